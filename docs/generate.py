@@ -140,8 +140,7 @@ def _options_table(role: str, options: type) -> list[str]:
     lines = ["| option | default | what it does | part of the key |", "|---|---|---|---|"]
     for name, field in fields_of(options).items():
         default, text = described(field)
-        counts = field.metadata.get("keyed", True) and not field.metadata.get("once_keyed")
-        is_keyed = counts and role not in ("importer", "exporter")
+        is_keyed = field.metadata.get("keyed", True) and role not in ("importer", "exporter")
         keyed = "yes" if is_keyed else "no"
         shown = f"`{default}`" if default else ""
         lines.append(f"| `{role}.{name}` | {shown} | {text} | {keyed} |")

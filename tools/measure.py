@@ -50,7 +50,7 @@ for source in sys.argv[1:]:
     module, _, name = source.partition(":")
     options = getattr(getattr(importlib.import_module(module), name), "Options", None)
     keys |= {(options.__module__, options.__qualname__, field.name)
-             for field in dataclasses.fields(options) if not field.metadata.get("means")} if options else set()
+             for field in dataclasses.fields(options)} if options else set()
 print(json.dumps(sorted(keys)))
 """
 _LOADED = """

@@ -306,7 +306,7 @@ def main() -> None:
     parser.add_argument("--hard", type=int, default=0, help="hard pictures of each kind")
     given = parser.parse_args()
     threshold = given.threshold or 0.4
-    detector: Any = PocketDetector(PocketDetector.Options(threshold=threshold))
+    detector: Any = PocketDetector(PocketDetector.Options())
     if given.weights:
         detector = Candidate(given.weights, threshold)
     failures = measure_hard(detector, given.hard) if given.hard else []

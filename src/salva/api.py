@@ -32,7 +32,7 @@ from salva.report.card import card_html, card_lines
 from salva.report.run_list import list_runs
 from salva.report.summary import Summary, summarise_records, summarise_run
 from salva.runs.ask import Ask, make_spec
-from salva.runs.directory import RUNS, find_directory
+from salva.runs.directory import RUNS
 from salva.runs.forecast import Forecast, forecast
 from salva.runs.pipeline import execute
 from salva.runs.untouched import Untouched
@@ -134,7 +134,7 @@ def run_suite(
     shown = make_progress(quiet=not progress)
     with handing_over(models.things):
         spec, workplace = make_spec(ask), bind_executor(executor, chosen)
-        directory = place or find_directory(spec, RUNS, shown)
+        directory = place or RUNS / spec.directory_name()
         if models.one_off:
             if read_run_file(directory) is not None:
                 raise UsageError(
@@ -174,7 +174,7 @@ def plan_run(
     ask = Ask(suite=read_suite(suite), models=models.texts, settings=chosen, **read_flags(flags))
     with handing_over(models.things):
         spec = make_spec(ask, foreign=Untouched())
-        directory = place or find_directory(spec, RUNS, make_progress(quiet=True))
+        directory = place or RUNS / spec.directory_name()
         return forecast(spec, directory)
 
 

@@ -61,7 +61,10 @@ def _case(**changes: object) -> Case:
         "prompts": (Prompt(role="a", text="x\u2028<b>", formula="cat"), Prompt(role="b", text="y")),
         "check": "truth",
         "labels": {"law": "z"},
-        "findings": (Finding(kind="", sentence="one"), Finding(kind="k", sentence="two", subject=("a",), general="g")),
+        "findings": (
+            Finding(kind="other", sentence="one"),
+            Finding(kind="k", sentence="two", subject=("a",), general="g"),
+        ),
         "extra": {"k": [1, None]},
     }
     return Case(**{**fields, **changes})  # type: ignore[arg-type]  # fields vary by test

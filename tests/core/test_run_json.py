@@ -12,7 +12,7 @@ import pytest
 
 from salva.core.asked import Asked, AskedComponent
 from salva.core.fingerprint import Json
-from salva.core.run_json import Imported, ImportedFile, Judged, Resolved, RunFile
+from salva.core.run_json import FORMAT, Imported, ImportedFile, Judged, Resolved, RunFile
 from salva.errors import StoreError
 from salva.store.runfile import read_run_file, write_run_file
 
@@ -45,7 +45,6 @@ FILE = RunFile(
     environment={"python": "3.11"},
     resumed_in=({"python": "3.12"},),
     judged=Judged(asked=replace(ASKED, headline="", observers=ASKED.observers[:1]), leading={"truth": "pocket"}),
-    more={"colour": "blue"},
 )
 RATED = Asked(suite=part("suite", "ratings"), size="imported", imported="ratings")
 IMPORTED = RunFile(
@@ -66,7 +65,7 @@ IMPORTED = RunFile(
 def test_what_is_written_is_read_again(tmp_path: Path, content: RunFile) -> None:
     write_run_file(tmp_path, content)
     assert read_run_file(tmp_path) == content
-    assert json.loads((tmp_path / "run.json").read_text())["schema"] == 2
+    assert json.loads((tmp_path / "run.json").read_text())["format"] == FORMAT
     before = (tmp_path / "run.json").stat()
     write_run_file(tmp_path, content)
     assert (tmp_path / "run.json").stat().st_ino == before.st_ino, "the same is not written again"
@@ -116,7 +115,6 @@ def put(value: Json, *keys: str) -> Callable[[Any], None]:
         (put({"name": 3, "options": {}}, "asked", "suite"), "'name' is 3, where a text"),
         (put([["law"]], "asked", "only"), "'only' holds"),
         (put("x", "choice"), "'choice' is \"x\""),
-        (put("1", "schema"), "'schema' is \"1\", where a whole number"),
         (put([], "components"), r"'components' is \[\]"),
         (put({"models": []}, "components"), "'suite' is missing"),
         (put("x", "judged"), "'judged' is \"x\""),
@@ -144,10 +142,12 @@ def test_what_is_no_object_is_named_too(tmp_path: Path, text: str) -> None:
         read_run_file(tmp_path)
 
 
-def test_a_file_of_a_later_schema_asks_for_a_later_salva(tmp_path: Path) -> None:
-    (tmp_path / "run.json").write_text(json.dumps(FILE.to_json() | {"schema": 3}))
-    with pytest.raises(StoreError, match="is of schema 3, and this salva reads up to 2; update salva"):
+@pytest.mark.parametrize("found", [None, 3, FORMAT + 1, str(FORMAT)])
+def test_a_file_of_another_format_is_refused(tmp_path: Path, found: Json) -> None:
+    (tmp_path / "run.json").write_text(json.dumps(FILE.to_json() | {"format": found}))
+    with pytest.raises(StoreError) as refused:
         read_run_file(tmp_path)
+    assert refused.value.code == "run-format"
 
 
 def test_no_secret_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -286,13 +286,6 @@ def test_verify_names_a_row_that_was_edited(finished: Path, statement: str, told
     assert any(told in problem for problem in problems), problems
 
 
-def test_rows_without_a_digest_are_counted_and_no_fault(finished: Path) -> None:
-    assert verify(finished, SilentProgress()).n_without_digest == 0
-    edit(finished, "UPDATE verdicts SET digest = NULL")
-    report = verify(finished, SilentProgress())
-    assert (report.problems, report.n_without_digest) == ((), 5)
-
-
 def test_a_file_without_a_row_is_listed_and_no_fault(finished: Path) -> None:
     stray = finished / "images" / "ab" / f"{'c' * 38}.webp"
     stray.parent.mkdir(exist_ok=True)

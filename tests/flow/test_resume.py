@@ -14,7 +14,6 @@ from flow.same_command import run, verdicts
 
 from salva.core.case import Case, Prompt
 from salva.core.observation import Answer
-from salva.core.options import option
 from salva.core.protocols import Rendered
 from salva.core.verdict import Outcome
 from salva.engine.progress import SilentProgress
@@ -22,7 +21,6 @@ from salva.errors import PluginError, UnusableError, UsageError
 from salva.runs.pipeline import execute
 from salva.runs.plan import n_pictures, planned_cases
 from salva.runs.rejudge import rejudge
-from salva.runs.summary import RunSummary
 from salva.runs.verify import verify
 from salva.store.sqlite import open_run
 from salva.testing.fakes import (
@@ -311,39 +309,6 @@ def test_a_model_that_does_not_repeat_itself_is_said_to_and_looked_at_anew(
     told = capsys.readouterr().err
     assert f"{len(lost)} of {len(lost)} pictures painted again came out otherwise" in told
     assert verify(tmp_path / "run", SilentProgress()).is_sound
-
-
-def with_attempts(*, once_keyed: bool = False) -> type[Any]:
-    """The fake judge in a version whose attempts count, or do not any more."""
-
-    @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-    class Options:
-        attempts: int = option(3, "How often to ask.", once_keyed=once_keyed)
-
-    class Judge(FakeJudge):
-        def __init__(self, options: Any) -> None:
-            super().__init__(FakeJudge.Options())
-
-    Judge.Options = Options  # type: ignore[misc, assignment]  # another version of the same component
-    return Judge
-
-
-@pytest.mark.parametrize("made_with", [3, 5])
-def test_work_that_was_keyed_by_an_option_that_counts_no_more_is_still_found(tmp_path: Path, made_with: int) -> None:
-    def asked(judge: type[Any], attempts: int) -> RunSummary:
-        binding = bound("judge", judge, "fake-judge", attempts=attempts)
-        return run(tmp_path / "run", judges=(binding,), checks=(bound("check", FakeAnswers, "fake-answers"),))
-
-    before, now = with_attempts(), with_attempts(once_keyed=True)
-    first = asked(before, made_with)
-    assert CALLS["judge"] > 0
-    for attempts in (made_with, 1, 3):
-        again = asked(now, attempts)
-        assert (CALLS["judge"], again.outcomes) == (0, first.outcomes)
-    with open_run(tmp_path / "run", "write") as store:
-        store.drop_meta("finished")
-    assert asked(now, 2).outcomes == first.outcomes
-    assert CALLS["judge"] == 0, "its looks are found under the keys they were stored with"
 
 
 class Mumbler(FakeJudge):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +13,9 @@ from click.testing import CliRunner, Result
 from salva.cli.main import salva as command_line
 from salva.core.observation import Detections
 from salva.detectors.pocket_detector import PocketDetector
-from salva.engine.progress import SilentProgress
 from salva.errors import UsageError
 from salva.generators.painter.component import Painter
-from salva.registry import rebind
-from salva.runs.ask import Ask, make_spec
-from salva.runs.directory import RUNS
-from salva.runs.pipeline import execute
-from salva.store.runfile import read_run_file
+from salva.runs.ask import Ask
 from salva.store.sqlite import open_run
 
 COMMAND = (
@@ -103,7 +97,7 @@ def test_the_page_shows_the_boxes_that_count(no_models: Path) -> None:
 
 def test_every_look_says_from_which_score_it_keeps_boxes(made: Path) -> None:
     with closing(sqlite3.connect(made / "salva.db")) as connection:
-        floors = connection.execute("SELECT DISTINCT box_floor FROM observations").fetchall()
+        floors = connection.execute("SELECT DISTINCT json_extract(observation, '$.floor') FROM observations").fetchall()
     assert floors == [(0.05,)]
     with open_run(made) as store:
         seen = next(look.observation for _, look in store.needs())
@@ -132,63 +126,3 @@ def test_a_lower_floor_looks_again_and_stands_beside(made: Path) -> None:
             0.02,
             0.05,
         }
-
-
-def test_the_old_name_means_the_new_one_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    done = salva(*COMMAND, "--set", "detector.threshold=0.3")
-    assert done.exit_code == 0, told(done)
-    assert done.output.count("detector.threshold means check.threshold now: check.threshold=0.3 is set") == 1
-    (directory,) = (tmp_path / RUNS).iterdir()
-    content = read_run_file(directory)
-    assert content is not None
-    assert content.choice is not None
-    assert content.choice["check.threshold"] == 0.3
-    assert "detector.threshold" not in content.choice
-    again = salva(*COMMAND, "--set", "check.threshold=0.3")
-    assert f"run directory: {RUNS / directory.name}" in again.output, told(again)
-
-
-def test_both_names_must_say_the_same() -> None:
-    settings = {**ASK.settings, "detector.threshold": "0.3", "check.threshold": "0.4"}
-    with pytest.raises(UsageError, match="leave one of them out"):
-        make_spec(replace(ASK, settings=settings))
-
-
-@pytest.mark.parametrize(("in_file", "typed"), [("detector", "check"), ("check", "detector")])
-def test_what_is_typed_wins_over_a_config_file_by_either_name(
-    in_file: str, typed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("salva.toml").write_text(f"[set.{in_file}]\nthreshold = 0.3\n", encoding="utf-8")
-    done = salva(*COMMAND, "--config", "salva.toml", "--set", f"{typed}.threshold=0.45", "--out", "run")
-    assert done.exit_code == 0, told(done)
-    content = read_run_file(tmp_path / "run")
-    assert content is not None
-    assert content.choice is not None
-    assert content.choice["check.threshold"] == 0.45
-
-
-@pytest.mark.parametrize("out", [("--out", "old"), ()])
-def test_a_run_made_with_the_old_name_is_found_finished(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, out: tuple[str, ...]
-) -> None:
-    """As version 0.1 made it: the threshold is in the detector's key, and the checks know none."""
-    monkeypatch.chdir(tmp_path)
-    spec = make_spec(ASK)
-    assert spec.detector is not None
-    old = replace(spec, detector=rebind(spec.detector, {"threshold": "0.35"}))
-    directory = tmp_path / (out[1] if out else RUNS / old.directory_name())
-    execute(old, directory, SilentProgress())
-    before = verdicts(directory)
-
-    def refuse(self: object, options: object) -> None:
-        raise AssertionError(f"{type(self).__name__} was asked for work that is stored")
-
-    monkeypatch.setattr(PocketDetector, "__init__", refuse)
-    done = salva(*COMMAND, "--set", "detector.threshold=0.35", *out)
-    assert done.exit_code == 0, told(done)
-    assert f"run directory: {directory.relative_to(tmp_path)}" in done.output
-    assert verdicts(directory) == before
-    other = salva(*COMMAND, "--set", "detector.threshold=0.36", "--out", str(directory))
-    assert "was asked differently" in str(other.exception)

@@ -33,7 +33,7 @@ def hostile_run() -> tuple[RunRecords, FakeImages]:
         ),
         check="same-scene",
         labels={"law": BREAKOUT, "modifier": IMAGE, "entities": FORMULA, f"odd {SCRIPT}": SEPARATORS},
-        findings=(Finding(kind="", sentence=EVERYTHING),),
+        findings=(Finding(kind="note", sentence=EVERYTHING),),
         determinate=True,
     )
     model = f"folder/../../{BREAKOUT}"

@@ -19,7 +19,7 @@ def answered(*faith: float) -> Leading:
         for case, share in zip(cases, faith, strict=True)
     ]
     concluded = judgements(cases, verdicts, {"right-answers": JudgedBy()})
-    return leading_of(concluded, concluded, 1)
+    return leading_of(concluded, 1)
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def concluded(
 
 
 def oracle(of: Judgements) -> tuple[str, str]:
-    leading = leading_of(of, of, 1)
+    leading = leading_of(of, 1)
     return leading.oracle, leading.reason
 
 
@@ -52,7 +52,7 @@ def test_what_nobody_has_come_to_yet_is_no_fault_of_the_oracle() -> None:
     stopped = concluded([with_formulas(f"case-{n}") for n in range(30)], 2, {"truth": {}, "same-scene": {}})
     assert without_a_way(stopped) == []
     assert oracle(stopped) == (OK, "")
-    assert leading_of(stopped, stopped, 2).n_asked == 60, "pairs that were asked for and are going to enter the rate"
+    assert leading_of(stopped, 2).n_asked == 60, "pairs that were asked for and are going to enter the rate"
 
 
 def test_prompts_that_nobody_can_judge_are_counted_wherever_the_run_stands() -> None:
@@ -62,7 +62,7 @@ def test_prompts_that_nobody_can_judge_are_counted_wherever_the_run_stands() -> 
         assert without_a_way(of) == cases[6:]
         assert oracle(of)[0] == PARTIAL
         assert oracle(of)[1].startswith("no way is open to 4 of 10 prompts")
-        assert leading_of(of, of, 1).n_asked == 6
+        assert leading_of(of, 1).n_asked == 6
 
 
 def test_a_file_of_questions_may_have_none_about_a_prompt() -> None:

@@ -29,7 +29,7 @@ NUMBERING = ("law", "numbering")
 
 
 def _leading(handed: Judgements) -> Leading:
-    return leading_of(handed, handed, 1)
+    return leading_of(handed, 1)
 
 
 def test_each_rate_has_its_own_cases() -> None:
@@ -96,11 +96,11 @@ def test_an_oracle_far_less_sure_than_on_its_own_ground_is_said_to_guess(
     verdicts = [_truth(case.case_id, True, True) for case in cases]
     verdicts = [replace(verdict, scores={**verdict.scores, **sure}) for verdict in verdicts]
     handed = judged(cases, verdicts)
-    leading = leading_of(handed, handed, 1, usual)
+    leading = leading_of(handed, 1, usual)
     assert leading.oracle == oracle
     assert ("mean score of 0.50, where the detector has 0.89" in leading.reason) == (oracle == BLIND)
     few = judged(cases[:3], verdicts[:3])
-    assert leading_of(few, few, 1, usual).oracle == OK, "so few pictures say nothing"
+    assert leading_of(few, 1, usual).oracle == OK, "so few pictures say nothing"
 
 
 @pytest.mark.parametrize(("n_prompts", "n_pictures", "oracle"), [(8, 1, PARTIAL), (8, 2, OK), (3, 1, OK)])

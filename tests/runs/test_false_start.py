@@ -105,7 +105,7 @@ def test_an_answer_of_an_endpoint_stays_and_none_does_not(tmp_path: Path, status
 
 def begin(directory: Path, error: BaseException, *more: str, noting: str = "", look: StoredObservation | None = None) -> None:
     """A run that is begun and ends with an error; more: files that somebody else puts there meanwhile."""
-    judge = StoredComponent(component_id="c", role="judge", label="j", is_formula_seen=False, identity={}, endpoint="e")
+    judge = StoredComponent(component_id="c", role="judge", label="j", is_formula_seen=False, identity={"endpoint": "e"})
     with undone_if_refused(directory):
         with open_run(directory, "write") as store:
             if noting:

@@ -116,31 +116,12 @@ def test_whoever_judges_or_embeds_alone_needs_no_detector() -> None:
     assert done.exit_code == 0, done.output
 
 
-def test_a_run_from_when_every_model_had_the_detector_goes_on_with_it(
-    pictures: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert pictures.is_dir()
-    words = ("metalogic", "--model", "folder/pictures", *QUICK)
-    for out in ((), ("--out", "mine")):
-        first = run(*words, *out, "--detector", "pocket")
-        assert first.exit_code == 0, first.output
-    for component in (FolderImages, PocketDetector):
-        monkeypatch.setattr(component, "__init__", lambda *_: pytest.fail("nothing is left to do"))
-    for out in ((), ("--out", "mine")):
-        again = run(*words, *out)
-        assert again.exit_code == 0, again.output
-        assert "pocket is its detector" in again.output
-    assert len(list((tmp_path / "runs").iterdir())) == 1
-    with pytest.raises(UsageError, match="asked differently"):
-        run(*words, "--out", "mine", "--detector", "none", "--embedder", "pocket")
-
-
 @pytest.mark.usefixtures("no_pictures")
 def test_a_relation_that_nobody_knows_is_named_with_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    rows = ("prompt_a,prompt_b,relation", "a cat,a cat and a dog,differ", "a cat,a dog,no-such-relation")
+    rows = ("prompt_a,prompt_b,check", "a cat,a cat and a dog,differ", "a cat,a dog,no-such-relation")
     Path("pairs.csv").write_text("\n".join(rows), encoding="utf-8")
     said = refused("prompts", "--set", "suite.path=pairs.csv", *QUICK)
-    assert said.startswith("'pairs.csv', line 3: no relation named 'no-such-relation'; known: ")
+    assert said.startswith("'pairs.csv', line 3: no check named 'no-such-relation'; known: ")
     printed = CliRunner().invoke(command_line, ["cases", "prompts", "--set", "suite.path=pairs.csv"])
     assert str(printed.exception) == said

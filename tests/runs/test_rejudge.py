@@ -19,7 +19,7 @@ ASKED = Asked(
     suite=part("suite", "metalogic", counts=3),
     models=(part("model", "painter", side=512),),
     observers=(
-        part("detector", "pocket", threshold=0.3),
+        part("detector", "pocket", floor=0.03),
         part("judge", "google/x", attempts=5),
         part("judge", "openai/x", attempts=1),
     ),
@@ -46,9 +46,9 @@ def test_each_component_keeps_its_own_options() -> None:
 
 def test_a_change_reaches_whoever_knows_it_and_a_relation_judged_for_the_first_time_follows_the_settings() -> None:
     judges = ("google/x", "openai/x")
-    spec = changed_spec(ASKED, Changes(judges=judges, settings={"judge.attempts": "2", "detector.threshold": "0.5"}))
+    spec = changed_spec(ASKED, Changes(judges=judges, settings={"judge.attempts": "2", "check.threshold": "0.5"}))
     assert {judge.options.attempts for judge in spec.judges} == {2}
-    assert options(spec, "detector")["pocket"].threshold == 0.3, "looks are found under what they were made with"
+    assert options(spec, "detector")["pocket"].floor == 0.03, "looks are found under what they were made with"
     assert options(spec, "check")["truth"].threshold == 0.5
     checks = options(spec, "check")
     assert checks["same-answers"].counts == "at-least"

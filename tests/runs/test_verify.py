@@ -85,7 +85,7 @@ def test_a_run_as_it_was_made_matches_and_every_verdict_was_made_anew(run: Path)
         (["UPDATE verdicts SET outcome = 'PASS', failure_types = '[]', failures = '[]'"], "what is stored leads to FAIL"),
         (
             ["UPDATE verdicts SET failure_types = '[\"optical-character\"]' WHERE outcome = 'FAIL'"],
-            "leads to other errors",
+            "leads to other failure_types",
         ),
         (["UPDATE verdicts SET scores = '{}' WHERE scores != '{}'"], "leads to other scores"),
         (["DELETE FROM observations"], "is not stored"),
@@ -136,7 +136,7 @@ def seed_7(content: dict[str, object]) -> None:
 
 
 def another_rule(content: dict[str, object]) -> None:
-    for relation in content["asked"]["relations"]:  # type: ignore[index]  # JSON
+    for relation in content["asked"]["checks"]:  # type: ignore[index]  # JSON
         if "counts" in relation["options"]:
             relation["options"]["counts"] = "at-least"
 

@@ -158,18 +158,6 @@ def test_names_in_the_weights_are_remembered_for_those_who_judge_again(tmp_path:
     assert not CALLS["detector built"]
 
 
-def test_a_run_from_before_names_counted_is_finished_as_it_was_begun(tmp_path: Path) -> None:
-    spec = fake_spec(10, **asking(detector=bound("detector", Few, "few")))
-    execute(spec, tmp_path, SilentProgress())
-    content = read_run_file(tmp_path)
-    assert content is not None
-    write_run_file(tmp_path, type(content)(asked=content.asked, components=content.components, schema=1))
-    with open_run(tmp_path, "write") as store:
-        store.drop_meta("finished")
-    execute(spec, tmp_path, SilentProgress())
-    assert {verdict.outcome for verdict in verdicts(tmp_path)} == {Outcome.PASS}
-
-
 def test_who_needs_no_boxes_judges_without_them_and_the_case_is_painted(tmp_path: Path) -> None:
     checks = (bound("check", Asking, "fake-same"), bound("check", Helped, "helped"))
     judges = (bound("judge", Content, "content"),)

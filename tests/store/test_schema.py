@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from salva.core.run_json import FORMAT
 from salva.errors import StoreError
-from salva.store.schema import COLUMNS, FORMAT, create_tables, format_of, missing_columns
+from salva.store.schema import COLUMNS, create_tables, format_of, missing_columns
 from salva.store.sqlite import open_run
 
 

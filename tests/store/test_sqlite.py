@@ -29,7 +29,7 @@ CASE = Case(
     prompts=(Prompt(role="a", text="a 猫 \x00 'quoted'", formula="cat"), Prompt(role="b", text="dog")),
     check="same",
     labels={"law": "x"},
-    findings=(Finding(kind="", sentence="one"), Finding(kind="k", sentence="two", subject=("a",), general="g")),
+    findings=(Finding(kind="other", sentence="one"), Finding(kind="k", sentence="two", subject=("a",), general="g")),
     extra={"deep": [1, {"two": None}]},
 )
 VERDICT = Verdict(
@@ -344,7 +344,7 @@ def test_a_row_whose_content_was_changed_has_another_digest(tmp_path: Path, stat
         store.put_render(render)
         store.put_render(render)
     with open_run(broken_by(tmp_path, statement)) as store:
-        wrong = [table for table, _, is_right in store.digests() if is_right is not True]
+        wrong = [table for table, _ in store.edited_rows()]
     assert wrong == [statement.split()[1]]
 
 

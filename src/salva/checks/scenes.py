@@ -81,15 +81,11 @@ class SceneOptions:
         "macro",
         "macro: the rate is the mean over categories. pooled: the plain share of all pairs.",
         choices=("macro", "pooled"),
-        since="0.2",
     )
-    threshold: float | None = option(
-        None, "Boxes with a lower score do not count; unset, as the detector states.", since="0.2"
-    )
+    threshold: float | None = option(None, "Boxes with a lower score do not count; unset, as the detector states.")
     doubt: float | None = option(
         None,
         "A pair whose verdict hangs on boxes with a lower score is undecided; unset, as the detector states; 0: none.",
-        since="0.2",
     )
 
     def __post_init__(self) -> None:

@@ -31,7 +31,6 @@ from salva.runs.ask import Ask, make_spec, split_settings
     "--format",
     "form",
     of="cases",
-    formerly=flags.FORMAT,
     type=click.Choice(["table", "jsonl", "csv", *case_formats()]),
     default="table",
     show_default=True,

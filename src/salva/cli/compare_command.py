@@ -31,7 +31,6 @@ _PAGE = Path("comparison.html")
     "--format",
     "form",
     of="compare",
-    formerly=flags.FORMAT,
     type=click.Choice(["html", "md", "json"]),
     help="What to make; without it the comparison is printed as text.",
 )

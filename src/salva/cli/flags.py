@@ -64,18 +64,11 @@ _SETTINGS = "salva.settings"
 RUN_DIRECTORY = click.Path(file_okay=False, path_type=Path)
 
 
-FORMAT = "SALVA_FORMAT"
-"""What every --format was called; for one more release a second name."""
-
-
-def flag(*names: str, of: str = "", formerly: str = "", **settings: Any) -> Callable[[F], F]:
-    """A click option that the variable SALVA_<NAME> can set too; SALVA_<OF>_<NAME> where it is one command's alone.
-
-    formerly: another variable, which counts where that one is not set.
-    """
+def flag(*names: str, of: str = "", **settings: Any) -> Callable[[F], F]:
+    """A click option that the variable SALVA_<NAME> can set too; SALVA_<OF>_<NAME> where it is one command's alone."""
     long_name = next(name for name in names if name.startswith("--")).split("/")[0]
     variable = "_".join(("SALVA", *([of] if of else []), long_name.removeprefix("--").replace("-", "_"))).upper()
-    return click.option(*names, envvar=[variable, formerly] if formerly else variable, show_envvar=True, **settings)
+    return click.option(*names, envvar=variable, show_envvar=True, **settings)
 
 
 def _read_config(ctx: click.Context, _parameter: click.Parameter, path: Path | None) -> None:
@@ -90,13 +83,9 @@ def _read_config(ctx: click.Context, _parameter: click.Parameter, path: Path | N
         raise UsageError(f"--config {path}: [set] must be a table of ROLE.OPTION = value")
     named = {_written(parameter): parameter for parameter in ctx.command.params}
     known = sorted(named.keys() - {"config"})
-    before = {str(named[name].name).replace("_", "-"): name for name in known if name != "set"}
     defaults: dict[str, Any] = {}
     for key, value in content.items():
         name = key.replace("_", "-")
-        if (now := before.get(name, name)) != name:
-            click.echo(f"--config {path}: {key!r} is called {now!r} now; later releases know that alone", err=True)
-            name = now
         if name not in known:
             raise UsageError(f"--config {path}: {key!r} is no flag of this command; known: {', '.join(known)}")
         takes_many = isinstance(named[name], click.Option) and named[name].multiple
@@ -138,13 +127,8 @@ def _flatten(table: dict[str, Any], prefix: str = "") -> dict[str, str]:
 def _over_config(ctx: click.Context, _parameter: click.Parameter, typed: tuple[str, ...]) -> tuple[str, ...]:
     """What was typed, and those settings of the config file that it does not set otherwise."""
     keys = {pair.partition("=")[0] for pair in typed}
-    left = ctx.meta[_SETTINGS] = {k: value for k, value in ctx.meta.get(_SETTINGS, {}).items() if k not in keys}
+    left = {key: value for key, value in ctx.meta.get(_SETTINGS, {}).items() if key not in keys}
     return (*(f"{key}={value}" for key, value in left.items()), *typed)
-
-
-def config_settings() -> frozenset[str]:
-    """The settings of this command that its config file gives."""
-    return frozenset(click.get_current_context().meta[_SETTINGS])
 
 
 def _name_images(_ctx: click.Context, _parameter: click.Parameter, url: str) -> str:

@@ -21,7 +21,6 @@ _PAGES = {"html": "index.html", "pdf": "report.pdf"}
     "--format",
     "form",
     of="report",
-    formerly=flags.FORMAT,
     type=click.Choice(_FORMS),
     default="html",
     show_default=True,

@@ -15,7 +15,6 @@ from salva.core.legible import legible_json
     "--format",
     "form",
     of="rewrite",
-    formerly=flags.FORMAT,
     type=click.Choice(["table", "jsonl"]),
     default="table",
     show_default=True,

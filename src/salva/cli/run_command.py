@@ -109,7 +109,7 @@ def command(
     from salva.engine.progress import make_progress
     from salva.report.summary import summarise_run
     from salva.report.terminal import print_summary
-    from salva.runs.directory import RUNS, find_directory
+    from salva.runs.directory import RUNS
     from salva.runs.gate import Gate
     from salva.runs.pipeline import execute
     from salva.runs.planning import refuse_null_rate
@@ -117,7 +117,7 @@ def command(
     from salva.runs.workplaces import bind_executor
 
     given = asking.split_settings(settings)
-    ask = asking.Ask(suite=suite, settings=given, yielding=flags.config_settings(), **asked)
+    ask = asking.Ask(suite=suite, settings=given, **asked)
     if published:
         ask, rule = asking.by_published_rule(ask)
         click.echo(f"--published: {rule}", err=True)
@@ -126,7 +126,7 @@ def command(
     if gate_rate:
         refuse_null_rate(spec, gate_rate)
     progress = make_progress(quiet=no_progress)
-    directory = out or find_directory(spec, RUNS, progress)
+    directory = out or RUNS / spec.directory_name()
     limits = Limits(max_images=max_images, max_cost_usd=max_cost)
     if dry_run:
         print_forecast(spec, directory, limits)
@@ -231,19 +231,4 @@ def _at_the_gate(figures: Summary, gate: Gate | None, summary: RunSummary, direc
             + ("" if n_passed == len(decisions) else ", and one that does not pass fails the command"),
             err=True,
         )
-    if not gate.rate:
-        _say_what_changed(figures)
     return decisions
-
-
-def _say_what_changed(figures: Summary) -> None:
-    """For one release: the rate a gate looked at before, beside the one it looks at now, where that is another."""
-    for model in figures.by_model:
-        before = model.leading.previous
-        if model.leading.rate is not None and before is not None and before.failure_rate is not None:
-            click.echo(
-                f"gate: {model.model}: until now it looked at how often pairs broke their own check, which is "
-                f"{before.failure_rate:.3f} here; --check same-scene --set check.average=pooled gives it over "
-                "the pairs that one world fits (truth decided the others), --gate-rate says which is meant",
-                err=True,
-            )

@@ -79,7 +79,7 @@ def _entrant(directory: Path, model: str, records: RunRecords, fingerprints: Fin
     asked, suite = records.asked, records.suite
     verdicts = [verdict for verdict in records.verdicts if verdict.model == model]
     judged = replace(judgements_on(suite, records.cases, verdicts, asked), is_whole=records.is_whole)
-    leading = leading_of(judged, judged, asked.repeats, registry.usual_score(asked))
+    leading = leading_of(judged, asked.repeats, registry.usual_score(asked))
     series = series_of(judged, registry.own_figures(suite), leading.rate)
     resting = [verdict for figure in series for verdict in figure.verdicts.values()]
     return Entrant(

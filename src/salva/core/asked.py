@@ -16,7 +16,7 @@ from salva.core.secrets import redact
 from salva.core.typed_json import as_object, entry, shortened
 
 OWN = "each case's own"
-"""In place of a leading check: as runs of schema 1 are led."""
+"""In place of a leading check: the one that each case names."""
 Choice = Mapping[str, Json]
 """What the user chose, in the words of the command line: a flag, or ROLE.OPTION, to its value."""
 Defaults = Callable[[str, str], Mapping[str, Json]]
@@ -95,10 +95,6 @@ class Asked:
     by default, so that no run is known by it, and a run made without goes on without."""
     shard: str = ""
     """Which share of the cases this is, as I/N; empty for all of them."""
-
-    def led_as_before(self) -> Asked:
-        """As a run of schema 1 means it."""
-        return replace(self, headline=self.headline or OWN)
 
     def components(self) -> Iterator[AskedComponent]:
         """All of them, the suite first and the checks last."""

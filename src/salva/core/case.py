@@ -37,7 +37,7 @@ class Finding:
     """Something to know about a case before anything is painted."""
 
     kind: str
-    """A suite's own word for it, in kebab-case; empty in runs that were stored before findings had kinds."""
+    """A suite's own word for it, in kebab-case."""
     sentence: str
     """For people, about this case."""
     subject: tuple[str, ...] = ()
@@ -46,7 +46,7 @@ class Finding:
     """The sentence as far as other cases share it, where that is not all of it."""
 
     def __post_init__(self) -> None:
-        if self.kind and not _KEBAB.fullmatch(self.kind):
+        if not _KEBAB.fullmatch(self.kind):
             raise ValueError(f"a finding's kind {self.kind!r} may hold only a-z, 0-9 and single hyphens between them")
 
     @property

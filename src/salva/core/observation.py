@@ -56,10 +56,9 @@ class TextSpan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Detections:
-    """What a detector saw, and what its scores are worth; which boxes count is said in core/seeing.py.
+    """What a detector saw, and what its scores are worth; which boxes count is decided in core/seeing.py.
 
-    The three numbers are None for a detector without scores. A look of version 0.1 has no threshold and no doubt
-    either: it kept the boxes from its threshold on, which is its floor.
+    The three numbers are None for a detector without scores.
     """
 
     boxes: tuple[Detection, ...] = ()

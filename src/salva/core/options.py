@@ -6,8 +6,7 @@
         threads: int = option(1, "Worker threads.", keyed=False)
 
 An option that cannot change an outcome (batch size, device, concurrency) is marked keyed=False
-and stays out of the key. One that is added to a published component is marked since="0.2", the
-version that brings it: at its default it stays out of the key too, so nothing stored is made again.
+and stays out of the key.
 """
 
 from __future__ import annotations
@@ -37,11 +36,8 @@ def option(
     help_text: str,
     *,
     keyed: bool = True,
-    once_keyed: bool = False,
     choices: tuple[str, ...] = (),
     target: bool = False,
-    since: str = "",
-    means: str = "",
     reaches: str = "",
     given: str | None = None,
     pinned: Callable[[str], str] | None = None,
@@ -50,17 +46,14 @@ def option(
     """A field of an Options class.
 
     choices: the values allowed. target: filled from what follows the slash in a model string.
-    once_keyed: it changes no outcome any more that a key should tell apart, but runs were made when it did; keys go on
-    holding its default, whatever it is set to, and those of such a run what it was made with.
-    since: the version that brought it, for an option that earlier runs did not have. means: ROLE.OPTION that is set
-    in its place, for one that has moved there; runs that were made with it keep it. reaches: file or endpoint, where
-    its value names one: somebody else's run must not choose that for us. A target without choices always does.
+    reaches: file or endpoint, where its value names one: a run directory must not choose that. A target without
+    choices always does.
     given: of a suite, its value where no model paints (About.is_given) and nobody sets another.
     pinned: it names a file whose content the component's weights() pins by this function, so that its path stays out of
     the key. kind: of a judge, what it must be asked for (score, answer, grade) for the option to count.
     """
-    metadata = {"help": help_text, "keyed": keyed, "once_keyed": once_keyed, "choices": choices, "target": target}
-    metadata |= {"since": since, "means": means, "reaches": reaches or ("target" if target and not choices else "")}
+    metadata = {"help": help_text, "keyed": keyed, "choices": choices, "target": target}
+    metadata |= {"reaches": reaches or ("target" if target and not choices else "")}
     metadata |= {"given": given, "pinned": pinned, "kind": kind}
     return dataclasses.field(default=default, metadata=metadata)
 
@@ -72,8 +65,9 @@ def fields_of(options_class: type[Any]) -> dict[str, dataclasses.Field[Any]]:
 
 def endpoint_label() -> Any:
     """The option with which a user names an endpoint in place of its address, in every component that has one."""
-    help_text = "A name of yours for the endpoint, in place of its address in keys: it may move without a new run."
-    return option("", help_text, since="0.2")
+    return option(
+        "", "A name of yours for the endpoint, in place of its address in keys: it may move without a new run."
+    )
 
 
 def parse_options(options_class: type[Any], given: Mapping[str, str], owner: str, base: Any = None) -> Any:
@@ -100,14 +94,9 @@ def parse_options(options_class: type[Any], given: Mapping[str, str], owner: str
 
 
 def keyed_options(options: Any) -> dict[str, Json]:
-    """The options that can change an outcome, less those that came later and stand at their default."""
+    """The options that can change an outcome."""
     fields = _keyed_fields(type(options))
-    values = [(f, f.default if f.metadata.get("once_keyed") else getattr(options, f.name)) for f in fields]
-    return {
-        field.name.rstrip("_"): _to_json(value)
-        for field, value in values
-        if not field.metadata.get("since") or value != field.default
-    }
+    return {field.name.rstrip("_"): _to_json(getattr(options, field.name)) for field in fields}
 
 
 def default_options(options_class: type[Any], label: str = "") -> dict[str, Json]:
@@ -117,11 +106,6 @@ def default_options(options_class: type[Any], label: str = "") -> dict[str, Json
     values = {field.name.rstrip("_"): _to_json(field.default) for field in said}
     target, text = target_field(options_class), label.partition("/")[2]
     return {**values, target: text} if target and text else values
-
-
-def once_keyed(options_class: type[Any]) -> set[str]:
-    """The options that keys hold without their counting any more."""
-    return {name for name, field in fields_of(options_class).items() if field.metadata.get("once_keyed")}
 
 
 def as_typed(value: Json) -> str:

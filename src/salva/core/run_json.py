@@ -11,11 +11,9 @@ from dataclasses import dataclass, field
 from salva.core.asked import Asked, Choice
 from salva.core.fingerprint import Json
 from salva.core.typed_json import as_object, entry
-from salva.errors import StoreError
 
-SCHEMA = 2
-"""Changes when a key of run.json changes its meaning; a file without one is of schema 1, where each case was led by its
-own check unless one was chosen."""
+FORMAT = 11
+"""The format of run.json and salva.db; a run of another one is refused."""
 _REJUDGED = ("observers", "checks", "headline")
 
 
@@ -93,8 +91,8 @@ class RunFile:
     """All that run.json says."""
 
     asked: Asked
-    choice: Choice | None = None
-    """None in a file from before choices were written down."""
+    choice: Choice = field(default_factory=dict)
+    """What the user chose; empty for an import."""
     components: tuple[Resolved, ...] = ()
     environment: Mapping[str, Json] = field(default_factory=dict)
     resumed_in: tuple[Mapping[str, Json], ...] = ()
@@ -104,16 +102,10 @@ class RunFile:
     imported: Imported | None = None
     images: str = ""
     """Where the image files are, if not in the run's directory; changes nothing that is asked."""
-    more: Mapping[str, Json] = field(default_factory=dict)
-    """What a later version wrote; kept as it is."""
-    schema: int = SCHEMA
-    """A run keeps the rule it was made with until it is judged again."""
 
     def to_json(self) -> dict[str, Json]:
         """The whole file."""
-        content: dict[str, Json] = {**self.more, "schema": self.schema, "asked": self.asked.to_json()}
-        if self.choice is not None:
-            content["choice"] = dict(self.choice)
+        content: dict[str, Json] = {"format": FORMAT, "asked": self.asked.to_json(), "choice": dict(self.choice)}
         if self.components:
             content |= {"components": _by_role(self.components), "environment": dict(self.environment)}
         if self.resumed_in:
@@ -130,30 +122,22 @@ class RunFile:
     def from_json(cls, value: Json) -> RunFile:
         """From the whole file."""
         content = as_object(value, "it")
-        schema = entry(content, "schema", int, 1)
-        if schema > SCHEMA:
-            raise StoreError(f"run.json is of schema {schema}, and this salva reads up to {SCHEMA}; update salva")
         asked = entry(content, "asked", dict)
         judged = entry(content, "judged", dict) if "judged" in content else None
         return cls(
             asked=Asked.from_json(asked),
-            choice=entry(content, "choice", dict) if "choice" in content else None,
+            choice=entry(content, "choice", dict),
             components=tuple(_resolved(entry(content, "components", dict, {}))),
             environment=entry(content, "environment", dict, {}),
             resumed_in=tuple(as_object(part, "'resumed_in'") for part in entry(content, "resumed_in", list, [])),
             judged=None if judged is None else _judged(asked, judged),
             imported=Imported.from_json(content["imported"]) if "imported" in content else None,
             images=entry(content, "images", str, ""),
-            more={name: part for name, part in content.items() if name not in _OUR_KEYS},
-            schema=schema,
         )
 
     def judged_as(self) -> Judged:
         """How the run is judged now."""
         return self.judged or Judged(asked=self.asked)
-
-
-_OUR_KEYS = {"schema", "asked", "choice", "components", "environment", "resumed_in", "judged", "imported", "images"}
 
 
 def _judged(asked: dict[str, Json], judged: dict[str, Json]) -> Judged:

@@ -10,7 +10,7 @@ from salva.core.about import About, about_of, expect, options_of
 from salva.core.addresses import plain_words
 from salva.core.asked import Asked, AskedComponent, Choice
 from salva.core.fingerprint import Json, fingerprint
-from salva.core.options import default_options, endpoint_options, keyed_options, once_keyed, pinned_options
+from salva.core.options import default_options, endpoint_options, keyed_options, pinned_options
 from salva.core.shard import Shard
 from salva.errors import UsageError
 
@@ -61,14 +61,12 @@ class Binding:
     """What other models it is shown together with; changes no outcome."""
     address: str = ""
     """Where its answers come from, or the user's label for that; empty for what works here."""
-    goes_by: Mapping[str, Json] | None = None
-    """The identity its work is stored under in this run, where that is from before addresses were part of it."""
+    stored_identity: Mapping[str, Json] | None = None
+    """The identity its work is stored under, for one that is only looked up."""
     is_foreign: bool = False
     """Whether a run names it that nobody here named it for: what it said is looked up, and it is never built."""
     n_expected: int = field(default=0, compare=False)
     """How many pictures or looks it will be asked for, about; 0 where nobody knows."""
-    as_stored: Mapping[str, Json] = field(default_factory=dict)
-    """What a run was made with of options that counted then and do not now; its keys hold them."""
 
     @property
     def about(self) -> About:
@@ -81,26 +79,20 @@ class Binding:
         expect(built, self.n_expected)
         return built
 
-    def found_as(self, made_with: Mapping[str, Json]) -> Binding:
-        """The same under the keys of a run that was made with these options."""
-        names = once_keyed(type(self.options)) & made_with.keys()
-        return replace(self, as_stored={name: made_with[name] for name in names})
-
     def asked(self) -> AskedComponent:
         """As it was asked for, without versions."""
-        options = {**keyed_options(self.options), **self.as_stored}
+        options = keyed_options(self.options)
         return AskedComponent(role=self.role, name=self.label, options=options, typed=self.typed, group=self.group)
 
     def identity(self) -> dict[str, Json]:
         """Everything about this component that can change an outcome; what the user calls it cannot."""
-        if self.goes_by is not None:
-            return dict(self.goes_by)
+        if self.stored_identity is not None:
+            return dict(self.stored_identity)
         named = pinned_options(type(self.options))
         if self.address:
             # The address in use stands for the options that may name one: set or from the environment, it is one key.
             named += endpoint_options(type(self.options))
-        keyed = {**keyed_options(self.options), **self.as_stored}
-        options = {name: value for name, value in keyed.items() if name not in named}
+        options = {name: value for name, value in keyed_options(self.options).items() if name not in named}
         return {
             "name": self.typed or self.label,
             "options": options,

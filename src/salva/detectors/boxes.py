@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from salva.core.masks import Mask
 from salva.core.observation import Detection, Detections
@@ -29,7 +29,6 @@ FLOOR = 0.05
 _SLACK = 1e-3
 """By so much half precision may leave the range of scores."""
 FLOOR_HELP = "Boxes with a lower score are not kept; up to the threshold."
-THRESHOLD_HELP = "What check.threshold is unless set; setting this sets that."
 
 
 # No slots: a detector's options join these with those of its checkpoint, and only one base may have slots.
@@ -37,7 +36,8 @@ THRESHOLD_HELP = "What check.threshold is unless set; setting this sets that."
 class BoxOptions:
     """What every detector lets one set about its boxes with --set detector.NAME=VALUE."""
 
-    threshold: float = option(0.3, THRESHOLD_HELP, means="check.threshold")
+    threshold: ClassVar[float] = 0.3
+    """The score from which a box counts unless check.threshold says another."""
     nms_iou: float = option(0.5, "Of two boxes with one name that overlap by more, the weaker is dropped; 1 keeps all.")
     duplicate_iou: float = option(
         0.85, "Of two boxes with any names that overlap by more, the weaker is dropped; 1 keeps all."
@@ -52,7 +52,7 @@ class BoxOptions:
     )
 
     def __post_init__(self) -> None:
-        for name in ("threshold", "nms_iou", "duplicate_iou"):
+        for name in ("nms_iou", "duplicate_iou"):
             value = getattr(self, name)
             if not 0 <= value <= 1:
                 raise ValueError(f"{name} is {value!r}; it must lie between 0 and 1")
@@ -68,15 +68,11 @@ class BoxOptions:
 class ScoredOptions(BoxOptions):
     """What every detector with scores lets one set besides."""
 
-    floor: float = option(FLOOR, FLOOR_HELP, since="0.2")
+    floor: float = option(FLOOR, FLOOR_HELP)
 
     def __post_init__(self) -> None:
         BoxOptions.__post_init__(self)
         check_floor(self.floor, self.threshold)
-
-    def lowest(self) -> float:
-        """The score from which boxes are kept: a threshold that a run was made with is never above what it needs."""
-        return min(self.floor, self.threshold)
 
 
 def check_floor(floor: float, threshold: float) -> None:
@@ -94,7 +90,7 @@ class BoxRules:
 
     def __init__(self, options: BoxOptions, doubt: float | None = None, digits: int = 4) -> None:
         self._options, self._doubt, self._digits = options, doubt, digits
-        self._floor = options.lowest() if isinstance(options, ScoredOptions) else None
+        self._floor = options.floor if isinstance(options, ScoredOptions) else None
         self._names = Names(options.names, options.names_file)
 
     def names_of(self, labels: Iterable[str]) -> tuple[str, ...]:

@@ -12,9 +12,8 @@ from typing import ClassVar
 
 from salva.core.about import About, Naming
 from salva.core.observation import Detections
-from salva.core.options import option
 from salva.core.protocols import ObserveRequest
-from salva.detectors.boxes import THRESHOLD_HELP, BoxRules, ScoredOptions
+from salva.detectors.boxes import BoxRules, ScoredOptions
 from salva.errors import MissingExtraError, SalvaError, UsageError
 from salva.hardware.ahead import AHEAD
 from salva.observers.loading import Batches, CheckpointOptions, load, pin
@@ -29,7 +28,7 @@ DOUBT = 0.7
 class DetrOptions(ScoredOptions, CheckpointOptions):
     """What can be set with --set detector.NAME=VALUE."""
 
-    threshold: float = option(0.5, THRESHOLD_HELP, means="check.threshold")
+    threshold: ClassVar[float] = 0.5
 
     def __post_init__(self) -> None:
         ScoredOptions.__post_init__(self)
@@ -89,7 +88,7 @@ class Detr:
         pixels = to_pixels([r.picture for r in requests], self._pixels, self._loaded.device, self._loaded.dtype)
         with self._batches.on_device, torch.inference_mode():
             by_picture = self._loaded.processor.post_process_object_detection(
-                self._loaded.model(pixel_values=pixels), threshold=self._options.lowest()
+                self._loaded.model(pixel_values=pixels), threshold=self._options.floor
             )
             by_picture = [{key: values.float().cpu().numpy() for key, values in seen.items()} for seen in by_picture]
         return [

@@ -51,7 +51,6 @@ class Florence2Options(BoxOptions, CheckpointOptions):
         "The checkpoint: a hub id, or a folder that save_pretrained wrote.",
         target=True,
     )
-    threshold: float = option(0.0, "Without effect: Florence-2 gives no scores.", means="check.threshold")
     beams: int = option(
         3, "Beams of the search for words, as on the model's card; 1 is greedy and about twice as fast."
     )
@@ -63,7 +62,6 @@ class Florence2Options(BoxOptions, CheckpointOptions):
         False,
         "Need a second time, at the mirrored picture or for the same things in other words; what only one of the two "
         "looks has is in doubt. Takes twice as long.",
-        since="0.2",
     )
     compile: bool = option(False, "Compile the part that sees, for long runs on a GPU.", keyed=False)
 

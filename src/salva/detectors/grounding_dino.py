@@ -15,7 +15,7 @@ from salva.core.about import About, Naming
 from salva.core.observation import Detections
 from salva.core.options import option
 from salva.core.protocols import ObserveRequest
-from salva.detectors.boxes import THRESHOLD_HELP, BoxRules, ScoredOptions, from_centres
+from salva.detectors.boxes import BoxRules, ScoredOptions, from_centres
 from salva.detectors.zero_shot import AskedOptions, asked_labels, size_and_labels
 from salva.errors import BackendError, SalvaError
 from salva.observers.loading import Batches, CheckpointOptions, load, pin
@@ -33,7 +33,7 @@ class GroundingDinoOptions(AskedOptions, ScoredOptions, CheckpointOptions):
     """What can be set with --set detector.NAME=VALUE."""
 
     model: str = option("IDEA-Research/grounding-dino-base", _MODEL_HELP, target=True)
-    threshold: float = option(0.35, THRESHOLD_HELP, means="check.threshold")
+    threshold: ClassVar[float] = 0.35
 
     def __post_init__(self) -> None:
         ScoredOptions.__post_init__(self)
@@ -131,7 +131,7 @@ class MmGroundingDinoOptions(GroundingDinoOptions):
     """What can be set with --set detector.NAME=VALUE."""
 
     model: str = option("openmmlab-community/mm_grounding_dino_base_all", _MODEL_HELP, target=True)
-    threshold: float = option(0.4, THRESHOLD_HELP, means="check.threshold")
+    threshold: ClassVar[float] = 0.4
 
 
 class MmGroundingDino(GroundingDino):

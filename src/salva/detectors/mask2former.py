@@ -16,7 +16,7 @@ from salva.core.about import PUBLISHED_WEIGHTS, About, Naming
 from salva.core.observation import Detections
 from salva.core.options import option
 from salva.core.protocols import ObserveRequest
-from salva.detectors.boxes import THRESHOLD_HELP, BoxRules, ScoredOptions
+from salva.detectors.boxes import BoxRules, ScoredOptions
 from salva.detectors.instance_masks import DIVISOR, Found, find, frame_of, to_input
 from salva.errors import SalvaError, UsageError
 from salva.hardware.mmdet_names import UNREAD
@@ -44,7 +44,7 @@ class Mask2FormerOptions(ScoredOptions, CheckpointOptions):
         "The checkpoint: a hub id, or a folder that save_pretrained or `salva write geneval-weights` wrote.",
         target=True,
     )
-    threshold: float = option(0.5, THRESHOLD_HELP, means="check.threshold")
+    threshold: ClassVar[float] = 0.5
     nms_iou: float = option(1.0, "Of two boxes with one name that overlap by more, the weaker is dropped; 1 keeps all.")
     duplicate_iou: float = option(
         1.0, "Of two boxes with any names that overlap by more, the weaker is dropped; 1 keeps all."
@@ -119,7 +119,7 @@ class Mask2Former:
         with self._batches.on_device, torch.inference_mode():
             output = self._loaded.model(pixel_values=pixels)
             by_picture = [
-                find(classes, masks, frame, options.lowest())
+                find(classes, masks, frame, options.floor)
                 for classes, masks in zip(output.class_queries_logits, output.masks_queries_logits, strict=True)
             ]
         height, width = frame.original

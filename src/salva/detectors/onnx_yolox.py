@@ -22,7 +22,7 @@ from salva.core.image import Picture
 from salva.core.observation import Detections
 from salva.core.options import option
 from salva.core.protocols import ObserveRequest
-from salva.detectors.boxes import THRESHOLD_HELP, BoxRules, ScoredOptions, from_centres
+from salva.detectors.boxes import BoxRules, ScoredOptions, from_centres
 from salva.errors import BackendError, SalvaError, UsageError
 from salva.hardware.checkpoints import digest_of_files
 from salva.hardware.networks import open_users_network
@@ -49,7 +49,7 @@ class OnnxOptions(ScoredOptions):
     labels_file: str = option(
         "", "Names of what it sees, one a line; else those in the file itself, else COCO's 80.", reaches="file"
     )
-    threshold: float = option(0.3, THRESHOLD_HELP, means="check.threshold")
+    threshold: ClassVar[float] = 0.3
     nms_iou: float = option(
         0.45, "Of two boxes with one name that overlap by more, the weaker is dropped; 1 keeps all."
     )

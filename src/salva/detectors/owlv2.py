@@ -14,7 +14,7 @@ from salva.core.about import About, Naming
 from salva.core.observation import Detections
 from salva.core.options import option
 from salva.core.protocols import ObserveRequest
-from salva.detectors.boxes import THRESHOLD_HELP, BoxRules, ScoredOptions, from_centres
+from salva.detectors.boxes import BoxRules, ScoredOptions, from_centres
 from salva.detectors.zero_shot import AskedOptions, asked_labels, size_and_labels
 from salva.errors import BackendError, SalvaError
 from salva.observers.loading import Batches, CheckpointOptions, load, pin
@@ -37,7 +37,7 @@ class Owlv2Options(AskedOptions, ScoredOptions, CheckpointOptions):
         "The checkpoint: a hub id, or a folder that save_pretrained wrote.",
         target=True,
     )
-    threshold: float = option(0.2, THRESHOLD_HELP, means="check.threshold")
+    threshold: ClassVar[float] = 0.2
     template: str = option("a photo of a {}", "How a label is asked for; {} stands for it.")
 
     def __post_init__(self) -> None:

@@ -20,7 +20,7 @@ from salva.core.image import Picture
 from salva.core.observation import Detection, Detections, Observation
 from salva.core.options import option
 from salva.core.protocols import ObserveRequest
-from salva.detectors.boxes import FLOOR, FLOOR_HELP, MAX_BOXES, THRESHOLD_HELP, check_floor
+from salva.detectors.boxes import FLOOR, FLOOR_HELP, MAX_BOXES, check_floor
 from salva.errors import BackendError, SalvaError
 from salva.hardware.networks import open_network
 
@@ -47,14 +47,13 @@ MAX_OVERLAP = 0.5
 class DetectorOptions:
     """What can be set with --set detector.NAME=VALUE."""
 
-    threshold: float = option(0.4, THRESHOLD_HELP, means="check.threshold")
-    floor: float = option(FLOOR, FLOOR_HELP, since="0.2")
+    threshold: ClassVar[float] = 0.4
+    floor: float = option(FLOOR, FLOOR_HELP)
     threads: int = option(1, "Cores used for one picture.", keyed=False)
 
     def __post_init__(self) -> None:
-        for name in ("threshold", "floor"):
-            if not 0 < getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)!r}; give a number between 0 and 1")
+        if not 0 < self.floor < 1:
+            raise ValueError(f"floor is {self.floor!r}; give a number between 0 and 1")
         check_floor(self.floor, self.threshold)
         if self.threads < 1:
             raise ValueError(f"threads is {self.threads!r}; give 1 or more")
@@ -75,7 +74,7 @@ class PocketDetector:
 
     def __init__(self, options: DetectorOptions) -> None:
         self._session = open_network(read_asset(WEIGHTS), threads=options.threads)
-        self._floor, self._threshold = min(options.floor, options.threshold), options.threshold
+        self._floor, self._threshold = options.floor, options.threshold
 
     @classmethod
     def labels(cls) -> tuple[str, ...]:

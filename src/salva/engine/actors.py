@@ -68,7 +68,6 @@ class Actor:
             label=self.label,
             is_formula_seen=self.about.sees_formula,
             identity=self.identity,
-            endpoint=(self.binding.address or None) if self.binding else None,
         )
 
     def render_key(self, request: RenderRequest) -> str:

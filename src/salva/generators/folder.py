@@ -46,10 +46,9 @@ class FolderImages:
             "",
             "How pictures are named, where no layout fits: {index} or {number} (a prompt's place in the list from 0 or "
             "from 1), a column of the list, or {prompt}; {sample} or {seed}.",
-            since="0.2",
         )
-        column: str = option("", "With a pattern, the list's column of prompts; prompt unless named.", since="0.2")
-        grid: int = option(1, "With a pattern, every file is a grid of so many pictures a side.", since="0.2")
+        column: str = option("", "With a pattern, the list's column of prompts; prompt unless named.")
+        grid: int = option(1, "With a pattern, every file is a grid of so many pictures a side.")
 
     version: ClassVar[str] = "1"
     about: ClassVar[About] = About(is_given=True)

@@ -57,7 +57,6 @@ class PocketOptions:
         "stopped at a tenth of the training.",
         choices=MEMBERS,
         target=True,
-        since="0.2",
     )
     steps: int = option(0, "Passes of the network for one picture; 0 for as many as its card says.")
     unknown: str = option(

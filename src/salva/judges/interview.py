@@ -35,9 +35,7 @@ AT_AN_ENDPOINT = About(is_remote=True, priced_by=("usd_per_million_input", "usd_
 def prompt_option() -> Any:
     """The option with which a user says in own words how a score is asked for, of every judge who replies in words."""
     told = "A file with what the judge is told when it scores a picture against a text, {prompt} in place of the text"
-    return option(
-        "", f"{told}; or a preset: {', '.join(PRESETS)}.", since="0.2", reaches="file", pinned=prompt_pin, kind="score"
-    )
+    return option("", f"{told}; or a preset: {', '.join(PRESETS)}.", reaches="file", pinned=prompt_pin, kind="score")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,13 +43,12 @@ class InterviewOptions:
     """What every judge who replies in words lets one set."""
 
     explain: bool = option(True, "Ask for a short explanation before the ratings, as the SemVarBench paper does.")
-    attempts: int = option(3, "How often to ask when a reply cannot be read.", once_keyed=True)
+    attempts: int = option(3, "How often to ask when a reply cannot be read.", keyed=False)
     max_tokens: int = option(1024, "The longest reply, in tokens; a reply that is cut off there is not read.")
     rubric: str = option(
         "",
         "How strictly to grade questions that come with criteria, whatever the suite asks for.",
         choices=("", *RUBRICS),
-        since="0.2",
         kind="grade",
     )
     side: int = option(1024, "Pictures with a longer side are made smaller before the judge sees them; 0 for never.")

@@ -31,7 +31,7 @@ class LocalVlmOptions(CheckpointOptions):
     """What can be set with --set judge.NAME=VALUE."""
 
     explain: bool = option(True, "Ask for a short explanation before the ratings, as the SemVarBench paper does.")
-    attempts: int = option(3, "How often to ask when a reply cannot be read.", once_keyed=True)
+    attempts: int = option(3, "How often to ask when a reply cannot be read.", keyed=False)
     max_tokens: int = option(512, "The longest reply, in tokens; a reply that is cut off there is not read.")
     side: int = option(768, "Pictures with a longer side are made smaller before the judge sees them; 0 for never.")
     prompt: str = prompt_option()

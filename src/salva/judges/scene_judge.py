@@ -41,9 +41,7 @@ class SceneJudgeOptions:
         "order", "Places by the order of centroids, or by thirds of the picture.", choices=("order", "thirds")
     )
     merge_iou: float = option(0.7, "Boxes of one label that overlap by more than this are one thing.")
-    threshold: float | None = option(
-        None, "Boxes with a lower score do not count; unset, as the detector states.", since="0.2"
-    )
+    threshold: float | None = option(None, "Boxes with a lower score do not count; unset, as the detector states.")
 
     def __post_init__(self) -> None:
         for name in ("merge_iou", "threshold"):

@@ -274,7 +274,6 @@ def judgements_on(suite: str, cases: Sequence[Case], verdicts: Sequence[Verdict]
 
 
 def _summarise_model(model: str, judged: Judgements, suite: str, asked: Asked, is_whole: bool) -> ModelSummary:
-    before = judgements(judged.cases, judged.verdicts, judged.checks, asked.led_as_before().headline)
     leading = judged.headline
     outcomes = Counter(pair.verdict.outcome for pair in leading)
     errors = Counter(
@@ -304,7 +303,7 @@ def _summarise_model(model: str, judged: Judgements, suite: str, asked: Asked, i
             _place_chart(charts, chart)
         key_figures += [figure for figure in measured.key_figures if not figure.is_aside]
         asides += [figure for figure in measured.key_figures if figure.is_aside]
-    leads = leading_of(judged, before, asked.repeats, registry.usual_score(asked))
+    leads = leading_of(judged, asked.repeats, registry.usual_score(asked))
     wording = wording_difference(judged)
     if leads.figure is not None:
         ends = leads.figure.interval

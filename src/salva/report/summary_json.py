@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from salva.core.fingerprint import Json
-from salva.core.run_json import SCHEMA
 from salva.core.table import Table
 from salva.results.leading import Leading
 from salva.results.rates import RATES, Figure
@@ -15,9 +14,11 @@ from salva.stats.intervals import Interval
 if TYPE_CHECKING:
     from salva.report.summary import ModelSummary, Summary
 
+SCHEMA = 2
+"""Of the JSON report; changes when a key changes its meaning."""
 _FIGURES = (
     *("outcomes", "failure_rate", "interval", "interval_things", "headline", "rates", "macro_rate", "excess"),
-    *("wording_difference", "wording_by_law", "failure_types", "gate", "previous"),
+    *("wording_difference", "wording_by_law", "failure_types", "gate"),
 )
 
 
@@ -37,7 +38,7 @@ def summary_json(summary: Summary) -> dict[str, Json]:
 
 def model_json(model: ModelSummary) -> dict[str, Json]:
     """The contract's figures of one model."""
-    leading, before = model.leading, model.leading.previous
+    leading = model.leading
     figure = leading.figure
     return {
         "outcomes": dict(model.outcomes),
@@ -54,14 +55,6 @@ def model_json(model: ModelSummary) -> dict[str, Json]:
         "gate": model.gate,
         "tables": [table_to_json(table) for table in model.tables],
         "metrics": dict(model.numbers),
-        "previous": None
-        if before is None
-        else {
-            "schema": 1,
-            "failure_rate": before.failure_rate,
-            "interval": ends_json(before.interval),
-            "macro_rate": before.macro_rate,
-        },
     }
 
 

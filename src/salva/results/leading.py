@@ -19,8 +19,6 @@ from salva.results.chance import chance_of, chance_to_differ
 from salva.results.headline import MACRO, is_apart, of_main_observers
 from salva.results.left_out import open_way, without_a_way
 from salva.results.rates import DECIDED, Figure, headline_figure, rates_of
-from salva.results.tally import macro_rate, tally
-from salva.stats.intervals import Interval
 
 OK, PARTIAL, BLIND = "ok", "partial", "blind"
 FEWEST_DECIDED = 0.8
@@ -33,15 +31,6 @@ _FEWEST_PICTURES = 8
 _FAR_BELOW = 0.75
 """Of its usual score. The embedded detector's is 0.86; where what it sees is not there, on pictures of real models, it
 has 0.52: bench/real_pictures.py elsewhere."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Previous:
-    """The figures as they were before truth led; shown for one release."""
-
-    failure_rate: float | None
-    interval: Interval | None
-    macro_rate: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +52,6 @@ class Leading:
     """Whether everything that was painted is one and the same."""
     n_asked: int = 0
     """Pairs that were asked for and could enter the leading rate."""
-    previous: Previous | None = None
 
     @property
     def decides_too_little(self) -> bool:
@@ -73,19 +61,16 @@ class Leading:
 
 def leading_of(
     judgements: Judgements,
-    before: Judgements,
     repeats: int,
     usual_score: float | None = None,
 ) -> Leading:
-    """What leads; before: the same verdicts, led as runs of schema 1 were. usual_score: the detector's, where known."""
-    figure, apart = headline_figure(judgements), judgements.apart
+    """What leads; usual_score: the detector's, where known."""
+    figure = headline_figure(judgements)
     check = figure.check if figure else ""
     kind = judgements.rate_of(check)
     has_rate = kind is not None and not judgements.has_own_figure
     oracle, reason = _oracle(judgements, figure, usual_score)
     asked = _cases_asked(judgements, figure.average if figure else MACRO, check)
-    old = tally(before.headline)
-    averaged = [pair for pair in before.headline if not is_apart(pair.case, apart)] or list(before.headline)
     return Leading(
         figure=figure,
         rate=str(kind) if has_rate else None,
@@ -96,7 +81,6 @@ def leading_of(
         is_unanimous=_is_unanimous(judgements),
         is_one_picture=_n_under_one_picture(judgements) > 0,
         n_asked=len(asked) * repeats,
-        previous=Previous(failure_rate=old.rate, interval=old.interval_before(), macro_rate=macro_rate(averaged).rate),
     )
 
 

@@ -15,7 +15,7 @@ from salva.core.case import Case
 from salva.core.judged import Judged
 from salva.core.table import Cell
 from salva.core.verdict import Outcome
-from salva.stats.intervals import Cluster, Interval, clustered_interval, implied_bounds
+from salva.stats.intervals import Interval, implied_bounds
 from salva.stats.rates import Counted, macro, seeds_interval, share_interval
 
 RATE_COLUMNS = ("n", "failed", "rate", "low", "high", "undecided")
@@ -80,14 +80,6 @@ class Tally:
                 for name, case in self.cases.items()
             ]
         )
-
-    def interval_before(self) -> Interval | None:
-        """The interval of reports of schema 1, at the design effect of the clusters."""
-        hits, decided = Counter[str](), Counter[str]()
-        for name, case in self.cases.items():
-            hits[cluster_of(case)] += self.hits[name]
-            decided[cluster_of(case)] += self.decided[name]
-        return clustered_interval([Cluster(n_hits=hits[name], n=n) for name, n in decided.items()])
 
     def bounds(self) -> Interval | None:
         """The rate if all undecided held, and if all were failed."""

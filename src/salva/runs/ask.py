@@ -22,7 +22,6 @@ from salva.runs.binding import (
     bind_each,
     bind_checks,
     component_spec,
-    move_settings,
     split_name,
 )
 from salva.runs.untouched import for_given
@@ -59,8 +58,6 @@ class Ask:
     counts: str = ""
     settings: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """ROLE.OPTION to value, or NAME.OPTION for one that has a name, as --set gives them."""
-    yielding: frozenset[str] = frozenset()
-    """Those settings that give way to another which means the same, as a file's do to what is typed."""
 
     def names(self) -> frozenset[str]:
         """What models and judges are called by the user."""
@@ -116,7 +113,6 @@ def make_spec(ask: Ask, made: Asked | None = None, foreign: Container[tuple[str,
 
     def some(role: str, texts: tuple[str, ...]) -> tuple[Binding, ...]:
         named = tuple(text for text in texts or (chosen[role],) if text != NOBODY)
-        notes.extend(move_settings(role, named, by_role, ask.yielding))
         if not named and by_role[role]:
             option = next(iter(by_role[role]))
             raise UsageError(f"{role}.{option} is set, but this run has no {role}; name one with --{role}")

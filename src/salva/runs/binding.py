@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 from salva.core.about import about_of, options_of
 from salva.core.options import fields_of
@@ -130,28 +130,3 @@ def bind_checks(
     if not bindings and not wanting:
         raise UsageError("no check can be judged with these roles; name somebody who looks, as --detector does")
     return tuple(bindings), tuple(wanting)
-
-
-def move_settings(
-    role: str, texts: Sequence[str], by_role: Mapping[str, dict[str, str]], yielding: Container[str] = ()
-) -> Iterator[str]:
-    """Put the settings of options that have moved where they are read now; a sentence for each.
-
-    yielding: settings that give way where another means the same.
-    """
-    for text in texts:
-        for field in dataclasses.fields(options_of(load(role, _component(text)))):
-            moved_to = field.metadata.get("means", "")
-            if not moved_to or field.name not in by_role[role]:
-                continue
-            value = by_role[role].pop(field.name)
-            new_role, _, name = moved_to.partition(".")
-            known = by_role[new_role].get(name, value)
-            yields = f"{role}.{field.name}" in yielding
-            if known != value and yields == (moved_to in yielding):
-                raise UsageError(
-                    f"{role}.{field.name}={value} means {moved_to}={value}, and {moved_to} is "
-                    f"{known}; leave one of them out"
-                )
-            by_role[new_role][name] = value = known if yields else value
-            yield f"{role}.{field.name} means {moved_to} now: {moved_to}={value} is set; later releases know that alone"

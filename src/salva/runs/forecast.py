@@ -22,7 +22,7 @@ from salva.engine.actors import Actor
 from salva.engine.cast import AppliedCheck, Cast, with_needs
 from salva.errors import SalvaError
 from salva.results.left_out import nobodys
-from salva.runs.directory import settle
+from salva.runs.directory import resume_or_start
 from salva.runs.earlier import Known, known_before
 from salva.runs.planning import foresee, question_file, refuse_unwatched
 from salva.runs.plan import n_pictures, remarks
@@ -119,7 +119,7 @@ def forecast(spec: RunSpec, directory: Path) -> Forecast:
     """What the run of a specification would do in a directory; refused as the run would be."""
     for binding in spec.observers():
         open_pinned(binding.options)
-    spec = settle(directory, spec)
+    spec = resume_or_start(directory, spec)
     refuse_unwatched(spec)
     cast_ = Cast.of(spec, names=known_names(spec.detector))
     tally = _Tally(file=question_file(spec))

@@ -15,7 +15,7 @@ from salva.core.spec import Binding, RunSpec
 from salva.core.verdict import observers_text
 from salva.engine.cast import Cast
 from salva.errors import StoreError, UsageError
-from salva.runs.addresses import at_addresses
+from salva.runs.addresses import refuse_moved
 from salva.runs.healing import has_all_files
 from salva.runs.summary import RunSummary
 from salva.runs.vocabulary import keep_names
@@ -60,7 +60,7 @@ def finished_summary(
         n_unreadable = store.n_unreadable()
         if not has_all_files(store) or (retry_unreadable and n_unreadable):
             return None
-        spec = at_addresses(of_its_suite(spec, store), store.components())
+        refuse_moved(spec, store.components())
     if not isinstance(stamp, dict) or stamp.get("stamp") != stamp_of(spec):
         return None
     outcomes = cast("dict[str, int]", stamp["outcomes"])
@@ -76,21 +76,11 @@ def finished_summary(
     )
 
 
-def of_its_suite(spec: RunSpec, store: RunReader) -> RunSpec:
-    """The same with the suite as it was when the run's cases were stored: they stay, whatever its version makes now."""
-    kept = store.meta().get(CASES)
-    before = kept.get("suite") if isinstance(kept, dict) else None
-    now = spec.suite.identity()
-    if not isinstance(before, dict) or {**before, "version": ""} != {**now, "version": ""}:
-        return spec
-    return replace(spec, suite=replace(spec.suite, goes_by=before))
-
-
 def asked_before(store: RunStore) -> RunFile | None:
     """What the store itself remembers of what was asked, for a run that lost its run.json."""
     asked = store.meta().get(ASKED)
     try:
-        return None if asked is None else RunFile(asked=Asked.from_json(asked))
+        return None if asked is None else RunFile.from_json(asked)
     except ValueError as error:
         raise StoreError(
             f"{str(store.path)!r} does not say what was asked ({error}): somebody edited it; restore it from a copy"
@@ -132,7 +122,7 @@ def open_ledger(store: RunStore, spec: RunSpec, cast_: Cast, environment: Mappin
     fresh = replace(
         content,
         asked=asked,
-        choice=spec.choice() if content.choice is None else content.choice,
+        choice=content.choice or spec.choice(),
         components=components,
         resumed_in=(*content.resumed_in, environment) if is_new_place else content.resumed_in,
         # Others may have looked as often by now: the run's own eyes lead again.
@@ -140,7 +130,7 @@ def open_ledger(store: RunStore, spec: RunSpec, cast_: Cast, environment: Mappin
         images=store.images_at(),
     )
     keep_run_file(store, fresh)
-    store.set_meta(ASKED, spec.asked().redacted().to_json())
+    store.set_meta(ASKED, RunFile(asked=spec.asked().redacted(), choice=fresh.choice).to_json())
     packages = environment.get("packages")
     store.set_meta("salva_version", packages.get("salva") if isinstance(packages, dict) else None)
     judged_anew = keep_rules(store, spec.checks)
@@ -148,9 +138,7 @@ def open_ledger(store: RunStore, spec: RunSpec, cast_: Cast, environment: Mappin
     for actor in cast_.actors():
         store.put_component(actor.stored())
     store.flush()
-    was, version = _version(spec.suite.identity()), str(spec.suite.component.version)
-    made = f"the cases of version {was} of the suite {spec.suite.label!r} stay, and version {version} is installed"
-    return [*([made] if was != version else []), *judged_anew]
+    return judged_anew
 
 
 def leading_eyes(store: RunStore, cast_: Cast) -> dict[str, str]:
@@ -198,7 +186,7 @@ def keep_cases(store: RunStore, spec: RunSpec, cases: Iterable[tuple[int, Case]]
     kept = store.meta().get(CASES)
     counted = stored_count(store)
     if isinstance(kept, dict) and counted is not None:
-        if kept["suite"] != spec.suite.identity():
+        if _less_version(kept["suite"]) != _less_version(spec.suite.identity()):
             raise UsageError(
                 f"{str(store.directory)!r} was made from other prompts: what suite {spec.suite.label!r} reads has "
                 "changed since. Choose another directory with --out, or put the file back as it was"
@@ -241,6 +229,10 @@ def stamp_finished(store: RunStore, spec: RunSpec, summary: RunSummary) -> None:
     n_images = summary.n_rendered + summary.n_reused
     store.set_meta(FINISHED, {"stamp": stamp_of(spec), "outcomes": dict(summary.outcomes), "n_images": n_images})
     store.flush()
+
+
+def _less_version(identity: Json) -> Json:
+    return {**identity, "version": None} if isinstance(identity, dict) else None
 
 
 def _version(identity: Json) -> Json:

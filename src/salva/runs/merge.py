@@ -74,7 +74,7 @@ def merge(directories: Sequence[Path], out: Path, progress: Progress) -> Merged:
         store.drop_meta(WHOLE)
         store.drop_meta(FINISHED)
         keep_run_file(store, content)
-        store.set_meta(ASKED, content.asked.redacted().to_json())
+        store.set_meta(ASKED, RunFile(asked=content.asked.redacted(), choice=content.choice).to_json())
         store.flush()
         metas = []
         progress.start(_STAGE, sum(part.n_images for part in parts))
@@ -132,8 +132,8 @@ def _check_alike(first: _Part, part: _Part) -> None:
 
 def _comparable(part: _Part) -> Json:
     """All that shards of one run have in common, less where they ran."""
-    whole = replace(part.content, asked=_less_shard(part.content.asked), environment={}, resumed_in=(), more={})
-    return {**whole.to_json(), "choice": None, "number of shards": part.shard.n}
+    whole = replace(part.content, asked=_less_shard(part.content.asked), environment={}, resumed_in=())
+    return {**whole.to_json(), "choice": {}, "number of shards": part.shard.n}
 
 
 def _less_shard(asked: Asked) -> Asked:
@@ -179,10 +179,10 @@ def _content(parts: Sequence[_Part]) -> RunFile:
     first = parts[0].content
     places = [place for part in parts for place in (part.content.environment, *part.content.resumed_in)]
     others = [place for number, place in enumerate(places) if place not in places[:number]][1:]
-    choice = None if first.choice is None else {name: v for name, v in first.choice.items() if name != "shard"}
+    choice = {name: value for name, value in first.choice.items() if name != "shard"}
     judged = first.judged and replace(first.judged, asked=_less_shard(first.judged.asked))
     return replace(
-        first, asked=_less_shard(first.asked), choice=choice, judged=judged, resumed_in=tuple(others), more={}
+        first, asked=_less_shard(first.asked), choice=choice, judged=judged, resumed_in=tuple(others)
     )
 
 

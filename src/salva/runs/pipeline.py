@@ -25,10 +25,11 @@ from salva.engine.flow import Flow, Vouch
 from salva.engine.progress import Progress
 from salva.engine.units import Unit
 from salva.errors import UsageError
+from salva.messages import message
 from salva.runs import environment as surroundings
-from salva.runs.addresses import at_addresses, keep_addresses
+from salva.runs.addresses import refuse_moved
 from salva.runs.preflight import Preflight
-from salva.runs.directory import as_judged_then, rules_kept, settle, uncounted_options
+from salva.runs.directory import recorded_options, resume_or_start
 from salva.runs.false_start import undone_if_refused
 from salva.runs.planning import foresee, refuse_unwatched
 from salva.runs.healing import find_lost, tell_healed
@@ -37,17 +38,15 @@ from salva.runs.ledger import (
     asked_before,
     finished_summary,
     keep_cases,
-    of_its_suite,
     open_ledger,
     stamp_finished,
 )
 from salva.runs.plan import placed_cases, planned_cases
 from salva.runs.summary import RunSummary
-from salva.runs.vocabulary import known_names, names_for
+from salva.runs.vocabulary import known_names
 from salva.runs.workplaces import open_executor
 from salva.store.reading import DATABASE
 from salva.store.records import IN_VAIN, PACE, WHOLE
-from salva.store.runfile import read_run_file
 from salva.store.sqlite import RunStore, open_run
 
 STAGES = ("painting", "looking", "judging")
@@ -76,9 +75,9 @@ def execute(
     check_prices((*spec.models, *spec.observers()), limits or Limits())
     if spec.control and spec.repeats < 2:
         raise UsageError(f"--control needs at least 2 repeats to compare seeds, got {spec.repeats}; add --repeats 2")
-    spec = settle(directory, asked_now := spec)
-    if kept := rules_kept(asked_now.asked(), spec.asked(), uncounted_options(spec)):
-        progress.note(f"{str(directory)!r} goes by the rules it was made with ({kept}); another --out takes today's")
+    spec = resume_or_start(directory, wanted := spec)
+    if kept := recorded_options(wanted, spec):
+        progress.note(message("resumed-with-recorded-options", path=str(directory), options=", ".join(kept)))
     finished = finished_summary(directory, spec, retry_refused, retry_unreadable, images_at)
     if finished is not None:
         return finished
@@ -94,12 +93,9 @@ def execute(
         open_run(directory, "write", images_at=images_at) as store,
     ):
         # Again, now that nobody else can write: two processes may have found the directory empty.
-        spec = settle(directory, spec, asked_before(store))
-        spec = at_addresses(of_its_suite(spec, store), store.components())
-        judged_as = as_judged_then(spec, read_run_file(directory))
-        cast_ = Cast.of(judged_as, names=names if is_new else names_for(spec.detector, store))
-        for line in keep_addresses(store, cast_):
-            progress.note(line)
+        spec = resume_or_start(directory, wanted, asked_before(store))
+        refuse_moved(spec, store.components())
+        cast_ = Cast.of(spec, names=names if is_new else known_names(spec.detector, store))
         store.blobs.prepare()
         for line in open_ledger(store, spec, cast_, environment or surroundings.environment()):
             progress.note(line)
@@ -114,7 +110,7 @@ def execute(
             retry_refused=retry_refused,
             retry_unreadable=retry_unreadable,
             budget=budget,
-            vouch=Preflight(judged_as, cast_, store, progress, first=_first_cases(spec, store)),
+            vouch=Preflight(spec, cast_, store, progress, first=_first_cases(spec, store)),
             lost=lost,
         )
         tell_healed(store, lost, progress)

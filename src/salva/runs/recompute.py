@@ -25,7 +25,6 @@ from salva.core.protocols import INJECTION_READER, Query, Check
 from salva.core.run_json import RunFile
 from salva.core.spec import Binding, ComponentSpec
 from salva.core.verdict import Observers, Verdict, observers_text
-from salva.core.versions import installed_version
 from salva.engine.actors import Actor, requests_of
 from salva.engine.cast import ROLE_ORDER, Cast, ActorsByRole, CheckPart, with_needs
 from salva.engine.guard import build
@@ -33,7 +32,7 @@ from salva.engine.units import Asker, ObserveJob, Unit
 from salva.engine.verdicts import verdicts_of
 from salva.errors import SalvaError
 from salva.judging.waves import Missing
-from salva.registry import bind, colour_reader, load, injection_reader, rebind
+from salva.registry import bind, colour_reader, injection_reader, load
 from salva.runs.ledger import RULES
 from salva.runs.reach import reached_by
 from salva.runs.vocabulary import remembered_names
@@ -42,7 +41,6 @@ from salva.store.records import WHOLE, Status, StoredComponent
 from salva.store.rows import observers_from_text, verdict_to_row
 from salva.store.sqlite import RunStore
 
-_SCHEMA_WITH_DOUBT = _SCHEMA_WITH_NAMES = 2
 _UNNAMED = {"colour_reader": colour_reader, INJECTION_READER: injection_reader}
 """Roles nobody is named for, and who plays them."""
 
@@ -98,9 +96,6 @@ class _Check:
         self._names = remembered_names(store)
         meta = store.meta()
         self._is_whole = WHOLE in meta
-        n_older = sum(row["n"] for row in store.rows("SELECT count(*) AS n FROM verdicts WHERE digest IS NULL"))
-        self._is_same_salva = not n_older and meta.get("salva_version") in (None, installed_version("salva"))
-        """Another may have looked at more, asked less, or kept other scores; which outcome follows is the same."""
         rules = meta.get(RULES)
         self._rules: Mapping[str, Json] = rules if isinstance(rules, dict) else {}
 
@@ -140,24 +135,19 @@ class _Check:
         where = f"verdict {case.case_id}/{models[0].label}/{group.check}"
         must_all_stand = self._is_whole and self._is_leading(group) and self._goes_that_way(case, group.check)
         first: str | None = None
-        has_differed = False
         for cast_, model in itertools.product(casts, models):
             try:
                 made = self._made(cast_, group.observers, case, model)
             except (_NotStoredError, SalvaError) as error:
                 first = first or f"{where}: {error}"
                 continue
-            difference = _difference(made, stored, must_all_stand=must_all_stand, is_same_salva=self._is_same_salva)
+            difference = _difference(made, stored, must_all_stand=must_all_stand)
             if not difference:
                 self.n_checked += len(stored)
                 return
-            first, has_differed = f"{where}{difference}", True
-        if first is None or not (stored or must_all_stand):
-            return
-        if self._is_same_salva or has_differed:
+            first = f"{where}{difference}"
+        if first is not None and (stored or must_all_stand):
             self.problems.append(first)
-        else:
-            self.unchecked["the salva that made the run asked otherwise than this one"] += len(stored)
 
     def _made(self, cast_: Cast, observers: Observers, case: Case, model: Actor) -> list[Verdict]:
         """The verdicts that what is stored leads to."""
@@ -233,9 +223,7 @@ class _Check:
         options = {option: as_typed(value) for option, value in asked.options.items()}
         if reached := reached_by(asked):
             raise _UncheckableError(f"the check {asked.name!r} rests on {reached[0]}, which nobody named here again")
-        binding = bind(ComponentSpec(role="check", name=asked.name, options=options))
-        is_older = self._content.judged is None and self._content.schema < _SCHEMA_WITH_DOUBT
-        return rebind(binding, {"doubt": "0"}) if is_older and hasattr(binding.options, "doubt") else binding
+        return bind(ComponentSpec(role="check", name=asked.name, options=options))
 
     def _models(self) -> list[list[Actor]]:
         """Who painted, by label; of several with one name, whoever painted last first."""
@@ -308,7 +296,7 @@ class _Check:
 
     def _named_by(self, chosen: Sequence[StoredComponent]) -> frozenset[str] | None:
         detector = next((component for component in chosen if component.role == "detector"), None)
-        if detector is None or self._content.schema < _SCHEMA_WITH_NAMES:
+        if detector is None:
             return None
         said = self._actor(detector).about.names
         if isinstance(said, tuple):
@@ -344,9 +332,7 @@ def _group_of(row: sqlite3.Row) -> _Group:
     return _Group(row["check"], observers_from_text(row["observers"]))
 
 
-def _difference(
-    made: Sequence[Verdict], stored: Sequence[Verdict], *, must_all_stand: bool, is_same_salva: bool
-) -> str:
+def _difference(made: Sequence[Verdict], stored: Sequence[Verdict], *, must_all_stand: bool) -> str:
     """How the verdicts that stand there differ from those that were made anew; empty where they do not."""
     anew = {(verdict.repeat, verdict.arm): verdict for verdict in made}
     for verdict in stored:
@@ -356,8 +342,7 @@ def _difference(
             return f"{place}, and nothing that is stored leads to it"
         if other.outcome is not verdict.outcome:
             return f"{place}, and what is stored leads to {other.outcome}"
-        compared = _compared(other, verdict) if is_same_salva else ()
-        if differing := [name for name, is_same in compared if not is_same]:
+        if differing := [name for name, is_same in _compared(other, verdict) if not is_same]:
             return f"{place}, and what is stored leads to other {differing[0]}"
     if anew and must_all_stand:
         repeat, arm = next(iter(anew))

@@ -17,13 +17,13 @@ from salva.core.counted import counted as so_many
 from salva.core.fingerprint import Json
 from salva.core.options import as_typed
 from salva.core.protocols import Executor
-from salva.core.run_json import SCHEMA, Judged, RunFile
+from salva.core.run_json import Judged, RunFile
 from salva.core.spec import Binding, RunSpec
 from salva.engine.actors import Actor
 from salva.engine.cast import Cast
 from salva.engine.progress import Progress
 from salva.errors import StoreError, UsageError
-from salva.runs.addresses import beside, keep_addresses
+from salva.runs.addresses import moved_labels
 from salva.runs.ask import ask_again, check_threshold, make_spec
 from salva.runs.preflight import Preflight
 from salva.runs.ledger import keep_rules, leading_eyes, stored_count
@@ -66,12 +66,9 @@ def rejudge(
     for note in spec.notes:
         progress.note(note)
     with closing(open_executor(executor, progress.note)) as workplace, open_run(directory, "write") as store:
-        spec, labels = beside(spec, store.components())
-        labels = {**_told_apart(spec, asked), **labels}
+        labels = {**_told_apart(spec, asked), **moved_labels(spec, store.components())}
         cast_ = Cast.of(spec, _painters(store, content), labels, known_names(spec.detector, store))
         keep_names(store, cast_)
-        for line in keep_addresses(store, cast_):
-            progress.note(line)
         for actor in cast_.actors():
             store.put_component(actor.stored())
         _check_floor(store, spec, cast_)
@@ -107,7 +104,7 @@ def changed_spec(asked: Asked, changes: Changes) -> RunSpec:
     """The specification a run was asked with, and the changes in it, bound anew."""
     ask, foreign = ask_again(asked), _foreign(asked, changes)
     counts = {} if changes.counts is None else {"check.counts": changes.counts}
-    spec = make_spec(
+    return make_spec(
         replace(
             ask,
             detector=changes.detector if changes.detector is not None else ask.detector,
@@ -119,12 +116,6 @@ def changed_spec(asked: Asked, changes: Changes) -> RunSpec:
         asked,
         foreign,
     )
-    made = {(observer.role, observer.name): observer.options for observer in asked.observers}
-
-    def found(binding: Binding) -> Binding:
-        return binding.found_as(made.get((binding.role, binding.label), {}))
-
-    return replace(spec, reader=spec.reader and found(spec.reader), judges=tuple(map(found, spec.judges)))
 
 
 def _foreign(asked: Asked, changes: Changes) -> set[tuple[str, str]]:
@@ -165,7 +156,7 @@ def _remembered(spec: RunSpec, content: RunFile) -> RunSpec:
 
     def known(binding: Binding) -> Binding:
         identity = stored.get((binding.role, binding.label))
-        return replace(binding, goes_by=identity) if binding.is_foreign and identity is not None else binding
+        return replace(binding, stored_identity=identity) if binding.is_foreign and identity is not None else binding
 
     return spec.with_each(known)
 
@@ -222,4 +213,4 @@ def _write_down(store: RunStore, content: RunFile, spec: RunSpec, leading: Mappi
     is_otherwise = asked.to_json() != content.asked.to_json()
     # Whoever comes back to the run's own eyes means these, and others have looked as often by now.
     judged = Judged(asked=asked, leading=leading) if is_otherwise or content.judged is not None else None
-    keep_run_file(store, replace(content, judged=judged, schema=SCHEMA))
+    keep_run_file(store, replace(content, judged=judged))

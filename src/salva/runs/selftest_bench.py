@@ -26,7 +26,7 @@ from salva.errors import PluginError, SalvaError, UsageError
 from salva.judging.waves import Waves, conclude
 from salva.registry import bind, colour_reader, rates_of, rebind
 from salva.runs.ask import NOBODY, check_threshold, settings_by_role
-from salva.runs.binding import bind_each, bind_checks, component_spec, move_settings
+from salva.runs.binding import bind_each, bind_checks, component_spec
 from salva.runs.selftest_cases import COLOURED, nameable
 
 RATE = 0.3
@@ -176,8 +176,6 @@ def make_bench(detector: str, reader: str, settings: Mapping[str, str], seed: in
     for role in ("suite", "embedder", "judge"):
         if by_role[role]:
             raise UsageError(f"{role}.{next(iter(by_role[role]))} is set, but this test has no {role}")
-    for note in move_settings("detector", (detector,) if detector != NOBODY else (), by_role):
-        progress.note(note)
     bound = {
         role: next(iter(bind_each(role, (name,) if name != NOBODY else (), by_role[role])), None)
         for role, name in (("detector", detector), ("reader", reader))

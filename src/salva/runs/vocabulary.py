@@ -8,11 +8,9 @@ from salva.core.spec import Binding
 from salva.engine.actors import Actor
 from salva.engine.cast import Cast
 from salva.engine.guard import build
-from salva.store.runfile import read_run_file
 from salva.store.sqlite import RunStore
 
 _NAMES = "names"
-_SCHEMA_WITH_NAMES = 2
 
 
 def known_names(detector: Binding | None, store: RunStore | None = None) -> frozenset[str] | None:
@@ -39,13 +37,6 @@ def known_names(detector: Binding | None, store: RunStore | None = None) -> froz
         return frozenset(habits_of(built).names) or None
     finally:
         close(built)
-
-
-def names_for(detector: Binding | None, store: RunStore) -> frozenset[str] | None:
-    """The same for a run that goes on: one from before names counted is finished as it was begun."""
-    content = read_run_file(store.directory)
-    is_older = content is not None and content.schema < _SCHEMA_WITH_NAMES
-    return None if is_older else known_names(detector, store)
 
 
 def keep_names(store: RunStore, cast_: Cast) -> None:

@@ -8,8 +8,10 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
+from salva.core.run_json import FORMAT
 from salva.errors import StoreError
-from salva.store.schema import APPLICATION_ID, FORMAT, create_tables, format_of, missing_columns
+from salva.messages import message
+from salva.store.schema import APPLICATION_ID, create_tables, format_of, missing_columns
 
 _FULL = "the disk is full; free some space and run the same command again"
 _READ_ONLY = "it cannot be written; make the directory writable or choose another one with --out"
@@ -100,10 +102,7 @@ def check_format(connection: sqlite3.Connection, path: Path, *, may_be_empty: bo
     if owner != APPLICATION_ID:
         raise StoreError(f"{str(path)!r} is an SQLite file but not one of salva's; choose another directory with --out")
     if version != FORMAT:
-        raise StoreError(
-            f"{str(path)!r} was written by another version of salva (format {version}, this one reads {FORMAT}); "
-            "choose another directory with --out"
-        )
+        raise StoreError(message("run-format", path=str(path), found=version, known=FORMAT))
 
 
 def check_columns(connection: sqlite3.Connection, path: Path) -> None:

@@ -32,7 +32,7 @@ def join_rows(store: RunStore, part: RunReader, advance: Callable[[int], None]) 
     """Take all that a part has; advance: told how many images more are there."""
     for table in TABLES:
         for row in part.rows(select(table)):
-            if table in DIGESTED and row["digest"] not in (None, digest_of_row(table, dict(row))):
+            if table in DIGESTED and row["digest"] != digest_of_row(table, dict(row)):
                 raise StoreError(
                     f"{str(part.path)!r}, table {table}, row {key_of(table, row)!r} is not what was written (its "
                     "digest differs): `salva verify` lists what is wrong; restore the file from a copy"
@@ -71,7 +71,7 @@ def _agree(store: RunStore, table: str, present: sqlite3.Row, row: sqlite3.Row) 
         return True
     match table:
         case "components":
-            return bool(present["endpoint"] == row["endpoint"])
+            return bool(present["identity"] == row["identity"])
         case "images":
             # The id is that of the pixels; another version of an encoder may write the same ones otherwise.
             return (present["width"], present["height"]) == (row["width"], row["height"])

@@ -10,7 +10,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -259,8 +259,7 @@ def read_records(directory: Path) -> RunRecords:
 def judged_now(directory: Path) -> Judged:
     """How a run is judged now, and what it was asked as it is judged so."""
     run_file = read_run_file(directory) or RunFile(asked=NOTHING)
-    judged = run_file.judged_as()
-    return judged if run_file.schema > 1 else replace(judged, asked=judged.asked.led_as_before())
+    return run_file.judged_as()
 
 
 @contextmanager

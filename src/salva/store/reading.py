@@ -220,7 +220,7 @@ class RunReader:
     def observation_outcome(self, key: str) -> tuple[Status, Observation | None, str] | None:
         """How a look ended, what was seen and its error, if it was tried; quicker than the whole record."""
         row = self._row(
-            "SELECT observation_key, status, observation, error, box_floor FROM observations WHERE observation_key = ?",
+            "SELECT observation_key, status, observation, error FROM observations WHERE observation_key = ?",
             key,
         )
         return None if row is None else self.parsed("observations", row, _observation_outcome)
@@ -240,7 +240,8 @@ class RunReader:
 
     def highest_floor(self, component_id: str) -> float | None:
         """The highest score below which boxes were not kept in any look of a detector; None where nobody knows."""
-        row = self._row("SELECT max(box_floor) FROM observations WHERE component_id = ?", component_id)
+        floors = "max(json_extract(observation, '$.floor'))"
+        row = self._row(f"SELECT {floors} FROM observations WHERE component_id = ?", component_id)
         return None if row is None else row[0]
 
     @contextmanager
@@ -259,12 +260,12 @@ class RunReader:
         """The database of one moment as a file of its own, whoever writes; the same rows give the same bytes."""
         write_copy(self._connection, self.path, path)
 
-    def digests(self) -> Iterator[tuple[str, str, bool | None]]:
-        """Table and key of every row that may have a digest, and whether its content has it; None where none is."""
+    def edited_rows(self) -> Iterator[tuple[str, str]]:
+        """Table and key of every row whose content does not have its digest."""
         for table in DIGESTED:
             for row in self.rows(select(table)):
-                is_right = None if row["digest"] is None else row["digest"] == digest_of_row(table, dict(row))
-                yield table, key_of(table, row), is_right
+                if row["digest"] != digest_of_row(table, dict(row)):
+                    yield table, key_of(table, row)
 
     def rows(self, query: str, values: Sequence[Value] = ()) -> Iterator[sqlite3.Row]:
         """The rows of a query."""
@@ -311,8 +312,8 @@ class RunReader:
 
 
 def _observation_outcome(row: sqlite3.Row) -> tuple[Status, Observation | None, str]:
-    _, status, seen, error, box_floor = row
-    return Status(status), None if seen is None else checked(observation_of(seen, box_floor)), error
+    _, status, seen, error = row
+    return Status(status), None if seen is None else checked(observation_of(seen)), error
 
 
 def key_of(table: str, row: sqlite3.Row) -> str:

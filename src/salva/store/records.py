@@ -49,8 +49,11 @@ class StoredComponent:
     is_formula_seen: bool
     """Whether the formula is part of its render keys."""
     identity: Mapping[str, Json]
-    endpoint: str | None = None
-    """Where its answers came from, where that is known; part of the identity, but for runs of version 0.1."""
+
+    @property
+    def endpoint(self) -> str:
+        """Where its answers come from; empty for what works here."""
+        return str(self.identity.get("endpoint", ""))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,11 +10,10 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any, TypeAlias
 
 from salva.core.case import Case, case_from_json, case_to_json
-from salva.core.observation import Detections, Observation, observation_from_json, observation_to_json
+from salva.core.observation import Observation, observation_from_json, observation_to_json
 from salva.core.secrets import redact, redacted
 from salva.core.typed_json import as_object, parsed_json
 from salva.core.verdict import Failure, Observers, Outcome, Verdict
@@ -96,7 +95,7 @@ def copy_of(table: str) -> str:
 
 
 def digest_of_row(table: str, row: Mapping[str, Value]) -> str:
-    """What a row's digest must be; what is not filled is left out, since a later schema may add columns."""
+    """What a row's digest must be."""
     filled = [f"{column}:{value}" for column in DIGESTED[table] if (value := row.get(column)) is not None]
     return hashlib.blake2b("\0".join(filled).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
@@ -125,7 +124,6 @@ def component_to_row(component: StoredComponent) -> Row:
         "label": component.label,
         "is_formula_seen": int(component.is_formula_seen),
         "identity": to_text(component.identity),
-        "endpoint": component.endpoint,
     }
 
 
@@ -137,7 +135,6 @@ def component_from_row(row: sqlite3.Row) -> StoredComponent:
         label=row["label"],
         is_formula_seen=bool(row["is_formula_seen"]),
         identity=_object(row["identity"]),
-        endpoint=row["endpoint"],
     )
 
 
@@ -182,7 +179,7 @@ def render_to_row(render: StoredRender, key: str) -> Row:
             "image_id": render.image_id,
             "provenance": to_text(redacted(dict(render.provenance))),
             "error": storable(redact(render.error)),
-            "passes_over": 1 if render.passes_over else None,
+            "passes_over": int(render.passes_over),
         },
     )
 
@@ -217,17 +214,13 @@ def observation_to_row(look: StoredObservation, key: str) -> Row:
             "status": str(look.status),
             "observation": seen,
             "error": storable(redact(look.error)),
-            "box_floor": look.observation.floor if isinstance(look.observation, Detections) else None,
         },
     )
 
 
-def observation_of(seen: str, box_floor: float | None) -> Observation:
-    """What a look saw, from its two columns, unchecked: a look of version 0.1 does not say its floor itself."""
-    observation = observation_from_json(json.loads(seen))
-    if isinstance(observation, Detections) and observation.floor is None and box_floor is not None:
-        observation = replace(observation, floor=box_floor)
-    return observation
+def observation_of(seen: str) -> Observation:
+    """What was observed, from its column, unchecked."""
+    return observation_from_json(json.loads(seen))
 
 
 def observation_from_row(row: sqlite3.Row, label: str) -> StoredObservation:
@@ -238,7 +231,7 @@ def observation_from_row(row: sqlite3.Row, label: str) -> StoredObservation:
         query=query_from_json(_object(row["query"])),
         given=_object(row["given"]),
         status=Status(row["status"]),
-        observation=None if row["observation"] is None else observation_of(row["observation"], row["box_floor"]),
+        observation=None if row["observation"] is None else observation_of(row["observation"]),
         error=row["error"],
         label=label,
     )

@@ -11,10 +11,11 @@ import os
 from pathlib import Path
 
 from salva.core.fingerprint import Json
-from salva.core.run_json import RunFile
+from salva.core.run_json import FORMAT, RunFile
 from salva.core.secrets import redact
-from salva.core.typed_json import parsed_json
+from salva.core.typed_json import as_object, parsed_json
 from salva.errors import StoreError
+from salva.messages import message
 from salva.store.blobs import digest_of, store_error
 from salva.store.sqlite import RunStore
 
@@ -27,7 +28,11 @@ def read_run_file(directory: Path) -> RunFile | None:
     """What run.json says; None where there is none yet."""
     path = directory / RUN_FILE
     try:
-        return RunFile.from_json(parsed_json(path.read_text(encoding="utf-8")))
+        content = as_object(parsed_json(path.read_text(encoding="utf-8")), "it")
+        if content.get("format") != FORMAT:
+            found = content.get("format", "unknown")
+            raise StoreError(message("run-format", path=str(path), found=found, known=FORMAT))
+        return RunFile.from_json(content)
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -49,7 +54,7 @@ def keep_run_file(store: RunStore, content: RunFile) -> None:
 
 
 def is_run_file_ours(store: RunStore) -> bool | None:
-    """Whether run.json is a text that this store saw written; None for a run from before that was noted."""
+    """Whether run.json is a text that this store saw written; None where the store has no note of it."""
     digests, path = _digests(store), store.directory / RUN_FILE
     if not digests:
         return None

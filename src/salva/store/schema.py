@@ -8,19 +8,19 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Mapping
 
+from salva.core.run_json import FORMAT
+
 APPLICATION_ID = 0x53414C56
 """Marks an SQLite file as ours ("SALV")."""
-FORMAT = 10
-"""Kept as user_version; changes whenever a table does."""
 
 _TABLES = """
     CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
     CREATE TABLE components (
         component_id TEXT PRIMARY KEY, role TEXT NOT NULL, label TEXT NOT NULL,
-        is_formula_seen INTEGER NOT NULL, identity TEXT NOT NULL, endpoint TEXT
+        is_formula_seen INTEGER NOT NULL, identity TEXT NOT NULL
     ) WITHOUT ROWID;
     CREATE TABLE cases (
-        ordinal INTEGER PRIMARY KEY, case_id TEXT NOT NULL UNIQUE, record TEXT NOT NULL, digest TEXT
+        ordinal INTEGER PRIMARY KEY, case_id TEXT NOT NULL UNIQUE, record TEXT NOT NULL, digest TEXT NOT NULL
     );
     CREATE TABLE images (
         image_id TEXT PRIMARY KEY, width INTEGER NOT NULL, height INTEGER NOT NULL,
@@ -29,26 +29,27 @@ _TABLES = """
     CREATE TABLE renders (
         render_key TEXT PRIMARY KEY, component_id TEXT NOT NULL, text TEXT NOT NULL, formula TEXT,
         seed INTEGER NOT NULL, repeat INTEGER NOT NULL, status TEXT NOT NULL, image_id TEXT,
-        provenance TEXT NOT NULL, error TEXT NOT NULL, attempts INTEGER NOT NULL, digest TEXT, passes_over INTEGER
+        provenance TEXT NOT NULL, error TEXT NOT NULL, attempts INTEGER NOT NULL, digest TEXT NOT NULL,
+        passes_over INTEGER NOT NULL
     );
     CREATE INDEX renders_by_image ON renders (image_id);
     CREATE TABLE observations (
         observation_key TEXT PRIMARY KEY, component_id TEXT NOT NULL, image_id TEXT NOT NULL, query TEXT NOT NULL,
         given TEXT NOT NULL, status TEXT NOT NULL, observation TEXT, error TEXT NOT NULL, attempts INTEGER NOT NULL,
-        digest TEXT, box_floor REAL
+        digest TEXT NOT NULL
     );
     CREATE INDEX observations_by_image ON observations (image_id);
     CREATE TABLE verdicts (
         case_id TEXT NOT NULL, repeat INTEGER NOT NULL, arm TEXT NOT NULL, model TEXT NOT NULL,
         "check" TEXT NOT NULL, observers TEXT NOT NULL, outcome TEXT NOT NULL, failure_types TEXT NOT NULL,
-        failures TEXT NOT NULL, scores TEXT NOT NULL, images TEXT NOT NULL, reason TEXT NOT NULL, digest TEXT,
+        failures TEXT NOT NULL, scores TEXT NOT NULL, images TEXT NOT NULL, reason TEXT NOT NULL, digest TEXT NOT NULL,
         PRIMARY KEY (case_id, repeat, arm, model, "check", observers)
     ) WITHOUT ROWID;
 """
 
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "meta": ("key", "value"),
-    "components": ("component_id", "role", "label", "is_formula_seen", "identity", "endpoint"),
+    "components": ("component_id", "role", "label", "is_formula_seen", "identity"),
     "cases": ("ordinal", "case_id", "record", "digest"),
     "images": ("image_id", "width", "height", "digest", "n_bytes"),
     "renders": (
@@ -57,7 +58,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     ),
     "observations": (
         *("observation_key", "component_id", "image_id", "query", "given"),
-        *("status", "observation", "error", "attempts", "digest", "box_floor"),
+        *("status", "observation", "error", "attempts", "digest"),
     ),
     "verdicts": (
         *("case_id", "repeat", "arm", "model", "check", "observers"),

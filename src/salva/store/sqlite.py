@@ -120,13 +120,6 @@ class RunStore(RunReader):
         self._labels = {}
         self._put("components", component_to_row(component), "IGNORE")
 
-    def set_endpoint(self, component_id: str, endpoint: str) -> None:
-        """Remember where the answers of a component came from."""
-        self._write(
-            "UPDATE components SET endpoint = :endpoint WHERE component_id = :component_id",
-            {"endpoint": endpoint, "component_id": component_id},
-        )
-
     def put_case(self, ordinal: int, case: Case) -> None:
         """Store a case at its place in the suite's order."""
         if self._put("cases", case_to_row(ordinal, case), "IGNORE") == 0:

@@ -38,7 +38,7 @@ class PainterOptions:
     )
     styles: tuple[str, ...] = option((), "Drawing styles to use; empty for all.")
     background: str = option("varied", "What lies behind the things.", choices=BACKGROUNDS)
-    hard: str = option("", "What makes the pictures hard to look at.", choices=("", *HARD), since="0.2")
+    hard: str = option("", "What makes the pictures hard to look at.", choices=("", *HARD))
 
     def __post_init__(self) -> None:
         if not _SMALLEST_SIDE <= self.side <= _LARGEST_SIDE:

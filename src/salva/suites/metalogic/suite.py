@@ -50,7 +50,6 @@ class MetaLogicOptions:
         "Pairs of the numbering categories: ones that say the same, or those of the paper's Table 5 as printed, "
         "which do so in its first row alone.",
         choices=("equivalent", "as-printed"),
-        since="0.2",
     )
 
     def __post_init__(self) -> None:

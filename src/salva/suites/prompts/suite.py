@@ -69,7 +69,6 @@ class PromptsOptions:
         "What a judge is asked about a prompt without a formula: one question for all of it, or before it one for each "
         "thing, number, attribute and relation that a parser reads in it.",
         choices=(WHOLE, PARTS),
-        since="0.2",
     )
 
     def __post_init__(self) -> None:

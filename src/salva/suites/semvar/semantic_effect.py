@@ -52,14 +52,11 @@ class SemanticEffectOptions(AskingOptions):
     kappa_threshold: float = option(0.5, "The check holds when kappa is above this, between -2 and 2.")
     changed_at: float = option(0.5, "A picture counts as changed when its gamma is above this, between 0 and 2.")
     merge_iou: float = option(0.7, "Boxes of one label that overlap by more than this are one thing.")
-    threshold: float | None = option(
-        None, "Boxes with a lower score do not count; unset, as the detector states.", since="0.2"
-    )
+    threshold: float | None = option(None, "Boxes with a lower score do not count; unset, as the detector states.")
     role_margin: float = option(
         0.1,
         "From scores alone a picture is reversed-role when it fits the swapped prompt better by more than this; 0.1 is "
         "one step of the rubric in one half.",
-        since="0.2",
     )
     tokens: bool = option(False, "Also ask the judge about every word of meaning, for token accuracy.")
 
