@@ -158,7 +158,7 @@ def test_the_published_test_set_runs_to_its_end(tmp_path: Path, foreign_data: Pa
     table = summary.table("semantic effect by category (as Tables 9 and 10, with intervals)")
     assert table is not None
     assert len(table.rows) == 20
-    assert summary.table("triples that need a look") is not None
+    assert summary.table("triples to check") is not None
 
 
 def test_two_judges_stand_side_by_side_over_the_same_pictures(tmp_path: Path, own_file: Path) -> None:

@@ -31,7 +31,7 @@ def test_without_a_path_the_embedded_set_is_used() -> None:
     assert [prompt.role for prompt in first.prompts] == ["a", "pv", "pi"]
     assert first.check == "semantic-effect"
     assert first.labels["category"] == "absolute_location"
-    assert first.labels["aspect"] == "check"
+    assert first.labels["aspect"] == "relation"
     assert all(prompt.formula for case in built for prompt in case.prompts)
     assert not any(case.equivalent for case in built)
     assert all(case.determinate for case in built)

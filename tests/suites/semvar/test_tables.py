@@ -210,7 +210,7 @@ def test_what_nobody_could_decide_enters_no_figure() -> None:
 
 def test_without_verdicts_the_texts_are_still_described() -> None:
     found = measured([])
-    assert [one.name for one in found.tables] == ["edit distance (as Table 14)", "triples that need a look"]
+    assert [one.name for one in found.tables] == ["edit distance (as Table 14)", "triples to check"]
     assert found.numbers == {}
     assert found.charts == ()
 

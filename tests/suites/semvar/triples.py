@@ -29,7 +29,7 @@ def triple(
             for role, text, formula in zip(ROLES, texts, formulas, strict=True)
         ),
         check="semantic-effect",
-        labels={"category": "action", "aspect": "check"},
+        labels={"category": "action", "aspect": "relation"},
     )
 
 

@@ -1,7 +1,5 @@
-"""SemVarBench's figures as charts: which numbers are drawn, and how; the report draws them.
+"""SemVarBench's figures as charts of one model; those that compare models have a column `model`, to be joined.
 
-A chart is of one model, since a metric sees one at a time. Those that compare models (the category by model heat map,
-the boxes of a category over models) hold this model's rows, named in the column `model`, for the report to join.
 Titles name the figure of the paper that has the same shape.
 """
 
@@ -14,6 +12,7 @@ from salva.core.judged import Judged
 from salva.core.scoring import pair_name
 from salva.core.table import Cell, Table
 from salva.core.verdict import observers_text
+from salva.results.tables import group_by
 from salva.stats.means import mean, share_above
 
 _MARKS = (0.0, 0.5)
@@ -49,6 +48,11 @@ def _rows_by(judged: Sequence[Judged], label: str) -> list[tuple[str, Judged]]:
     return sorted(rows, key=lambda row: row[0])
 
 
+def _kappas_by(judged: Sequence[Judged], label: str) -> dict[str, list[float]]:
+    rows = group_by(_rows_by(judged, label), lambda row: row[0])
+    return {name: [triple.verdict.scores["kappa"] for _, triple in group] for name, group in rows.items()}
+
+
 def _boxes(judged: Sequence[Judged], note: str, *, is_over_models: bool = False) -> Chart:
     """Kappa's spread by category: of this model, or with all models beside each other in every category."""
     rows: list[tuple[Cell, ...]] = [
@@ -69,16 +73,15 @@ def _boxes(judged: Sequence[Judged], note: str, *, is_over_models: bool = False)
         y_label="kappa",
         ends=_kappa_ends(judged),
         marks=_MARKS,
-        note=f"Above 0.5 a picture follows the meaning; at 0 it changes as much when the meaning stays. {note}".strip(),
+        note=f"Above 0.5 an image follows the meaning; at 0 it changes as much when the meaning stays. {note}".strip(),
     )
 
 
 def _heat_map(judged: Sequence[Judged], note: str) -> Chart:
-    groups: dict[str, list[float]] = {}
-    for category, triple in _rows_by(judged, "category"):
-        groups.setdefault(category, []).append(triple.verdict.scores["kappa"])
-    model = judged[0].verdict.model
-    rows: list[tuple[Cell, ...]] = [(model, category, mean(kappas), len(kappas)) for category, kappas in groups.items()]
+    groups = _kappas_by(judged, "category")
+    rows: list[tuple[Cell, ...]] = [
+        (judged[0].verdict.model, category, mean(kappas), len(kappas)) for category, kappas in groups.items()
+    ]
     return Chart(
         name="semvar-kappa-heat-map",
         title="Mean kappa by category and model (as Figure 7)",
@@ -109,21 +112,18 @@ def _scatter(judged: Sequence[Judged], note: str) -> Chart:
         x="alignment",
         y="kappa",
         series="aspect",
-        x_label="S-bar: how well the three pictures fit their own texts",
+        x_label="S-bar: how well the three images fit their own texts",
         y_label="kappa",
         ends=_kappa_ends(judged),
         marks=_MARKS,
-        note=f"Low on the right: pictures that fit their texts and yet do not follow the meaning. {note}".strip(),
+        note=f"Low on the right: images that fit their texts and yet do not follow the meaning. {note}".strip(),
     )
 
 
 def _shares(judged: Sequence[Judged], note: str) -> Chart:
-    groups: dict[str, list[float]] = {}
-    for aspect, triple in _rows_by(judged, "aspect"):
-        groups.setdefault(aspect, []).append(triple.verdict.scores["kappa"])
     rows: list[tuple[Cell, ...]] = [
         (aspect, f"above {threshold:g}", share_above(kappas, threshold))
-        for aspect, kappas in groups.items()
+        for aspect, kappas in _kappas_by(judged, "aspect").items()
         for threshold in (0.2, 0.5)
     ]
     return Chart(

@@ -1,4 +1,4 @@
-"""Metric: SemVarBench's tables: S-bar, gamma and kappa by judge, aspect and category, and what lies behind them.
+"""Metric: SemVarBench's tables: S-bar, gamma and kappa by judge, aspect and category.
 
 Takes the verdicts on one model. The paper averages sometimes over samples and sometimes over categories;
 here both are given and named. A triple of several categories counts in each of them. A metric sees one model at a
@@ -7,8 +7,7 @@ time; the tables that compare models hold its rows for the report to join. Names
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
 from salva.core.about import About
@@ -20,8 +19,18 @@ from salva.core.own_figure import OwnFigure
 from salva.core.protocols import Measured
 from salva.core.scoring import pair_name
 from salva.core.table import Cell, KeyFigure, Table
-from salva.core.verdict import Outcome, observers_text
+from salva.core.verdict import Failure, Outcome, observers_text
 from salva.results.headline import main_observers
+from salva.results.tables import (
+    Columns,
+    build_table,
+    ends,
+    group_by,
+    group_by_each,
+    present,
+    rows_table,
+    subgroups,
+)
 from salva.results.tally import cluster_of
 from salva.stats.intervals import Interval
 from salva.stats.mean_intervals import cautious_mean_interval
@@ -45,13 +54,17 @@ FIGURES = ("alignment", "gamma_w", "gamma_wo", "kappa")
 SHARES_ABOVE = (0.2, 0.5)
 """The thresholds of kappa whose shares the paper compares between aspects."""
 
+ByJudge = Mapping[str, Sequence[Judged]]
+"""Scored verdicts by the components that observed."""
+
 _ALL = "all"
+_PERMUTED = {"gamma_w": "pv", "gamma_wo": "pi"}
 _PSEUDO = {"kappa": 0.0}
 """Near its ceiling of 1 kappa has no spread left; its lower end is widened as if one more triple had this."""
 
 
 class SemVarTables:
-    """How far pictures follow the meaning, in the shape of the published tables."""
+    """How far images follow the meaning, in the shape of the published tables."""
 
     version: ClassVar[str] = "1"
     suites: ClassVar[tuple[str, ...]] = ("semvar",)
@@ -70,8 +83,8 @@ class SemVarTables:
         cases, by_judge = judgements.cases, scored(judgements)
         about_texts = (edit_distances(cases), findings_table(cases))
         if not by_judge:
-            return Measured(tables=tuple(table for table in about_texts if table is not None))
-        tables = (
+            return Measured(tables=present(*about_texts))
+        tables = present(
             _models_and_judges(by_judge),
             _categories_of_models(cases, by_judge),
             _effects(by_judge),
@@ -90,7 +103,7 @@ class SemVarTables:
         leading = main_observers(judgements.pairs)[CHECK]
         main = by_judge.get(observers_text(leading)) or max(by_judge.values(), key=len)
         return Measured(
-            tables=tuple(table for table in tables if table is not None),
+            tables=tables,
             numbers=_numbers(main),
             key_figures=_key_figures(main, by_judge),
             charts=charts_of(main, by_judge),
@@ -104,12 +117,8 @@ def _changed_at(judgements: Judgements) -> float:
 
 def scored(judgements: Judgements) -> dict[str, list[Judged]]:
     """The decided verdicts with their scores, by who looked, in order of first appearance."""
-    by_judge: dict[str, list[Judged]] = {}
-    for triple in judgements.pairs:
-        is_decided = triple.verdict.outcome in (Outcome.PASS, Outcome.FAIL)
-        if triple.verdict.check == CHECK and is_decided and "kappa" in triple.verdict.scores:
-            by_judge.setdefault(observers_text(triple.verdict.observers), []).append(triple)
-    return by_judge
+    decided = (triple for triple in judgements.pairs if _term(triple, "kappa") is not None)
+    return group_by(decided, lambda triple: observers_text(triple.verdict.observers))
 
 
 def _term(one: Judged, name: str) -> tuple[float] | None:
@@ -155,202 +164,197 @@ def _means(judged: Sequence[Judged]) -> tuple[float, ...]:
     return tuple(mean(values_of(judged, name)) for name in FIGURES)
 
 
-def _ends(interval: Interval | None) -> tuple[float | None, float | None]:
-    return (interval.low, interval.high) if interval else (None, None)
+_EFFECT: Columns[Sequence[Judged]] = Columns(
+    ("n", *FIGURES, "kappa_from", "kappa_to"),
+    lambda group: (len(group), *_means(group), *ends(interval_by_sample(group, "kappa"))),
+)
 
 
-def _models_and_judges(by_judge: Mapping[str, Sequence[Judged]]) -> Table:
+def _models_and_judges(by_judge: ByJudge) -> Table | None:
     """Table 2: a model a row, the four figures under every judge; once over samples, once over categories."""
-    columns, by_sample, by_category = ["model", "mean"], list[Cell](), list[Cell]()
-    for judged in by_judge.values():
-        columns += [f"{name} ({judge_name(judged, by_judge)})" for name in FIGURES]
-        by_sample += _means(judged)
-        by_category += [_by_categories(judged, name) for name in FIGURES]
-    model = _model(by_judge)
-    return Table(
-        name="models and judges (as Table 2)",
-        columns=tuple(columns),
-        rows=((model, "by sample", *by_sample), (model, "by category", *by_category)),
-        note="S-bar (alignment), gamma and kappa. By sample: every triple weighs the same. By category: every category "
-        "does, and a triple of several categories counts in each.",
+    groups = list(by_judge.values())
+    figures = (f"{name} ({judge_name(judged, by_judge)})" for judged in groups for name in FIGURES)
+    by_sample = (value for judged in groups for value in _means(judged))
+    by_category = (_by_categories(judged, name) for judged in groups for name in FIGURES)
+    return rows_table(
+        "models and judges (as Table 2)",
+        ("model", "mean", *figures),
+        ((_model(by_judge), "by sample", *by_sample), (_model(by_judge), "by category", *by_category)),
+        note="S-bar (alignment), gamma and kappa. By sample: every triple has the same weight. By category: every "
+        "category has, and a triple of several categories counts in each.",
         is_joined=True,
     )
 
 
-def _categories_of_models(cases: Sequence[Case], by_judge: Mapping[str, Sequence[Judged]]) -> Table:
+def _categories_of_models(cases: Sequence[Case], by_judge: ByJudge) -> Table | None:
     """Tables 9 and 10: a model a row, mean kappa under every category and aspect, in the paper's order."""
     published = [name for aspect in ASPECTS.values() for name in aspect]
-    present = {name for case in cases for name in labels_of(case, "category")}
-    categories = [*(name for name in published if name in present), *sorted(present - set(published))]
+    present_names = {name for case in cases for name in labels_of(case, "category")}
+    categories = [name for name in published if name in present_names] + sorted(present_names - set(published))
     aspects = [name for name in ASPECTS if name in {a for case in cases for a in labels_of(case, "aspect")}]
-    rows: list[tuple[Cell, ...]] = []
-    for judged in by_judge.values():
+
+    def means(judged: Sequence[Judged]) -> Iterator[Cell]:
         by_category, by_aspect = grouped(judged, "category"), grouped(judged, "aspect")
-        groups = [by_category.get(name) for name in categories] + [by_aspect.get(name) for name in aspects]
-        means = (mean(values_of(group, "kappa")) if group else None for group in groups)
-        averages = mean(values_of(judged, "kappa")), _by_categories(judged, "kappa")
-        rows.append((_model(by_judge), judge_name(judged, by_judge), *means, *averages))
-    return Table(
-        name="kappa by category and model (as Tables 9 and 10)",
-        columns=(
-            "model",
-            "judge",
-            *categories,
-            *(f"all {name}" for name in aspects),
-            "avg by sample",
-            "avg by category",
+        for group in [by_category.get(name) for name in categories] + [by_aspect.get(name) for name in aspects]:
+            yield mean(values_of(group, "kappa")) if group else None
+
+    return build_table(
+        "kappa by category and model (as Tables 9 and 10)",
+        ("model", "judge"),
+        [((_model(by_judge), judge_name(judged, by_judge)), judged) for judged in by_judge.values()],
+        Columns((*categories, *(f"all {name}" for name in aspects)), means),
+        Columns(
+            ("avg by sample", "avg by category"),
+            lambda judged: (mean(values_of(judged, "kappa")), _by_categories(judged, "kappa")),
         ),
-        rows=tuple(rows),
-        note="Mean kappa; a triple of several categories counts in each. Categories stand in the order of the paper, "
-        "checks first, then comparisons, then values.",
+        note="Mean kappa; a triple of several categories counts in each. Categories stand in the order of the paper: "
+        "relations, comparisons, values.",
         is_joined=True,
     )
 
 
-def _model(by_judge: Mapping[str, Sequence[Judged]]) -> str:
+def _model(by_judge: ByJudge) -> str:
     return next(triple.verdict.model for judged in by_judge.values() for triple in judged)
 
 
-def _effects(by_judge: Mapping[str, Sequence[Judged]]) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for judge, judged in by_judge.items():
+def _effects(by_judge: ByJudge) -> Table | None:
+    def cells(judged: Sequence[Judged], mean_by: Cell) -> tuple[Cell, ...]:
+        if mean_by == "by sample":
+            return (len(judged), *_means(judged), *ends(interval_by_sample(judged, "kappa")))
         n_categories = len({name for triple in judged for name in labels_of(triple.case, "category")})
-        rows.append((judge, "by sample", len(judged), *_means(judged), *_ends(interval_by_sample(judged, "kappa"))))
-        over = tuple(_by_categories(judged, name) for name in FIGURES)
-        rows.append((judge, "by category", n_categories, *over, *_ends(_interval_by_category(judged, "kappa"))))
-    return Table(
-        name="semantic effect (as Table 2, with intervals)",
-        columns=("judge", "mean", "n", *FIGURES, "kappa_from", "kappa_to"),
-        rows=tuple(rows),
-        note="By sample: every triple weighs the same. By category: every category does, and a triple of several "
+        means = (_by_categories(judged, name) for name in FIGURES)
+        return (n_categories, *means, *ends(_interval_by_category(judged, "kappa")))
+
+    return rows_table(
+        "semantic effect (as Table 2, with intervals)",
+        ("judge", "mean", "n", *FIGURES, "kappa_from", "kappa_to"),
+        (
+            (judge, mean_by, *cells(judged, mean_by))
+            for judge, judged in by_judge.items()
+            for mean_by in ("by sample", "by category")
+        ),
+        note="By sample: every triple has the same weight. By category: every category has, and a triple of several "
         "categories counts in each. From and to are the ends of the 95 % interval of kappa.",
     )
 
 
-def _by_aspect(by_judge: Mapping[str, Sequence[Judged]]) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for judge, judged in by_judge.items():
-        for aspect, group in grouped(judged, "aspect").items():
-            kappas = values_of(group, "kappa")
-            # Of a triple of two aspects only the categories of this one count here.
-            own = [
-                [name for name in labels_of(triple.case, "category") if aspect_of(name) == aspect] for triple in group
-            ]
-            by_category = group_mean(kappas, own)
-            shares = (share_above(kappas, threshold) for threshold in SHARES_ABOVE)
-            ends = _ends(interval_by_sample(group, "kappa"))
-            rows.append((judge, aspect, len(group), *_means(group), *ends, by_category, *shares))
-    return Table(
-        name="semantic effect by aspect (with the shares of Figure 8)",
-        columns=(
-            *("judge", "aspect", "n", *FIGURES, "kappa_from", "kappa_to", "kappa_by_category"),
+def _by_aspect(by_judge: ByJudge) -> Table | None:
+    def kappa_by_category(aspect: Cell, group: Sequence[Judged]) -> float:
+        # Of a triple of two aspects only the categories of this one count here.
+        own = [[name for name in labels_of(triple.case, "category") if aspect_of(name) == aspect] for triple in group]
+        return group_mean(values_of(group, "kappa"), own)
+
+    return rows_table(
+        "semantic effect by aspect (with the shares of Figure 8)",
+        (
+            *("judge", "aspect", *_EFFECT.names, "kappa_by_category"),
             *(f"share_above_{threshold:g}" for threshold in SHARES_ABOVE),
         ),
-        rows=tuple(rows),
-        note="By sample but for kappa_by_category; the last two columns are the shares of the paper's Figure 8.",
+        (
+            (
+                *(*keys, *_EFFECT.cells(group), kappa_by_category(keys[-1], group)),
+                *(share_above(values_of(group, "kappa"), threshold) for threshold in SHARES_ABOVE),
+            )
+            for keys, group in subgroups(by_judge, lambda judged: grouped(judged, "aspect"))
+        ),
+        note="By sample except for kappa_by_category; the last two columns are the shares of the paper's Figure 8.",
     )
 
 
 def grouped(judged: Sequence[Judged], label: str) -> dict[str, list[Judged]]:
     """The verdicts by category or aspect, by name; one of a case with two stands under both."""
-    groups: dict[str, list[Judged]] = {}
-    for triple in judged:
-        for name in labels_of(triple.case, label):
-            groups.setdefault(name, []).append(triple)
-    return dict(sorted(groups.items()))
+    return dict(sorted(group_by_each(judged, lambda triple: labels_of(triple.case, label)).items()))
 
 
-def _by_category(by_judge: Mapping[str, Sequence[Judged]]) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for judge, judged in by_judge.items():
-        groups = grouped(judged, "category")
-        for category, group in groups.items():
-            rows.append((judge, category, len(group), *_means(group), *_ends(interval_by_sample(group, "kappa"))))
-    return Table(
-        name="semantic effect by category (as Tables 9 and 10, with intervals)",
-        columns=("judge", "category", "n", *FIGURES, "kappa_from", "kappa_to"),
-        rows=tuple(rows),
+def _by_category(by_judge: ByJudge) -> Table | None:
+    return build_table(
+        "semantic effect by category (as Tables 9 and 10, with intervals)",
+        ("judge", "category"),
+        subgroups(by_judge, lambda judged: grouped(judged, "category")),
+        _EFFECT,
         note="For this model; a triple of several categories counts in each.",
     )
 
 
-def _bands(by_judge: Mapping[str, Sequence[Judged]]) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for judge, judged in by_judge.items():
-        counts = Counter(band(kappa) for kappa in values_of(judged, "kappa"))
-        rows += [(judge, name, counts[name], counts[name] / len(judged)) for name in BANDS]
-    return Table(
-        name="kappa bands",
-        columns=("judge", "kappa", "n", "share_of_triples"),
-        rows=tuple(rows),
-        note="Above 0.5 the picture follows the meaning; from 0 to 0.5 it changes without much regard to it; "
+def _bands(by_judge: ByJudge) -> Table | None:
+    def counts(judged: Sequence[Judged]) -> Iterator[tuple[Cell, ...]]:
+        bands = [band(kappa) for kappa in values_of(judged, "kappa")]
+        return ((name, bands.count(name), bands.count(name) / len(judged)) for name in BANDS)
+
+    return rows_table(
+        "kappa bands",
+        ("judge", "kappa", "n", "share_of_triples"),
+        ((judge, *row) for judge, judged in by_judge.items() for row in counts(judged)),
+        note="Above 0.5 the image follows the meaning; from 0 to 0.5 it changes without much regard to it; "
         "at most 0 it changes at random, or more when the meaning stays.",
     )
 
 
-def _quadrants(by_judge: Mapping[str, Sequence[Judged]], changed_at: float) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for judge, judged in by_judge.items():
-        counts = Counter(
-            quadrant
+def _quadrants(by_judge: ByJudge, changed_at: float) -> Table | None:
+    def share(keys: Sequence[Cell], judged: Sequence[Judged]) -> tuple[Cell, ...]:
+        steps = (
+            quadrants(triple.verdict.scores["gamma_w"], triple.verdict.scores["gamma_wo"], changed_at)
             for triple in judged
-            for quadrant in quadrants(triple.verdict.scores["gamma_w"], triple.verdict.scores["gamma_wo"], changed_at)
         )
-        for quadrant, words in QUADRANTS.items():
-            verdict = "as it should be" if quadrant in (1, 3) else "wrong"
-            rows.append((judge, quadrant, words, verdict, counts[quadrant], counts[quadrant] / len(judged)))
-    return Table(
-        name="quadrants (appendix A)",
-        columns=("judge", "quadrant", "what happens", "verdict", "n", "share_of_triples"),
-        rows=tuple(rows),
+        n = sum(keys[1] in pair for pair in steps)
+        return (n, n / len(judged))
+
+    return rows_table(
+        "quadrants (appendix A)",
+        ("judge", "quadrant", "what happens", "verdict", "n", "share_of_triples"),
+        (
+            (*keys, *share(keys, judged))
+            for judge, judged in by_judge.items()
+            for quadrant, words in QUADRANTS.items()
+            for keys in [(judge, quadrant, words, "as it should be" if quadrant in (1, 3) else "wrong")]
+        ),
         note=f"Every triple makes two steps, one of each text; an image changes when gamma is above {changed_at:g}. "
         "By the equations; the paper's appendix A names quadrants 2 and 3 the other way round.",
     )
 
 
-def _matched_scores(by_judge: Mapping[str, Sequence[Judged]]) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for judge, judged in by_judge.items():
-        repeats = sorted({triple.verdict.repeat for triple in judged})
-        sets = [(f"repeat {k + 1}", [triple for triple in judged if triple.verdict.repeat == k]) for k in repeats]
-        for name, group in [*(sets if len(sets) > 1 else []), (_ALL, list(judged))]:
-            alignment, *effects = _means(group)
-            a, pv, pi = (mean(values_of(group, pair_name(role, role))) for role in ("a", "pv", "pi"))
-            rows.append((judge, name, len(group), alignment, a, pv, pi, (a + pv) / 2, (a + pi) / 2, *effects))
-    return Table(
-        name="matched scores (as Table 23)",
-        columns=("judge", "images", "n", "alignment", "s_a", "s_pv", "s_pi", "mean_a_pv", "mean_a_pi", *FIGURES[1:]),
-        rows=tuple(rows),
+def _matched_scores(by_judge: ByJudge) -> Table | None:
+    def by_repeat(judged: Sequence[Judged]) -> dict[str, Sequence[Judged]]:
+        repeats = sorted(group_by(judged, lambda triple: triple.verdict.repeat).items())
+        sets = {f"repeat {repeat + 1}": group for repeat, group in repeats} if len(repeats) > 1 else {}
+        return {**sets, _ALL: judged}
+
+    def cells(group: Sequence[Judged]) -> tuple[Cell, ...]:
+        alignment, *effects = _means(group)
+        a, pv, pi = (mean(values_of(group, pair_name(role, role))) for role in ("a", "pv", "pi"))
+        return (len(group), alignment, a, pv, pi, (a + pv) / 2, (a + pi) / 2, *effects)
+
+    return build_table(
+        "matched scores (as Table 23)",
+        ("judge", "images"),
+        subgroups(by_judge, by_repeat),
+        Columns(("n", "alignment", "s_a", "s_pv", "s_pi", "mean_a_pv", "mean_a_pi", *FIGURES[1:]), cells),
         note="Where s_a alone is high, the mean hides that permutations are not understood.",
     )
 
 
-def _seed_noise(by_judge: Mapping[str, Sequence[Judged]]) -> Table | None:
-    rows: list[tuple[Cell, ...]] = []
-    for judge, judged in by_judge.items():
-        by_case: dict[str, list[Judged]] = {}
-        for triple in judged:
-            by_case.setdefault(triple.case.case_id, []).append(triple)
-        groups = [group for group in by_case.values() if len(group) > 1]
-        if not groups:
-            continue
-        for figure, permuted in (("gamma_w", "pv"), ("gamma_wo", "pi")):
-            noise = [seed_variation([_pairs(triple) for triple in group], permuted) for group in groups]
-            gammas = [mean(values_of(group, figure)) for group in groups]
-            excess = [gamma - floor for gamma, floor in zip(gammas, noise, strict=True)]
-            cases = [group[0].case for group in groups]
-            ends = cautious_mean_interval(
-                excess, [cluster_of(case) for case in cases], [case.case_id for case in cases]
-            )
-            rows.append((judge, figure, len(groups), mean(gammas), mean(noise), mean(excess), *_ends(ends)))
-    if not rows:
-        return None
-    return Table(
-        name="seed noise",
-        columns=("judge", "figure", "cases", "gamma", "same_prompt_other_seed", "above_noise", "from", "to"),
-        rows=tuple(rows),
-        note="The anchor painted again under another seed and seen through the same two texts: what gamma would be if "
-        "the permutation did nothing. From and to are the ends of the 95 % interval of what is above it.",
+def _seed_noise(by_judge: ByJudge) -> Table | None:
+    def by_figure(judged: Sequence[Judged]) -> dict[str, list[list[Judged]]]:
+        by_case = group_by(judged, lambda triple: triple.case.case_id).values()
+        repeated = [group for group in by_case if len(group) > 1]
+        return dict.fromkeys(_PERMUTED, repeated) if repeated else {}
+
+    def cells(figure: str, groups: Sequence[Sequence[Judged]]) -> tuple[Cell, ...]:
+        noise = [seed_variation([_pairs(triple) for triple in group], _PERMUTED[figure]) for group in groups]
+        gammas = [mean(values_of(group, figure)) for group in groups]
+        excess = [gamma - floor for gamma, floor in zip(gammas, noise, strict=True)]
+        cases = [group[0].case for group in groups]
+        interval = cautious_mean_interval(
+            excess, [cluster_of(case) for case in cases], [case.case_id for case in cases]
+        )
+        return (len(groups), mean(gammas), mean(noise), mean(excess), *ends(interval))
+
+    return rows_table(
+        "seed noise",
+        ("judge", "figure", "cases", "gamma", "same_prompt_other_seed", "above_noise", "from", "to"),
+        ((*keys, *cells(str(keys[-1]), groups)) for keys, groups in subgroups(by_judge, by_figure)),
+        note="The anchor generated again under another seed and scored against the same two texts: what gamma would be "
+        "if the permutation did nothing. From and to are the ends of the 95 % interval of what is above it.",
     )
 
 
@@ -358,19 +362,22 @@ def _pairs(triple: Judged) -> dict[tuple[str, str], float]:
     return {pair: triple.verdict.scores[pair_name(*pair)] for pair in PAIRS}
 
 
-def _relation_errors(by_judge: Mapping[str, Sequence[Judged]]) -> Table | None:
-    """Which pictures are wrong in which way, among failed verdicts."""
-    counts: Counter[tuple[str, str, str]] = Counter()
-    for judge, judged in by_judge.items():
-        counts.update((judge, f.failure_type, f.role) for triple in judged for f in triple.verdict.failures)
-    if not counts:
-        return None
-    keys = sorted({(judge, error) for judge, error, _ in counts})
-    return Table(
-        name="relation errors (as Tables 17 to 22)",
-        columns=("judge", "error", "image_a", "image_pv", "image_pi", "case"),
-        rows=tuple((*key, *(counts[(*key, role)] for role in ("a", "pv", "pi", ""))) for key in keys),
-        note="The classes of appendix F.3.2 among failed triples, by picture; the last column counts whole triples.",
+def _relation_errors(by_judge: ByJudge) -> Table | None:
+    """Which images are wrong in which way, among failed verdicts."""
+
+    def by_type(judged: Sequence[Judged]) -> dict[str, list[Failure]]:
+        failures = (failure for triple in judged for failure in triple.verdict.failures)
+        return dict(sorted(group_by(failures, lambda failure: failure.failure_type).items()))
+
+    def by_image(failures: Sequence[Failure]) -> Iterator[Cell]:
+        return (sum(failure.role == role for failure in failures) for role in ("a", "pv", "pi", ""))
+
+    return build_table(
+        "relation errors (as Tables 17 to 22)",
+        ("judge", "error"),
+        sorted(subgroups(by_judge, by_type), key=lambda row: row[0]),
+        Columns(("image_a", "image_pv", "image_pi", "case"), by_image),
+        note="The classes of appendix F.3.2 among failed triples, by image; the last column counts whole triples.",
     )
 
 
@@ -378,22 +385,22 @@ def _numbers(judged: Sequence[Judged]) -> dict[str, float | None]:
     kappa = interval_by_sample(judged, "kappa")
     numbers: dict[str, float | None] = {name: mean(values_of(judged, name)) for name in FIGURES}
     numbers |= {f"{name}_by_category": _by_categories(judged, name) for name in FIGURES}
-    numbers |= {"kappa_low": _ends(kappa)[0], "kappa_high": _ends(kappa)[1], "n_scored": float(len(judged))}
+    numbers |= {"kappa_low": ends(kappa)[0], "kappa_high": ends(kappa)[1], "n_scored": float(len(judged))}
     return numbers
 
 
-def _key_figures(judged: Sequence[Judged], by_judge: Mapping[str, Sequence[Judged]]) -> tuple[KeyFigure, ...]:
+def _key_figures(judged: Sequence[Judged], by_judge: ByJudge) -> tuple[KeyFigure, ...]:
     """Kappa and what it is made of, by sample and by category: the paper gives now one, now the other."""
     titles = {
-        "kappa": ("Kappa", "how much more pictures change with the meaning than without; 1 is right, 0 is chance"),
-        "alignment": ("S-bar", "how well pictures fit their own texts"),
+        "kappa": ("Kappa", "how much more images change with the meaning than without; 1 is right, 0 is chance"),
+        "alignment": ("S-bar", "how well images fit their own texts"),
         "gamma_w": ("Gamma with a change of meaning", "1 is right"),
         "gamma_wo": ("Gamma without a change of meaning", "0 is right"),
     }
     by = f" by {judge_name(judged, by_judge)}" if len(by_judge) > 1 else ""
     figures = []
     for name, (title, words) in titles.items():
-        low, high = _ends(interval_by_sample(judged, name))
+        low, high = ends(interval_by_sample(judged, name))
         over = f"over {counted(len(judged), 'verdicts')}{by}"
         note = f"{words}; {over}, {_by_categories(judged, name):.3f} as the mean of categories"
         values = values_of(judged, name)

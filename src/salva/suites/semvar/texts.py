@@ -1,12 +1,10 @@
 """SemVarBench's tables about the sentences: how far apart they are, what is wrong with them, which words are shown.
 
-Cases, and verdicts by judge, come in; tables go out. Whether a judge or an embedder was asked is told from the
-scores that are there.
+Cases, and verdicts by judge, come in; tables go out.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
@@ -15,10 +13,12 @@ from salva.core.fingerprint import fingerprint
 from salva.core.judged import Judged
 from salva.core.scoring import pair_name
 from salva.core.table import Cell, Table
+from salva.results.tables import Columns, build_table, group_by_each, named, rows_table, subgroups
 from salva.stats.agreement import pearson
 from salva.stats.means import mean
 from salva.suites.semvar.rows import title_of
 
+_GAMMA_OF = {"pv": "gamma_w", "pi": "gamma_wo"}
 _TOKENS = ("tokens_a", "tokens_pv", "tokens_pi")
 
 
@@ -26,26 +26,23 @@ def edit_distances(cases: Sequence[Case]) -> Table | None:
     """Letters to change from the anchor to each permutation, and to another anchor, of its category and of all."""
     # Ratings can come without the sentences they are about.
     cases = [case for case in cases if all(prompt.text for prompt in case.prompts)]
-    if not cases:
-        return None
-    groups: dict[str, list[Case]] = {}
-    for case in cases:
-        for category in case.labels["category"].split(","):
-            groups.setdefault(category, []).append(case)
-    by_category = {category: _distances(group) for category, group in sorted(groups.items())}
-    rows = [
-        (category, len(distances), *_means(list(distances.values()))) for category, distances in by_category.items()
-    ]
+    groups = dict(sorted(group_by_each(cases, lambda case: case.labels["category"].split(",")).items()))
     # The paper's average is above nearly all of its categories: there the other sentence is of any of them.
-    rows.append(("all, by sample", len(cases), *_means(list(_distances(cases).values()))))
-    return Table(
-        name="edit distance (as Table 14)",
-        columns=("category", "n", "a_pv", "a_pi", "a_random"),
-        rows=tuple(rows),
+    whole = {"all, by sample": cases} if cases else {}
+    return build_table(
+        "edit distance (as Table 14)",
+        ("category",),
+        [*named(groups), *named(whole)],
+        Columns(("n", "a_pv", "a_pi", "a_random"), _mean_distances),
         note="Letters to insert, drop or replace. Random is the anchor of another triple of the category, and in "
-        "the last row of any. "
-        "A paraphrase is further from its anchor than a swap, though it means the same.",
+        "the last row of any. A paraphrase is further from its anchor than a swap, though it means the same.",
     )
+
+
+def _mean_distances(cases: Sequence[Case]) -> tuple[Cell, ...]:
+    distances = _distances(cases)
+    columns = [[value for value in column if value is not None] for column in zip(*distances.values(), strict=True)]
+    return (len(distances), *(mean(column) if column else None for column in columns))
 
 
 def _distances(cases: Sequence[Case]) -> dict[str, tuple[int, int, int | None]]:
@@ -60,86 +57,60 @@ def _distances(cases: Sequence[Case]) -> dict[str, tuple[int, int, int | None]]:
     return distances
 
 
-def _means(distances: Sequence[tuple[int, int, int | None]]) -> tuple[Cell, ...]:
-    columns = [[value for value in column if value is not None] for column in zip(*distances, strict=True)]
-    return tuple(mean(column) if column else None for column in columns)
-
-
 def findings_table(cases: Sequence[Case]) -> Table | None:
     """What is wrong with the triples, by kind."""
-    counts: Counter[str] = Counter()
-    examples: dict[str, Case] = {}
-    for case in cases:
-        for title in dict.fromkeys(map(title_of, case.findings)):
-            counts[title] += 1
-            examples.setdefault(title, case)
-    if not counts:
-        return None
-    return Table(
-        name="triples that need a look",
-        columns=("finding", "cases", "for example"),
-        rows=tuple(
-            (title, n, examples[title].labels.get("id", examples[title].case_id)) for title, n in counts.most_common()
-        ),
-        note="Found in the files, before anything was painted; the findings of each case say where.",
+    groups = group_by_each(cases, lambda case: dict.fromkeys(map(title_of, case.findings)))
+    return build_table(
+        "triples to check",
+        ("finding",),
+        sorted(named(groups), key=lambda group: -len(group[1])),
+        Columns(("cases", "for example"), lambda group: (len(group), group[0].labels.get("id", group[0].case_id))),
+        note="Found in the files, before any image was generated; the findings of each case say where.",
     )
 
 
 def text_similarity(by_judge: Mapping[str, Sequence[Judged]]) -> Table | None:
-    """How far apart an embedder puts the sentences, against what the pictures make of the difference."""
-    rows: list[tuple[Cell, ...]] = []
-    for judge, judged in by_judge.items():
-        embedded = [triple.verdict.scores for triple in judged if "text_distance_pv" in triple.verdict.scores]
-        if not embedded:
-            continue
-        for permuted, gamma in (("pv", "gamma_w"), ("pi", "gamma_wo")):
-            apart = [scores[f"text_distance_{permuted}"] for scores in embedded]
-            fits = [scores[pair_name(permuted, "a")] for scores in embedded]
-            moves = [scores[gamma] for scores in embedded]
-            means = (mean(apart), mean(fits), mean(moves))
-            rows.append(
-                (judge, permuted, len(embedded), *means, pearson(apart, fits).value, pearson(apart, moves).value)
-            )
-    if not rows:
-        return None
-    return Table(
-        name="text similarity (as Figure 6)",
-        columns=(
-            "judge",
-            "permutation",
-            "n",
-            "text_distance",
-            "s_of_anchor_image",
-            "gamma",
-            "r_with_s",
-            "r_with_gamma",
+    """How far apart an embedder puts the sentences, against how far the images differ."""
+    has_distance = {
+        judge: [triple for triple in judged if "text_distance_pv" in triple.verdict.scores]
+        for judge, judged in by_judge.items()
+    }
+
+    def cells(permuted: str, judged: Sequence[Judged]) -> tuple[Cell, ...]:
+        names = (f"text_distance_{permuted}", pair_name(permuted, "a"), _GAMMA_OF[permuted])
+        distances, fits, gammas = ([triple.verdict.scores[name] for triple in judged] for name in names)
+        means = (mean(distances), mean(fits), mean(gammas))
+        return (len(judged), *means, pearson(distances, fits).value, pearson(distances, gammas).value)
+
+    return rows_table(
+        "text similarity (as Figure 6)",
+        ("judge", "permutation", "n", "text_distance", "s_of_anchor_image", "gamma", "r_with_s", "r_with_gamma"),
+        (
+            (judge, permuted, *cells(permuted, judged))
+            for judge, judged in has_distance.items()
+            for permuted in (_GAMMA_OF if judged else ())
         ),
-        rows=tuple(rows),
         note="1 - cosine of the anchor's vector with the permutation's, the score of the "
-        "anchor's picture against the permutation, and gamma; r is Pearson's correlation over triples.",
+        "anchor's image against the permutation, and gamma; r is Pearson's correlation over triples.",
     )
 
 
 def token_accuracy(by_judge: Mapping[str, Sequence[Judged]]) -> Table | None:
-    """The share of words of meaning that a judge finds in the pictures, by category."""
-    rows: list[tuple[Cell, ...]] = []
-    for judge, judged in by_judge.items():
-        groups: dict[str, list[Mapping[str, float]]] = {}
-        for triple in judged:
-            if all(name in triple.verdict.scores for name in _TOKENS):
-                for category in triple.case.labels["category"].split(","):
-                    groups.setdefault(category, []).append(triple.verdict.scores)
-        rows += [
-            (judge, category, len(group), *(mean(scores[name] for scores in group) for name in _TOKENS))
-            for category, group in sorted(groups.items())
-        ]
-    if not rows:
-        return None
-    return Table(
-        name="token accuracy (as Table 4)",
-        columns=("judge", "category", "n", "t_a", "t_pv", "t_pi"),
-        rows=tuple(rows),
-        note="Every word of meaning on its own, whatever it belongs to. A model can show all "
+    """The share of meaningful words that a judge finds in the images, by category."""
+
+    def by_category(judged: Sequence[Judged]) -> dict[str, list[Judged]]:
+        complete = [triple for triple in judged if all(name in triple.verdict.scores for name in _TOKENS)]
+        return dict(sorted(group_by_each(complete, lambda triple: triple.case.labels["category"].split(",")).items()))
+
+    return build_table(
+        "token accuracy (as Table 4)",
+        ("judge", "category"),
+        subgroups(by_judge, by_category),
+        Columns(
+            ("n", "t_a", "t_pv", "t_pi"),
+            lambda group: (len(group), *(mean(t.verdict.scores[name] for t in group) for name in _TOKENS)),
+        ),
+        note="Every meaningful word on its own, whatever it belongs to. A model can show all "
         "words and none of the relations between them.",
     )
 
