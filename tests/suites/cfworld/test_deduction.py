@@ -51,7 +51,7 @@ def compared(told: Sequence[float], plain: Sequence[float], deduced: Sequence[fl
 
 
 def rows(result: Measured) -> dict[str, dict[str, Cell]]:
-    table = next(table for table in result.tables if table.name == "deduce, then paint")
+    table = next(table for table in result.tables if table.name == "deduce, then draw")
     return {str(row[2]): dict(zip(table.columns, row, strict=True)) for row in table.rows}
 
 
@@ -103,5 +103,5 @@ def test_only_groups_with_all_three_scores_count_and_few_of_them_say_nothing() -
 
 def test_without_the_model_inside_there_is_nothing_to_compare() -> None:
     result = CfWorldTables(NoOptions()).measure(judgements("deduced", [levels(0.9, 0.9)] * 6))
-    assert not [table for table in result.tables if table.name == "deduce, then paint"]
+    assert not [table for table in result.tables if table.name == "deduce, then draw"]
     assert [figure.title for figure in result.key_figures] == ["PRR", "RRR"]

@@ -158,9 +158,9 @@ def test_the_columns_of_a_probe_give_its_ratio() -> None:
 @pytest.mark.parametrize(
     ("scores", "told"),
     [
-        ([1.0] * 6, "CF 1.00 / Fact 1.00 over 6; one score for all pictures of a level (fact1 1.00, cf1 1.00)"),
+        ([1.0] * 6, "CF 1.00 / Fact 1.00 over 6; One score for all images of a level (fact1 1.00, cf1 1.00)"),
         ([0.02, 0.04] * 3, "CF 0.03 / Fact 0.03 over 6"),
-        ([0.0] * 6, "none: Fact is 0; one score for all pictures"),
+        ([0.0] * 6, "none: Fact is 0; One score for all images"),
         ([], "none: facts and counterfactuals of no probe were both scored"),
     ],
 )
@@ -185,8 +185,8 @@ def notes(result: Measured) -> set[str]:
 def test_a_judge_that_tells_nothing_apart_is_said_to(levels: tuple[float, float, float]) -> None:
     """PRR 1 from a judge that always says 1 looks perfect; so does a judge that goes by the level alone."""
     result = measured([gated(*levels)] * 8)
-    assert sum("a judge that does not look" in note for note in notes(result)) == 1
-    told = cells(result, "what judges tell apart")
+    assert sum("[judge-constant]" in note for note in notes(result)) == 1
+    told = cells(result, "scores that judges distinguish")
     assert [row["different scores"] for row in told] == [1, 1, 1]
     assert [row["share_commonest"] for row in told] == [1.0, 1.0, 1.0]
 
@@ -195,10 +195,10 @@ def test_a_judge_that_throws_dice_is_said_to() -> None:
     def told(n_flipped: float, n_groups: int = 6) -> list[str]:
         twice = {"judge_repeated": 1.0, "judge_flipped": n_flipped}
         result = measured([{**gated(1.0, 0.5 + i / 100, 0.4), **twice} for i in range(n_groups)])
-        return [note for note in notes(result) if "otherwise" in note]
+        return [note for note in notes(result) if "[judge-unsteady]" in note]
 
     (note,) = told(1.0)
-    assert "asked twice about 6 pictures, the judge graded 6 of them otherwise" in note
+    assert "[judge-unsteady]" in note
     assert not told(0.5), "half of them is no dice yet"
     assert not told(1.0, n_groups=4), "of four, nothing"
 
@@ -211,7 +211,7 @@ def test_a_judge_that_tells_one_picture_from_the_others_is_believed() -> None:
 
 def test_what_was_scored_zero_for_want_of_a_picture_was_not_graded() -> None:
     scores = [{**gated(1.0, 1.0, 0.0), "missing_l3": 1.0}] * 8
-    assert [row["level"] for row in cells(measured(scores), "what judges tell apart")] == ["l1", "l2"]
+    assert [row["level"] for row in cells(measured(scores), "scores that judges distinguish")] == ["l1", "l2"]
 
 
 def test_hours_are_told_where_they_were_noted() -> None:
@@ -220,7 +220,7 @@ def test_hours_are_told_where_they_were_noted() -> None:
     effort = Effort(seconds=5400.0, n_images=3, where="2 cores, here")
     result = CfWorldTables(NoOptions()).measure(Judgements(cases=(case,), pairs=pairs, effort=effort))
     row = cells(result, "compute")[-1]
-    assert (row["hours"], row["pictures"], row["machine"]) == (1.5, 3, "2 cores, here")
+    assert (row["hours"], row["images"], row["machine"]) == (1.5, 3, "2 cores, here")
     assert "the whole run" not in {row["module"] for row in cells(measured([gated(0.9, 0.5, 0.5)]), "compute")}
 
 

@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from salva.core.chart import Chart, ChartKind
 from salva.core.table import Cell, Table
 
-_FIGURES = {"Error_e": ("a", "things"), "Error_r": ("b", "relations")}
+_FIGURES = {"Error_e": ("a", "entities"), "Error_r": ("b", "relations")}
 
 
-def charts_of(errors: Table, definition: str, misses: Table) -> tuple[Chart, ...]:
-    """Figure 6 a and b, with the noise floor beside every bar; the same over models; and what is missed."""
-    charts = []
+def charts_of(errors: Table | None, definition: str, misses: Table | None) -> Iterator[Chart]:
+    """Figure 6 a and b, with the noise floor at every bar; the same over models; and what is missed."""
     for error, (letter, words) in _FIGURES.items():
-        rows = _rows(errors, definition, error)
-        decided = [row for row in rows if row[2] is not None]
-        if not decided:
-            continue
-        table = Table(name=f"{error} by operator", columns=_COLUMNS, rows=tuple(decided))
+        decided = [row for row in _rows(errors, definition, error) if row[2] is not None] if errors else []
+        name, title = f"actesting-{error.lower().replace('_', '-')}", f"Wrong {words} by operator"
         ours = [row for row in decided if row[1] == error]
-        charts.append(
-            _bars(
-                table, f"actesting-{error.lower().replace('_', '-')}", f"Wrong {words} by operator (Figure 6 {letter})"
-            )
-        )
-        over_models = Table(name=table.name, columns=_COLUMNS, rows=tuple(ours))
-        name = f"actesting-{error.lower().replace('_', '-')}-over-models"
-        charts.append(_bars(over_models, name, f"Wrong {words} by operator, over models", is_over_models=True))
-    charts.append(
-        Chart(
+        if decided:
+            yield _bars(_table(error, decided), name, f"{title} (Figure 6 {letter})")
+            yield _bars(_table(error, ours), f"{name}-over-models", f"{title}, over models", is_over_models=True)
+    if misses:
+        yield Chart(
             name="actesting-misses",
-            title="What captions say and pictures do not show, by set (as Table 2)",
+            title="What captions say and images do not show, by set (as Table 2)",
             kind=ChartKind.BARS,
             table=misses,
             x="set",
@@ -42,8 +35,10 @@ def charts_of(errors: Table, definition: str, misses: Table) -> tuple[Chart, ...
             is_share=True,
             ends=(0.0, 1.0),
         )
-    )
-    return tuple(charts)
+
+
+def _table(error: str, rows: Sequence[tuple[Cell, ...]]) -> Table:
+    return Table(name=f"{error} by operator", columns=_COLUMNS, rows=tuple(rows))
 
 
 _COLUMNS = ("operator", "shows", "rate", "low", "high", "n", "model")

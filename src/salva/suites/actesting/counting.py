@@ -1,7 +1,6 @@
 """What ACTesting's tables count: errors and misses of verdicts, by cluster, each with its own denominator.
 
-Verdicts beside their cases come in; shares with intervals go out. A seed's picture serves several mutants and counts
-once; verdicts of one image's captions rise and fall together, so clusters carry the intervals.
+A seed's image serves several mutants and counts once; intervals are over clusters, the captions of one image.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from salva.core.judged import Judged
 from salva.core.mutation import Mutation
 from salva.core.table import Cell
 from salva.judging.crossing import within_name
+from salva.results.tables import ends, group_by_each
 from salva.results.tally import cluster_of
 from salva.stats.intervals import Interval, wilson
 from salva.stats.rates import Counted, clusters_interval
@@ -67,8 +67,7 @@ class Share:
 
     def cells(self) -> tuple[Cell, ...]:
         """Value, low, high and n."""
-        ends = self.interval()
-        return (self.value, ends.low if ends else None, ends.high if ends else None, self.n)
+        return (self.value, *ends(self.interval()), self.n)
 
     def over(self, base: Share) -> RelativeChange | None:
         """By how much it is higher than another, clusters held together."""
@@ -90,8 +89,7 @@ def change_cells(change: RelativeChange | None) -> tuple[Cell, ...]:
     """Value, low and high of a relative change."""
     if change is None:
         return (None, None, None)
-    ends = change.interval
-    return (change.value, ends.low if ends else None, ends.high if ends else None)
+    return (change.value, *ends(change.interval))
 
 
 def weight_of(case: Case) -> float:
@@ -112,11 +110,7 @@ def by_operator(pairs: Iterable[Judged]) -> dict[str, list[Judged]]:
 
 def grouped(pairs: Iterable[Judged], names: Callable[[Judged], Iterable[str]]) -> dict[str, list[Judged]]:
     """Pairs under every name that they go by."""
-    groups: dict[str, list[Judged]] = {}
-    for pair in pairs:
-        for name in dict.fromkeys(names(pair)):
-            groups.setdefault(name, []).append(pair)
-    return groups
+    return group_by_each(pairs, lambda pair: dict.fromkeys(names(pair)))
 
 
 def errors(pairs: Iterable[Judged], score: str) -> Share:
@@ -142,14 +136,14 @@ def noise(controls: Iterable[Judged], score: str) -> float | None:
 
 
 class Miss(NamedTuple):
-    """How much of what captions say their pictures do not show."""
+    """How much of what captions say their images do not show."""
 
     entities: Share
     relations: Share
 
 
 def misses(pairs: Sequence[Judged]) -> dict[str, Miss]:
-    """Misses of the seeds' captions and of every operator's; each picture counts once."""
+    """Misses of the seeds' captions and of every operator's; each image counts once."""
     misses: dict[str, Miss] = {}
     counted: set[tuple[str, int]] = set()
     for case, verdict in pairs:
@@ -167,15 +161,15 @@ def misses(pairs: Sequence[Judged]) -> dict[str, Miss]:
 def _add(miss: Miss, case: Case, scores: Mapping[str, float], role: str) -> None:
     n, n_shown = int(scores[f"entities_{role}"]), int(scores[f"named_{role}"])
     miss.entities.add(case, n - n_shown, n)
-    n_told, n_held = int(scores[f"told_triples_{role}"]), int(scores[f"shown_triples_{role}"])
-    if n_told:
-        miss.relations.add(case, n_told - n_held, n_told)
+    n_asked, n_shown_triples = int(scores[f"told_triples_{role}"]), int(scores[f"shown_triples_{role}"])
+    if n_asked:
+        miss.relations.add(case, n_asked - n_shown_triples, n_asked)
     pool = mutation_of(case).seed if role == case.prompts[0].role else mutation_of(case).mutant
-    miss.relations.undecided += len(pool.triples) - n_told
+    miss.relations.undecided += len(pool.triples) - n_asked
 
 
 def focal_names(mutation: Mutation) -> Iterator[str]:
-    """The things of either caption."""
+    """The entities of either caption."""
     yield from dict.fromkeys((*mutation.seed.entities, *mutation.mutant.entities))
 
 

@@ -1,8 +1,7 @@
 """Metric: ACTesting's tables: errors by operator and definition (Figure 6), misses (Table 2), quality (Table 1).
 
-Takes the verdicts on one model. Every share has its own denominator, printed beside it, an interval over clusters of
-captions, and the noise floor where wordings and seeds were crossed. Tables that compare models hold this model's rows
-for the report to join.
+Takes the verdicts on one model. Every share has its own denominator, an interval over clusters of captions, and the
+noise floor where wordings and seeds were crossed.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ from salva.core.protocols import Measured
 from salva.core.table import Cell, KeyFigure, Table
 from salva.english.captions.reading import nesting
 from salva.results.headline import of_main_observers
+from salva.results.tables import Columns, build_table, group_by, present, rows_table
 from salva.stats.rates import Counted, macro, seeds_interval
 from salva.suites.actesting.charts import charts_of
 from salva.suites.actesting.checks import ENTITY, RELATION, error_score
@@ -52,13 +52,13 @@ from salva.suites.actesting.published import REAL_IMAGES, SETS, TABLE_1, TABLE_2
 _MISSES = ("Miss_e", "Miss_r")
 KINDS = {ENTITY: "Error_e", RELATION: "Error_r"}
 _FEWEST = 5
-"""A thing or predicate of fewer decided pairs is left out of the list of what a model stands least."""
-_N_LEAST = 20
+"""An entity or predicate of fewer decided pairs is not listed among the highest error rates."""
+_N_SHOWN = 20
 _Of = Callable[[Judged], Iterable[str]]
 
 
 class ActestingTables:
-    """What a change of a caption does to its picture, in the shape of the published tables."""
+    """What a change of a caption does to its image, in the shape of the published tables."""
 
     version: ClassVar[str] = "1"
     suites: ClassVar[tuple[str, ...]] = ("actesting",)
@@ -77,24 +77,22 @@ class ActestingTables:
         figure_6 = errors_table(pairs, controls)
         misses_by_set = misses_table(pairs[0].verdict.model, missed)
         tables = [
+            quality_table(pairs[0].verdict.model, judgements.figures),
             figure_6,
             misses_by_set,
             over_baseline(pairs, definition),
             compositions(missed),
-            *by_size(pairs, definition),
-            stands_least(pairs, definition),
+            most_errors(pairs, definition),
         ]
-        if judgements.figures:
-            tables.insert(0, quality_table(pairs[0].verdict.model, judgements.figures))
         if definition == PAPER:
             tables += [_published(), _published_quality()]
         leading = {kind: _macro(pairs, error_score(definition, kind)) for kind in KINDS}
         numbers: dict[str, float | None] = {kind: rate for kind, (rate, _, _) in leading.items()}
         numbers |= {f"miss_{what}": share.value for what, share in _all_missed(missed).items()}
         return Measured(
-            tables=tuple(tables),
+            tables=present(*tables),
             numbers=numbers,
-            charts=charts_of(figure_6, definition, misses_by_set),
+            charts=tuple(charts_of(figure_6, definition, misses_by_set)),
             key_figures=_key_figures(leading, definition, pairs, controls),
         )
 
@@ -105,175 +103,163 @@ def definition_of(judgements: Judgements) -> str:
     return str(next((name for name in named if name), EXPECTED))
 
 
-def errors_table(pairs: Sequence[Judged], controls: Sequence[Judged]) -> Table:
-    """Errors of things and of relations, by operator and definition."""
+def errors_table(pairs: Sequence[Judged], controls: Sequence[Judged]) -> Table | None:
+    """Errors of entities and of relations, by operator and definition."""
     by_control = by_operator(controls)
     is_weighted = any(weight_of(pair.case) != 1 for pair in pairs)
     columns = ("model", "definition", "operator", "error", "rate", "low", "high", "n", "undecided", "noise_rate")
-    rows: list[tuple[Cell, ...]] = []
-    for definition in DEFINITIONS:
-        for operator, group in _ordered(by_operator(pairs)):
-            for kind, name in KINDS.items():
-                score = error_score(definition, kind)
-                share = errors(group, score)
-                floor = noise(by_control.get(operator, ()), score)
-                row: tuple[Cell, ...] = (group[0].verdict.model, definition, operator, name, *share.cells())
-                rows.append((*row, share.undecided, floor, *([share.reweighted] if is_weighted else [])))
-    return Table(
-        name="errors by operator",
-        columns=(*columns, *(["reweighted_rate"] if is_weighted else [])),
-        rows=tuple(rows),
+
+    def cells(operator: str, group: Sequence[Judged], score: str) -> tuple[Cell, ...]:
+        share = errors(group, score)
+        floor = noise(by_control.get(operator, ()), score)
+        return (*share.cells(), share.undecided, floor, *([share.reweighted] if is_weighted else []))
+
+    return rows_table(
+        "errors by operator",
+        (*columns, *(["reweighted_rate"] if is_weighted else [])),
+        (
+            (group[0].verdict.model, definition, operator, name, *cells(operator, group, score))
+            for definition in DEFINITIONS
+            for operator, group in _ordered(by_operator(pairs))
+            for name, score in _scores(definition)
+        ),
         title="Errors by operator and definition (as Figure 6)",
         note="Shares of the pairs that could be decided. noise_rate: the noise floor, the seed's caption against "
         "itself under another seed, by the same definition; run with --control. For two operators the paper defines "
-        "nothing: both their rules are asked."
+        "nothing: both their rules apply."
         + (" reweighted_rate: as a uniform sample of the captions would have it." if is_weighted else ""),
         is_joined=True,
     )
 
 
-def misses_table(model: str, missed: Mapping[str, Miss]) -> Table:
-    """What captions say and their pictures do not show, by set (Table 2), and the change against the seeds."""
-    rows: list[tuple[Cell, ...]] = []
-    for name in (ORIG, *OPERATORS):
-        if name not in missed:
-            continue
-        for miss, share, base in zip(_MISSES, missed[name], missed.get(ORIG, missed[name]), strict=True):
-            change = None if name == ORIG else share.over(base)
-            rows.append((model, name, miss, *share.cells(), share.undecided, *change_cells(change)))
-    columns = ("model", "set", "miss", "rate", "low", "high", "n", "undecided")
-    return Table(
-        name="misses by set",
-        columns=(*columns, "change_rate", "change_low", "change_high"),
-        rows=tuple(rows),
-        title="What captions say and pictures do not show (as Table 2)",
-        note="n: things (Miss_e) and triples (Miss_r) that captions name. A triple counts whole here; the released "
-        "program counts predicates, and leaves captions without a picture in its denominator, so that its rate falls "
-        "when pictures are missing. change: against the seeds' captions, as a part of theirs.",
+def _scores(definition: str) -> list[tuple[str, str]]:
+    """The errors of a definition and the scores that say them."""
+    return [(name, error_score(definition, kind)) for kind, name in KINDS.items()]
+
+
+def misses_table(model: str, missed: Mapping[str, Miss]) -> Table | None:
+    """What captions say and their images do not show, by set (Table 2), and the change against the seeds."""
+
+    def cells(name: str, share: Share, base: Share) -> tuple[Cell, ...]:
+        change = None if name == ORIG else share.over(base)
+        return (*share.cells(), share.undecided, *change_cells(change))
+
+    return rows_table(
+        "misses by set",
+        (
+            *("model", "set", "miss", "rate", "low", "high", "n", "undecided"),
+            *("change_rate", "change_low", "change_high"),
+        ),
+        (
+            (model, name, miss, *cells(name, share, base))
+            for name in (ORIG, *OPERATORS)
+            if name in missed
+            for miss, share, base in zip(_MISSES, missed[name], missed.get(ORIG, missed[name]), strict=True)
+        ),
+        title="What captions say and images do not show (as Table 2)",
+        note="n: entities (Miss_e) and triples (Miss_r) that captions name. A triple counts whole here; the released "
+        "program counts predicates, and leaves captions without an image in its denominator, so that its rate falls "
+        "when images are missing. change: relative to the seeds' captions.",
         is_joined=True,
     )
 
 
-def quality_table(model: str, figures: Sequence[SetFigure]) -> Table:
-    """How good the pictures of each set are as pictures (Table 1), and the change against the seeds'."""
+def quality_table(model: str, figures: Sequence[SetFigure]) -> Table | None:
+    """The image quality of each set (Table 1), and the change relative to the seeds'."""
     base = {figure.name: figure.value for figure in figures if figure.set == ORIG}
     rank = {name: place for place, name in enumerate((ORIG, *OPERATORS))}
-    rows: list[tuple[Cell, ...]] = []
-    for figure in sorted(figures, key=lambda f: (f.name, rank.get(f.set, len(rank)))):
+
+    def cells(figure: SetFigure) -> tuple[Cell, ...]:
         of_orig = base.get(figure.name)
         change = figure.value / of_orig - 1 if of_orig and figure.set != ORIG else None
-        row = (model, figure.set, figure.name, figure.value, figure.low, figure.high, figure.spread or None)
-        rows.append((*row, figure.n_images, figure.n_reference or None, change, figure.by))
-    return Table(
-        name="quality by set",
-        columns=("model", "set", "figure", "value", "from", "to", "spread", "n", "n_reference", "change_rate", "by"),
-        rows=tuple(rows),
-        title="Pictures as pictures (as Table 1)",
-        note="FID: smaller is better, and few pictures make it larger. R-precision: how often a picture finds its own "
+        ends = (figure.low, figure.high, figure.spread or None)
+        return (figure.value, *ends, figure.n_images, figure.n_reference or None, change, figure.by)
+
+    return build_table(
+        "quality by set",
+        ("model", "set", "figure"),
+        [
+            ((model, figure.set, figure.name), figure)
+            for figure in sorted(figures, key=lambda f: (f.name, rank.get(f.set, len(rank))))
+        ],
+        Columns(("value", "from", "to", "spread", "n", "n_reference", "change_rate", "by"), cells),
+        title="Image quality (as Table 1)",
+        note="FID: smaller is better, and few images make it larger. R-precision: how often an image finds its own "
         "caption among n_reference others, ties lost; the paper's program asks for the original caption whatever was "
-        "painted. from, to: 95 %, of R-precision over captions, of Inception Scores over splits; FID has none. "
-        "spread: over splits or draws. change: against the seeds' pictures. Made by salva quality --by-set.",
+        "generated. from, to: 95 %, of R-precision over captions, of Inception Scores over splits; FID has none. "
+        "spread: over splits or draws. change: relative to the seeds' images. Made by salva quality --by-set.",
         is_joined=True,
     )
 
 
-def over_baseline(pairs: Sequence[Judged], definition: str) -> Table:
+def over_baseline(pairs: Sequence[Judged], definition: str) -> Table | None:
     """Each operator's errors over those of the synonym baseline."""
     groups = by_operator(pairs)
-    rows: list[tuple[Cell, ...]] = []
-    for operator, group in _ordered(groups):
-        for kind, name in KINDS.items():
-            score = error_score(definition, kind)
-            base = errors(groups.get(SS, ()), score)
-            if operator != SS and base.n:
-                rows.append((group[0].verdict.model, operator, name, *change_cells(errors(group, score).over(base))))
-    return Table(
-        name="operators over ss",
-        columns=("model", "operator", "error", "change_rate", "low", "high"),
-        rows=tuple(rows),
+    baselines = [(name, score, errors(groups.get(SS, ()), score)) for name, score in _scores(definition)]
+    return rows_table(
+        "operators over ss",
+        ("model", "operator", "error", "change_rate", "low", "high"),
+        (
+            (group[0].verdict.model, operator, name, *change_cells(errors(group, score).over(base)))
+            for operator, group in _ordered(groups)
+            for name, score, base in baselines
+            if operator != SS and base.n
+        ),
         note=f"By the definition {definition}: 75 % means three quarters more errors than synonyms make. Empty where "
         "the baseline makes none.",
         is_joined=True,
     )
 
 
-def compositions(missed: Mapping[str, Miss]) -> Table:
-    """Two operators together over each of them."""
-    rows: list[tuple[Cell, ...]] = []
-    for both, single in ((EC_ER_R, EC), (EC_ER_R, ER_R), (EC_ER_A, EC), (EC_ER_A, ER_A)):
-        if both in missed and single in missed:
-            for name, share, base in zip(_MISSES, missed[both], missed[single], strict=True):
-                rows.append((both, single, name, *change_cells(share.over(base))))
-    return Table(
-        name="compositions over single operators",
-        columns=("set", "over", "miss", "change_rate", "low", "high"),
-        rows=tuple(rows),
+def compositions(missed: Mapping[str, Miss]) -> Table | None:
+    """Two combined operators over each of them."""
+    return rows_table(
+        "compositions over single operators",
+        ("set", "over", "miss", "change_rate", "low", "high"),
+        (
+            (both, single, name, *change_cells(share.over(base)))
+            for both, single in ((EC_ER_R, EC), (EC_ER_R, ER_R), (EC_ER_A, EC), (EC_ER_A, ER_A))
+            if both in missed and single in missed
+            for name, share, base in zip(_MISSES, missed[both], missed[single], strict=True)
+        ),
         note="26 % means that a quarter more is missed.",
     )
 
 
-def by_size(pairs: Sequence[Judged], definition: str) -> list[Table]:
-    """Errors by how much the mutant's caption says."""
-    parts: dict[str, _Of] = {
-        "things": lambda one: [str(len(mutation_of(one.case).mutant.entities))],
-        "triples": lambda one: [str(len(mutation_of(one.case).mutant.triples))],
-        "nesting": lambda one: [str(nesting(mutation_of(one.case).mutant))],
-    }
-    notes = {"nesting": "The longest chain of triples in which the object of one is the subject of the next."}
-    tables = []
-    for what, of in parts.items():
-        rows = _rows_by(sorted(grouped(pairs, of).items(), key=lambda group: int(group[0])), definition)
-        columns = (what, "error", "rate", "low", "high", "n", "undecided")
-        tables.append(Table(name=f"errors by {what}", columns=columns, rows=rows, note=notes.get(what, "")))
-    return tables
-
-
-def stands_least(pairs: Sequence[Judged], definition: str) -> Table:
-    """The operators, things and predicates under which most pairs are wrong, by the lower end of their intervals."""
+def most_errors(pairs: Sequence[Judged], definition: str) -> Table | None:
+    """The operators, entities and predicates with the highest error rates, by the lower end of their intervals."""
     parts: dict[str, tuple[str, _Of]] = {
         "operator": (ENTITY, lambda one: [mutation_of(one.case).operator]),
-        "thing": (ENTITY, lambda one: focal_names(mutation_of(one.case))),
+        "entity": (ENTITY, lambda one: focal_names(mutation_of(one.case))),
         "predicate": (RELATION, lambda one: focal_predicates(mutation_of(one.case))),
     }
-    rows: list[tuple[Cell, ...]] = []
-    for what, (kind, of) in parts.items():
+
+    def ranked(kind: str, of: _Of) -> list[tuple[str, tuple[Cell, ...]]]:
         shares = {name: errors(group, error_score(definition, kind)) for name, group in grouped(pairs, of).items()}
-        ranked = sorted(
-            ((name, share.cells()) for name, share in shares.items() if share.n >= _FEWEST),
-            key=lambda row: (-float(row[1][1] or 0.0), row[0]),
-        )
-        rows += [(what, name, KINDS[kind], *cells) for name, cells in ranked[:_N_LEAST]]
-    return Table(
-        name="what it stands least",
-        columns=("what", "name", "error", "rate", "low", "high", "n"),
-        rows=tuple(rows),
-        title="What the model stands least",
-        note=f"By the definition {definition}; of {_FEWEST} decided pairs at least, the highest lower end first. The "
-        "pictures are among the counterexamples.",
+        rows = [(name, share.cells()) for name, share in shares.items() if share.n >= _FEWEST]
+        return sorted(rows, key=lambda row: (-float(row[1][1] or 0.0), row[0]))[:_N_SHOWN]
+
+    return rows_table(
+        "highest error rates",
+        ("what", "name", "error", "rate", "low", "high", "n"),
+        ((what, name, KINDS[kind], *cells) for what, (kind, of) in parts.items() for name, cells in ranked(kind, of)),
+        note=f"By the definition {definition}; of at least {_FEWEST} decided pairs, the highest lower end first.",
     )
-
-
-def _rows_by(groups: Iterable[tuple[str, Sequence[Judged]]], definition: str) -> tuple[tuple[Cell, ...], ...]:
-    rows: list[tuple[Cell, ...]] = []
-    for name, group in groups:
-        for kind, error in KINDS.items():
-            share = errors(group, error_score(definition, kind))
-            rows.append((int(name), error, *share.cells(), share.undecided))
-    return tuple(rows)
 
 
 def _macro(pairs: Sequence[Judged], score: str) -> tuple[float | None, tuple[float, float] | None, int]:
     """The mean over operators other than the baseline, its interval, and over how many pairs."""
-    counted: dict[str, list[int]] = {}
-    for case, verdict in pairs:
-        if score in verdict.scores and mutation_of(case).operator != SS:
-            row = counted.setdefault(case.case_id, [0, 0])
-            row[0] += int(verdict.scores[score])
-            row[1] += 1
-    operators = {pair.case.case_id: mutation_of(pair.case).operator for pair in pairs}
-    cases = [Counted(category=operators[name], n_hits=hits, n=n) for name, (hits, n) in counted.items()]
+    scored = [pair for pair in pairs if score in pair.verdict.scores and mutation_of(pair.case).operator != SS]
+    cases = [
+        Counted(
+            category=mutation_of(group[0].case).operator,
+            n_hits=sum(int(pair.verdict.scores[score]) for pair in group),
+            n=len(group),
+        )
+        for group in group_by(scored, lambda pair: pair.case.case_id).values()
+    ]
     interval = seeds_interval(cases)
-    return macro(cases), (interval.low, interval.high) if interval else None, sum(case.n for case in cases)
+    return macro(cases), (interval.low, interval.high) if interval else None, len(scored)
 
 
 def _key_figures(
@@ -291,10 +277,10 @@ def _key_figures(
         undecided = ", ".join(operator for operator, share in shares.items() if operator != SS and not share.n)
         base, floor = shares[SS].value if SS in shares else None, noise(controls, score)
         none = "synonyms alone undecided" if SS in shares else "no synonym baseline"
-        beside = none if base is None else f"synonyms alone {100 * base:.1f} %"
-        beside += f", {undecided} undecided" if undecided else ""
-        beside += f", another seed alone {100 * floor:.1f} %" if floor is not None else ""
-        words = "things" if kind == ENTITY else "relations"
+        baseline = none if base is None else f"synonyms alone {100 * base:.1f} %"
+        baseline += f", {undecided} undecided" if undecided else ""
+        baseline += f", another seed alone {100 * floor:.1f} %" if floor is not None else ""
+        words = "entities" if kind == ENTITY else "relations"
         low, high = ends or (None, None)
         figures.append(
             KeyFigure(
@@ -303,7 +289,7 @@ def _key_figures(
                 low=low,
                 high=high,
                 is_share=True,
-                note=f"by {definition}, the mean over {over or 'nothing'}, {counted(n, 'pairs')}; {beside}",
+                note=f"by {definition}, the mean over {over or 'nothing'}, {counted(n, 'pairs')}; {baseline}",
             )
         )
     return tuple(figures)
@@ -313,28 +299,25 @@ def _all_missed(missed: Mapping[str, Miss]) -> dict[str, Share]:
     return {"e": missed[ORIG].entities, "r": missed[ORIG].relations} if ORIG in missed else {}
 
 
-def _published() -> Table:
-    rows: list[tuple[Cell, ...]] = [
-        (model, name, row.entities[i], row.relations[i])
-        for model, row in TABLE_2.items()
-        for i, name in enumerate(SETS)
-    ]
-    return Table(
-        name="published misses",
-        columns=("model", "set", "Miss_e", "Miss_r"),
-        rows=tuple(rows),
-        note="Table 2 of the paper: 4,062 captions a set, seen by a scene graph model.",
+def _published() -> Table | None:
+    return rows_table(
+        "published misses",
+        ("model", "set", "Miss_e", "Miss_r"),
+        (
+            (model, name, row.entities[i], row.relations[i])
+            for model, row in TABLE_2.items()
+            for i, name in enumerate(SETS)
+        ),
+        note="Table 2 of the paper: 4,062 captions a set, observed by a scene graph model.",
     )
 
 
-def _published_quality() -> Table:
-    rows: list[tuple[Cell, ...]] = [
-        (model, name, *quality) for model, by_set in TABLE_1.items() for name, quality in by_set.items()
-    ]
-    return Table(
-        name="published quality",
-        columns=("model", "set", "I-FID", "I-IS", "R-precision"),
-        rows=(*rows, ("MS COCO", "real images", *REAL_IMAGES)),
+def _published_quality() -> Table | None:
+    models = ((model, name, *values) for model, by_set in TABLE_1.items() for name, values in by_set.items())
+    return rows_table(
+        "published quality",
+        ("model", "set", "I-FID", "I-IS", "R-precision"),
+        (*models, ("MS COCO", "real images", *REAL_IMAGES)),
         note="Table 1 of the paper.",
     )
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from salva.core.case import Case
 from salva.core.chart import Chart, ChartKind
 from salva.core.judged import Judged
-from salva.core.table import Cell, Table
+from salva.core.table import Table
+from salva.results.tables import group_by
 from salva.suites.cfworld.figures import level_mean, prr, rrr
+from salva.suites.cfworld.judge_tables import by_label
 
 _LEVELS = {1: "s_l1", 2: "gated_l2", 3: "gated_l3"}
 """By number: lines are drawn over an axis of numbers."""
@@ -25,13 +26,18 @@ def charts_of(cases: Sequence[Case], by_judge: Mapping[str, Sequence[Judged]]) -
     return tuple(charts)
 
 
+def by_discipline(cases: Sequence[Case]) -> dict[str, list[Case]]:
+    """Cases by discipline; those without one are skipped."""
+    return group_by(cases, lambda case: case.labels.get("discipline"))
+
+
 def _distribution(cases: Sequence[Case]) -> Chart:
-    counts = Counter(case.labels["discipline"] for case in cases if "discipline" in case.labels)
+    rows = tuple((discipline, len(group)) for discipline, group in by_discipline(cases).items())
     return Chart(
         name="cfworld-groups",
         title="Groups by discipline (as Figure 2a)",
         kind=ChartKind.BARS,
-        table=Table(name="groups", columns=("discipline", "n"), rows=tuple(counts.items())),
+        table=Table(name="groups", columns=("discipline", "n"), rows=rows),
         x="discipline",
         y="n",
         filters={"discipline": "label:discipline"},
@@ -42,15 +48,13 @@ def _distribution(cases: Sequence[Case]) -> Chart:
 
 def _fall(judged: Sequence[Judged], note: str) -> Chart:
     model = judged[0].verdict.model
-    rows: list[tuple[Cell, ...]] = []
-    for level, name in _LEVELS.items():
-        mean = level_mean(judged, name)
-        rows.append((model, level, mean.value, *mean.ends, mean.n))
+    means = {level: level_mean(judged, name) for level, name in _LEVELS.items()}
+    rows = tuple((model, level, *mean.cells, mean.n) for level, mean in means.items())
     return Chart(
         name="cfworld-levels",
         title="Scores from level to level (as Figure 5b)",
         kind=ChartKind.LINES,
-        table=Table(name="means", columns=("model", "level", "S", "low", "high", "n"), rows=tuple(rows)),
+        table=Table(name="means", columns=("model", "level", "S", "low", "high", "n"), rows=rows),
         x="level",
         y="S",
         series="model",
@@ -67,19 +71,17 @@ def _fall(judged: Sequence[Judged], note: str) -> Chart:
 
 
 def _disciplines(judged: Sequence[Judged], note: str) -> Chart:
-    groups: dict[str, list[Judged]] = {}
-    for scored in judged:
-        groups.setdefault(scored.case.labels.get("discipline", ""), []).append(scored)
-    rows: list[tuple[Cell, ...]] = []
-    for discipline, group in sorted(groups.items()):
-        for name, estimate in (("PRR", prr(group)), ("RRR", rrr(group))):
-            if estimate.value is not None:
-                rows.append((discipline, name, estimate.value, *estimate.ends, estimate.n))
+    rows = tuple(
+        (discipline, name, *estimate.cells, estimate.n)
+        for discipline, group in by_label(judged, "discipline").items()
+        for name, estimate in (("PRR", prr(group)), ("RRR", rrr(group)))
+        if estimate.value is not None
+    )
     return Chart(
         name="cfworld-disciplines",
         title="PRR and RRR by discipline",
         kind=ChartKind.BARS,
-        table=Table(name="rates", columns=("discipline", "rate", "value", "low", "high", "n"), rows=tuple(rows)),
+        table=Table(name="rates", columns=("discipline", "rate", "value", "low", "high", "n"), rows=rows),
         x="discipline",
         y="value",
         series="rate",

@@ -1,7 +1,6 @@
-"""Reasoning told from painting: L3 as the model paints it, L3 as somebody deduced it first, and L2, within groups.
+"""Reasoning separated from drawing: within groups, L3 as the model draws it, L3 deduced in words first, and L2.
 
-What saying the outcome adds was missing for want of deduction; what is left to L2 was not. Only groups that have all
-three scores count, so that the three differences add up; a group is one pair whatever its repeats.
+Only groups that have all three scores count, so that the three differences add up.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from typing import NamedTuple
 
 from salva.core.judged import Judged
 from salva.core.table import Cell, KeyFigure, Table
+from salva.results.tables import group_by, rows_table
 from salva.stats.bootstrap import bootstrap_interval
 from salva.stats.means import mean
 from salva.stats.signs import sign_test
@@ -51,46 +51,46 @@ _COMPARED = (
 
 
 def deduction_table(by_judge: ByJudge, inner: ByJudge) -> Table | None:
-    """The three differences within groups, by judge; inner: of the model that this one is put round."""
-    rows: list[tuple[Cell, ...]] = []
-    for judge, judged in by_judge.items():
-        groups = _groups(judged, inner.get(judge, ()))
-        for compared in _COMPARED if groups else ():
-            pairs = [(getattr(group, compared.first), getattr(group, compared.second)) for group in groups]
-            difference, signs = _difference(pairs), sign_test(pairs)
-            means = (mean([first for first, _ in pairs]), mean([second for _, second in pairs]))
-            rows.append(
-                (
-                    *(judged[0].verdict.model, judge, compared.name, _says(compared, difference), len(pairs)),
-                    *(difference.value, *difference.ends, *means, *signs),
-                )
-            )
-    if not rows:
-        return None
-    return Table(
-        name="deduce, then paint",
-        columns=(
+    """The three differences within groups, by judge; inner: of the model that this one wraps."""
+
+    def cells(pairs: Sequence[tuple[float, float]]) -> tuple[Cell, ...]:
+        means = (mean([first for first, _ in pairs]), mean([second for _, second in pairs]))
+        return (len(pairs), *_difference(pairs).cells, *means, *sign_test(pairs))
+
+    return rows_table(
+        "deduce, then draw",
+        (
             *("model", "judge", "compared", "says", "n", "mean_difference", "from", "to"),
             *("first", "second", "first higher", "second higher", "equal", "p"),
         ),
-        rows=tuple(rows),
-        note="Scores before the gate within the groups that have all three. Ends of 95 % intervals by drawing groups "
-        "again; p is of the exact sign test, two-sided. The last difference is the sum of the two before it.",
+        (
+            (judged[0].verdict.model, judge, compared.name, _says(compared, _difference(pairs)), *cells(pairs))
+            for judge, judged in by_judge.items()
+            for compared, pairs in _compared(judged, inner.get(judge, ()))
+        ),
+        note="Scores before the gate within the groups that have all three. Ends of 95 % intervals by resampling "
+        "groups; p is of the exact sign test, two-sided. The last difference is the sum of the two before it.",
         is_joined=True,
     )
+
+
+def _compared(judged: Sequence[Judged], inner: Sequence[Judged]) -> list[tuple[_Compared, list[tuple[float, float]]]]:
+    """Each difference with its pairs of scores; none without a group that has all three."""
+    groups = _groups(judged, inner)
+    return [
+        (compared, [(getattr(group, compared.first), getattr(group, compared.second)) for group in groups])
+        for compared in (_COMPARED if groups else ())
+    ]
 
 
 def deduction_figures(by_judge: ByJudge, inner: ByJudge) -> tuple[KeyFigure, ...]:
     """What deducing first adds to L3, and what L2 is still ahead by, as the first judge sees it."""
     judge, judged = next(iter(by_judge.items()), ("", []))
-    groups = _groups(judged, inner.get(judge, ()))
     figures = []
-    for compared in _COMPARED[:2] if groups else ():
-        difference = _difference(
-            [(getattr(group, compared.first), getattr(group, compared.second)) for group in groups]
-        )
+    for compared, pairs in _compared(judged, inner.get(judge, ()))[:2]:
+        difference = _difference(pairs)
         low, high = difference.ends
-        note = f"within {len(groups)} groups: {_says(compared, difference)}"
+        note = f"within {len(pairs)} groups: {_says(compared, difference)}"
         figures.append(KeyFigure(title=compared.name, value=difference.value, low=low, high=high, note=note))
     return tuple(figures)
 
@@ -115,9 +115,7 @@ def _groups(judged: Sequence[Judged], inner: Sequence[Judged]) -> list[_Scores]:
 
 
 def _by_group(judged: Sequence[Judged], score: str) -> dict[str, float]:
-    values: dict[str, list[float]] = {}
-    for case, verdict in judged:
-        if score in verdict.scores:
-            values.setdefault(case.case_id, []).append(verdict.scores[score])
+    scored = (one for one in judged if score in one.verdict.scores)
+    groups = group_by(scored, lambda one: one.case.case_id)
     # Rounded, so that the same grades in another order are a tie.
-    return {name: round(mean(given), 9) for name, given in values.items()}
+    return {name: round(mean(one.verdict.scores[score] for one in group), 9) for name, group in groups.items()}

@@ -35,6 +35,11 @@ class Estimate:
         """Both ends of the interval."""
         return (self.interval.low, self.interval.high) if self.interval else (None, None)
 
+    @property
+    def cells(self) -> tuple[float | None, ...]:
+        """The value and both ends."""
+        return (self.value, *self.ends)
+
 
 def level_mean(judged: Sequence[Judged], name: str) -> Estimate:
     """The mean of one score over the groups that have it."""

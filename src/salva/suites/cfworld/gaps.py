@@ -5,11 +5,11 @@ A reader makes findings of these kinds; nothing here reads a file.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from salva.core.case import Case, Finding
 from salva.core.table import Table
+from salva.results.tables import group_by, rows_table
 
 KINDS: Mapping[str, str] = {
     "no-point": "a level has no assessment point and none to take in its place",
@@ -55,18 +55,14 @@ def gap(kind: str, detail: str, *subject: str) -> Finding:
 
 def gaps_table(cases: Iterable[Case]) -> Table | None:
     """How often each kind of gap was found, with the first of each; None where there is none."""
-    counts: Counter[str] = Counter()
-    first: dict[str, str] = {}
-    for case in cases:
-        for finding in case.findings:
-            if finding.kind in KINDS:
-                counts[finding.kind] += 1
-                first.setdefault(finding.kind, finding.sentence.partition(": ")[2])
-    if not counts:
-        return None
-    return Table(
-        name="gaps in the files",
-        columns=("kind", "n", "what", "first"),
-        rows=tuple((kind, counts[kind], KINDS[kind], first[kind]) for kind in KINDS if counts[kind]),
-        note="Found while reading; nothing was mended in silence.",
+    groups = group_by((finding for case in cases for finding in case.findings), lambda finding: finding.kind)
+    return rows_table(
+        "gaps in the files",
+        ("kind", "n", "what", "first"),
+        (
+            (kind, len(groups[kind]), what, groups[kind][0].sentence.partition(": ")[2])
+            for kind, what in KINDS.items()
+            if kind in groups
+        ),
+        note="Found while reading; nothing was corrected silently.",
     )

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from salva.core.judged import Judged
 from salva.core.table import Cell, KeyFigure, Table
+from salva.results.tables import Columns, build_table, rows_table
 from salva.suites.cfworld.figures import gain, kept_share, level_mean
 from salva.suites.cfworld.groups import ATTRIBUTE, RULE
 from salva.suites.cfworld.judge_tables import says_nothing
@@ -15,27 +16,28 @@ ByJudge = Mapping[str, Sequence[Judged]]
 _PARTS = (RULE, ATTRIBUTE)
 
 
-def probe_tables(by_judge: ByJudge, group: str) -> list[Table]:
+def probe_table(by_judge: ByJudge, group: str) -> Table | None:
     """Facts, counterfactuals and retention of this model, by judge and part."""
-    rows: list[tuple[Cell, ...]] = []
-    for judge, judged in by_judge.items():
-        for part, probes in _by_part(judged):
-            both = _with_both(probes)
-            fact, cf, kept = level_mean(both, FACT), level_mean(both, CF), kept_share(both, CF, FACT)
-            model = probes[0].verdict.model
-            rows.append((model, group, judge, part, kept.n, fact.value, cf.value, kept.value, *kept.ends))
-    return [
-        Table(
-            name="probes (as Table 3)",
-            columns=("model", "group", "judge", "part", "n", "Fact", "CF", "kept", "kept_from", "kept_to"),
-            rows=tuple(rows),
-            note="Mean scores over the n rules or pairs that have both, and CF / Fact; none where Fact is 0. Ends of "
-            "95 % intervals by "
-            "drawing rules or pairs again.",
-            is_joined=True,
-            averaged_by="group",
-        )
-    ]
+
+    def cells(probes: Sequence[Judged]) -> tuple[Cell, ...]:
+        both = _with_both(probes)
+        kept = kept_share(both, CF, FACT)
+        return (kept.n, level_mean(both, FACT).value, level_mean(both, CF).value, *kept.cells)
+
+    return build_table(
+        "probes (as Table 3)",
+        ("model", "group", "judge", "part"),
+        [
+            ((probes[0].verdict.model, group, judge, part), probes)
+            for judge, judged in by_judge.items()
+            for part, probes in _by_part(judged)
+        ],
+        Columns(("n", "Fact", "CF", "kept", "kept_from", "kept_to"), cells),
+        note="Mean scores over the n rules or pairs that have both, and CF / Fact; empty where Fact is 0. Ends of "
+        "95 % intervals by resampling rules or pairs.",
+        is_joined=True,
+        averaged_by="group",
+    )
 
 
 def probe_figures(by_judge: ByJudge) -> tuple[KeyFigure, ...]:
@@ -55,32 +57,32 @@ def probe_figures(by_judge: ByJudge) -> tuple[KeyFigure, ...]:
     return tuple(figures)
 
 
+_COMPARED = (
+    ("none", "s_l2", "s_denorm"),
+    ("one for both", "gated_l2", "gated_denorm"),
+    ("L2 alone, as published", "gated_l2", "s_denorm"),
+)
+"""The gate, and the scores of L2 and of its de-nominalised prompt that are compared under it."""
+
+
 def denorm_table(by_judge: ByJudge, group: str) -> Table | None:
-    """L2 as it is and without its telling nouns, both before the gate and both behind it."""
-    rows: list[tuple[Cell, ...]] = []
-    for judge, judged in by_judge.items():
-        for gate, prefix in (("none", "s"), ("one for both", "gated")):
-            paired = [pair for pair in judged if {f"{prefix}_l2", f"{prefix}_denorm"} <= pair.verdict.scores.keys()]
-            if not paired:
-                continue
-            before, after = level_mean(paired, f"{prefix}_l2"), level_mean(paired, f"{prefix}_denorm")
-            more = gain(paired, f"{prefix}_denorm", f"{prefix}_l2")
-            model = paired[0].verdict.model
-            rows.append((model, group, judge, gate, more.n, before.value, after.value, more.value, *more.ends))
-        paired = [pair for pair in judged if {"gated_l2", "s_denorm"} <= pair.verdict.scores.keys()]
-        if paired:
-            mixed = gain(paired, "s_denorm", "gated_l2")
-            means = level_mean(paired, "gated_l2").value, level_mean(paired, "s_denorm").value
-            model = paired[0].verdict.model
-            rows.append((model, group, judge, "L2 alone, as published", mixed.n, *means, mixed.value, *mixed.ends))
-    if not rows:
-        return None
-    return Table(
-        name="de-nominalisation (as Table 3)",
-        columns=("model", "group", "judge", "gate", "n", "L2", "denorm", "gain", "gain_from", "gain_to"),
-        rows=tuple(rows),
-        note="The same groups, seeds and questions. The paper's gain sets a gated column of L2 beside an ungated one: "
-        "the last row does so too, and what it adds is the gate's.",
+    """L2 as it is and without its telling nouns, under each gate."""
+
+    def cells(paired: Sequence[Judged], before: str, after: str) -> tuple[Cell, ...]:
+        more = gain(paired, after, before)
+        return (more.n, level_mean(paired, before).value, level_mean(paired, after).value, *more.cells)
+
+    return rows_table(
+        "de-nominalisation (as Table 3)",
+        ("model", "group", "judge", "gate", "n", "L2", "denorm", "gain", "gain_from", "gain_to"),
+        (
+            (paired[0].verdict.model, group, judge, gate, *cells(paired, before, after))
+            for judge, judged in by_judge.items()
+            for gate, before, after in _COMPARED
+            if (paired := [pair for pair in judged if {before, after} <= pair.verdict.scores.keys()])
+        ),
+        note="The same groups, seeds and questions. The paper's gain compares a gated column of L2 with an ungated "
+        "one: the last row does too, and its difference to the others is the gate's.",
         is_joined=True,
         averaged_by="group",
     )

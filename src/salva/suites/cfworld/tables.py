@@ -1,12 +1,12 @@
-"""Metric: CF-World's tables: scores by level, PRR and RRR by judge and discipline, the gate, and what lies behind.
+"""Metric: CF-World's tables of one model: scores by level, PRR and RRR by judge and discipline, the gate.
 
-Takes the verdicts on one model. Names of tables give the paper's number; those that compare models hold this model's
-rows for the report to join. Whatever has no score is left out of every mean and counted.
+Names of tables give the paper's number. Whatever has no score enters no mean and is counted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -18,15 +18,16 @@ from salva.core.own_figure import OwnFigure
 from salva.core.protocols import Measured
 from salva.core.table import Cell, KeyFigure, Table
 from salva.core.verdict import Outcome, observers_text
+from salva.results.tables import Columns, build_table, group_by, present, rows_table, subgroups
 from salva.stats.signs import sign_test
-from salva.suites.cfworld.charts import charts_of
+from salva.suites.cfworld.charts import by_discipline, charts_of
 from salva.suites.cfworld.deduction import DEDUCTION_NUMBERS, deduction_figures, deduction_table
 from salva.suites.cfworld.figures import level_mean, paired_means, prr, prr_alike, rrr
 from salva.suites.cfworld.gaps import gaps_table
 from salva.suites.cfworld.groups import KINDS, LEVELS, PHYSICS, field_of
-from salva.suites.cfworld.judge_tables import by_label, compute_table, flips_table, says_nothing, told_apart_table
+from salva.suites.cfworld.judge_tables import by_label, compute_table, says_nothing, told_apart_table
 from salva.suites.cfworld.levels import DENORM, ONE_RUBRIC, LevelsOptions
-from salva.suites.cfworld.probe_tables import denorm_table, probe_figures, probe_tables
+from salva.suites.cfworld.probe_tables import denorm_table, probe_figures, probe_table
 from salva.suites.cfworld.scoring import retention
 
 CHECK = "levels"
@@ -51,7 +52,7 @@ def _retained(means: Sequence[float]) -> float | None:
 
 
 class CfWorldTables:
-    """How far a model paints a world whose laws were changed, in the shape of the published tables."""
+    """How well a model draws a world with changed laws, in the shape of the published tables."""
 
     version: ClassVar[str] = "1"
     suites: ClassVar[tuple[str, ...]] = ("cfworld",)
@@ -91,18 +92,17 @@ class CfWorldTables:
                 _missing(by_judge),
                 denorm_table(by_judge, judgements.group),
                 deduction_table(by_judge, inner),
-                _every_group(by_judge),
             ]
         if probes:
-            tables += probe_tables(probes, judgements.group)
+            tables.append(probe_table(probes, judgements.group))
             figures = probe_figures(probes)
             numbers |= {figure.title.lower().replace(" ", "_"): figure.value for figure in figures}
             key_figures = (*key_figures, *figures)
         everything = {**by_judge, **probes}
-        tables += [told_apart_table(everything), flips_table(everything), compute_table(everything, judgements.effort)]
+        tables += [told_apart_table(everything), compute_table(everything, judgements.effort)]
         tables += [gaps_table(judgements.cases), _distribution(judgements.cases)]
         return Measured(
-            tables=tuple(table for table in tables if table is not None),
+            tables=present(*tables),
             numbers=numbers,
             key_figures=key_figures,
             charts=charts_of(judgements.cases, by_judge),
@@ -111,16 +111,19 @@ class CfWorldTables:
 
 def scored(judgements: Judgements, check: str) -> dict[str, list[Judged]]:
     """The verdicts of a check by judge; those that failed too, since the scores of what was seen count."""
-    by_judge: dict[str, list[Judged]] = {}
-    for judged in judgements.pairs:
-        if judged.verdict.check == check:
-            by_judge.setdefault(observers_text(judged.verdict.observers[-1:]), []).append(judged)
+    mine = (judged for judged in judgements.pairs if judged.verdict.check == check)
+    by_judge = group_by(mine, lambda judged: observers_text(judged.verdict.observers[-1:]))
     return {judge: group for judge, group in by_judge.items() if any(v.scores for _, v in group)}
 
 
 def _gate_at(judgements: Judgements) -> float:
     given = judgements.options_of(CHECK).get("gate_at")
     return float(given) if isinstance(given, int | float) else LevelsOptions().gate_at
+
+
+_LEVEL_MEANS: Columns[Sequence[Judged]] = Columns(
+    ("L1", "L2", "L3"), lambda judged: (level_mean(judged, GATED[level]).value for level in LEVELS)
+)
 
 
 def _model(by_judge: ByJudge) -> str:
@@ -140,8 +143,8 @@ def _key_figures(by_judge: ByJudge) -> tuple[KeyFigure, ...]:
     for judge, judged in by_judge.items():
         by = f" ({judge})" if len(by_judge) > 1 else ""
         for title, estimate, meaning in (
-            ("PRR", prr(judged), "how far told counterfactuals are painted against what is usual"),
-            ("RRR", rrr(judged), "how far that is kept where the outcome must be deduced"),
+            ("PRR", prr(judged), "how well stated counterfactuals are drawn, relative to facts"),
+            ("RRR", rrr(judged), "how much of that remains where the outcome must be deduced"),
         ):
             low, high = estimate.ends
             note = f"over {estimate.n} groups: {meaning}"
@@ -153,97 +156,91 @@ def _key_figures(by_judge: ByJudge) -> tuple[KeyFigure, ...]:
     return tuple(figures)
 
 
-def _models_and_judges(by_judge: ByJudge, gate_at: float, judgements: Judgements) -> Table:
-    rows: list[tuple[Cell, ...]] = []
+def _models_and_judges(by_judge: ByJudge, gate_at: float, judgements: Judgements) -> Table | None:
     # Where all levels were graded alike from the start, L1's one score is it.
     alike = "s_l1" if judgements.options_of(CHECK).get("rubrics") == ONE_RUBRIC else "s_l1_alike"
-    for judge, judged in by_judge.items():
-        means = [level_mean(judged, GATED[level]).value for level in LEVELS]
+
+    def rates(judged: Sequence[Judged]) -> tuple[Cell, ...]:
         resistance, reasoning = prr(judged), rrr(judged)
-        rows.append(
-            (
-                *(_model(by_judge), judgements.group, judge, *means, resistance.value, reasoning.value),
-                *(prr_alike(judged, gate_at, alike).value, resistance.n, reasoning.n),
-            )
-        )
-    return Table(
-        name="models and judges (as Table 2)",
-        columns=("model", "group", "judge", "L1", "L2", "L3", "PRR", "RRR", "PRR one rubric", "n_prr", "n_rrr"),
-        rows=tuple(rows),
+        one_rubric = prr_alike(judged, gate_at, alike).value
+        return (resistance.value, reasoning.value, one_rubric, resistance.n, reasoning.n)
+
+    return build_table(
+        "models and judges (as Table 2)",
+        ("model", "group", "judge"),
+        [((_model(by_judge), judgements.group, judge), judged) for judge, judged in by_judge.items()],
+        _LEVEL_MEANS,
+        Columns(("PRR", "RRR", "PRR one rubric", "n_prr", "n_rrr"), rates),
         note="L2 and L3 are zero behind a shut gate. PRR and RRR are ratios of means over the groups scored at both "
         "levels. PRR one rubric: L1 graded as strictly as L2, so that a kinder rubric for facts is not taken for a "
-        "better model; a dash where check.rubrics=levels left that out.",
+        "better model; empty with check.rubrics=levels.",
         is_joined=True,
         averaged_by="group",
     )
 
 
-def _by_level(by_judge: ByJudge) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for judge, judged in by_judge.items():
-        for level in (*LEVELS, DENORM):
-            score = level_mean(judged, f"s_{level}")
-            gated = level_mean(judged, GATED.get(level, f"gated_{level}"))
-            if score.n or gated.n:
-                parts = [level_mean(judged, f"{kind}_{level}").value for kind in KINDS]
-                rows.append((judge, level, score.n, score.value, *score.ends, gated.value, *gated.ends, *parts))
-    return Table(
-        name="scores by level",
-        columns=(
-            *("judge", "level", "n", "S", "S_from", "S_to", "gated", "gated_from", "gated_to"),
-            *KINDS,
+def _by_level(by_judge: ByJudge) -> Table | None:
+    def cells(judged: Sequence[Judged], level: str) -> tuple[Cell, ...]:
+        score, gated = level_mean(judged, f"s_{level}"), level_mean(judged, GATED.get(level, f"gated_{level}"))
+        grades = (level_mean(judged, f"{kind}_{level}").value for kind in KINDS)
+        return (score.n, *score.cells, *gated.cells, *grades)
+
+    def is_scored(judged: Sequence[Judged], level: str) -> bool:
+        names = {f"s_{level}", GATED.get(level, f"gated_{level}")}
+        return any(names & verdict.scores.keys() for _, verdict in judged)
+
+    return rows_table(
+        "scores by level",
+        ("judge", "level", "n", "S", "S_from", "S_to", "gated", "gated_from", "gated_to", *KINDS),
+        (
+            (judge, level, *cells(judged, level))
+            for judge, judged in by_judge.items()
+            for level in (*LEVELS, DENORM)
+            if is_scored(judged, level)
         ),
-        rows=tuple(rows),
-        note="S before the gate and behind it, and the grade of each dimension; ends of 95 % intervals by drawing "
-        "groups again.",
+        note="S before the gate and behind it, and the grade of each dimension; ends of 95 % intervals by resampling "
+        "groups.",
     )
 
 
-def _by_discipline(by_judge: ByJudge) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for judge, judged in by_judge.items():
-        for discipline, group in _with_physics(by_label(judged, "discipline")).items():
-            means = [level_mean(group, GATED[level]).value for level in LEVELS]
-            resistance, reasoning = prr(group), rrr(group)
-            rows.append(
-                (
-                    *(judge, discipline, resistance.n, *means, resistance.value, *resistance.ends),
-                    *(reasoning.value, *reasoning.ends),
-                )
-            )
-    return Table(
-        name="scores by discipline",
-        columns=(
-            *("judge", "discipline", "n", "L1", "L2", "L3"),
-            *("PRR", "PRR_from", "PRR_to", "RRR", "RRR_from", "RRR_to"),
-        ),
-        rows=tuple(rows),
+def _by_discipline(by_judge: ByJudge) -> Table | None:
+    return build_table(
+        "scores by discipline",
+        ("judge", "discipline"),
+        subgroups(by_judge, lambda judged: _with_physics(by_label(judged, "discipline"))),
+        Columns(("n",), lambda group: (prr(group).n,)),
+        _LEVEL_MEANS,
+        Columns(("PRR", "PRR_from", "PRR_to"), lambda group: prr(group).cells),
+        Columns(("RRR", "RRR_from", "RRR_to"), lambda group: rrr(group).cells),
         note="Behind the gate; with few groups there is no interval.",
     )
 
 
 def _with_physics(groups: Mapping[str, list[Judged]]) -> dict[str, list[Judged]]:
-    """The disciplines, and where several of them are branches of physics also all of these together."""
+    """The disciplines, and all branches of physics as one group where there are several."""
     branches = [group for discipline, group in groups.items() if field_of(discipline) == PHYSICS]
-    together = {f"{PHYSICS}, {len(branches)} branches": [judged for group in branches for judged in group]}
-    return {**groups, **(together if len(branches) > 1 else {})}
+    physics = {f"{PHYSICS}, {len(branches)} branches": [judged for group in branches for judged in group]}
+    return {**groups, **(physics if len(branches) > 1 else {})}
 
 
-def _gate(by_judge: ByJudge, gate_at: float) -> Table:
-    """How much hangs on the gate: the same figures with it higher, lower and gone."""
-    rows: list[tuple[Cell, ...]] = []
-    for judge, judged in by_judge.items():
-        for at in (0.0, gate_at - _NEAR, gate_at, gate_at + _NEAR):
-            moved = [_regated(group, at) for group in judged]
-            facts = [v.scores["s_l1"] for _, v in judged if "s_l1" in v.scores]
-            n_near = sum(abs(s - at) <= _NEAR for s in facts)
-            n_open = sum(s >= at for s in facts)
-            without = len(judged) - len(facts)
-            rows.append((judge, at, n_open, len(facts) - n_open, without, n_near, prr(moved).value, rrr(moved).value))
-    return Table(
-        name="the gate",
-        columns=("judge", "gate_at", "n_open", "n_shut", "n_without_l1", "n_near", "PRR", "RRR"),
-        rows=tuple(rows),
+def _gate(by_judge: ByJudge, gate_at: float) -> Table | None:
+    """How much depends on the gate: the same figures with it higher, lower and without it."""
+
+    def cells(judged: Sequence[Judged], at: float) -> tuple[Cell, ...]:
+        moved = [_regated(group, at) for group in judged]
+        facts = [v.scores["s_l1"] for _, v in judged if "s_l1" in v.scores]
+        n_near, n_open = sum(abs(s - at) <= _NEAR for s in facts), sum(s >= at for s in facts)
+        counts = (n_open, len(facts) - n_open, len(judged) - len(facts), n_near)
+        return (*counts, prr(moved).value, rrr(moved).value)
+
+    return rows_table(
+        "the gate",
+        ("judge", "gate_at", "n_open", "n_shut", "n_without_l1", "n_near", "PRR", "RRR"),
+        (
+            (judge, at, *cells(judged, at))
+            for judge, judged in by_judge.items()
+            for at in (0.0, gate_at - _NEAR, gate_at, gate_at + _NEAR)
+        ),
         note=f"PRR and RRR with the gate at other scores of L1; near: L1 within {_NEAR:g} of it. Groups whose L2 or L3 "
         "was not graded behind a shut gate stay at zero.",
     )
@@ -259,97 +256,71 @@ def _regated(one: Judged, at: float) -> Judged:
 
 
 def _near_the_gate(by_judge: ByJudge, gate_at: float) -> Table | None:
-    rows: list[tuple[Cell, ...]] = []
-    for judge, judged in by_judge.items():
-        known = [(v.scores["s_l1"], case, v) for case, v in judged if "s_l1" in v.scores]
-        near = sorted(
-            (entry for entry in known if abs(entry[0] - gate_at) <= _NEAR), key=lambda entry: abs(entry[0] - gate_at)
-        )
-        for value, case, verdict in near[:_N_NEAR]:
-            state = "open" if value >= gate_at else "shut"
-            rows.append((judge, case.case_id, state, value, value - gate_at, verdict.scores.get("s_l2")))
-    return (
-        Table(
-            name="groups close to the gate",
-            columns=("judge", "group", "gate", "L1", "margin", "L2 before the gate"),
-            rows=tuple(rows),
-            note="The closest first: another judge, or the same one asked again, may decide them otherwise.",
-        )
-        if rows
-        else None
+    def closest(judged: Sequence[Judged]) -> list[tuple[Cell, ...]]:
+        known = [(v.scores["s_l1"], case.case_id, v.scores.get("s_l2")) for case, v in judged if "s_l1" in v.scores]
+        near = sorted((row for row in known if abs(row[0] - gate_at) <= _NEAR), key=lambda row: abs(row[0] - gate_at))
+        return [
+            (case_id, "open" if value >= gate_at else "shut", value, value - gate_at, l2)
+            for value, case_id, l2 in near[:_N_NEAR]
+        ]
+
+    return rows_table(
+        "groups close to the gate",
+        ("judge", "group", "gate", "L1", "margin", "L2 before the gate"),
+        ((judge, *row) for judge, judged in by_judge.items() for row in closest(judged)),
+        note="The closest first: another judge, or the same one asked again, may decide them differently.",
     )
 
 
-def _within_groups(by_judge: ByJudge) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for judge, judged in by_judge.items():
-        for first, second in (("l1", "l2"), ("l2", "l3"), ("l1", "l3")):
-            pairs = paired_means(judged, f"s_{first}", f"s_{second}")
-            signs = sign_test(pairs)
-            rows.append((judge, f"{first} against {second}", len(pairs), *signs))
-    return Table(
-        name="levels within groups (sign test)",
-        columns=("judge", "levels", "n", "first higher", "second higher", "equal", "p"),
-        rows=tuple(rows),
+def _within_groups(by_judge: ByJudge) -> Table | None:
+    def compared(judged: Sequence[Judged]) -> dict[str, list[tuple[float, float]]]:
+        return {
+            f"{first} against {second}": paired_means(judged, f"s_{first}", f"s_{second}")
+            for first, second in (("l1", "l2"), ("l2", "l3"), ("l1", "l3"))
+        }
+
+    return build_table(
+        "levels within groups (sign test)",
+        ("judge", "levels"),
+        subgroups(by_judge, compared),
+        Columns(("n", "first higher", "second higher", "equal", "p"), lambda pairs: (len(pairs), *sign_test(pairs))),
         note="Scores before the gate, paired within each group, of several repeats the mean; p is two-sided and exact.",
     )
 
 
-def _errors(by_judge: ByJudge) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for judge, judged in by_judge.items():
+def _errors(by_judge: ByJudge) -> Table | None:
+    def counts(judged: Sequence[Judged]) -> list[tuple[Cell, ...]]:
         decided = [v for _, v in judged if v.outcome in (Outcome.PASS, Outcome.FAIL)]
-        for error in dict.fromkeys(error for verdict in decided for error in verdict.failure_types):
-            n = sum(error in verdict.failure_types for verdict in decided)
-            rows.append((judge, error, n, n / len(decided)))
-    return Table(name="how groups fail", columns=("judge", "error", "n", "share_of_groups"), rows=tuple(rows))
+        found = Counter(failure_type for verdict in decided for failure_type in dict.fromkeys(verdict.failure_types))
+        return [(failure_type, n, n / len(decided)) for failure_type, n in found.items()]
+
+    return rows_table(
+        "how groups fail",
+        ("judge", "error", "n", "share_of_groups"),
+        ((judge, *row) for judge, judged in by_judge.items() for row in counts(judged)),
+    )
 
 
 def _missing(by_judge: ByJudge) -> Table | None:
-    rows: list[tuple[Cell, ...]] = []
-    for judge, judged in by_judge.items():
+    def counts(judged: Sequence[Judged]) -> Iterator[tuple[Cell, ...]]:
         for level in (*LEVELS, DENORM):
             asked = [v for case, v in judged if any(p.role == level for p in case.prompts)]
             n = sum(f"missing_{level}" in verdict.scores or not verdict.scores for verdict in asked)
             if n:
-                rows.append((judge, level, n, len(asked)))
-    return (
-        Table(
-            name="without a score",
-            columns=("judge", "level", "n", "of"),
-            rows=tuple(rows),
-            note="Not painted, refused, or a reply nobody could read: left out of every mean unless check.missing "
-            "is zero.",
-        )
-        if rows
-        else None
-    )
+                yield (level, n, len(asked))
 
-
-def _every_group(by_judge: ByJudge) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for judge, judged in by_judge.items():
-        for case, verdict in judged:
-            scores = [verdict.scores.get(f"s_{level}") for level in LEVELS]
-            rows.append((case.case_id, verdict.model, judge, *scores, str(verdict.outcome), verdict.reason))
-    return Table(
-        name="every group",
-        columns=("case", "model", "judge", "L1", "L2", "L3", "verdict", "reasons"),
-        rows=tuple(rows),
-        note="Scores before the gate, and the judge's reason for the grade of the point.",
+    return rows_table(
+        "without a score",
+        ("judge", "level", "n", "of"),
+        ((judge, *row) for judge, judged in by_judge.items() for row in counts(judged)),
+        note="Not generated, refused, or an unreadable reply: not counted in any mean unless check.missing is zero.",
     )
 
 
 def _distribution(cases: Sequence[Case]) -> Table | None:
-    counts = {label: len(group) for label, group in _cases_by_discipline(cases).items()}
-    rows = tuple((field_of(name), name, n, n / len(cases)) for name, n in counts.items())
-    name = "groups by discipline (as Figure 2a)"
-    return Table(name=name, columns=("field", "discipline", "n", "share"), rows=rows) if rows else None
-
-
-def _cases_by_discipline(cases: Sequence[Case]) -> dict[str, list[Case]]:
-    groups: dict[str, list[Case]] = {}
-    for case in cases:
-        if "discipline" in case.labels:
-            groups.setdefault(case.labels["discipline"], []).append(case)
-    return groups
+    return build_table(
+        "groups by discipline (as Figure 2a)",
+        ("field", "discipline"),
+        [((field_of(name), name), group) for name, group in by_discipline(cases).items()],
+        Columns(("n", "share"), lambda group: (len(group), len(group) / len(cases))),
+    )
