@@ -111,13 +111,13 @@ def test_what_stands_beside_the_tasks_is_counted_apart(tmp_path: Path) -> None:
     plain = _ran(tmp_path / "plain", *flags)
     more = _ran(tmp_path / "more", *flags, "--set", "suite.variants=commuted,other-side,exchanged")
     assert plain["headline"]["n"] == more["headline"]["n"] == 24
-    rows = _rows(more, "said otherwise")
+    rows = _rows(more, "variants")
     assert {(row["variant"], row["n"], row["both_right_rate"]) for row in rows} == {
         ("commuted", 8, 1.0),
         ("other-side", 4, 1.0),
         ("exchanged", 4, 1.0),
     }
-    assert [row["pictures_differ_rate"] for row in rows] == [0.0, 0.0, None], "compared where both say the same"
+    assert [row["images_differ_rate"] for row in rows] == [0.0, 0.0, None], "compared where both say the same"
 
 
 def test_a_second_detector_stands_beside_the_first(tmp_path: Path) -> None:
@@ -126,9 +126,9 @@ def test_a_second_detector_stands_beside_the_first(tmp_path: Path) -> None:
     flags = ("--plugin", f"{GARBAGE}:Blind", "--detector", "blind", "--set", "run.preflight=off", "--no-progress")
     done = salva("rejudge", str(run), *flags)
     assert done.returncode in (0, 3), done.stderr
-    rows = _rows(_told(run), "who disagrees")
+    rows = _rows(_told(run), "disagreements")
     (overall,) = [row for row in rows if row["task"] == "overall"]
-    assert (overall["n"], overall["right_by_one_alone_rate"] + overall["right_by_other_alone_rate"]) == (24, 1.0)
+    assert (overall["n"], overall["right_by_first_alone_rate"] + overall["right_by_second_alone_rate"]) == (24, 1.0)
 
 
 def test_what_rewriting_buys(tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_what_rewriting_buys(tmp_path: Path) -> None:
     settings = ("--set", f"suite.path={tmp_path}/m.jsonl", "--set", f"suite.rewritten={tmp_path}/r.jsonl")
     told = _ran(tmp_path / "run", "--size", "paper", "--model", "painter", "--reader", "none", *settings)
     assert told["headline"]["n"] == 3
-    assert {(row["task"], row["difference"], row["n"]) for row in _rows(told, "what rewriting buys")} == {
+    assert {(row["task"], row["difference"], row["n"]) for row in _rows(told, "gain by rewriting")} == {
         ("single_object", 0.0, 3),
         ("overall", 0.0, 3),
     }

@@ -103,7 +103,7 @@ def test_pictures_that_are_missing_are_counted(made: Path, tmp_path: Path) -> No
     assert done.returncode == 3, "a case failed"
     told = json.loads(salva("report", str(run), "--format", "json").stdout)
     (prompts,) = [table for table in told["tables"] if table["name"] == "prompts"]
-    assert dict(zip(prompts["columns"], prompts["rows"][-1], strict=True))["with_pictures"] == 11
+    assert dict(zip(prompts["columns"], prompts["rows"][-1], strict=True))["with_images"] == 11
 
 
 def test_a_run_of_another_suite_and_one_without_pictures(made: Path, tmp_path: Path) -> None:

@@ -1,11 +1,11 @@
-"""Right pictures counted: verdicts by rule and by who looked, and shares of them with their intervals.
+"""Correct images counted: verdicts by rule and observers, and shares of them with their intervals.
 
 Judgements come in, numbers go out. Knows which check stands for which rule, and nothing of tables.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -14,6 +14,7 @@ from salva.core.table import Cell
 from salva.core.verdict import Outcome, observers_text
 from salva.results.headline import main_observers
 from salva.results.rates import things_of
+from salva.results.tables import ends, group_by
 from salva.stats.intervals import Interval
 from salva.stats.rates import Counted, macro, seeds_interval
 from salva.suites.geneval.demands import TASKS
@@ -24,10 +25,14 @@ OVERALL, IMAGES, PROMPTS = "overall", "all images", "any of a prompt"
 
 
 class Standpoint(NamedTuple):
-    """By which rule, and through whose eyes."""
+    """A rule and the observers that its verdicts come from."""
 
     rule: str
     seen_by: str
+
+
+Groups = Mapping[Standpoint, Sequence[Judged]]
+"""Verdicts by rule and observers, the leading ones first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,8 +46,7 @@ class Share:
 
     def cells(self) -> tuple[Cell, ...]:
         """Rate, low, high, n and undecided."""
-        ends = self.interval
-        return (self.rate, ends.low if ends else None, ends.high if ends else None, self.n, self.undecided)
+        return (self.rate, *ends(self.interval), self.n, self.undecided)
 
 
 def by_standpoint(judgements: Judgements) -> dict[Standpoint, list[Judged]]:
@@ -73,13 +77,13 @@ def in_tasks(group: Iterable[Judged]) -> list[Judged]:
 
 
 def is_right(one: Judged) -> bool | None:
-    """Whether all its pictures are right; None where nobody could tell."""
+    """Whether all its images are correct; None where that is undecided."""
     outcome = one.verdict.outcome
     return outcome is Outcome.PASS if outcome in (Outcome.PASS, Outcome.FAIL) else None
 
 
 def share_of(group: Sequence[Judged], *, by_task: bool = False) -> Share:
-    """The share of right pictures; by_task: the mean of the tasks' shares."""
+    """The share of correct images; by_task: the mean of the tasks' shares."""
     counted = _counted(group)
     cases = counted if by_task else [replace(case, category="") for case in counted]
     n = sum(case.n for case in counted)
@@ -87,7 +91,7 @@ def share_of(group: Sequence[Judged], *, by_task: bool = False) -> Share:
 
 
 def share_of_prompts(group: Sequence[Judged]) -> Share:
-    """The share of prompts with any right picture, over those with a decided one."""
+    """The share of prompts with any correct image, over those with a decided one."""
     counted = [replace(case, category="", n_hits=int(case.n_hits > 0), n=1) for case in _counted(group)]
     n_asked = len({judged.case.case_id for judged in group})
     return Share(
@@ -97,25 +101,24 @@ def share_of_prompts(group: Sequence[Judged]) -> Share:
 
 def _counted(group: Iterable[Judged]) -> list[Counted]:
     """One a case, its repeats together."""
-    decided: dict[str, tuple[Judged, list[bool]]] = {}
-    for judged in group:
-        right = is_right(judged)
-        if right is not None:
-            decided.setdefault(judged.case.case_id, (judged, []))[1].append(right)
+    decided = group_by((one for one in group if is_right(one) is not None), lambda one: one.case.case_id)
     return [
-        Counted(category=first.case.category, things=things_of(first.case), n_hits=sum(hits), n=len(hits))
-        for first, hits in decided.values()
+        Counted(
+            category=repeats[0].case.category,
+            things=things_of(repeats[0].case),
+            n_hits=sum(bool(is_right(one)) for one in repeats),
+            n=len(repeats),
+        )
+        for repeats in decided.values()
     ]
 
 
 def task_shares(group: Sequence[Judged]) -> dict[str, Share]:
-    """Every task's share of right pictures, then the three that stand for all."""
-    tasks = dict.fromkeys((*TASKS, *(judged.case.category for judged in group)))
-    shares = {
-        task: share_of(own) for task in tasks if (own := [judged for judged in group if judged.case.category == task])
-    }
+    """Every task's share of correct images, then the three that stand for all."""
+    by_task = group_by(group, lambda judged: judged.case.category)
+    ordered = [task for task in TASKS if task in by_task] + [task for task in by_task if task not in TASKS]
     return {
-        **shares,
+        **{task: share_of(by_task[task]) for task in ordered},
         OVERALL: share_of(group, by_task=True),
         IMAGES: share_of(group),
         PROMPTS: share_of_prompts(group),

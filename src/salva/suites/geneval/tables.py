@@ -1,7 +1,6 @@
-"""Metric: GenEval's tables: right pictures by task and overall, with the rule and whoever looked in every row.
+"""Metric: GenEval's tables of one model: correct images by task and overall, by rule and observers.
 
-Takes the verdicts on one model. Published figures are means over images by task, and the mean of the six; intervals,
-chance and how many of the prompts there were stand beside them.
+Published figures are means over images by task, and the mean of the six.
 """
 
 from __future__ import annotations
@@ -21,24 +20,27 @@ from salva.core.protocols import Measured
 from salva.core.table import Cell, KeyFigure, Table
 from salva.core.verdict import Outcome
 from salva.results.chance import chance_of
-from salva.suites.geneval.beside import beside_charts, beside_tables
+from salva.results.tables import ends, present, rows_table
 from salva.suites.geneval.demands import TASKS
+from salva.suites.geneval.further_tables import further_charts, further_tables
 from salva.suites.geneval.published import PUBLISHED, RL_SCORE
 from salva.suites.geneval.rules import COLOURS_BY_EMBEDDER, CREDIT, OURS
 from salva.suites.geneval.shares import (
     IMAGES,
     OVERALL,
     PROMPTS,
+    Groups,
     Share,
     Standpoint,
     by_standpoint,
     in_tasks,
+    is_right,
     task_shares,
 )
 from salva.suites.geneval.suite import IN_TASKS, N_OFFICIAL, OFFICIAL, SET, SOURCE, missing_prompts
 
 _RULES = {
-    OURS: "our rule: truth, exact numbers, undecided left out",
+    OURS: "our rule: truth, exact numbers, undecided not counted",
     PUBLISHED: "published rules",
     "rl-strict": "rl-strict: exact numbers, every box",
     RL_SCORE: "rl-score: partial credit",
@@ -46,7 +48,7 @@ _RULES = {
 
 
 class GenEvalTables:
-    """How many pictures are right, by task, rule and detector."""
+    """How many images are correct, by task, rule and detector."""
 
     version: ClassVar[str] = "1"
     suites: ClassVar[tuple[str, ...]] = ("geneval",)
@@ -62,13 +64,12 @@ class GenEvalTables:
         tasks = {standpoint: own for standpoint, group in groups.items() if (own := in_tasks(group))}
         shares = {standpoint: task_shares(group) for standpoint, group in tasks.items()}
         chance = {rule: _chance(judgements.cases, rule) for rule in {standpoint.rule for standpoint in tasks}}
-        tables: list[Table] = []
-        if tasks:
-            tables += [_by_task(tasks, shares), _prompts(judgements.cases, next(iter(tasks.values())))]
+        by_task = _by_task(tasks, shares)
+        prompts = _prompts(judgements.cases, next(iter(tasks.values()))) if tasks else None
         return Measured(
-            tables=(*tables, *beside_tables(judgements, groups)),
+            tables=present(by_task, prompts, *further_tables(judgements, groups)),
             numbers=_numbers(shares, tasks),
-            charts=(*(_chart(table) for table in tables[:1]), *beside_charts(groups)),
+            charts=(*([_chart(by_task)] if by_task else []), *further_charts(groups)),
             key_figures=tuple(
                 _key_figure(s, shares[s], tasks[s], chance[s.rule], judgements.weights) for s in _shown(shares)
             ),
@@ -80,34 +81,23 @@ def _shown(shares: Mapping[Standpoint, object]) -> list[Standpoint]:
     return list({standpoint.rule: standpoint for standpoint in reversed(list(shares))}.values())[::-1]
 
 
-def _by_task(tasks: Mapping[Standpoint, Sequence[Judged]], shares: Mapping[Standpoint, Mapping[str, Share]]) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for standpoint, by_task in shares.items():
-        group = tasks[standpoint]
-        for task, share in by_task.items():
-            own = [judged for judged in group if judged.case.category == task]
-            row: tuple[Cell, ...] = (group[0].verdict.model, *standpoint, task, *share.cells())
-            rows.append((*row, _credit(own), _colours_by(own)))
-    return Table(
-        name="geneval",
-        columns=(
-            "model",
-            "rule",
-            "seen_by",
-            "task",
-            "right_rate",
-            "low",
-            "high",
-            "n",
-            "undecided",
-            "credit",
-            "colours_by",
+def _by_task(tasks: Groups, shares: Mapping[Standpoint, Mapping[str, Share]]) -> Table | None:
+    def cells(standpoint: Standpoint, task: str, share: Share) -> tuple[Cell, ...]:
+        own = [judged for judged in tasks[standpoint] if judged.case.category == task]
+        return (*share.cells(), _credit(own), _colours_by(own))
+
+    return rows_table(
+        "geneval",
+        ("model", "rule", "seen_by", "task", "right_rate", "low", "high", "n", "undecided", "credit", "colours_by"),
+        (
+            (tasks[standpoint][0].verdict.model, *standpoint, task, *cells(standpoint, task, share))
+            for standpoint, by_task in shares.items()
+            for task, share in by_task.items()
         ),
-        rows=tuple(rows),
-        title="Right pictures by task, rule and detector",
-        note=f"Shares of right images. {OVERALL}: the mean of tasks; {IMAGES}: the plain share; {PROMPTS}: the "
-        "share of prompts with any right image (n: prompts). credit: the mean partial credit of rl-score. colours_by: "
-        "who told the colours of boxes; the published classifier is an embedder.",
+        title="Correct images by task, rule and detector",
+        note=f"Shares of correct images. {OVERALL}: the mean of tasks; {IMAGES}: the plain share; {PROMPTS}: the "
+        "share of prompts with any correct image (n: prompts). credit: the mean partial credit of rl-score. "
+        "colours_by: what decided the colours of boxes; the published classifier is an embedder.",
         is_joined=True,
     )
 
@@ -119,7 +109,7 @@ def _credit(group: Sequence[Judged]) -> float | None:
 
 
 def _colours_by(group: Sequence[Judged]) -> str:
-    """Who told colours in these pictures; empty where none played a part, or the rule is our own."""
+    """What decided the colours in these images; empty where none were needed, or the rule is our own."""
     by_embedder = {
         judged.verdict.scores[COLOURS_BY_EMBEDDER] for judged in group if COLOURS_BY_EMBEDDER in judged.verdict.scores
     }
@@ -127,24 +117,31 @@ def _colours_by(group: Sequence[Judged]) -> str:
     return "both" if len(names) > 1 else "".join(names)
 
 
-def _prompts(cases: Sequence[Case], group: Sequence[Judged]) -> Table:
-    """How many prompts of each task there are, and of how many a picture was judged."""
-    with_pictures = {judged.case.case_id for judged in group if judged.verdict.outcome is not Outcome.ERROR}
-    decided = {judged.case.case_id for judged in group if judged.verdict.outcome in (Outcome.PASS, Outcome.FAIL)}
+def _prompts(cases: Sequence[Case], group: Sequence[Judged]) -> Table | None:
+    """How many prompts of each task there are, and of how many an image was judged."""
+    with_images = {judged.case.case_id for judged in group if judged.verdict.outcome is not Outcome.ERROR}
+    decided = {judged.case.case_id for judged in group if is_right(judged) is not None}
     asked = [case for case in cases if case.labels.get(SET) == IN_TASKS]
     is_official = all(case.labels.get(SOURCE) == OFFICIAL for case in asked)
-    rows: list[tuple[Cell, ...]] = []
-    for task in dict.fromkeys((*TASKS, *(case.category for case in asked))):
-        own = [case.case_id for case in asked if case.category == task]
-        counts = (len(own), sum(name in with_pictures for name in own), sum(name in decided for name in own))
-        rows.append((task, *counts, *([N_OFFICIAL.get(task)] if is_official else [])))
-    sums = [sum(value for row in rows if isinstance(value := row[i], int)) for i in range(1, 5 if is_official else 4)]
-    return Table(
-        name="prompts",
-        columns=("task", "asked", "with_pictures", "decided", *(["published"] if is_official else [])),
-        rows=(*rows, ("all", *sums)),
+    names = {
+        task: [case.case_id for case in asked if case.category == task]
+        for task in dict.fromkeys((*TASKS, *(case.category for case in asked)))
+    }
+
+    def cells(own: Sequence[str], published: int | None) -> tuple[Cell, ...]:
+        counts = (len(own), sum(name in with_images for name in own), sum(name in decided for name in own))
+        return (*counts, *([published] if is_official else []))
+
+    n_published = sum(n for task, n in N_OFFICIAL.items() if task in names)
+    return rows_table(
+        "prompts",
+        ("task", "asked", "with_images", "decided", *(["published"] if is_official else [])),
+        [
+            *((task, *cells(own, N_OFFICIAL.get(task))) for task, own in names.items()),
+            ("all", *cells([case.case_id for case in asked], n_published)),
+        ],
         title="How many of the prompts these figures are about",
-        note="with_pictures: prompts of which at least one picture was there to look at."
+        note="with_images: prompts with at least one image to judge."
         + (" published: GenEval's own number; figures over fewer are not its figures." if is_official else ""),
     )
 
@@ -158,7 +155,7 @@ def _gaps(group: Sequence[Judged]) -> str:
 
 
 def _chance(cases: Sequence[Case], rule: str) -> float | None:
-    """The share of right pictures if every picture were a right one of another prompt."""
+    """The share of correct images if every image were a correct one of another prompt."""
     own = [case for case in cases if case.labels.get(SET) == IN_TASKS]
     wrong = chance_of(own, "exact" if rule in (OURS, "rl-strict") else "at-least")
     return None if wrong is None else 1 - wrong
@@ -199,23 +196,23 @@ def _key_figure(
         f"mean of {len(shares) - 3} tasks over {counted(share.n, 'images')} of {counted(n_prompts, 'prompts')}",
         _gaps(group),
         f"seen by {standpoint.seen_by}",
-        f"colours told by {who}, which is not the published classifier" if who == "the pixels" else "",
-        f"pictures of other prompts would get {100 * chance:.1f} %" if chance is not None else "",
+        f"colours by {who}, not the published classifier" if who == "the pixels" else "",
+        f"images of other prompts would get {100 * chance:.1f} %" if chance is not None else "",
         f"mean credit {credit:.3f}" if (credit := _mean_credit(group)) is not None else "",
     ]
-    ends = share.interval
+    low, high = ends(share.interval)
     return KeyFigure(
         title=f"GenEval, {_RULES.get(standpoint.rule, standpoint.rule)}{_whose_weights(standpoint, group, weights)}",
         value=share.rate,
-        low=ends.low if ends else None,
-        high=ends.high if ends else None,
+        low=low,
+        high=high,
         is_share=True,
         note="; ".join(note for note in notes if note),
     )
 
 
 def _whose_weights(standpoint: Standpoint, group: Sequence[Judged], weights: Mapping[str, str]) -> str:
-    """Under the published rules, whether the detector is the published one too; nothing of who left no trace."""
+    """Under the published rules, whether the detector is the published one too; empty where its weights are unknown."""
     pins = [weights[name] for judged in group for name in judged.verdict.observers if name in weights]
     if standpoint.rule != PUBLISHED or not pins:
         return ""
@@ -228,7 +225,7 @@ def _chart(table: Table) -> Chart:
     rows = tuple(row for row in kept if row[1:3] == first)
     return Chart(
         name="geneval-tasks",
-        title=f"Right pictures by task ({first[0]}, seen by {first[1]})" if first else "Right pictures by task",
+        title=f"Correct images by task ({first[0]}, seen by {first[1]})" if first else "Correct images by task",
         kind=ChartKind.BARS,
         table=Table(name=table.name, columns=table.columns, rows=rows),
         x="task",
@@ -236,7 +233,7 @@ def _chart(table: Table) -> Chart:
         low="low",
         high="high",
         n="n",
-        y_label="share of right images",
+        y_label="share of correct images",
         is_share=True,
         ends=(0.0, 1.0),
         is_high_good=True,

@@ -11,27 +11,27 @@ from suites.geneval.judged_pictures import cases_of, judged, verdicts
 from salva.core.case import Case
 from salva.core.judged import Judgements
 from salva.core.table import Table
-from salva.suites.geneval.beside import beside_charts, beside_tables
+from salva.suites.geneval.further_tables import further_charts, further_tables
 from salva.suites.geneval.shares import by_standpoint
 from salva.suites.geneval.suite import VARIANTS
 
 
 def _table(made: Judgements, name: str) -> list[dict[str, object]]:
-    tables: dict[str, Table] = {table.name: table for table in beside_tables(made, by_standpoint(made))}
+    tables: dict[str, Table] = {table.name: table for table in further_tables(made, by_standpoint(made))}
     return [dict(zip(tables[name].columns, row, strict=True)) for row in tables[name].rows]
 
 
 def test_only_what_is_there_has_a_table() -> None:
     cases = cases_of()
     made = judged(cases, verdicts(cases, lambda *_: True))
-    assert not list(beside_tables(made, by_standpoint(made)))
-    assert not list(beside_charts(by_standpoint(made)))
+    assert not list(further_tables(made, by_standpoint(made)))
+    assert not list(further_charts(by_standpoint(made)))
 
 
 def test_pairs_by_variant() -> None:
     cases = cases_of(variants=tuple(VARIANTS))
     made = judged(cases, verdicts(cases, lambda case, _: case.category != "exchanged"))
-    rows = {row["variant"]: row for row in _table(made, "said otherwise")}
+    rows = {row["variant"]: row for row in _table(made, "variants")}
     assert [(name, row["both_right_rate"], row["n"]) for name, row in rows.items()] == [
         ("commuted", 1.0, 8),
         ("other-side", 1.0, 4),
@@ -49,7 +49,7 @@ def test_prompts_that_grow() -> None:
         (5, 0.0, 40),
         (6, 0.0, 40),
     ]
-    (chart,) = beside_charts(by_standpoint(made))
+    (chart,) = further_charts(by_standpoint(made))
     assert chart.name == "geneval-atoms"
 
 
@@ -69,7 +69,7 @@ def test_what_rewriting_buys_is_paired(tmp_path: Path) -> None:
 
     spoilt = next(case for case in cases if case.labels["tag"] == "colors" and case.labels.get("kind") == "rewritten")
     made = judged(cases, verdicts(cases, right))
-    gains = {row["task"]: row for row in _table(made, "what rewriting buys")}
+    gains = {row["task"]: row for row in _table(made, "gain by rewriting")}
     assert gains["counting"]["difference"] == 1
     assert gains["colors"]["difference"] == pytest.approx(-1 / 4)
     assert gains["overall"]["difference"] == pytest.approx((1 - 1 / 4) / 6)
@@ -85,8 +85,11 @@ def test_who_disagrees() -> None:
     made = verdicts(cases, lambda *_: True, observers="one")
     made += verdicts(cases, lambda case, _: case.category != "counting", observers="two")
     made += verdicts(cases, lambda *_: False, "truth", "two")
-    rows = {row["task"]: row for row in _table(judged(cases, made), "who disagrees")}
+    rows = {row["task"]: row for row in _table(judged(cases, made), "disagreements")}
     assert rows["overall"]["n"] == 24
-    assert {rows["overall"][name] for name in ("right_by_one_alone_rate", "right_by_other_alone_rate")} == {4 / 24, 0.0}
-    assert rows["position"]["right_by_one_alone_rate"] == rows["position"]["right_by_other_alone_rate"] == 0
+    assert {rows["overall"][name] for name in ("right_by_first_alone_rate", "right_by_second_alone_rate")} == {
+        4 / 24,
+        0.0,
+    }
+    assert rows["position"]["right_by_first_alone_rate"] == rows["position"]["right_by_second_alone_rate"] == 0
     assert {row["rule"] for row in rows.values()} == {"published"}

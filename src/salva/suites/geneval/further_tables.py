@@ -1,0 +1,180 @@
+"""GenEval's tables beyond the tasks: variants, rewritten prompts, prompts that grow, detectors that disagree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+from salva.core.chart import Chart, ChartKind
+from salva.core.judged import Judged, Judgements, Rate
+from salva.core.table import Cell, Table
+from salva.results.headline import of_main_observers
+from salva.results.tables import ends, group_by, present, rows_table
+from salva.stats.agreement import cohen
+from salva.stats.rates import difference_interval
+from salva.suites.geneval.embedded import HARD
+from salva.suites.geneval.shares import OVERALL, Groups, in_tasks, is_right, share_of
+from salva.suites.geneval.suite import ATOMS, KIND, PARTNER, REWRITTEN, VARIANTS
+
+_PAIR_RATES = ("both_right_rate", "low", "high", "n", "undecided")
+
+
+def further_tables(judgements: Judgements, groups: Groups) -> tuple[Table, ...]:
+    """Each where there is something for it."""
+    return present(_variants(judgements, groups), _rewritten(groups), _growing(groups), _disagreements(groups))
+
+
+def further_charts(groups: Groups) -> Iterator[Chart]:
+    """Correct images against the number of atoms."""
+    table = _growing(dict(list(groups.items())[:1]))
+    if table:
+        yield Chart(
+            name="geneval-atoms",
+            title="Correct images over the number of atoms",
+            kind=ChartKind.LINES,
+            table=table,
+            x="atoms",
+            y="right_rate",
+            low="low",
+            high="high",
+            n="n",
+            x_label="atoms of the formula",
+            y_label="share of correct images",
+            is_share=True,
+            ends=(0.0, 1.0),
+            is_high_good=True,
+        )
+
+
+def _of_kind(group: Sequence[Judged], kind: str) -> list[Judged]:
+    return [judged for judged in group if judged.case.labels.get(KIND) == kind]
+
+
+def _variants(judgements: Judgements, groups: Groups) -> Table | None:
+    """Both images of a pair: how often both are correct, and how often only one is."""
+    compared = [
+        judged
+        for judged in of_main_observers(judgements.pairs)
+        if judgements.rate_of(judged.verdict.check) is Rate.INCONSISTENT
+    ]
+
+    def cells(kind: str, pairs: Sequence[Judged]) -> tuple[Cell, ...]:
+        scores = [judged.verdict.scores for judged in pairs if is_right(judged) is not None]
+        only_one = [given.get("right_a", 0) != given.get("right_b", 0) for given in scores]
+        same = share_of(_of_kind(compared, kind)).rate
+        differ = None if same is None or kind == "exchanged" else 1 - same
+        return (*share_of(pairs).cells(), sum(only_one) / len(only_one) if only_one else None, differ)
+
+    return rows_table(
+        "variants",
+        ("rule", "seen_by", "variant", *_PAIR_RATES, "only_one_right_rate", "images_differ_rate"),
+        (
+            (*standpoint, kind, *cells(kind, pairs))
+            for standpoint, group in groups.items()
+            for kind in VARIANTS
+            if (pairs := _of_kind(group, kind))
+        ),
+        title="The same in other words, and colours exchanged",
+        note="both_right_rate: both images of a pair are correct. only_one_right_rate: one is and the other is not. "
+        "images_differ_rate: they do not show the same (same-scene), for pairs that mean the same.",
+    )
+
+
+def _rewritten(groups: Groups) -> Table | None:
+    """What rewriting gains: each rewritten prompt against its own, in the same repeat."""
+
+    def gains(group: Sequence[Judged]) -> list[tuple[Judged, float]]:
+        plain = {_key(judged): is_right(judged) for judged in in_tasks(group)}
+        pairs = (
+            (judged, plain.get((judged.case.labels[PARTNER], judged.verdict.repeat)), is_right(judged))
+            for judged in _of_kind(group, REWRITTEN)
+        )
+        return [
+            (judged, float(after) - float(before))
+            for judged, before, after in pairs
+            if before is not None and after is not None
+        ]
+
+    def by_task(group: Sequence[Judged]) -> dict[str, list[tuple[Judged, float]]]:
+        found = gains(group)
+        tasks = group_by(found, lambda gain: gain[0].case.labels["tag"])
+        return {**tasks, **({OVERALL: found} if found else {})}
+
+    return rows_table(
+        "gain by rewriting",
+        ("rule", "seen_by", "task", "difference", "low", "high", "n"),
+        (
+            (*standpoint, task, *_mean_gain(found))
+            for standpoint, group in groups.items()
+            for task, found in by_task(group).items()
+        ),
+        title="What rewriting the prompts gains",
+        note="Share of correct images with the rewritten text less that with the published one, from the same "
+        f"seeds and judged by one formula; {OVERALL}: the mean of the tasks. n: pairs of images. Figures of "
+        "rewritten prompts are not GenEval's, and enter none of its rates here.",
+    )
+
+
+def _mean_gain(gains: Sequence[tuple[Judged, float]]) -> tuple[Cell, ...]:
+    """The mean over tasks of their cases' mean gains, its interval, and how many pairs of images there are."""
+    by_case = group_by(gains, lambda gain: (gain[0].case.labels["tag"], gain[0].case.case_id))
+    means: dict[str, list[float]] = {}
+    for (task, _), own in by_case.items():
+        means.setdefault(task, []).append(sum(gain for _, gain in own) / len(own))
+    overall = sum(sum(group) / len(group) for group in means.values()) / len(means)
+    return (overall, *ends(difference_interval(means, len(gains) / len(by_case))), len(gains))
+
+
+def _growing(groups: Groups) -> Table | None:
+    def by_atoms(group: Sequence[Judged]) -> list[tuple[int, list[Judged]]]:
+        return sorted(group_by(_of_kind(group, HARD), lambda judged: int(judged.case.labels[ATOMS])).items())
+
+    return rows_table(
+        "by atoms",
+        ("rule", "seen_by", "atoms", "right_rate", "low", "high", "n", "undecided"),
+        (
+            (*standpoint, n_atoms, *share_of(own).cells())
+            for standpoint, group in groups.items()
+            for n_atoms, own in by_atoms(group)
+        ),
+        title="Correct images over the number of atoms",
+        note="Prompts that grow: each holds the one before it and one entity or place more.",
+    )
+
+
+def _disagreements(groups: Groups) -> Table | None:
+    """Which observers disagree, by the same rule about the same images."""
+
+    def cells(pairs: Sequence[tuple[bool, bool]]) -> tuple[Cell, ...]:
+        n, first, second = len(pairs), [a for a, _ in pairs], [b for _, b in pairs]
+        shares = (sum(a and not b for a, b in pairs) / n, sum(b and not a for a, b in pairs) / n)
+        return (n, *shares, cohen(list(map(int, first)), list(map(int, second)), 2).value)
+
+    return rows_table(
+        "disagreements",
+        ("rule", "task", "one", "other", "n", "right_by_first_alone_rate", "right_by_second_alone_rate", "kappa"),
+        (
+            (one.rule, task, one.seen_by, other.seen_by, *cells(pairs))
+            for (one, first), (other, second) in combinations(groups.items(), 2)
+            if one.rule == other.rule
+            for task, pairs in _decided_by_both(first, second).items()
+        ),
+        title="Which detectors disagree",
+        note="Over the images that both decided. kappa: Cohen's, 1 for full agreement, 0 for what chance would give.",
+    )
+
+
+def _decided_by_both(first: Sequence[Judged], second: Sequence[Judged]) -> dict[str, list[tuple[bool, bool]]]:
+    """By task and overall, what each says of the images that both decided."""
+    theirs = {_key(judged): is_right(judged) for judged in second}
+    groups: dict[str, list[tuple[bool, bool]]] = {}
+    for judged in first:
+        a, b = is_right(judged), theirs.get(_key(judged))
+        if a is not None and b is not None:
+            groups.setdefault(judged.case.category, []).append((a, b))
+    overall = [pair for pairs in groups.values() for pair in pairs]
+    return {**groups, **({OVERALL: overall} if overall else {})}
+
+
+def _key(judged: Judged) -> tuple[str, int]:
+    return judged.case.case_id, judged.verdict.repeat
