@@ -18,7 +18,6 @@ from salva.checks.scenes import (
     SceneOptions,
     Seen,
     failure_of,
-    failure_types_of,
     looks_at,
     mentioned,
     see,
@@ -38,6 +37,7 @@ from salva.core.verdict import (
     Y_MISPOSITION,
     Failure,
     Outcome,
+    failure_types_of,
 )
 from salva.logic.comparing import compare_orders, counts_of, number_differences
 from salva.logic.orders import OrderDifference
@@ -98,8 +98,8 @@ class SameScene:
             X_MISPOSITION: "The things stand in different orders from left to right.",
             Y_MISPOSITION: "The things stand in different orders from top to bottom.",
             ENTITY_DUPLICATION: "One image has more of something than the other and than its prompt asks for.",
-            ENTITY_OMISSION: "One image has less of something than the other.",
             ENTITY_FORBIDDEN: "One image has something that its prompt wants none of.",
+            ENTITY_OMISSION: "One image has less of something than the other.",
             OPTICAL_CHARACTER: "One image alone shows text that its prompt does not ask for.",
         },
     )
@@ -183,7 +183,7 @@ class SameScene:
             failures.append(text_failure(a if a.text else b))
         return Conclusion(
             outcome=compared.outcome,
-            failure_types=failure_types_of(failures),
+            failure_types=failure_types_of(failures, self.about.failure_types),
             failures=tuple(failures),
             scores={
                 "labels_that_differ": float(len(compared.differing)),

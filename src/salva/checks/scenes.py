@@ -42,16 +42,6 @@ WRONG_RELATION = "wrong-relation"
 MISPOSITION = {"x": X_MISPOSITION, "y": Y_MISPOSITION}
 READER = Query(role="reader")
 
-_SPECIFIC_FIRST = (
-    X_MISPOSITION,
-    Y_MISPOSITION,
-    WRONG_RELATION,
-    WRONG_COLOUR,
-    ENTITY_DUPLICATION,
-    ENTITY_FORBIDDEN,
-    ENTITY_OMISSION,
-    OPTICAL_CHARACTER,
-)
 _ERROR_OF = {
     MISSING: ENTITY_OMISSION,
     EXTRA: ENTITY_DUPLICATION,
@@ -295,9 +285,3 @@ def text_failure(seen: Seen) -> Failure:
         expected="no text",
         seen=shown,
     )
-
-
-def failure_types_of(failures: Iterable[Failure]) -> tuple[str, ...]:
-    """The error types of the failures, each once, most specific first."""
-    errors = {failure.failure_type for failure in failures}
-    return tuple(error for error in _SPECIFIC_FIRST if error in errors)

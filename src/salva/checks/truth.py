@@ -19,7 +19,6 @@ from salva.checks.scenes import (
     SceneOptions,
     Seen,
     failure_of,
-    failure_types_of,
     is_alike,
     looks_at,
     mentioned,
@@ -40,6 +39,7 @@ from salva.core.verdict import (
     Y_MISPOSITION,
     Failure,
     Outcome,
+    failure_types_of,
 )
 from salva.logic.equivalence import is_contradictory
 from salva.logic.formula import Formula
@@ -61,8 +61,8 @@ class Truth:
             "or not larger or smaller, as the prompt says.",
             WRONG_COLOUR: "Something has another colour than the prompt says.",
             ENTITY_DUPLICATION: "There is more of something than the prompt asks for.",
-            ENTITY_OMISSION: "There is less of something than the prompt asks for.",
             ENTITY_FORBIDDEN: "There is something that the prompt wants none of.",
+            ENTITY_OMISSION: "There is less of something than the prompt asks for.",
             OPTICAL_CHARACTER: "The image shows text that the prompt does not ask for.",
         },
     )
@@ -121,7 +121,7 @@ class Truth:
             scores["both_wrong"] = float(alike)
         conclusion = Conclusion(
             outcome=Outcome.FAIL if failures else Outcome.PASS,
-            failure_types=failure_types_of(failures),
+            failure_types=failure_types_of(failures, self.about.failure_types),
             failures=tuple(failures),
             scores=scores,
         )

@@ -96,7 +96,7 @@ class About:
     """Metrics: the figures that the suites they are made for lead with in the place of a rate, the first before all."""
 
     failure_types: Mapping[str, str] = field(default_factory=dict)
-    """Checks: the error types they can report, each with one sentence."""
+    """Checks: the failure types they can report, most specific first, each with one sentence."""
     broken: str = ""
     """Checks: what a failure shows, in a few words; empty for the check's name and "broken"."""
     has_control: bool = False

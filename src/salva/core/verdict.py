@@ -1,11 +1,11 @@
 """What was concluded about a case, and why.
 
-Error types are strings that checks register; these are MetaLogic's five.
+Failure types are strings that checks state in their `about`; these are MetaLogic's five.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
@@ -49,7 +49,7 @@ class Failure:
     """One reason why a check broke, with the numbers that prove it."""
 
     failure_type: str
-    """A registered error type."""
+    """One of the types that the check states."""
     role: str
     """The prompt whose image shows it; empty when only the comparison does."""
     message: str
@@ -73,13 +73,20 @@ class Verdict:
     """Whose eyes it rests on: verdicts of two detectors stand side by side."""
     outcome: Outcome
     failure_types: tuple[str, ...] = ()
-    """Why the check broke, most specific first; empty unless outcome is FAIL."""
+    """What is wrong, most specific first; empty unless outcome is FAIL."""
     failures: tuple[Failure, ...] = ()
     scores: Mapping[str, float] = field(default_factory=dict)
     images: Mapping[str, str] = field(default_factory=dict)
     """Prompt role to image id."""
     reason: str = ""
     """Why nobody could tell, or what broke; empty for PASS and FAIL."""
+
+
+def failure_types_of(failures: Iterable[Failure], known: Iterable[str] = ()) -> tuple[str, ...]:
+    """The types of failures, each once, in the order in which a check states them; types that it does not come last."""
+    rank = {name: place for place, name in enumerate(known)}
+    types = dict.fromkeys(failure.failure_type for failure in failures)
+    return tuple(sorted(types, key=lambda name: rank.get(name, len(rank))))
 
 
 def observers_text(observers: Observers) -> str:

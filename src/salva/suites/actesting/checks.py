@@ -15,7 +15,7 @@ from salva.core.about import About
 from salva.core.case import Case
 from salva.core.mutation import Mutation
 from salva.core.protocols import Conclusion, ImageObservations, Need
-from salva.core.verdict import Failure, Outcome
+from salva.core.verdict import Failure, Outcome, failure_types_of
 from salva.suites.actesting import observing as seeing
 from salva.suites.actesting.definitions import (
     DEFINITIONS,
@@ -137,10 +137,9 @@ class EntityChange:
                 if options.definition == EXPECTED
                 else _set_failures(case, leading, looked, options.definition)
             )
-            errors = {failure.failure_type for failure in failures}
             return Conclusion(
                 outcome=Outcome.FAIL,
-                failure_types=tuple(error for error in _ERRORS if error in errors),
+                failure_types=failure_types_of(failures, _ERRORS),
                 failures=tuple(failures),
                 scores=scores,
             )

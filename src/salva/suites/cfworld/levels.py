@@ -17,7 +17,7 @@ from salva.core.case import Case, Prompt
 from salva.core.options import option
 from salva.core.protocols import Conclusion, ImageObservations, Need, Query
 from salva.core.question import DIMENSIONS, QUESTIONS, Question, picture_score
-from salva.core.verdict import Failure, Outcome
+from salva.core.verdict import Failure, Outcome, failure_types_of
 from salva.errors import UsageError
 from salva.suites.cfworld.groups import LEVELS, POINT
 from salva.suites.cfworld.scoring import dimension_scores, grade_query, grades_of, reasons_of
@@ -84,10 +84,10 @@ class Levels:
         needs_roles=("judge",),
         takes_gaps=True,
         failure_types={
-            FACTUAL: "The picture of the fact itself falls short, so that nothing can be said about L2 and L3.",
-            COUNTERFACTUAL: "The counterfactual is not painted although the prompt says what is to be seen.",
-            DEDUCTION: "The counterfactual is painted when it is said and not when it must be deduced.",
-            LOCK_IN: "A picture that was to show the counterfactual shows the fact.",
+            LOCK_IN: "An image that should show the counterfactual shows the fact.",
+            DEDUCTION: "The counterfactual is drawn when it is stated, and not when it must be deduced.",
+            COUNTERFACTUAL: "The counterfactual is not drawn although the prompt states it.",
+            FACTUAL: "The image of the fact itself falls short, so that nothing can be said about L2 and L3.",
         },
         broken="levels failed",
     )
@@ -185,7 +185,7 @@ class Levels:
         outcome = Outcome.FAIL if failures else Outcome.PASS
         return Conclusion(
             outcome=outcome,
-            failure_types=tuple(sorted({failure.failure_type for failure in failures}, key=_SPECIFIC_FIRST.index)),
+            failure_types=failure_types_of(failures, self.about.failure_types),
             failures=tuple(failures),
             scores=scores,
             reason=self._told(case, observations, given),
@@ -266,9 +266,6 @@ class Levels:
                 why = reasons_of(_seen(observations, prompt.role, self.query(case, prompt)), prompt.questions, POINT)
                 lines.append(f"{prompt.role} {given[prompt.role]:.2f}" + (f": {why}" if why else ""))
         return "; ".join(lines)
-
-
-_SPECIFIC_FIRST = (LOCK_IN, DEDUCTION, COUNTERFACTUAL, FACTUAL)
 
 
 def _points(questions: Sequence[Question]) -> tuple[Question, ...]:

@@ -13,7 +13,7 @@ from itertools import count
 from pathlib import Path
 from typing import ClassVar
 
-from salva.checks.scenes import SceneOptions, failure_types_of, mentioned
+from salva.checks.scenes import SceneOptions, mentioned
 from salva.checks.truth import Truth
 from salva.core.asked import AskedComponent
 from salva.core.case import Case
@@ -22,7 +22,7 @@ from salva.core.image import ImageRef
 from salva.core.observation import Detection, Detections
 from salva.core.options import keyed_options, option
 from salva.core.protocols import ImageObservations
-from salva.core.verdict import PAIR, Failure, Outcome, Verdict
+from salva.core.verdict import PAIR, Failure, Outcome, Verdict, failure_types_of
 from salva.errors import UsageError
 from salva.files.infiles import file_text
 from salva.files.tables import parse_json
@@ -225,9 +225,7 @@ def _theirs(case: Case, line: _Line, model: str) -> Verdict:
         check=_check(result),
         observers=result.seen_by or (THEIRS,),
         outcome=Outcome.PASS if result.is_right else Outcome.FAIL,
-        failure_types=failure_types_of(failures)
-        if result.rule == OURS
-        else tuple(dict.fromkeys(one.failure_type for one in failures)),
+        failure_types=failure_types_of(failures, Truth.about.failure_types if result.rule == OURS else ()),
         failures=failures,
         scores={"right_a": float(result.is_right)},
     )

@@ -21,17 +21,12 @@ from salva.core.protocols import Conclusion, ImageObservations, Need, Query
 from salva.core.score_rubric import HIGHEST, SCORE_RUBRIC
 from salva.core.scoring import Pair, pair_name
 from salva.core.seeing import scene_of
-from salva.core.verdict import Failure, Outcome
+from salva.core.verdict import Failure, Outcome, failure_types_of
 from salva.errors import UsageError
 from salva.stats.similarity import cosine
 from salva.suites.semvar.effect import PAIRS, Effect, effect
 from salva.suites.semvar.relation_errors import (
-    MISSING_OBJECTS,
-    NO_INTERACTION,
     RELATION_ERRORS,
-    REVERSED_ROLE,
-    WRONG_DIRECTION,
-    WRONG_INTERACTION,
     OwnScore,
     can_tell,
     failure_from_scene,
@@ -151,7 +146,7 @@ class SemanticEffect:
         failures = [*self._wrong_pictures(case, observations, own, totals), *self._wrong_changes(measured)]
         return Conclusion(
             outcome=Outcome.FAIL,
-            failure_types=tuple(dict.fromkeys(sorted((f.failure_type for f in failures), key=_SPECIFIC_FIRST.index))),
+            failure_types=failure_types_of(failures, self.about.failure_types),
             failures=tuple(failures),
             scores=scores,
         )
@@ -195,12 +190,6 @@ class SemanticEffect:
                 Failure(failure_type=OVERSENSITIVE, role="", message=message, seen=f"{measured.gamma_wo:.2f}")
             )
         return failures
-
-
-_SPECIFIC_FIRST = (
-    *(REVERSED_ROLE, MISSING_OBJECTS, WRONG_DIRECTION, NO_INTERACTION, WRONG_INTERACTION),
-    *(INSENSITIVE, OVERSENSITIVE),
-)
 
 
 def score_query(prompt: Prompt) -> Query:
