@@ -14,7 +14,6 @@ from salva.core.judged import Judged, Judgements, SetFigure
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.table import Cell, KeyFigure, Table
-from salva.english.captions.reading import nesting
 from salva.results.headline import of_main_observers
 from salva.results.tables import Columns, build_table, group_by, present, rows_table
 from salva.stats.rates import Counted, macro, seeds_interval
