@@ -84,9 +84,9 @@ def test_a_faultless_painter_has_no_error_and_leads_with_expected(tmp_path: Path
 )
 def test_a_planted_fault_is_found_with_its_kind(tmp_path: Path, fault: str, kinds: set[str]) -> None:
     made = run(tmp_path, **{"model.faults": f"{fault}:0.4"})
-    errors = Counter(report(made)["errors"])
+    errors = Counter(report(made)["failure_types"])
     assert errors.keys() & kinds
-    about_things = {name for name in errors if name.endswith(("dropped", "missing", "stays")) and "check" not in name}
+    about_things = {name for name in errors if name.endswith(("dropped", "missing", "stays")) and "relation" not in name}
     assert bool(about_things) == (fault == "entity-omission")
     told = report(made)["metrics"]
     assert told["relation_error"] > 0

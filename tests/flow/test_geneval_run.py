@@ -76,7 +76,7 @@ def test_every_output_names_the_rule_and_who_told_colours(tmp_path: Path) -> Non
     assert done.returncode == 0
     assert "--set check.rule=published" in done.stderr + done.stdout
     assert "GenEval, published rules, other weights" in " ".join(done.stdout.split())
-    assert "colours told by the pixels" in " ".join(done.stdout.split())
+    assert "colours by the pixels" in " ".join(done.stdout.split())
     for form in ("md", "json"):
         assert "published" in salva("report", str(run), "--format", form).stdout
     rows = _rows(_told(run), "geneval")

@@ -185,7 +185,7 @@ class Waves:
 
 def _failed(gap: Missing) -> dict[str, Any]:
     """What a conclusion says in place of its own where something is missing; its scores stay."""
-    return {"outcome": Outcome.ERROR, "errors": (), "failures": (), "reason": gap.reason}
+    return {"outcome": Outcome.ERROR, "failure_types": (), "failures": (), "reason": gap.reason}
 
 
 class _Broke(Exception):

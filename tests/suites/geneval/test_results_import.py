@@ -115,8 +115,8 @@ def test_error_types_are_told_from_the_reason_alone(tmp_path: Path) -> None:
         _line("a", 0, reason="expected red cow>=1, found 0 red; and 1 blue", **red, **wrong),
         _line("b", 1, reason=both, **wrong),
         _line("c", 2, reason="it is ugly", **wrong),
-        _line("d", 3, reason="it is odd", errors=["entity-omission"], **wrong),
-        _line("e", 4, reason="it is odd", errors=["oddity"], **wrong),
+        _line("d", 3, reason="it is odd", failure_types=["entity-omission"], **wrong),
+        _line("e", 4, reason="it is odd", failure_types=["oddity"], **wrong),
         _line("f", 5, reason="expected cow>=1, found 0", details=None),
     )
     errors = [verdict.failure_types for verdict in read.verdicts if verdict.check == "geneval"]

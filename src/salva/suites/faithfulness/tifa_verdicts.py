@@ -169,7 +169,7 @@ def _failures(said: Json, known: Collection[str]) -> tuple[Failure, ...]:
         if len(texts) < 2 or texts != one or not {"failure_type", "message"} <= texts.keys() <= _FAILURE:
             raise ValueError("failures are no JSON list of objects with failure_type and message")
         if texts["failure_type"] not in known:
-            raise ValueError(f"{texts['error']!r} is no error type of the check")
+            raise ValueError(f"{texts['failure_type']!r} is no error type of the check")
         failures.append(Failure(**({"role": ""} | texts)))
     return tuple(failures)
 

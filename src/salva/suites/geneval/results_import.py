@@ -245,7 +245,7 @@ def _strange_errors(line: _Line, name: str) -> list[Flaw]:
     """Error types beside a line that its check does not have."""
     result = line.result
     strange = [error for error in result.errors if error not in _ERRORS[_check(result)]]
-    what = f"errors has {', '.join(map(repr, strange))}, which {_check(result)} has no error type of; not used"
+    what = f"failure_types has {', '.join(map(repr, strange))}, which {_check(result)} has no error type of; not used"
     return [Flaw(file=name, where=line.where, what=what)] if strange else []
 
 
