@@ -86,7 +86,8 @@ def test_a_planted_fault_is_found_with_its_kind(tmp_path: Path, fault: str, kind
     made = run(tmp_path, **{"model.faults": f"{fault}:0.4"})
     errors = Counter(report(made)["failure_types"])
     assert errors.keys() & kinds
-    about_things = {name for name in errors if name.endswith(("dropped", "missing", "stays")) and "relation" not in name}
+    ends = ("dropped", "missing", "stays")
+    about_things = {name for name in errors if name.endswith(ends) and "relation" not in name}
     assert bool(about_things) == (fault == "entity-omission")
     told = report(made)["metrics"]
     assert told["relation_error"] > 0
