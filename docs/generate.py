@@ -31,7 +31,6 @@ ROOMS = {
     "english/captions": "captions to entities and triples",
     "english/mutation": "captions with one change",
     "authoring": "new sentences, questions and formulas by templates or a text model",
-    "authoring/hearing": "what a prompt says about the entities of a formula",
     "stats": "numbers in, numbers out",
     "suites/metalogic": "MetaLogic: pairs by laws of logic",
     "suites/semvar": "SemVarBench: triples of sentences",

@@ -11,26 +11,25 @@ import in_process
 import pytest
 from backends.judge_servers import Say, Server, Turn, serving
 
-from salva.authoring.paraphrases import unlike
+from salva.authoring.paraphrases import difference
+from salva.messages import code_of
 from salva.suites.prompts.suite import Prompts, PromptsOptions
 
 
 @pytest.mark.parametrize(
-    ("text", "why"),
+    ("text", "code"),
     [
         ("A dog with a crimson hat and a red ball", ""),
-        ("Two dogs with a red ball", "numbers"),
-        ("A dog with a blue ball", "colours"),
-        ("No dog, but a red ball", "denies"),
-        ("a dog with a red ball.", "the prompt itself"),
-        (" ", "empty"),
-        ("A dog with a red ball" * 20, "much more"),
+        ("Two dogs with a red ball", "paraphrase-other"),
+        ("A dog with a blue ball", "paraphrase-other"),
+        ("No dog, but a red ball", "paraphrase-other"),
+        ("a dog with a red ball.", "paraphrase-same"),
+        (" ", "paraphrase-other"),
+        ("A dog with a red ball" * 20, "paraphrase-long"),
     ],
 )
-def test_what_words_can_tell_is_told(text: str, why: str) -> None:
-    said = unlike("A dog with a red ball", text)
-    assert why in said
-    assert bool(why) == bool(said)
+def test_a_difference_that_words_show_is_found(text: str, code: str) -> None:
+    assert code_of(difference("A dog with a red ball", text)) == code
 
 
 def rewording(body: dict[str, Any]) -> Turn:
@@ -57,8 +56,7 @@ def test_pairs_stand_beside_their_prompts_and_are_paid_for_once(server: Server, 
     (tmp_path / "p.csv").write_text("prompt,style\na cat and a dog,oil\nA man rides a wave,ink\nA dog barks,\n")
     done = in_process.salva(*WRITE)
     assert done.returncode == 3, done.stderr
-    assert "2 of 3 paraphrases accepted; pairs.jsonl holds all 3 entries" in done.stdout
-    assert "its numbers are not those of the prompt (none)" in done.stderr
+    assert "[paraphrase-other]" in done.stderr
     cases = list(Prompts(PromptsOptions(path="pairs.jsonl")).cases("quick"))
     assert len(cases) == 5
     proved, unproved = (case for case in cases if "paraphrased_by" in case.labels)

@@ -217,6 +217,9 @@ class Fluent:
     def ask(self, _instruction: str, _question: str) -> Json | None:
         return GOOD[self._style]()
 
+    def keep(self, _instruction: str, _question: str, _reply: Json) -> None:
+        pass
+
 
 # A file with a NUL byte in it is refused as no text, so no prompt comes with one.
 LETTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
@@ -261,7 +264,7 @@ def test_a_file_that_was_not_written_is_not_said_to_be(server: Server, prompts: 
     [
         ("tifa", changed(elements(), lambda q: q[0].update(answer="maybe")), "none of the choices"),
         ("dsg", changed(propositions(), lambda q: q[0].update(depends_on=[3])), "circle"),
-        ("tifa", f"Here you are: {json.dumps(elements())}", "no reply was JSON and nothing else"),
+        ("tifa", f"Here you are: {json.dumps(elements())}", "[reply-unreadable]"),
     ],
 )
 def test_what_cannot_be_used_is_asked_for_again_then_listed_and_tried_anew_next_time(
@@ -405,9 +408,9 @@ def test_a_file_of_prompts_with_something_wrong_says_where(
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["{prompts}", "-o", "{tmp}/q.csv"], "--style tifa does not write .csv files"),
-        (["{prompts}", "-o", "{tmp}/q.json", "--style", "dsg"], "name it q.csv"),
-        (["{prompts}", "-o", "{prompts}"], "holds no tifa questions"),
+        (["{prompts}", "-o", "{tmp}/q.csv"], "[question-file-suffix]"),
+        (["{prompts}", "-o", "{tmp}/q.json", "--style", "dsg"], "[question-file-suffix]"),
+        (["{prompts}", "-o", "{prompts}"], "[question-file-other]"),
         (["{prompts}", "-o", "{tmp}/q.json", "--size", "full"], "--size is for suites"),
         (["faithfulnes", "-o", "{tmp}/q.json"], "no suite or file named 'faithfulnes'"),
         (["faithfulness", "-o", "{tmp}/q.json", "--set", "model.faults=none"], "--set model.faults has no use here"),

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import formulas
 
-from salva.english.sentences import from_english, to_english, understood
+from salva.english.sentences import from_english, read_prompt, to_english, understood
 from salva.errors import FormulaError
 from salva.logic.formula import Formula
 from salva.logic.notation import parse, to_notation
@@ -170,6 +170,8 @@ def test_two_honest_readings_are_both_shown(sentence: str, one: str, other: str)
         "no cat without a dog",
         "a cat is",
         "a picture with a cat",
+        "a scene with a cat",
+        "no cat visible",
         "one or two cats",
         "either a cat or a dog, but not both",
         "the cat is on the left",
@@ -281,3 +283,26 @@ def test_a_short_text_is_english_before_it_is_a_thing_of_that_name(text: str, fo
 def test_what_names_no_number_is_no_thing_of_that_name(text: str) -> None:
     with pytest.raises(FormulaError):
         understood(text)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "formula"),
+    [
+        ("a cat to the left of a dog", "left_of(cat, dog)"),
+        ("A traffic light to the right of a hair drier.", "right_of(traffic light, hair drier)"),
+        ("a bench above a stop sign", "above(bench, stop sign)"),
+        ("a photo of a dog right of a teddy bear", "right_of(dog, teddy bear)"),
+        ("a photo of a red bus and a blue car", "red bus & blue car"),
+        ("a photo of four giraffes", "4 giraffe"),
+        ("a photo of a bench", "bench"),
+        ("a  cat\tand a dog ", "cat & dog"),
+    ],
+)
+def test_prompts_of_published_suites_are_read(prompt: str, formula: str) -> None:
+    assert read_prompt(prompt) == (formula, "")
+
+
+def test_of_a_prompt_that_is_refused_the_problem_is_given() -> None:
+    with pytest.raises(FormulaError) as error:
+        from_english("a small cat")
+    assert read_prompt("a small cat") == (None, error.value.problem)

@@ -250,14 +250,8 @@ def _never(prompt: str, seed: int) -> None:
     raise AssertionError(f"{prompt!r} was painted with seed {seed}")
 
 
-@pytest.mark.parametrize(("average", "n"), [("macro", 1), ("pooled", 2)])
-def test_what_leads_is_over_the_cases_that_the_rate_counts(average: str, n: int, tmp_path: Path) -> None:
-    file = tmp_path / "prompts.jsonl"
-    proposed = {"prompt": "A fluffy cat chasing a dog", "formula": "cat & dog", "formula_by": "openai/somebody"}
-    file.write_text(f'{{"prompt": "a cat and a dog"}}\n{json.dumps(proposed)}\n')
-    settings = {**QUIET, "suite.path": str(file), "check.average": average}
-    ask = Ask(suite="prompts", models=("painter",), settings=settings)
-    assert seen(ask, tmp_path / "run").n_led == n
-    execute(make_spec(ask), tmp_path / "run", SilentProgress())
-    (figures,) = summarise_run(tmp_path / "run").by_model
-    assert figures.leading.n_asked == n
+@pytest.mark.parametrize(("average", "is_all"), [("macro", False), ("pooled", True)])
+def test_what_leads_is_over_the_cases_that_the_rate_counts(average: str, is_all: bool, tmp_path: Path) -> None:
+    ask = Ask(suite="metalogic", models=("painter",), settings={**QUIET, "check.average": average})
+    forecast = seen(ask, tmp_path / "run")
+    assert (forecast.n_led == forecast.n_cases) == is_all

@@ -13,14 +13,15 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
-from salva.authoring.patience import one_by_one
+from salva.authoring.asking import ask_until_usable, one_by_one, prompt_question
 from salva.authoring.question_replies import CATEGORIES, ELEMENT_TYPES, read_elements, read_propositions
+from salva.core.authored import Writer
 from salva.core.fingerprint import Json
 from salva.english.words import comparable
 from salva.errors import UsageError
 from salva.files import tables
+from salva.messages import message
 
 TIFA, DSG = "tifa", "dsg"
 STYLES = (TIFA, DSG)
@@ -31,8 +32,7 @@ _DSG_FIELDS = (
 )
 """The published fields, and who wrote the row."""
 _NEEDED = {TIFA: ("caption", "question"), DSG: ("text", "question_natural_language")}
-_N_ROUNDS = 3
-_N_TOLD = 5
+_N_SHOWN = 5
 _FORMULA_STARTS = ("=", "+", "-", "@")
 Row = dict[str, Json]
 
@@ -63,15 +63,6 @@ _INSTRUCTIONS = {
     "depends_on lists the ids without which the question makes no sense: an attribute depends on its thing, a "
     "relation on all its things, and a thing on nothing. Dependencies never go round in a circle.",
 }
-
-
-class Writer(Protocol):
-    """A text model that is asked for JSON, such as TextModel."""
-
-    name: str
-
-    def ask(self, instruction: str, question: str) -> Json | None:
-        """The JSON of a reply; None when it stays unreadable."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,26 +107,22 @@ def write_questions(prompts: Iterable[str], style: str, writer: Writer) -> Itera
 
 def _asked(prompt: str, style: str, writer: Writer) -> Written | Unwritten:
     if style == DSG and prompt.startswith(_FORMULA_STARTS):
-        why = f"it begins with {prompt[0]!r}, and a spreadsheet would run it; put it otherwise, or use --style {TIFA}"
-        return Unwritten(prompt=prompt, why=why)
-    said = asked = f"Prompt: {json.dumps(prompt, ensure_ascii=False)}"
-    reply: Json = None
-    problems: list[str] = []
-    for _ in range(_N_ROUNDS):
-        found = writer.ask(_INSTRUCTIONS[style], asked)
-        if found is None:
-            return Unwritten(prompt=prompt, why="no reply was JSON and nothing else", reply=reply)
-        reply = found
+        return Unwritten(prompt=prompt, why=message("prompt-spreadsheet-formula", start=prompt[0]))
+
+    def read(reply: Json) -> tuple[list[Row] | None, str]:
         rows, problems = _rows(prompt, style, writer.name, reply)
-        if not problems:
-            return Written(prompt=prompt, rows=tuple(rows))
-        asked = f"{said}\n\nAn earlier reply could not be used: {_told(problems)}. Reply again, as asked for."
-    return Unwritten(prompt=prompt, why=f"{_told(problems)} (asked {_N_ROUNDS} times)", reply=reply)
+        return (None, message("reply-unusable", problems=_first(problems))) if problems else (rows, "")
+
+    reply = ask_until_usable(writer, _INSTRUCTIONS[style], prompt_question(prompt), read)
+    if reply.value is None:
+        return Unwritten(prompt=prompt, why=reply.why, reply=reply.last)
+    return Written(prompt=prompt, rows=tuple(reply.value))
 
 
-def _told(problems: Sequence[str]) -> str:
-    more = f"; and {len(problems) - _N_TOLD} more" if len(problems) > _N_TOLD else ""
-    return "; ".join(problems[:_N_TOLD]) + more
+def _first(problems: Sequence[str]) -> str:
+    """The first problems, and how many more there are."""
+    more = f"; and {len(problems) - _N_SHOWN} more" if len(problems) > _N_SHOWN else ""
+    return "; ".join(problems[:_N_SHOWN]) + more
 
 
 def _rows(prompt: str, style: str, writer: str, reply: Json) -> tuple[list[Row], list[str]]:
@@ -176,8 +163,8 @@ def check_name(path: Path, style: str) -> None:
     """Refuse a name that says another shape."""
     others = {SUFFIXES[other] for other in STYLES if other != style}
     if path.suffix.lower() in others:
-        wanted = f"name it {path.with_suffix(SUFFIXES[style]).name}"
-        raise UsageError(f"--style {style} does not write {path.suffix} files, and -o is {str(path)!r}; {wanted}")
+        wanted = path.with_suffix(SUFFIXES[style]).name
+        raise UsageError(message("question-file-suffix", style=style, path=path, wanted=wanted))
 
 
 def read_rows(path: Path, style: str) -> list[Row]:
@@ -188,14 +175,12 @@ def read_rows(path: Path, style: str) -> list[Row]:
     try:
         rows: list[Row] = [cells for _, cells in tables.read_rows(path)]
     except UsageError as error:
-        raise UsageError(f"{str(path)!r} is there and holds no {style} questions: {error}; name another -o") from error
+        raise UsageError(message("question-file-other", path=path, style=style, why=error)) from error
     for i, row in enumerate(rows, 1):
         missing = [name for name in _NEEDED[style] if not str(row.get(name) or "").strip()]
         if missing:
-            raise UsageError(
-                f"{str(path)!r} is there, and its entry {i} has no {missing[0]}, so it holds no {style} questions; "
-                "name another -o"
-            )
+            why = f"entry {i} has no {missing[0]}"
+            raise UsageError(message("question-file-other", path=path, style=style, why=why))
     return rows
 
 

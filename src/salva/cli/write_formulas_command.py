@@ -7,33 +7,22 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import click
 
 from salva.cli import flags
 from salva.core.counted import counted
 from salva.errors import UsageError
+from salva.messages import message
 
 if TYPE_CHECKING:
+    from salva.authoring.asking import Suggestion
     from salva.english.prompt_files import PromptRow
     from salva.remote.text_model import TextModel
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _N_NAMED = 5
-
-
-class _Made(Protocol):
-    @property
-    def prompt(self) -> str: ...
-
-    @property
-    def accepted(self) -> str: ...
-
-    @property
-    def why(self) -> str: ...
-
-    def to_json(self) -> dict[str, object]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,8 +31,8 @@ class _Job:
 
     what: str
     missing: Callable[[Sequence[PromptRow]], list[str]]
-    ask: Callable[[Sequence[str], TextModel], Iterator[_Made]]
-    lines: Callable[[Sequence[PromptRow], Mapping[str, str], str], str]
+    ask: Callable[[Sequence[str], TextModel], Iterator[Suggestion]]
+    lines: Callable[[Sequence[PromptRow], Mapping[str, str], str, Sequence[PromptRow]], str]
     there: Callable[[Sequence[PromptRow]], dict[str, str]]
     """What an earlier command has written."""
 
@@ -57,13 +46,12 @@ class _Job:
 def formulas(source: str, output: Path, writer: str, base_url: str, no_progress: bool) -> None:
     """Have a text model propose a formula for every prompt of FILE that has none and that the grammar cannot read.
 
-    One is accepted if its English reads back to the same worlds, it names only words of the prompt, and it uses every
-    noun and number of it. OUTPUT holds all prompts, for suite.path. What it holds already is not paid for again.
+    OUTPUT holds all prompts, for suite.path. A proposal is used only where you write yes under `accepted`. What OUTPUT
+    holds already is not paid for again.
     """
-    from salva.authoring.formula_files import lines_with, proposed_in, unread
-    from salva.authoring.formulas import propose
+    from salva.authoring.formulas import lines_with_proposals, proposals_in, propose, without_formula
 
-    job = _Job(what="formula", missing=unread, ask=propose, lines=lines_with, there=proposed_in)
+    job = _Job(what="formula", missing=without_formula, ask=propose, lines=lines_with_proposals, there=proposals_in)
     _write(job, source, output, writer, base_url, no_progress)
 
 
@@ -98,30 +86,32 @@ def _write(job: _Job, source: str, output: Path, writer: str, base_url: str, no_
         raise UsageError(f"-o is FILE itself, {source!r}, which stays as it is; name another")
     rows = read_prompt_rows(source)
     wanted = job.missing(rows)
-    accepted = job.there(read_prompt_rows(str(output))) if output.exists() else {}
+    before = read_prompt_rows(str(output)) if output.exists() else []
+    accepted = job.there(before)
     accepted = {prompt: text for prompt, text in accepted.items() if prompt in wanted}
     missing = [prompt for prompt in wanted if prompt not in accepted]
     beside = output.with_name(f"{output.stem}-without.jsonl")
     model = flags.text_model(writer, base_url, output) if missing else None
-    refused: list[_Made] = []
+    refused: list[Suggestion] = []
     try:
         with Progress(disable=no_progress, transient=True) as bar:
             task = bar.add_task("asking", total=len(missing))
             for made in job.ask(missing, model) if model else ():
-                if made.accepted:
-                    accepted[made.prompt] = made.accepted
+                if made.text:
+                    accepted[made.prompt] = made.text
                 else:
                     refused.append(made)
                 bar.advance(task)
     finally:
-        write_text(output, job.lines(rows, accepted, writer))
+        write_text(output, job.lines(rows, accepted, writer, before))
         if refused:
             write_text(beside, lines_of(refused))
         else:
             beside.unlink(missing_ok=True)
         entries = counted(len(rows), "entries")
-        told = f"{len(accepted)} of {len(wanted)} {job.what}s accepted; {output} holds all {entries}"
-        click.echo(f"{told}, for --set suite.path={output}")
+        click.echo(f"{len(accepted)} of {len(wanted)} {job.what}s written; {output} holds all {entries}")
+        if job.what == "formula" and accepted:
+            click.echo(message("proposals-written", path=output))
         if model:
             tokens = f"{model.n_tokens_in} tokens in, {model.n_tokens_out} out"
             click.echo(f"{writer} was asked {model.n_calls} times: {tokens}")

@@ -121,7 +121,7 @@ _NO_NAMES = frozenset(
         *("was", "were", "be", "been", "could", "must", "should", "sat", "ran", "stood", "slept", "ate", "swam"),
         *("held", "wore", "hung", "drove", "rode", "observations", "sits", "stands", "lies", "runs", "walks"),
         *("sleeps", "eats", "jumps", "holds", "wears", "plays", "i", "you", "we", "he", "she", "they", "them", "me"),
-        *("us", "him", "same", "different"),
+        *("us", "him", "same", "different", "visible"),
         # Where something is, in words that no formula has.
         *("behind", "near", "inside", "outside", "over", "around", "between", "among", "against", "across", "through"),
         *("from", "by", "for", "into", "onto", "during", "off", "about", "after", "before", "toward", "towards"),

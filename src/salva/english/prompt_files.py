@@ -20,6 +20,7 @@ from salva.errors import FormulaError, UsageError
 from salva.files.infiles import file_text
 from salva.files.tables import read_sheet, unusable
 from salva.logic.notation import parse, to_notation
+from salva.messages import message
 
 NAMES = ("prompt", "caption", "text")
 """What a column of prompts may be called, the first that is there."""
@@ -28,7 +29,8 @@ _KNOWN = (*NAMES, *PAIR_NAMES)
 _ABOUT_PROMPTS = ("prompt_id", "prompt_idx", "prompt_index", "prompt_no", "prompt_number", "prompt_type")
 """Columns about a prompt that hold none."""
 _FORMULAS = ("formula", "formula_a", "formula_b")
-CHECK, FORMULA_BY, PARAPHRASED_BY = "check", "formula_by", "paraphrased_by"
+CHECK, FORMULA_BY, ACCEPTED, PARAPHRASED_BY = "check", "formula_by", "accepted", "paraphrased_by"
+_ACCEPTED = {"yes": True, "true": True, "1": True, "": False, "no": False, "false": False, "0": False}
 _CASE_COLUMNS = ("category", "cluster")
 """Labels that say something of a case, by these names however a file writes them."""
 _TABLES, _JSON = (".csv", ".tsv"), (".json", ".jsonl", ".ndjson")
@@ -49,10 +51,14 @@ class PromptRow:
     texts: tuple[str, ...]
     """One prompt, or those of a pair or group."""
     formulas: tuple[str | None, ...]
-    """In notation, as the file gives them; None where it does not."""
+    """In notation; None where the file gives none, or only a proposal that nobody has accepted."""
     check: str = ""
     formula_by: str = ""
     """The text model that proposed the formulas; empty for a person's."""
+    proposals: tuple[str | None, ...] = ()
+    """The formulas that it proposed, accepted or not."""
+    accepted: str = ""
+    """What a person wrote about the proposals: yes, no or nothing."""
     labels: Mapping[str, str] = field(default_factory=dict)
     """Every other column that is filled in."""
 
@@ -266,14 +272,21 @@ def _row(where: str, record: Mapping[str, Json], problems: list[str]) -> PromptR
         problems.append(f"{where}: prompt_a and no prompt_b; a prompt by itself stands under prompt")
         return None
     formulas = [_formula(where, by_name.get(_formula_name(name)), problems) for name in places]
-    taken = {*places, CHECK, FORMULA_BY, *map(_formula_name, places), *_FORMULAS}
+    formula_by, accepted = _text(by_name.get(FORMULA_BY)), _text(by_name.get(ACCEPTED)).lower()
+    if formula_by and accepted not in _ACCEPTED:
+        problems.append(f"{where}: {message('accepted-unknown', value=accepted)}")
+        return None
+    is_open = bool(formula_by) and not _ACCEPTED[accepted]
+    taken = {*places, CHECK, FORMULA_BY, *((ACCEPTED,) if formula_by else ()), *map(_formula_name, places), *_FORMULAS}
     labels = {_label_name(name): _text(value) for name, value in record.items() if plain_name(name) not in taken}
     return PromptRow(
         where=where,
         texts=tuple(texts),
-        formulas=tuple(formulas),
+        formulas=(None,) * len(formulas) if is_open else tuple(formulas),
         check=_text(by_name.get(CHECK)).lower(),
-        formula_by=_text(by_name.get(FORMULA_BY)),
+        formula_by=formula_by,
+        proposals=tuple(formulas) if formula_by else (),
+        accepted=accepted if formula_by else "",
         labels={name: value for name, value in labels.items() if name and value},
     )
 

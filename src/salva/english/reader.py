@@ -58,7 +58,7 @@ class _Reader:
         words = self._words
         start = words.at
         words.take("a", "an", "the")
-        if words.word in PICTURES and words.is_at("with", words.at + 1):
+        if words.word in (*PICTURES, "scene") and words.is_at("with", words.at + 1):
             words.fail(
                 f"is the {words.word} one of the things? say a {words.word} of ..., or name it behind the others"
             )

@@ -8,14 +8,15 @@ write, and refuses, pointing at the place, what could be read in two ways.
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import NamedTuple
 
 from salva.english.nouns import plural
 from salva.english.reader import read
 from salva.english.tokens import NOT_THE_CASE
 from salva.english.words import RELATION_WORDS, counted, number_word, with_article
-from salva.errors import FormulaError
+from salva.errors import FormulaError, UsageError
 from salva.logic.formula import And, Atom, Formula, Not, Or, Related, atoms, axis_of
-from salva.logic.notation import checked_text, parse
+from salva.logic.notation import checked_text, parse, to_notation
 
 _PLACE_WORDS = {
     "left": "on the left",
@@ -56,6 +57,23 @@ def understood(text: str) -> Formula:
         except FormulaError:
             pass
         raise refused from None
+
+
+class Reading(NamedTuple):
+    """What a prompt was understood to say."""
+
+    formula: str | None
+    """In notation."""
+    problem: str = ""
+    """Why there is none."""
+
+
+def read_prompt(text: str) -> Reading:
+    """The formula of a prompt in notation, or why the grammar refuses it."""
+    try:
+        return Reading(to_notation(from_english(" ".join(text.split()))))
+    except UsageError as error:
+        return Reading(None, error.problem if isinstance(error, FormulaError) else str(error))
 
 
 class _Writer:

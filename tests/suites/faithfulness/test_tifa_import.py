@@ -45,7 +45,7 @@ def _prompts(folder: Path) -> Path:
         "prompts.csv",
         PROMPTS,
         "p1,1,Commutative,Conjunctive,a cat and a dog,a dog and a cat",
-        "p2,13,Complement,Conjunctive,a cat on a mat,a mat with no cat visible",
+        "p2,13,Complement,Conjunctive,a cat,no cat",
     )
 
 

@@ -21,8 +21,8 @@ def rows(table: Table) -> list[dict[str, object]]:
 
 def test_ways_are_counted_apart_and_the_rest_is_named(tmp_path: Path) -> None:
     content = (
-        "prompt,formula,formula_by\na cat and a dog,,\na bird and a cup,,\n"
-        'A cat sits by a dog,"next_to(cat, dog)",openai/x\nA man rides a wave,,\n'
+        "prompt,formula\na cat and a dog,\na bird and a cup,\n"
+        'A cat sits by a dog,"next_to(cat, dog)"\nA man rides a wave,\n'
     )
     (tmp_path / "p.csv").write_text(content)
     done = in_process.salva(
@@ -34,20 +34,17 @@ def test_ways_are_counted_apart_and_the_rest_is_named(tmp_path: Path) -> None:
     assert "no way is open to 1 of 4 prompts" in done.stderr
     made = tables(tmp_path / "run")
     ways = {(row["way"], row["what"]): row for row in rows(made["ways"])}
-    assert ways["truth", "a prompt and a rewording with formulas"]["n"] == 2
-    proposed = ways["truth", "a prompt and a rewording, formula proposed by a text model"]
-    assert proposed["n"] == 1
+    assert ways["truth", "a prompt and a rewording with formulas"]["n"] == 3
     assert ways["no way open", ""]["prompts"] == 1
     assert "undecided, by way" not in made
     printed = [line.split() for line in done.stdout.splitlines()]
-    assert ["truth:", "a", "prompt", "and", "a", "rewording", "with", "formulas", "0.0", "%", "2", "of", "2"] in printed
+    assert ["truth:", "a", "prompt", "and", "a", "rewording", "with", "formulas", "0.0", "%", "3", "of", "3"] in printed
     assert ["no", "way", "open", "–", "0", "of", "1"] in printed
     (left,) = rows(made["prompts without a way"])
     assert left["prompt"] == "A man rides a wave"
     assert "no formula" in str(left["why"])
     (headline,) = (row for row in rows(made["outcomes"]) if row["check"] == "headline")
-    assert headline["PASS"] == 2
-    assert any(row["check"] == "proposed, counted apart" for row in rows(made["outcomes"]))
+    assert headline["PASS"] == 3
 
 
 def test_what_a_stopped_run_has_not_come_to_is_said_as_that(tmp_path: Path) -> None:

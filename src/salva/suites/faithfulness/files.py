@@ -5,14 +5,17 @@ A path comes in, rows go out; whatever is wrong with the file is found in one re
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
 from pathlib import Path
 
 from salva.core.case import Finding
 from salva.core.exchange import Flaw
-from salva.english.prompt_reading import read_prompts
+from salva.english.sentences import Reading, read_prompt
 from salva.errors import UsageError
 from salva.files.tables import read_sheet, unusable
 from salva.suites.faithfulness.templates import DIMENSION_NAMES, LAW_NAMES
@@ -78,11 +81,8 @@ def read_pairs(path: str) -> list[Row]:
 
 def _row(record: Mapping[str, str], slug: str, extra: tuple[str, ...]) -> Row:
     texts = (record["prompt_A"].strip(), record["prompt_B"].strip())
-    readings = read_prompts(*texts)
+    readings = [_reading(text) for text in texts]
     findings = []
-    if readings.surface and any(readings.formulas):
-        sentence = "what both prompts stand on or are in is taken for a backdrop and is in no formula"
-        findings.append(Finding(kind="surface-left-out", sentence=sentence, subject=(readings.surface,)))
     if extra:
         sentence = f"the file has columns that are not used: {', '.join(extra)}"
         findings.append(Finding(kind="unused-columns", sentence=sentence, subject=extra))
@@ -100,13 +100,27 @@ def _row(record: Mapping[str, str], slug: str, extra: tuple[str, ...]) -> Row:
         law=law,
         dimension=dimension,
         texts=texts,
-        formulas=readings.formulas,
-        problems=readings.problems,
+        formulas=(readings[0].formula, readings[1].formula),
+        problems=(readings[0].problem, readings[1].problem),
         findings=tuple(findings),
         contrast_of=_slug(record.get(CONTRAST_OF, "")),
         cluster=record.get(CLUSTER, "").strip() or record["pair_id"],
         names=names,
     )
+
+
+def _reading(text: str) -> Reading:
+    """What a prompt means: of the published file as its table says, else as the grammar reads it."""
+    digest = hashlib.sha256(_words(text).encode()).hexdigest()[:12]
+    known = _published_formulas().get(digest)
+    return Reading(known) if known else read_prompt(text)
+
+
+@cache
+def _published_formulas() -> Mapping[str, str]:
+    """The formulas of the published file's prompts, by a digest of the prompt."""
+    table = (resources.files(__package__) / "published_formulas.tsv").read_text("utf-8")
+    return dict(line.split("\t") for line in table.splitlines()[1:])
 
 
 def _slug(text: str) -> str:

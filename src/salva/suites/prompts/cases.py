@@ -16,7 +16,7 @@ from salva.core.fingerprint import fingerprint
 from salva.core.question import Question
 from salva.english.pair_facts import facts_of, findings_of
 from salva.english.prompt_files import PARAPHRASED_BY, PromptRow
-from salva.english.prompt_reading import Read, read_prompt, read_prompts
+from salva.english.sentences import Reading, read_prompt
 from salva.logic.equivalence import is_contradictory, is_determinate
 from salva.logic.notation import parse
 from salva.suites.prompts.rewordings import rewordings
@@ -25,7 +25,7 @@ SAME, DIFFER = "same", "differ"
 MUST_DIFFER = "must-differ"
 _WORDS = ("", SAME, DIFFER)
 """What a file may say of a pair; anything else is the name of a check."""
-READ, GIVEN, PROPOSED, NONE = "read", "given", "proposed", "none"
+READ, GIVEN, NONE = "read", "given", "none"
 """Where a case's formulas come from."""
 BY_FORMULA = ("truth", "same-scene")
 BY_ANSWERS = ("right-answers", "same-answers")
@@ -40,7 +40,7 @@ class Meant:
 
     formulas: tuple[str | None, ...]
     source: str
-    """read, given, proposed or none."""
+    """read, given or none."""
     findings: tuple[Finding, ...] = ()
 
 
@@ -54,7 +54,7 @@ def cases_of(row: PromptRow, n_rewordings: int, file: str = "") -> Iterator[Case
     if len(row.texts) == 2:
         yield _pair(row)
         return
-    meant = _meaning_of_one(row)
+    meant = _meaning(row)
     (text,), (formula,) = row.texts, meant.formulas
     own = Prompt(role="a", text=text, formula=formula, questions=() if formula else (whole_question(text),))
     others = rewordings(text, formula, n_rewordings) if formula else []
@@ -72,7 +72,7 @@ def whole_question(text: str) -> Question:
 
 
 def _pair(row: PromptRow) -> Case:
-    meant = _meaning_of_two(row)
+    meant = _meaning(row)
     prompts = tuple(
         Prompt(role=role, text=text, formula=formula, questions=() if formula else (whole_question(text),))
         for role, text, formula in zip("ab", row.texts, meant.formulas, strict=True)
@@ -80,22 +80,11 @@ def _pair(row: PromptRow) -> Case:
     return _case(row, meant, prompts, {})
 
 
-def _meaning_of_one(row: PromptRow) -> Meant:
-    (text,), (given,) = row.texts, row.formulas
-    read = Read(given) if given else read_prompt(text)
-    return _meant(row, (read.formula,), (read.problem,))
-
-
-def _meaning_of_two(row: PromptRow) -> Meant:
-    readings = read_prompts(*row.texts, is_published=False)
-    formulas = tuple(given or read for given, read in zip(row.formulas, readings.formulas, strict=True))
-    problems = tuple("" if given else why for given, why in zip(row.formulas, readings.problems, strict=True))
-    meant = _meant(row, formulas, problems)
-    if readings.surface and all(meant.formulas) and not any(row.formulas):
-        sentence = "what both prompts stand on or are in is taken for a backdrop and is in no formula"
-        backdrop = Finding(kind="surface-left-out", sentence=sentence, subject=(readings.surface,))
-        return Meant(formulas=meant.formulas, source=meant.source, findings=(*meant.findings, backdrop))
-    return meant
+def _meaning(row: PromptRow) -> Meant:
+    readings = [
+        Reading(given) if given else read_prompt(text) for text, given in zip(row.texts, row.formulas, strict=True)
+    ]
+    return _meant(row, [reading.formula for reading in readings], [reading.problem for reading in readings])
 
 
 def _meant(row: PromptRow, formulas: Sequence[str | None], problems: Sequence[str]) -> Meant:
@@ -105,7 +94,7 @@ def _meant(row: PromptRow, formulas: Sequence[str | None], problems: Sequence[st
         sentence = f"no formula: {'; '.join(why)}"
         finding = Finding(kind=NO_FORMULA, sentence=sentence, subject=tuple(row.texts), general=f"no formula: {why[0]}")
         return Meant(formulas=(None,) * len(formulas), source=NONE, findings=(finding,))
-    source = PROPOSED if row.formula_by else GIVEN if any(row.formulas) else READ
+    source = GIVEN if any(row.formulas) else READ
     findings = [
         Finding(kind=CONTRADICTORY, sentence="no picture can be right for this prompt", subject=(formula or "",))
         for formula in formulas
@@ -189,8 +178,6 @@ def _own_check(check: str, n_prompts: int, meant: Meant, *, equivalent: bool | N
 
 
 def _kind(row: PromptRow, meant: Meant) -> str:
-    if meant.source == PROPOSED:
-        return "proposed formulas"
     if meant.source != NONE:
         return "formulas"
     if PARAPHRASED_BY in row.labels:

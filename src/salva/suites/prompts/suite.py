@@ -16,7 +16,6 @@ from difflib import get_close_matches
 from functools import lru_cache
 from typing import ClassVar
 
-from salva.core.about import About
 from salva.core.case import Case
 from salva.core.counted import counted
 from salva.core.options import option
@@ -25,13 +24,13 @@ from salva.english.prompt_files import PromptRow, prompt_paths, read_prompt_rows
 from salva.errors import UsageError, unknown_name
 from salva.files.infiles import file_bytes
 from salva.files.tables import unusable
+from salva.messages import message
 from salva.suites.prompts.cases import (
     DIFFER,
     GIVEN,
     MUST_DIFFER,
     NO_FORMULA,
     NONE,
-    PROPOSED,
     READ,
     SAME,
     case_name,
@@ -92,7 +91,6 @@ class Prompts:
 
     version: ClassVar[str] = "3"
     sizes: ClassVar[tuple[str, ...]] = ("quick", "full")
-    about: ClassVar[About] = About(apart=("formula", PROPOSED))
     Options = PromptsOptions
 
     def __init__(self, options: PromptsOptions) -> None:
@@ -169,8 +167,10 @@ def _remarks(
         yield f"columns taken for labels: {', '.join(names)}"
     rows_of = {(case.painting, case.cluster): case.labels["formula"] for case in cases}
     sources = Counter(rows_of.values())
-    said = [f"{sources[name]} {name}" for name in (GIVEN, READ, PROPOSED) if sources[name]]
+    said = [f"{sources[name]} {name}" for name in (GIVEN, READ) if sources[name]]
     yield f"formulas: {', '.join(said) or 'none'}" + (f"; without one: {sources[NONE]}" if sources[NONE] else "")
+    if n_open := sum(bool(row.proposals) and not any(row.formulas) for row in by_name.values()):
+        yield message("proposals-open", n=n_open)
     reworded = Counter(case.labels["reworded"] for case in cases if "reworded" in case.labels)
     if reworded:
         yield f"rewordings by law: {', '.join(f'{n} {law}' for law, n in reworded.most_common())}"

@@ -22,7 +22,7 @@ from salva.results.headline import of_main_observers
 from salva.results.left_out import not_asked_about, without_a_way
 from salva.results.metrics.rate_charts import BY_CATEGORY
 from salva.results.tally import RATE_COLUMNS, tally
-from salva.suites.prompts.cases import NONE, PROPOSED
+from salva.suites.prompts.cases import NONE
 
 _MOST_ROWS = 200
 _SHARES = ("dsg_A", "dsg_B")
@@ -114,8 +114,6 @@ def _kind(case: Case) -> str:
     if PARAPHRASED_BY in case.labels:
         return "paraphrases, proved by formulas" if case.equivalent else "paraphrases, unproved"
     what = "a prompt and a rewording" if "reworded" in case.labels else "pairs" if len(case.prompts) == 2 else "prompts"
-    if source == PROPOSED:
-        return f"{what}, formula proposed by a text model"
     return f"{what} without formulas" if source == NONE else f"{what} with formulas"
 
 
