@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 from architecture.doc_pages import DOCS, ROOT, blocks, commands
@@ -26,7 +27,8 @@ def test_a_law_is_one_entry(copy: Path) -> None:
     entry, commanded, *_ = blocks(DOCS / "how-to" / "add-a-law.md")
     before = (ROOT / LAWS).read_text(encoding="utf-8")
     head, end, tail = before.partition("\n)\n")
-    (copy / LAWS).write_text(f"{head}\n{entry.text.rstrip()}{end}{tail}", encoding="utf-8")
+    added = indent(entry.text.rstrip(), 4 * " ")
+    (copy / LAWS).write_text(f"{head}\n{added},{end}{tail}", encoding="utf-8")
     assert "LAWS = (" in head
     assert "LAWS = (" not in tail
     reader = Reader(copy)
