@@ -177,7 +177,7 @@ def option_keys(tree: Path) -> int:
     """Options that components take: one a field of each options class named in the registry's table, inherited ones
     counted in each class. Options that only point to another and those of executors are left out."""
     table = (tree / "src/salva/built_in.py").read_text(encoding="utf-8")
-    built_in = set(re.findall(r'"(salva\.[\w.]+:\w+)"', table))
+    built_in = {f"salva.{name}" for name in re.findall(r'"(?:salva\.)?([a-z_]+\.[\w.]+:\w+)"', table)}
     return len(json.loads(_ran(tree, _OPTIONS, *sorted(name for name in built_in if ".executors." not in name))))
 
 

@@ -1,147 +1,204 @@
-"""The components that come with salva, by role and name: one literal table, read by the registry alone.
+"""The components that come with salva: everything that can be known of one without importing it.
 
-Nothing here is imported before it is asked for.
+One literal table, read by the registry alone. A suite's lines can be deleted together with its folder.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from itertools import product
+from dataclasses import dataclass
 
-BUILT_IN: Mapping[str, Mapping[str, str]] = {
-    "suite": {
-        "actesting": "salva.suites.actesting.suite:Actesting",
-        "cfworld": "salva.suites.cfworld.suite:CfWorld",
-        "faithfulness": "salva.suites.faithfulness.suite:Faithfulness",
-        "geneval": "salva.suites.geneval.suite:GenEval",
-        "metalogic": "salva.suites.metalogic.suite:MetaLogic",
-        "scene": "salva.suites.scene.suite:Scene",
-        "prompts": "salva.suites.prompts.suite:Prompts",
-        "semvar": "salva.suites.semvar.suite:SemVar",
-        "tifa-lite": "salva.suites.faithfulness.suite:Faithfulness",
-    },
-    "model": {
-        "a1111": "salva.generators.a1111:A1111",
-        "comfyui": "salva.generators.comfyui:ComfyUi",
-        "command": "salva.generators.command_line:CommandLine",
-        "deduce": "salva.generators.deduce:Deduce",
-        "diffusers": "salva.generators.diffusers_pipeline:DiffusersPipeline",
-        "folder": "salva.generators.folder:FolderImages",
-        "google": "salva.generators.google_images:GoogleImages",
-        "openai": "salva.generators.openai_images:OpenAiImages",
-        "painter": "salva.generators.painter.component:Painter",
-        "pipeline": "salva.generators.diffusers_object:PipelineObject",
-        "pocket": "salva.generators.pocket:Pocket",
-        "python": "salva.generators.from_python:FromPython",
-    },
-    "detector": {
-        "detr": "salva.detectors.detr:Detr",
-        "florence2": "salva.detectors.florence2:Florence2",
-        "florence2-grounding": "salva.detectors.florence2:Florence2Grounding",
-        "grounding-dino": "salva.detectors.grounding_dino:GroundingDino",
-        "llmdet": "salva.detectors.grounding_dino:LlmDet",
-        "mask2former": "salva.detectors.mask2former:Mask2Former",
-        "mm-grounding-dino": "salva.detectors.grounding_dino:MmGroundingDino",
-        "onnx": "salva.detectors.onnx_yolox:OnnxYolox",
-        "owlv2": "salva.detectors.owlv2:Owlv2",
-        "sam3": "salva.detectors.sam3:Sam3",
-        "pocket": "salva.detectors.pocket_detector:PocketDetector",
-        "scene-graph": "salva.detectors.scene_graph_files:SceneGraphFiles",
-    },
-    "reader": {"rapidocr": "salva.readers.rapid_ocr:RapidOcr"},
-    "embedder": {
-        "clip": "salva.embedders.clip_like:Clip",
-        "inception": "salva.embedders.inception:Inception",
-        "pocket": "salva.embedders.pocket_embedder:PocketEmbedder",
-        "published-inception": "salva.embedders.published_inception:PublishedInception",
-        "siglip": "salva.embedders.clip_like:Siglip",
-    },
-    "judge": {
-        "anthropic": "salva.judges.anthropic_judge:AnthropicJudge",
-        "blip-vqa": "salva.judges.blip_vqa:BlipVqa",
-        "google": "salva.judges.google_judge:GoogleJudge",
-        "openai": "salva.judges.chat_judge:ChatJudge",
-        "scene": "salva.judges.scene_judge:SceneJudge",
-        "transformers": "salva.judges.local_vlm_judge:LocalVlmJudge",
-    },
-    "check": {
-        "entity-change": "salva.suites.actesting.checks:EntityChange",
-        "geneval": "salva.suites.geneval.rules:GenEvalRule",
-        "levels": "salva.suites.cfworld.levels:Levels",
-        "must-differ": "salva.checks.must_differ:MustDiffer",
-        "retention": "salva.suites.cfworld.retention:Retention",
-        "right-answers": "salva.checks.right_answers:RightAnswers",
-        "same-answers": "salva.checks.same_answers:SameAnswers",
-        "same-scene": "salva.checks.same_scene:SameScene",
-        "same-similarity": "salva.checks.same_similarity:SameSimilarity",
-        "semantic-effect": "salva.suites.semvar.semantic_effect:SemanticEffect",
-        "triple-addition": "salva.suites.actesting.checks:TripleAddition",
-        "triple-removal": "salva.suites.actesting.checks:TripleRemoval",
-        "truth": "salva.checks.truth:Truth",
-        "unchanged": "salva.suites.actesting.checks:Unchanged",
-    },
-    "metric": {
-        "actesting-tables": "salva.suites.actesting.tables:ActestingTables",
-        "failure-rates": "salva.results.metrics.failure_rates:FailureRates",
-        "cfworld-tables": "salva.suites.cfworld.tables:CfWorldTables",
-        "faithfulness-tables": "salva.suites.faithfulness.tables:FaithfulnessTables",
-        "geneval-tables": "salva.suites.geneval.tables:GenEvalTables",
-        "judge-costs": "salva.results.metrics.judge_costs:JudgeCosts",
-        "metalogic-tables": "salva.suites.metalogic.tables:MetaLogicTables",
-        "one-wording": "salva.results.metrics.one_wording:OneWording",
-        "prompts-tables": "salva.suites.prompts.tables:PromptsTables",
-        "rating-tables": "salva.results.metrics.rating_tables:RatingTables",
-        "semvar-tables": "salva.suites.semvar.tables:SemVarTables",
-    },
-    "importer": {
-        "archive": "salva.exchange.archive:ArchiveImport",
-        "cfworld": "salva.suites.cfworld.scores_import:ScoresImport",
-        "geneval": "salva.suites.geneval.results_import:ResultsImport",
-        "ratings": "salva.exchange.import_ratings:RatingsImport",
-        "tifa-lite": "salva.suites.faithfulness.tifa_import:TifaImport",
-    },
-    "exporter": {
-        "actesting": "salva.suites.actesting.published_sets:PublishedSets",
-        "archive": "salva.exchange.archive:ArchiveExport",
-        "counterexamples": "salva.exchange.counterexamples:Counterexamples",
-        "csv": "salva.exchange.verdict_rows:CsvRows",
-        "dpo": "salva.exchange.training_export:DpoTable",
-        "geneval": "salva.suites.geneval.results_export:ResultsExport",
-        "parquet": "salva.exchange.verdict_rows:ParquetRows",
-        "ratings": "salva.review.rating_sheets:RatingSheet",
-        "sft": "salva.exchange.training_export:SftFolder",
-        "tifa-lite": "salva.suites.faithfulness.tifa_export:TifaExport",
-    },
-    "executor": {
-        "local": "salva.engine.executors.local:LocalExecutor",
-        "ray": "salva.engine.executors.ray:RayExecutor",
-    },
-}
 
-_TORCH = {
-    "model": ("diffusers", "pipeline"),
-    "detector": (
-        *("detr", "florence2", "florence2-grounding", "grounding-dino", "llmdet", "mask2former"),
-        *("mm-grounding-dino", "owlv2", "sam3"),
-    ),
-    "embedder": ("clip", "siglip", "published-inception"),
-    "judge": ("blip-vqa", "transformers"),
-}
-_API = {"model": ("a1111", "comfyui", "deduce", "google", "openai"), "judge": ("anthropic", "google", "openai")}
-EXTRAS: Mapping[tuple[str, str], str] = {
-    (role, name): extra
-    for extra, by_role in (("torch", _TORCH), ("api", _API))
-    for role, names in by_role.items()
-    for name in names
-}
-"""Role and name of what does not work without one of salva's extras, to that extra."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuiltIn:
+    """One component."""
+
+    source: str
+    """module:Class"""
+    summary: str = ""
+    """One line for `salva list`."""
+    suites: tuple[str, ...] = ()
+    """The suites a check, metric or format serves; empty for all."""
+    scores_pairs: bool = False
+    """Whether a check scores images against texts."""
+    extra: str = ""
+    """The extra of salva without which it does not work."""
+    keys: tuple[str, ...] = ()
+    """The variables that may hold its key; one is enough, and a private endpoint may need none."""
+
+
+def _one(source: str, summary: str, *suites: str, scores_pairs: bool = False) -> BuiltIn:
+    return BuiltIn(source=f"salva.{source}", summary=summary, suites=suites, scores_pairs=scores_pairs)
+
+
+def _torch(source: str, summary: str) -> BuiltIn:
+    return BuiltIn(source=f"salva.{source}", summary=summary, extra="torch")
+
+
+def _api(source: str, summary: str, *keys: str) -> BuiltIn:
+    return BuiltIn(source=f"salva.{source}", summary=summary, extra="api", keys=keys)
+
 
 _OPENAI, _GOOGLE = ("OPENAI_API_KEY",), ("GEMINI_API_KEY", "GOOGLE_API_KEY")
-KEYS: Mapping[tuple[str, str], tuple[str, ...]] = {
-    **dict.fromkeys([*product(("model", "judge"), ("openai",)), ("model", "deduce")], _OPENAI),
-    **dict.fromkeys(product(("model", "judge"), ("google",)), _GOOGLE),
-    ("judge", "anthropic"): ("ANTHROPIC_API_KEY",),
-    ("model", "a1111"): ("A1111_API_KEY",),
+
+BUILT_IN: dict[str, dict[str, BuiltIn]] = {
+    "suite": {
+        "actesting": _one("suites.actesting.suite:Actesting", "Captions, and the same captions with one change."),
+        "cfworld": _one("suites.cfworld.suite:CfWorld", "Facts and counterfactuals, stated or to be deduced."),
+        "faithfulness": _one(
+            "suites.faithfulness.suite:Faithfulness", "Equivalences and contrasts, answered by a VQA."
+        ),
+        "geneval": _one("suites.geneval.suite:GenEval", "GenEval's six tasks, and variants of them."),
+        "metalogic": _one(
+            "suites.metalogic.suite:MetaLogic", "Logically equivalent prompts: 20 categories and counts."
+        ),
+        "scene": _one("suites.scene.suite:Scene", "One scene of your own, reworded by a law of logic."),
+        "prompts": _one("suites.prompts.suite:Prompts", "Your own prompts, from a file."),
+        "semvar": _one("suites.semvar.suite:SemVar", "Sentences whose words are permuted, with and without effect."),
+        "tifa-lite": _one("suites.faithfulness.suite:Faithfulness", "Another name of faithfulness."),
+    },
+    "model": {
+        "a1111": _api("generators.a1111:A1111", "A checkpoint on a Stable Diffusion web UI.", "A1111_API_KEY"),
+        "comfyui": _api("generators.comfyui:ComfyUi", "A workflow on a ComfyUI server."),
+        "command": _one("generators.command_line:CommandLine", "A program: JSON lines in, paths of images out."),
+        "deduce": _api("generators.deduce:Deduce", "A text model rewrites the prompt for another model.", *_OPENAI),
+        "diffusers": _torch(
+            "generators.diffusers_pipeline:DiffusersPipeline", "A diffusers checkpoint on this machine."
+        ),
+        "folder": _one("generators.folder:FolderImages", "Images you already have."),
+        "google": _api("generators.google_images:GoogleImages", "Gemini image models and Imagen.", *_GOOGLE),
+        "openai": _api(
+            "generators.openai_images:OpenAiImages", "OpenAI's images API and compatible servers.", *_OPENAI
+        ),
+        "painter": _one("generators.painter.component:Painter", "Draws what a formula says; plants faults on request."),
+        "pipeline": _torch("generators.diffusers_object:PipelineObject", "A diffusers pipeline handed over in Python."),
+        "pocket": _one("generators.pocket:Pocket", "Small trained text-to-image models that come with salva."),
+        "python": _one("generators.from_python:FromPython", "A function handed over in Python."),
+    },
+    "detector": {
+        "detr": _torch("detectors.detr:Detr", "Detection transformers with fixed labels."),
+        "florence2": _torch("detectors.florence2:Florence2", "Florence-2, in its own words."),
+        "florence2-grounding": _torch("detectors.florence2:Florence2Grounding", "Florence-2, asked for entities."),
+        "grounding-dino": _torch("detectors.grounding_dino:GroundingDino", "Grounding DINO; takes any word."),
+        "llmdet": _torch("detectors.grounding_dino:LlmDet", "LLMDet; takes any word."),
+        "mask2former": _torch("detectors.mask2former:Mask2Former", "Mask2Former with fixed labels and masks."),
+        "mm-grounding-dino": _torch("detectors.grounding_dino:MmGroundingDino", "MM Grounding DINO; takes any word."),
+        "onnx": _one("detectors.onnx_yolox:OnnxYolox", "A YOLOX-style ONNX file."),
+        "owlv2": _torch("detectors.owlv2:Owlv2", "OWLv2; takes any word."),
+        "sam3": _torch("detectors.sam3:Sam3", "SAM 3; takes any word."),
+        "pocket": _one("detectors.pocket_detector:PocketDetector", "The embedded detector, for painter and pocket."),
+        "scene-graph": _one("detectors.scene_graph_files:SceneGraphFiles", "Boxes and relations from files."),
+    },
+    "reader": {"rapidocr": _one("readers.rapid_ocr:RapidOcr", "Finds lines of text and reads them.")},
+    "embedder": {
+        "clip": _torch("embedders.clip_like:Clip", "A CLIP model."),
+        "inception": _one("embedders.inception:Inception", "Inception features of images, from an ONNX file."),
+        "pocket": _one("embedders.pocket_embedder:PocketEmbedder", "The embedded embedder, for painter and pocket."),
+        "published-inception": _torch(
+            "embedders.published_inception:PublishedInception", "FID's own Inception weights."
+        ),
+        "siglip": _torch("embedders.clip_like:Siglip", "A SigLIP model."),
+    },
+    "judge": {
+        "anthropic": _api("judges.anthropic_judge:AnthropicJudge", "A Claude model.", "ANTHROPIC_API_KEY"),
+        "blip-vqa": _torch("judges.blip_vqa:BlipVqa", "BLIP answers questions in a word or two."),
+        "google": _api("judges.google_judge:GoogleJudge", "A Gemini model.", *_GOOGLE),
+        "openai": _api(
+            "judges.chat_judge:ChatJudge", "A model behind OpenAI's chat API or a compatible server.", *_OPENAI
+        ),
+        "scene": _one("judges.scene_judge:SceneJudge", "Answers from detections and formulas."),
+        "transformers": _torch("judges.local_vlm_judge:LocalVlmJudge", "A vision-language model on this machine."),
+    },
+    "check": {
+        "entity-change": _one(
+            "suites.actesting.checks:EntityChange",
+            "One entity changed, all else stays (MR1).",
+            *("actesting", "prompts"),
+        ),
+        "geneval": _one("suites.geneval.rules:GenEvalRule", "Each image is right by GenEval's rules.", "geneval"),
+        "levels": _one("suites.cfworld.levels:Levels", "A group scores at all its levels.", "cfworld"),
+        "must-differ": _one("checks.must_differ:MustDiffer", "Images of different meanings get different answers."),
+        "retention": _one(
+            "suites.cfworld.retention:Retention", "A counterfactual keeps what its rule keeps.", "cfworld"
+        ),
+        "right-answers": _one("checks.right_answers:RightAnswers", "Each image gets the answers its prompt expects."),
+        "same-answers": _one("checks.same_answers:SameAnswers", "Both images get the same answers."),
+        "same-scene": _one("checks.same_scene:SameScene", "Both images show the same entities, numbers and order."),
+        "same-similarity": _one("checks.same_similarity:SameSimilarity", "Both images fit their prompts equally well."),
+        "semantic-effect": _one(
+            "suites.semvar.semantic_effect:SemanticEffect",
+            "The image changes when the meaning does, and only then.",
+            "semvar",
+            scores_pairs=True,
+        ),
+        "triple-addition": _one(
+            "suites.actesting.checks:TripleAddition",
+            "One triple more, all else stays (MR3).",
+            *("actesting", "prompts"),
+        ),
+        "triple-removal": _one(
+            "suites.actesting.checks:TripleRemoval", "One triple less, all else stays (MR2).", *("actesting", "prompts")
+        ),
+        "truth": _one(
+            "checks.truth:Truth", "Each image is one of its prompt's worlds and shows no text it was not asked for."
+        ),
+        "unchanged": _one(
+            "suites.actesting.checks:Unchanged", "Synonyms give the same image.", *("actesting", "prompts")
+        ),
+    },
+    "metric": {
+        "actesting-tables": _one("suites.actesting.tables:ActestingTables", "The paper's tables.", "actesting"),
+        "failure-rates": _one("results.metrics.failure_rates:FailureRates", "Rates, failure types, control."),
+        "cfworld-tables": _one("suites.cfworld.tables:CfWorldTables", "PRR, RRR and the paper's tables.", "cfworld"),
+        "faithfulness-tables": _one(
+            "suites.faithfulness.tables:FaithfulnessTables",
+            "Faithfulness, stability, CLIP scores.",
+            *("faithfulness", "tifa-lite"),
+        ),
+        "geneval-tables": _one("suites.geneval.tables:GenEvalTables", "Right images by task and rule.", "geneval"),
+        "judge-costs": _one("results.metrics.judge_costs:JudgeCosts", "Calls, tokens and costs of judges."),
+        "metalogic-tables": _one(
+            "suites.metalogic.tables:MetaLogicTables", "Law by modifier, counts, published figures.", "metalogic"
+        ),
+        "one-wording": _one("results.metrics.one_wording:OneWording", "Pairs of which one image is missing."),
+        "prompts-tables": _one("suites.prompts.tables:PromptsTables", "How each prompt was checked.", "prompts"),
+        "rating-tables": _one("results.metrics.rating_tables:RatingTables", "Mean ratings by rater.", "ratings"),
+        "semvar-tables": _one("suites.semvar.tables:SemVarTables", "Kappa and the paper's tables.", "semvar"),
+    },
+    "importer": {
+        "archive": _one("exchange.archive:ArchiveImport", "A run that `salva export --as archive` wrote."),
+        "cfworld": _one("suites.cfworld.scores_import:ScoresImport", "Score files of CF-World's program.", "cfworld"),
+        "geneval": _one("suites.geneval.results_import:ResultsImport", "Result lines of GenEval's program.", "geneval"),
+        "ratings": _one("exchange.import_ratings:RatingsImport", "Ratings by people and scores by judges."),
+        "tifa-lite": _one(
+            "suites.faithfulness.tifa_import:TifaImport",
+            "Prompts, answers and CLIP scores of TIFA-lite.",
+            *("faithfulness", "tifa-lite"),
+        ),
+    },
+    "exporter": {
+        "actesting": _one(
+            "suites.actesting.published_sets:PublishedSets", "A folder as ACTesting's program keeps it.", "actesting"
+        ),
+        "archive": _one("exchange.archive:ArchiveExport", "One file with the whole run."),
+        "counterexamples": _one(
+            "exchange.counterexamples:Counterexamples", "A folder of failing cases as images, with an index."
+        ),
+        "csv": _one("exchange.verdict_rows:CsvRows", "One row a verdict."),
+        "dpo": _one("exchange.training_export:DpoTable", "Right against wrong images, for preference tuning."),
+        "geneval": _one(
+            "suites.geneval.results_export:ResultsExport", "A folder as GenEval's program keeps it.", "geneval"
+        ),
+        "parquet": _one("exchange.verdict_rows:ParquetRows", "The rows of csv as Parquet."),
+        "ratings": _one("review.rating_sheets:RatingSheet", "Images and an empty sheet for people to fill in."),
+        "sft": _one("exchange.training_export:SftFolder", "Right images with captions, for supervised tuning."),
+        "tifa-lite": _one(
+            "suites.faithfulness.tifa_export:TifaExport",
+            "A folder in TIFA-lite's layout.",
+            *("faithfulness", "tifa-lite"),
+        ),
+    },
+    "executor": {
+        "local": _one("engine.executors.local:LocalExecutor", "Threads of this process."),
+        "ray": _one("engine.executors.ray:RayExecutor", "Actors on a Ray cluster, or on this machine."),
+    },
 }
-"""Role and name to the variables that may hold its key; one of them is enough, and an endpoint of one's own may need
-none."""

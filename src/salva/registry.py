@@ -1,6 +1,8 @@
-"""Names to components: one literal table of our own (built_in.py), entry points for everyone else's.
+"""Names to components: a table of our own (built_in.py), entry points for everyone else's.
 
-Listing reads metadata and imports nothing; asking for one component imports that one.
+Listing reads metadata and imports nothing; asking for one component imports that one. A foreign check, metric or format
+says in the name of its entry point which suite it serves (`metalogic.by-repeat`; `any.by-repeat` for all) and is only
+imported for that suite. One that cannot be imported is a warning, and nothing else changes.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ import importlib
 import importlib.util
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -19,18 +21,15 @@ from pathlib import Path
 from typing import Any
 
 from salva.built_in import BUILT_IN as BUILT_IN
-from salva.built_in import EXTRAS, KEYS
-from salva.core.about import About, about_of, address_of, options_of, weights_of
-from salva.core.asked import Asked
+from salva.built_in import BuiltIn as BuiltIn
+from salva.core.about import about_of, address_of, options_of, weights_of
 from salva.core.blame import blaming
 from salva.core.fingerprint import Json
-from salva.core.judged import Rate
 from salva.core.options import default_options, parse_options, target_field
-from salva.core.own_figure import OwnFigure
 from salva.core.protocols import INJECTION_READER
-from salva.core.scoring import PairScoring
 from salva.core.spec import Around, Binding, ComponentSpec
 from salva.errors import PluginError, SalvaError, UsageError, unknown_name
+from salva.messages import message, warn_once
 
 ROLES = (
     *("suite", "model", "detector", "reader", "embedder", "judge", "check", "metric"),
@@ -44,6 +43,9 @@ _INJECTION_READER = "rapidocr"
 _CALLED = {"importer": "import format", "exporter": "export format"}
 """Roles that a user knows by another name."""
 _GROUP = {role: f"salva.{'generator' if role == 'model' else role}s" for role in ROLES}
+_OF_SUITES = ("check", "metric", "importer", "exporter")
+"""Roles whose foreign components name their suite."""
+_ANY_SUITE = "any"
 _loose: dict[str, dict[str, str]] = {}
 
 
@@ -58,29 +60,62 @@ class Entry:
     """module:Class"""
     distribution: str
     """The package that brings it; empty for a loose file."""
+    summary: str = ""
+    """What it is, in one line; a foreign one says that in the docstring of its class."""
+    suites: tuple[str, ...] = ()
+    """The suites it serves; empty for all."""
+    clash: str = ""
+    """Another package that registers the same name."""
+
+    def serves(self, suite: str) -> bool:
+        """Whether it is for a suite."""
+        return not self.suites or suite in self.suites
 
 
-def entries(role: str) -> list[Entry]:
-    """What can play a role, by name; two claims on one name raise."""
+def entries(role: str, suite: str = "") -> list[Entry]:
+    """What can play a role, by name; with a suite only what serves it."""
     if role not in BUILT_IN:
         raise unknown_name("role", role, BUILT_IN)
     by_name = {
-        name: Entry(role=role, name=name, source=source, distribution="salva")
-        for name, source in BUILT_IN[role].items()
+        name: Entry(
+            role=role, name=name, source=ours.source, distribution="salva", summary=ours.summary, suites=ours.suites
+        )
+        for name, ours in BUILT_IN[role].items()
     }
     for point in _installed(role):
-        owner = point.dist.name if point.dist else "unknown"
-        if point.name in by_name:
-            raise PluginError(
-                f"two packages register the {role} {point.name!r}: "
-                f"{by_name[point.name].distribution} and {owner}; uninstall one"
-            )
-        by_name[point.name] = Entry(role=role, name=point.name, source=point.value, distribution=owner)
+        entry = _foreign(role, point)
+        known = by_name.get(entry.name)
+        by_name[entry.name] = entry if known is None else replace(known, clash=entry.distribution)
     for name, source in _loose.get(role, {}).items():
         by_name[name] = Entry(role=role, name=name, source=source, distribution="")
     if role in _STAND_INS:
         by_name = {entry.name: entry for entry in entries(_STAND_INS[role][0])} | by_name
-    return sorted(by_name.values(), key=lambda entry: entry.name)
+    return sorted((entry for entry in by_name.values() if not suite or entry.serves(suite)), key=lambda e: e.name)
+
+
+def _foreign(role: str, point: EntryPoint) -> Entry:
+    owner = point.dist.name if point.dist else "unknown"
+    suite, dot, name = point.name.partition(".") if role in _OF_SUITES else ("", "", point.name)
+    return Entry(
+        role=role,
+        name=name if dot else point.name,
+        source=point.value,
+        distribution=owner,
+        suites=(suite,) if dot and suite != _ANY_SUITE else (),
+    )
+
+
+def load_all(role: str, suite: str = "") -> dict[str, type[Any]]:
+    """The classes that play a role for a suite, by name; one that cannot be loaded is left out with a warning."""
+    loaded: dict[str, type[Any]] = {}
+    for entry in entries(role, suite):
+        try:
+            loaded[entry.name] = load(role, entry.name)
+        except PluginError as error:
+            if entry.distribution == "salva" and not entry.clash:
+                raise
+            warn_once(message("plugin-broken", component=f"the {role} {entry.name!r}", why=str(error)))
+    return loaded
 
 
 def load(role: str, name: str) -> type[Any]:
@@ -91,6 +126,10 @@ def load(role: str, name: str) -> type[Any]:
     entry = by_name[name]
     module_name, _, class_name = entry.source.partition(":")
     owner = f" from {entry.distribution}" if entry.distribution else ""
+    if entry.clash:
+        raise PluginError(
+            message("plugin-name-taken", role=role, name=name, first=entry.distribution, second=entry.clash)
+        )
     with blaming(f"the {role} {name!r}{owner} ({entry.source})", "cannot be loaded"):
         component = getattr(importlib.import_module(module_name), class_name)
     if not hasattr(component, "version"):
@@ -104,100 +143,20 @@ def load(role: str, name: str) -> type[Any]:
 
 def extra_of(role: str, name: str) -> str:
     """The extra of salva that one of its own components needs; empty for none."""
-    return EXTRAS.get(_registered_for(role, name), "")
+    ours = _built_in(role, name)
+    return ours.extra if ours else ""
 
 
 def keys_of(role: str, name: str) -> tuple[str, ...]:
     """The variables that may hold the key of one of salva's own components; none where it takes no key."""
-    return KEYS.get(_registered_for(role, name), ())
+    ours = _built_in(role, name)
+    return ours.keys if ours else ()
 
 
-def _registered_for(role: str, name: str) -> tuple[str, str]:
-    """The role a component was made for, which may stand in for another."""
-    stands_in = role in _STAND_INS and name not in BUILT_IN[role]
-    return (_STAND_INS[role][0] if stands_in else role), name
-
-
-def rates_of(checks: Iterable[str]) -> dict[str, Rate | None]:
-    """What the failures of each check are a rate of; one that is not installed is left out."""
-    installed = {entry.name for entry in entries("check")}
-    return {name: about_of(load("check", name)).rate for name in dict.fromkeys(checks) if name in installed}
-
-
-def installed_version_of(role: str, name: str) -> str:
-    """The version of a component here; empty where it is not installed."""
-    try:
-        return str(load(role, name).version)
-    except SalvaError:
-        return ""
-
-
-def needs_of(check: str) -> tuple[str, ...]:
-    """The roles whose looks a check goes by; none where it is not installed."""
-    return _said_by("check", check).needs_roles
-
-
-def broken_name(check: str) -> str:
-    """What a failure of a check shows, in a few words."""
-    try:
-        said = about_of(load("check", check)).broken
-    except SalvaError:
-        said = ""
-    return said or f"{check} broken"
-
-
-def suite_about(name: str) -> About:
-    """What a suite says of itself; nothing where it is not installed, since a report must not need it."""
-    return _said_by("suite", name)
-
-
-def own_figures(suite: str) -> tuple[OwnFigure, ...]:
-    """The figures that a suite leads with in the place of a rate, by the metrics that are made for it."""
-    metrics = (load("metric", entry.name) for entry in entries("metric"))
-    return tuple(figure for metric in metrics if suite in metric.suites for figure in about_of(metric).figures)
-
-
-def usual_score(asked: Asked) -> float | None:
-    """The score that a run's detector has on its own ground, where it says so."""
-    name = next((o.typed or o.name for o in asked.observers if o.role == "detector"), "")
-    return _said_by("detector", name.partition("/")[0]).usual_score if name else None
-
-
-def inner_model(asked: Asked, model: str) -> str:
-    """The model of a run that another one of it is put round, with the same options; empty where there is none."""
-    outer = next((component for component in asked.models if component.name == model), None)
-    if outer is None or not _said_by("model", (outer.typed or model).partition("/")[0]).wraps:
-        return ""
-    name, _, target = str(outer.options.get("model", "")).partition("/")
-    pairs = outer.options.get("inner")
-    options = dict(str(pair).split("=", 1) for pair in pairs) if isinstance(pairs, list) else {}
-    try:
-        inside = bind(ComponentSpec(role="model", name=name, target=target, options=options), is_foreign=True).asked()
-    except SalvaError:
-        return ""
-    wanted = (inside.name, dict(inside.options))
-    return next(
-        (model.name for model in asked.models if (model.typed or model.name, dict(model.options)) == wanted), ""
-    )
-
-
-def is_shown_pictures(asked: Asked) -> bool:
-    """Whether a judge of a run looks at pictures; one that answers from boxes never sees what is written in them."""
-    names = [(o.typed or o.name).partition("/")[0] for o in asked.observers if o.role == "judge"]
-    return any("detector" not in _said_by("judge", name).needs_roles for name in names)
-
-
-def _said_by(role: str, name: str) -> About:
-    try:
-        return about_of(load(role, name))
-    except SalvaError:
-        return About()
-
-
-def pair_scorings() -> dict[str, PairScoring]:
-    """Checks that score pictures against texts, with what they say about such scores."""
-    scorings = {entry.name: about_of(load("check", entry.name)).scoring for entry in entries("check")}
-    return {name: scoring for name, scoring in scorings.items() if scoring is not None}
+def _built_in(role: str, name: str) -> BuiltIn | None:
+    """The line of one of our own; a role that components of another can play has theirs too."""
+    other = _STAND_INS[role][0] if role in _STAND_INS else role
+    return BUILT_IN[role].get(name) or BUILT_IN[other].get(name)
 
 
 def bind(spec: ComponentSpec, *, is_foreign: bool = False) -> Binding:
@@ -270,18 +229,6 @@ def defaults(role: str, label: str) -> dict[str, Json]:
     except SalvaError:
         # What a run was asked can be told without the plugins that made it.
         return {}
-
-
-def widened(asked: Asked) -> Asked:
-    """What was asked in as few options as say it, of the whole suite: there a case of a sample is found again."""
-    size = asked.size
-    if size.isdecimal():
-        try:
-            sizes = tuple(load("suite", asked.suite.name).sizes)
-            size = "full" if "full" in sizes else str(sizes[-1])
-        except SalvaError:
-            size = "full"
-    return replace(asked.chosen(defaults), size=size)
 
 
 def add_loose_plugin(source: str) -> Entry:

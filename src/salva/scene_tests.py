@@ -12,13 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from salva.component_facts import rates_of, widened
 from salva.core.judged import Judged
 from salva.core.source import RunSource
 from salva.core.verdict import Outcome
 from salva.engine.executors.kept import KeptExecutor
 from salva.engine.progress import SilentProgress
 from salva.errors import LockedError, UsageError
-from salva.registry import rates_of, widened
 from salva.report.pair_lines import lines_of, one_line
 from salva.results.headline import leading_verdicts
 from salva.runs.ask import Ask, make_spec

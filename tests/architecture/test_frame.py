@@ -131,7 +131,8 @@ def test_modules_introduce_themselves_and_stay_readable(path: Path) -> None:
 
 
 def test_packages_have_no_code_in_their_init() -> None:
-    full = [p for p in PACKAGE.rglob("__init__.py") if p.parent != PACKAGE and p.read_text(encoding="utf-8").strip()]
+    exempt = (PACKAGE, PACKAGE / "messages")
+    full = [p for p in PACKAGE.rglob("__init__.py") if p.parent not in exempt and p.read_text(encoding="utf-8").strip()]
     assert full == []
 
 

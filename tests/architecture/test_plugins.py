@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from salva import registry
+from salva import component_facts, registry
 from salva.core.judged import Rate
 from salva.core.spec import ComponentSpec
 from salva.errors import PluginError, UsageError
@@ -71,10 +71,15 @@ def test_a_loose_file_is_tried_without_installing(tmp_path: Path) -> None:
 
 def test_two_packages_with_one_name_are_named(installed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(installed))
-    builtin = {**registry.BUILT_IN, "suite": {**registry.BUILT_IN["suite"], "with-swap": "salva.nowhere:Nothing"}}
+    builtin = {
+        **registry.BUILT_IN,
+        "suite": {**registry.BUILT_IN["suite"], "with-swap": registry.BuiltIn(source="salva.nowhere:Nothing")},
+    }
     monkeypatch.setattr(registry, "BUILT_IN", builtin)
-    with pytest.raises(PluginError, match="salva and salva-example"):
-        registry.entries("suite")
+    assert "metalogic" in {entry.name for entry in registry.entries("suite")}, "nothing else is touched"
+    with pytest.raises(PluginError) as error:
+        registry.load("suite", "with-swap")
+    assert error.value.code == "plugin-name-taken"
 
 
 def test_what_is_installed_is_read_once_until_that_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,11 +104,11 @@ def test_what_is_installed_is_read_once_until_that_changes(tmp_path: Path, monke
 def test_relations_say_what_their_violations_mean() -> None:
     named = ["truth", "same-scene", "semantic-effect", "not-installed"]
     said = {"truth": Rate.WRONG, "same-scene": Rate.INCONSISTENT, "semantic-effect": None}
-    assert registry.rates_of(named) == said
+    assert component_facts.rates_of(named) == said
 
 
 def test_a_component_that_cannot_be_imported_says_which(monkeypatch: pytest.MonkeyPatch) -> None:
-    builtin = {**registry.BUILT_IN, "suite": {"gone": "salva.suites.gone:Gone"}}
+    builtin = {**registry.BUILT_IN, "suite": {"gone": registry.BuiltIn(source="salva.suites.gone:Gone")}}
     monkeypatch.setattr(registry, "BUILT_IN", builtin)
     with pytest.raises(PluginError, match=r"'gone' from salva .*cannot be loaded"):
         registry.load("suite", "gone")
@@ -117,3 +122,43 @@ def test_an_unknown_name_gets_the_nearest_one() -> None:
 def test_a_slash_is_refused_where_nothing_may_follow() -> None:
     with pytest.raises(UsageError, match="takes nothing after a slash"):
         registry.bind(ComponentSpec(role="model", name="painter", target="extra"))
+
+
+@pytest.fixture
+def broken(tmp_path: Path) -> Path:
+    """A distribution whose components of every role cannot be imported."""
+    site = tmp_path / "site"
+    package = site / "broken_plugin-1.0.dist-info"
+    package.mkdir(parents=True)
+    (package / "METADATA").write_text("Name: broken-plugin\nVersion: 1.0\n")
+    groups = ["generators" if role == "model" else f"{role}s" for role in registry.ROLES]
+    lines = [f"[salva.{group}]\nbad = nosuchmodule:Bad" for group in groups]
+    lines += ["[salva.metrics]\nany.worse = nosuchmodule:Worse\nsemvar.other = nosuchmodule:Other"]
+    points = "\n".join(lines).replace("[salva.metrics]\nbad = nosuchmodule:Bad\n", "")
+    (package / "entry_points.txt").write_text(points + "\n")
+    return site
+
+
+def test_a_broken_plugin_of_every_role_is_a_warning_and_changes_nothing(broken: Path, tmp_path: Path) -> None:
+    run = ["run", "metalogic", "--model", "painter", "--size", "21", "--reader", "none", "--no-progress", "--out"]
+    done = _salva(broken, *run, str(tmp_path / "run"))
+    assert done.returncode in (0, 3), done.stderr
+    warnings = [line for line in done.stderr.splitlines() if "[plugin-broken]" in line]
+    assert any("broken-plugin" in line for line in warnings)
+    assert not any("'other'" in line for line in warnings), "a metric of another suite is not imported"
+    for command in (["report", str(tmp_path / "run")], ["rejudge", str(tmp_path / "run")]):
+        assert _salva(broken, *command).returncode == 0
+    compared = _salva(broken, "compare", str(tmp_path / "run"), str(tmp_path / "run"))
+    assert "nosuchmodule" not in compared.stdout
+    assert "Traceback" not in compared.stderr
+
+
+@pytest.mark.parametrize("role", registry.ROLES)
+def test_a_broken_plugin_is_listed_and_named_where_it_is_asked_for(
+    role: str, broken: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(broken))
+    name = "worse" if role == "metric" else "bad"
+    assert name in {entry.name for entry in registry.entries(role)}
+    with pytest.raises(PluginError, match="broken-plugin"):
+        registry.load(role, name)

@@ -53,7 +53,7 @@ def test_a_format_of_a_plugin_is_listed_and_its_options_are_flags(
 
     from salva.cli import export_command
 
-    registered = {**registry.BUILT_IN, "exporter": {"counted": f"{__name__}:Counted"}}
+    registered = {**registry.BUILT_IN, "exporter": {"counted": registry.BuiltIn(source=f"{__name__}:Counted")}}
     try:
         with monkeypatch.context() as patch:
             patch.setattr(registry, "BUILT_IN", registered)
@@ -74,8 +74,7 @@ def test_a_format_of_a_plugin_is_listed_and_its_options_are_flags(
 def test_every_format_stands_in_the_help_with_what_it_is() -> None:
     shown = _export("--help")
     for entry in registry.entries("exporter"):
-        sentence = (registry.load("exporter", entry.name).__doc__ or "").partition("\n")[0]
-        assert f"{entry.name:16}{sentence}"[:70] in shown
+        assert f"{entry.name:16}{entry.summary}"[:70] in shown
 
 
 @pytest.mark.parametrize(

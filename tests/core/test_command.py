@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from report.fake_runs import make_case
 
+from salva.component_facts import widened
 from salva.core.asked import NOTHING, Asked, AskedComponent
 from salva.core.command import command_for
 from salva.core.fingerprint import Json
-from salva.registry import widened
 
 
 def model(name: str, **options: Json) -> AskedComponent:

@@ -96,10 +96,12 @@ class MisnamingTruth(Truth):
 
 def register(monkeypatch: pytest.MonkeyPatch) -> None:
     """Put these components into the registry for the length of a test."""
-    monkeypatch.setitem(registry.BUILT_IN["model"], "painter", f"{__name__}:TellingPainter")
+    monkeypatch.setitem(registry.BUILT_IN["model"], "painter", registry.BuiltIn(source=f"{__name__}:TellingPainter"))
     for detector in (KnowingDetector, ForgetfulDetector, BlindDetector, BrokenDetector):
         name = detector.__name__.removesuffix("Detector").lower()
-        monkeypatch.setitem(registry.BUILT_IN["detector"], name, f"{__name__}:{detector.__name__}")
+        monkeypatch.setitem(
+            registry.BUILT_IN["detector"], name, registry.BuiltIn(source=f"{__name__}:{detector.__name__}")
+        )
 
 
 def _boxes(picture: Picture) -> tuple[Detection, ...]:

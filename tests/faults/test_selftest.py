@@ -69,7 +69,7 @@ def test_a_blind_oracle_does_not_pass_by_saying_nothing() -> None:
 
 
 def test_a_fault_seen_but_called_by_another_name_is_a_mistake(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(registry.BUILT_IN["check"], "truth", "faults.knowing:MisnamingTruth")
+    monkeypatch.setitem(registry.BUILT_IN["check"], "truth", registry.BuiltIn(source="faults.knowing:MisnamingTruth"))
     report = tried("knowing", n_pairs=50)
     assert {(mistake.true, mistake.found) for mistake in report.mistakes} == {((X_MISPOSITION,), (ENTITY_OMISSION,))}
     assert any("x-misposition: recall 0.000" in problem for problem in report.problems(THRESHOLD))

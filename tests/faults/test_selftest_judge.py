@@ -74,7 +74,7 @@ class InvertedJudge(SceneJudge):
 def _judges(monkeypatch: pytest.MonkeyPatch) -> None:
     for judge in (YesJudge, UnreadableJudge, RefusingJudge, InvertedJudge):
         name = judge.__name__.removesuffix("Judge").lower()
-        monkeypatch.setitem(registry.BUILT_IN["judge"], name, f"{__name__}:{judge.__name__}")
+        monkeypatch.setitem(registry.BUILT_IN["judge"], name, registry.BuiltIn(source=f"{__name__}:{judge.__name__}"))
 
 
 def judged(judge: str, n_pictures: int = N, **settings: str) -> JudgeReport:

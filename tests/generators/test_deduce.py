@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
+from salva.component_facts import inner_model
 from salva.core.asked import Asked
 from salva.core.case import Prompt
 from salva.core.image import Picture
 from salva.core.protocols import Rendered, RenderRequest
 from salva.errors import BackendError, SalvaError, UsageError
 from salva.generators.deduce import Deduce
-from salva.registry import bind, inner_model
+from salva.registry import bind
 from salva.remote import text_model
 from salva.runs.ask import Ask, make_spec
 from salva.runs.binding import component_spec

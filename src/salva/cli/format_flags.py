@@ -25,7 +25,7 @@ def format_list(role: str) -> str:
     lines = ["\b"]
     for entry in entries(role):
         try:
-            what = (load(role, entry.name).__doc__ or "").strip().partition("\n")[0]
+            what = entry.summary or (load(role, entry.name).__doc__ or "").strip().partition("\n")[0]
         except PluginError as error:
             what = f"broken: {error}"
         lines.append(f"{entry.name:16}{what}")

@@ -65,7 +65,7 @@ def command(kind: str, name: str | None, plugin: tuple[str, ...]) -> None:
             table.add_column(column)
         for entry in entries(_ROLES[kind]):
             try:
-                what = _first_line(load(_ROLES[kind], entry.name))
+                what = entry.summary or _first_line(load(_ROLES[kind], entry.name))
             except UsageError:
                 continue  # a judge that cannot read
             except PluginError as error:

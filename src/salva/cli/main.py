@@ -15,6 +15,7 @@ import shlex
 import signal
 import sys
 import traceback
+import warnings
 from typing import Any, TextIO
 
 import click
@@ -24,6 +25,7 @@ from salva.core.secrets import redact
 from salva.core.threads import any_left_behind
 from salva.engine.ctrl_c import CtrlC
 from salva.errors import NobodyNamedError, SalvaError, UsageError, unknown_name
+from salva.messages import SalvaWarning
 
 COMMANDS = {
     "run": "Paint every prompt of a suite, look at the pictures, judge and summarise.",
@@ -106,6 +108,7 @@ def salva() -> None:
 def main() -> None:
     """Entry point: exit codes 0 fine, 1 gate failed, 2 the user must act, 3 incomplete, 130 interrupted."""
     _mend_streams()
+    warnings.showwarning = _show_warning
     try:
         _obey_to_the_end()
     except (SystemExit, KeyboardInterrupt) as ended:
@@ -194,6 +197,21 @@ def obey() -> None:
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         _complain(f"cannot print all there is to say ({error.strerror}); make room where the output goes")
+
+
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Our own warnings as one line; others' as Python shows them."""
+    if issubclass(category, SalvaWarning):
+        click.echo(legible(redact(f"salva: warning: {message}")), err=True)
+    else:
+        (file or sys.stderr).write(warnings.formatwarning(message, category, filename, lineno, line))
 
 
 def _complain(message: str) -> None:

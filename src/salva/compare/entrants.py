@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from salva import registry
+from salva import component_facts
 from salva.compare.fingerprints import Fingerprints, read_fingerprints
 from salva.compare.series import Series, series_of
 from salva.core.asked import Asked
@@ -79,8 +79,8 @@ def _entrant(directory: Path, model: str, records: RunRecords, fingerprints: Fin
     asked, suite = records.asked, records.suite
     verdicts = [verdict for verdict in records.verdicts if verdict.model == model]
     judged = replace(judgements_on(suite, records.cases, verdicts, asked), is_whole=records.is_whole)
-    leading = leading_of(judged, asked.repeats, registry.usual_score(asked))
-    series = series_of(judged, registry.own_figures(suite), leading.rate)
+    leading = leading_of(judged, asked.repeats, component_facts.usual_score(asked))
+    series = series_of(judged, component_facts.own_figures(suite), leading.rate)
     resting = [verdict for figure in series for verdict in figure.verdicts.values()]
     return Entrant(
         title=model,

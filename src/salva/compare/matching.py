@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping
 
 from salva.compare.entrants import Entrant
 from salva.compare.series import Series
+from salva.component_facts import installed_version_of, suite_about
 from salva.core.asked import OWN, Asked
 from salva.core.case import Case
 from salva.core.counted import counted
 from salva.core.fingerprint import Json
 from salva.core.verdict import Verdict, observers_text
 from salva.errors import UsageError
-from salva.registry import installed_version_of, suite_about
 from salva.results.leading import BLIND
 
 _LONGEST = 60

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from salva import registry
+from salva import component_facts, registry
 from salva.compare.entrants import Entrant, read_entrants
 from salva.compare.pairing import figure_over, values_by_case
 from salva.compare.series import Key, Series
@@ -241,7 +241,7 @@ def _parts(series: Series, values: dict[str, list[float]]) -> Parts | None:
 def _of_suite(name: str, target: Target) -> list[str]:
     """From assumptions: rates, or spreads where the suite leads with another figure."""
     n_categories, sizes = _counted(name) if name else (1, {})
-    own = registry.own_figures(name)[:1] if name else ()
+    own = component_facts.own_figures(name)[:1] if name else ()
     lines = [
         f"{name or 'any suite'}: nothing was run, so this rests on assumptions; salva power RUN goes by a run's own"
     ]
@@ -286,8 +286,8 @@ def _assumed(title: str, n_categories: int, *, is_share: bool, is_rate: bool) ->
 def _counted(name: str) -> tuple[int, dict[str, int]]:
     """Over how many categories a suite averages, and how many cases its smaller sizes have."""
     suite = registry.load("suite", name)
-    built, apart = suite(options_of(suite)()), registry.suite_about(name).apart
-    has_own = bool(registry.own_figures(name))
+    built, apart = suite(options_of(suite)()), component_facts.suite_about(name).apart
+    has_own = bool(component_facts.own_figures(name))
     sizes: dict[str, int] = {}
     categories: set[str] = set()
     for size in suite.sizes[:_N_SIZES]:

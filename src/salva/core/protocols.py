@@ -214,8 +214,6 @@ class Metric(Protocol):
     """Verdicts on one model to tables and numbers; pure."""
 
     version: ClassVar[str]
-    suites: ClassVar[tuple[str, ...]]
-    """Suites it is made for; empty for all."""
 
     def measure(self, judgements: Judgements) -> Measured:
         """Tables and numbers for the report."""

@@ -12,6 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import ClassVar
 
+from salva.component_facts import rates_of, suite_about, widened
 from salva.core.asked import Asked
 from salva.core.case import Case
 from salva.core.command import command_for
@@ -26,7 +27,6 @@ from salva.core.verdict import Outcome, Verdict, observers_text
 from salva.errors import StoreError
 from salva.files.outfiles import cannot_write, safe_name, write_bytes, write_text
 from salva.files.tables import csv_text
-from salva.registry import rates_of, suite_about, widened
 from salva.results.headline import leading_verdicts
 
 

@@ -10,13 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
+from salva.component_facts import pair_scorings, rates_of
 from salva.core.case import Case
 from salva.core.judged import Rate
 from salva.core.scoring import Pair, PairScoring, TrainingFilter, pair_name
 from salva.core.source import RunRecords
 from salva.core.table import Table
 from salva.core.verdict import PAIR, Verdict
-from salva.registry import pair_scorings, rates_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import ClassVar
 
+from salva.component_facts import rates_of, suite_about
 from salva.core.case import Case
 from salva.core.exchange import Written
 from salva.core.judged import JudgedBy
@@ -27,7 +28,6 @@ from salva.core.verdict import PAIR, Observers, Outcome, Verdict, observers_text
 from salva.errors import MissingExtraError
 from salva.files.outfiles import writing
 from salva.files.tables import csv_text
-from salva.registry import rates_of, suite_about
 from salva.results.headline import by_model, kind_of, leading_verdicts, parted, whole_names
 from salva.store.queries import is_leading, judged_now, leading_first
 from salva.store.reading import VERDICT_ORDER, RunReader

@@ -6,6 +6,7 @@ modules of this room, by subject; the code is what tests and scripts go by, the 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
@@ -17,6 +18,10 @@ SUBJECTS = (
     *("prompts", "english", "suites", "review", "compare", "authoring"),
 )
 """The modules of this room that hold templates."""
+
+
+class SalvaWarning(UserWarning):
+    """A warning of salva's."""
 
 
 class Message(str):
@@ -34,6 +39,9 @@ class Message(str):
         return str(self), self.code
 
 
+_warned: set[str] = set()
+
+
 @cache
 def entries() -> Mapping[str, Entry]:
     """Every entry by its code."""
@@ -48,6 +56,13 @@ def entries() -> Mapping[str, Entry]:
 def message(code: str, **values: object) -> Message:
     """The text of a code with its values filled in."""
     return Message(f"{entries()[code].template.format(**values)} [{code}]", code)
+
+
+def warn_once(warning: Message) -> None:
+    """Warn about something that changes nothing else; said once a process."""
+    if warning not in _warned:
+        _warned.add(warning)
+        warnings.warn(warning, SalvaWarning, stacklevel=2)
 
 
 def code_of(text: object) -> str:

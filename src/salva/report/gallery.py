@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from io import BytesIO
 from typing import NamedTuple
 
-from salva import registry
+from salva import component_facts
+from salva.component_facts import broken_name, rates_of, suite_about
 from salva.core.asked import Asked
 from salva.core.case import Case, Prompt
 from salva.core.command import command_for
@@ -24,7 +25,6 @@ from salva.core.source import ImageSource, Painted, QuestionAnswer, RunRecords, 
 from salva.core.verdict import OPTICAL_CHARACTER, PAIR, Failure, Observers, Outcome, Verdict
 from salva.errors import StoreError
 from salva.judging.instructing import instructing_texts, is_instructed
-from salva.registry import broken_name, rates_of, suite_about
 from salva.results.headline import leading_verdicts
 from salva.results.pair_kinds import pair_kind
 
@@ -196,7 +196,7 @@ class ExhibitMaker:
     """Turns verdicts into exhibits; each picture is read and shrunk once."""
 
     def __init__(self, asked: Asked, images: ImageSource) -> None:
-        self._chosen = registry.widened(asked)
+        self._chosen = component_facts.widened(asked)
         self._images = images
         self._thumbnails: dict[str, Thumbnail] = {}
 

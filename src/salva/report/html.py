@@ -129,10 +129,10 @@ def _featured(exhibits: Sequence[Exhibit]) -> Exhibit | None:
 
 def _checks(records: RunRecords) -> list[tuple[str, str]]:
     """The checks that judged, each with what it asks; one that is not installed is left out."""
-    installed = {entry.name for entry in entries("check")}
-    judged = [name for name in dict.fromkeys(verdict.check for verdict in records.verdicts) if name in installed]
-    sentences = [(load("check", name).__doc__ or "").strip().partition("\n")[0] for name in judged]
-    return [(name, text.removeprefix("Check: ")) for name, text in zip(judged, sentences, strict=True) if text]
+    installed = {entry.name: entry for entry in entries("check")}
+    judged = [installed[v] for v in dict.fromkeys(v.check for v in records.verdicts) if v in installed]
+    texts = [(e.name, e.summary or (load("check", e.name).__doc__ or "").strip().partition("\n")[0]) for e in judged]
+    return [(name, text.removeprefix("Check: ")) for name, text in texts if text]
 
 
 def _averaged_over(summary: Summary) -> str:

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
+from salva.component_facts import rates_of, suite_about, widened
 from salva.core.asked import Asked
 from salva.core.case import Case
 from salva.core.judged import Judged
 from salva.core.source import RunSource
 from salva.core.verdict import Failure, Outcome
-from salva.registry import rates_of, suite_about, widened
 from salva.report.pair_lines import lines_of, one_line
 from salva.report.summary import ModelSummary, summarise_records
 from salva.results.headline import leading_verdicts

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from salva.charts.formats import interval_text, percent
+from salva.component_facts import is_shown_pictures
 from salva.core.asked import CANARY, OFF, STOPPED, TOLD, Asked
 from salva.core.counted import counted
 from salva.core.judged import Rate
 from salva.core.table import KeyFigure
-from salva.registry import is_shown_pictures
 from salva.results.headline import MACRO
 from salva.results.leading import Leading
 from salva.results.rates import BOTH_WRONG, Figure

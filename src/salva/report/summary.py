@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from salva import registry
+from salva import component_facts, registry
 from salva.core.about import options_of
 from salva.core.asked import NOTHING, Asked
 from salva.core.blame import blaming
@@ -203,7 +203,7 @@ def summarise(
         )
         for model, group in by_model.items()
     }
-    inner = {model: judged.get(registry.inner_model(asked, model)) for model in by_model}
+    inner = {model: judged.get(component_facts.inner_model(asked, model)) for model in by_model}
     return Summary(
         suite=suite,
         cases=len(cases),
@@ -269,7 +269,7 @@ def _painting_tables(records: RunRecords, model: str) -> Iterator[Table]:
 
 def judgements_on(suite: str, cases: Sequence[Case], verdicts: Sequence[Verdict], asked: Asked) -> Judgements:
     """All verdicts on one model with those that lead, as the suite and the run say."""
-    about = registry.suite_about(suite)
+    about = component_facts.suite_about(suite)
     return judgements(cases, verdicts, _checks(asked, verdicts), asked.headline, about.leads, about.apart)
 
 
@@ -303,7 +303,7 @@ def _summarise_model(model: str, judged: Judgements, suite: str, asked: Asked, i
             _place_chart(charts, chart)
         key_figures += [figure for figure in measured.key_figures if not figure.is_aside]
         asides += [figure for figure in measured.key_figures if figure.is_aside]
-    leads = leading_of(judged, asked.repeats, registry.usual_score(asked))
+    leads = leading_of(judged, asked.repeats, component_facts.usual_score(asked))
     wording = wording_difference(judged)
     if leads.figure is not None:
         ends = leads.figure.interval
@@ -359,10 +359,10 @@ def _place_chart(charts: list[Chart], chart: Chart) -> None:
 
 def _metrics(suite: str) -> Iterator[Metric]:
     """The metrics that have something to say about this suite."""
-    classes = {entry.name: registry.load("metric", entry.name) for entry in registry.entries("metric")}
-    fitting = {name: metric for name, metric in classes.items() if not metric.suites or suite in metric.suites}
+    serves_all = {entry.name for entry in registry.entries("metric") if not entry.suites}
+    fitting = registry.load_all("metric", suite)
     # The rates first, then what the suite is known by, then what every suite may have.
-    for _, metric in sorted(fitting.items(), key=lambda named: (named[0] != _RATES, not named[1].suites)):
+    for _, metric in sorted(fitting.items(), key=lambda named: (named[0] != _RATES, named[0] in serves_all)):
         yield metric(options_of(metric)())
 
 
@@ -370,8 +370,8 @@ def _checks(asked: Asked, verdicts: Sequence[Verdict]) -> dict[str, JudgedBy]:
     """The checks a run was asked for, with their options, and any others that judged."""
     options = {check.name: check.options for check in asked.checks}
     options |= {verdict.check: {} for verdict in verdicts if verdict.check not in options}
-    rates = registry.rates_of(options)
+    rates = component_facts.rates_of(options)
     return {
-        name: JudgedBy(rate=rates.get(name), options=given, needs=registry.needs_of(name))
+        name: JudgedBy(rate=rates.get(name), options=given, needs=component_facts.needs_of(name))
         for name, given in options.items()
     }

@@ -11,12 +11,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from salva.component_facts import pair_scorings
 from salva.core.case import Case, Prompt
 from salva.core.exchange import Flaw
 from salva.core.scoring import Pair, PairScoring
 from salva.english.words import number_word
 from salva.errors import UsageError
-from salva.registry import pair_scorings
 from salva.review.rating_cells import Place as RowPlace
 from salva.review.rating_cells import column_key
 from salva.review.rating_files import Row, column_names

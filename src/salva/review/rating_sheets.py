@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
+from salva.component_facts import pair_scorings
 from salva.core.case import Case
 from salva.core.counted import counted
 from salva.core.exchange import Written
@@ -26,7 +27,6 @@ from salva.errors import UsageError
 from salva.files.outfiles import write_bytes, write_text
 from salva.files.tables import csv_text
 from salva.imaging.files import decode_picture, encode_picture
-from salva.registry import pair_scorings
 from salva.review.calibration import Picture
 from salva.review.chances import CHANCE, drawn_cases
 from salva.review.question_sheets import QUESTION_COLUMNS, QUESTION_HINT, graded_pictures, question_rows

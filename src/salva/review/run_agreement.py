@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from salva.component_facts import pair_scorings
 from salva.core.case import Case
 from salva.core.question import DIMENSIONS
 from salva.core.scoring import is_pair_name, pair_name
@@ -20,7 +21,6 @@ from salva.core.table import Cell, Table
 from salva.core.verdict import PAIR, Observers, Outcome, Verdict, observers_text
 from salva.errors import UsageError
 from salva.files.tables import by_kind
-from salva.registry import pair_scorings
 from salva.review.agreement import (
     REWEIGHTED_COLUMNS,
     REWEIGHTED_NOTE,

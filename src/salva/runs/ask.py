@@ -14,7 +14,8 @@ from salva.core.options import as_typed, value_of
 from salva.core.shard import Shard
 from salva.core.spec import Binding, RunSpec
 from salva.errors import UsageError, meant, unknown_name
-from salva.registry import bind, colour_reader, defaults, injection_reader, suite_about
+from salva.component_facts import suite_about
+from salva.registry import bind, colour_reader, defaults, injection_reader
 from salva.runs.binding import (
     GROUP,
     SETTABLE,
@@ -135,7 +136,7 @@ def make_spec(ask: Ask, made: Asked | None = None, foreign: Container[tuple[str,
     is_open = not ask.detector and detector is None
     notes += [f"{b.label}: {b.about.licence}" for b in (detector, reader, embedder, *judges) if b and b.about.licence]
     notes += _unreached(by_role["check"], judges)
-    checks, wanting = bind_checks(by_role["check"], roles, ask.check, kept, is_open=is_open)
+    checks, wanting = bind_checks(by_role["check"], roles, ask.check, kept, suite=ask.suite, is_open=is_open)
     if detector is not None and detector.about.floor:
         name = detector.about.floor
         check_threshold(checks, getattr(detector.options, name), f"{detector.label} keeps", f"detector.{name}")

@@ -13,7 +13,7 @@ from salva.core.about import about_of, options_of
 from salva.core.options import fields_of
 from salva.core.spec import Binding, ComponentSpec
 from salva.errors import UsageError, unknown_name
-from salva.registry import BUILT_IN, bind, entries, load
+from salva.registry import BUILT_IN, bind, load, load_all
 
 SETTABLE = ("suite", "model", "detector", "reader", "embedder", "judge", "check", "run", "executor")
 ROLES = (*SETTABLE, "metric", "importer", "exporter")
@@ -105,13 +105,14 @@ def bind_checks(
     headline: str = "",
     kept: Kept | None = None,
     *,
+    suite: str = "",
     is_open: bool = False,
 ) -> tuple[tuple[Binding, ...], tuple[Binding, ...]]:
-    """Every check whose needed roles are bound, and those that want for a detector where one is_open to be named."""
+    """The checks of a suite whose needed roles are bound, and those that only lack a detector where one may be named."""
     bound_roles = set(roles)
-    classes = {entry.name: load("check", entry.name) for entry in entries("check")}
+    classes = load_all("check", suite)
     if headline and headline not in classes:
-        raise unknown_name("check", headline, classes)
+        classes[headline] = load("check", headline)
     names_of: dict[str, set[str]] = {}
     bindings: list[Binding] = []
     wanting: list[Binding] = []

@@ -24,7 +24,8 @@ from salva.core.verdict import Outcome
 from salva.engine.progress import Progress
 from salva.errors import PluginError, SalvaError, UsageError
 from salva.judging.waves import Waves, conclude
-from salva.registry import bind, colour_reader, rates_of, rebind
+from salva.component_facts import rates_of
+from salva.registry import bind, colour_reader, rebind
 from salva.runs.ask import NOBODY, check_threshold, settings_by_role
 from salva.runs.binding import bind_each, bind_checks, component_spec
 from salva.runs.selftest_cases import COLOURED, nameable
@@ -184,7 +185,7 @@ def make_bench(detector: str, reader: str, settings: Mapping[str, str], seed: in
     if seer is None:
         raise UsageError("the selftest needs a detector; name one with --detector")
     observers = [binding for binding in (*bound.values(), colour_reader()) if binding is not None]
-    judging, _ = bind_checks(by_role["check"], {b.role for b in observers})
+    judging, _ = bind_checks(by_role["check"], {b.role for b in observers}, suite="metalogic")
     if floor := seer.about.floor:
         check_threshold(judging, getattr(seer.options, floor), f"{seer.label} keeps", f"detector.{floor}")
     checks = {binding.label: binding for binding in judging}

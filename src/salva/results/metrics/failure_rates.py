@@ -35,7 +35,6 @@ class FailureRates:
     """Rates, errors, control and what could not be decided."""
 
     version: ClassVar[str] = "1"
-    suites: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, options: NoOptions) -> None:
         self._options = options

@@ -33,7 +33,6 @@ class JudgeCosts:
     """Calls, tokens, money, unreadable replies and flips, per judge."""
 
     version: ClassVar[str] = "1"
-    suites: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, options: NoOptions) -> None:
         self._options = options

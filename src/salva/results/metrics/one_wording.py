@@ -22,7 +22,6 @@ class OneWording:
     """Pairs with one picture."""
 
     version: ClassVar[str] = "1"
-    suites: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, options: NoOptions) -> None:
         self._options = options

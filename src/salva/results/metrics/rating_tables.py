@@ -70,7 +70,6 @@ class RatingTables:
     """Mean ratings with their numbers and intervals, by person, by judge, and of the people together."""
 
     version: ClassVar[str] = "1"
-    suites: ClassVar[tuple[str, ...]] = ("ratings",)
 
     def __init__(self, options: NoOptions) -> None:
         self._options = options

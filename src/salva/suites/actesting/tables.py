@@ -60,7 +60,6 @@ class ActestingTables:
     """What a change of a caption does to its image, in the shape of the published tables."""
 
     version: ClassVar[str] = "1"
-    suites: ClassVar[tuple[str, ...]] = ("actesting",)
 
     def __init__(self, options: NoOptions) -> None:
         self._options = options

@@ -55,7 +55,6 @@ class CfWorldTables:
     """How well a model draws a world with changed laws, in the shape of the published tables."""
 
     version: ClassVar[str] = "1"
-    suites: ClassVar[tuple[str, ...]] = ("cfworld",)
     about: ClassVar[About] = About(
         figures=(
             OwnFigure(name="prr", title="PRR", terms=lambda one: _terms(one, "s_l1", "gated_l2"), of_means=_retained),

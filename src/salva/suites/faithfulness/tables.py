@@ -49,7 +49,6 @@ class FaithfulnessTables:
     """Faithfulness, stability and CLIP scores by category, law and dimension, with charts."""
 
     version: ClassVar[str] = "1"
-    suites: ClassVar[tuple[str, ...]] = ("faithfulness",)
     about: ClassVar[About] = About(
         figures=(
             OwnFigure(

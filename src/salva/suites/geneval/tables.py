@@ -51,7 +51,6 @@ class GenEvalTables:
     """How many images are correct, by task, rule and detector."""
 
     version: ClassVar[str] = "1"
-    suites: ClassVar[tuple[str, ...]] = ("geneval",)
 
     def __init__(self, options: NoOptions) -> None:
         self._options = options

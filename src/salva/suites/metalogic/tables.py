@@ -69,7 +69,6 @@ class MetaLogicTables:
     """Law by modifier, AND against OR, the curve over numbers, and the published figures."""
 
     version: ClassVar[str] = "1"
-    suites: ClassVar[tuple[str, ...]] = ("metalogic",)
 
     def __init__(self, options: NoOptions) -> None:
         self._options = options

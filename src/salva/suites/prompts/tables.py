@@ -33,7 +33,6 @@ class PromptsTables:
     """Ways, and what no way was open to."""
 
     version: ClassVar[str] = "1"
-    suites: ClassVar[tuple[str, ...]] = ("prompts",)
 
     def __init__(self, options: NoOptions) -> None:
         self._options = options

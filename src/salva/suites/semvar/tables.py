@@ -67,7 +67,6 @@ class SemVarTables:
     """How far images follow the meaning, in the shape of the published tables."""
 
     version: ClassVar[str] = "1"
-    suites: ClassVar[tuple[str, ...]] = ("semvar",)
     about: ClassVar[About] = About(
         figures=(
             OwnFigure(name="kappa", title="kappa", terms=lambda one: _term(one, "kappa")),

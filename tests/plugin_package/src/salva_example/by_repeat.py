@@ -15,7 +15,6 @@ class ByRepeat:
     """Metric: one row a repeat, over the verdicts that lead."""
 
     version: ClassVar[str] = "1"
-    suites: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, options: NoOptions) -> None:
         self._options = options

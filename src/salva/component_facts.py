@@ -1,0 +1,126 @@
+"""What registered components say about themselves, for those who know them by name only.
+
+A component that is not installed says nothing: a report must not need the plugins that made its run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from salva.core.about import About, about_of
+from salva.core.asked import Asked
+from salva.core.judged import Rate
+from salva.core.own_figure import OwnFigure
+from salva.core.scoring import PairScoring
+from salva.core.spec import ComponentSpec
+from salva.errors import PluginError, SalvaError
+from salva.registry import BUILT_IN, Entry, bind, defaults, entries, load, load_all
+
+
+def rates_of(checks: Iterable[str]) -> dict[str, Rate | None]:
+    """What the failures of each check are a rate of; one that is not installed is left out."""
+    installed = {entry.name for entry in entries("check")}
+    return {name: about_of(load("check", name)).rate for name in dict.fromkeys(checks) if name in installed}
+
+
+def installed_version_of(role: str, name: str) -> str:
+    """The version of a component here; empty where it is not installed."""
+    try:
+        return str(load(role, name).version)
+    except SalvaError:
+        return ""
+
+
+def needs_of(check: str) -> tuple[str, ...]:
+    """The roles whose looks a check goes by; none where it is not installed."""
+    return _said_by("check", check).needs_roles
+
+
+def broken_name(check: str) -> str:
+    """What a failure of a check shows, in a few words."""
+    try:
+        said = about_of(load("check", check)).broken
+    except SalvaError:
+        said = ""
+    return said or f"{check} broken"
+
+
+def suite_about(name: str) -> About:
+    """What a suite says of itself; nothing where it is not installed, since a report must not need it."""
+    return _said_by("suite", name)
+
+
+def own_figures(suite: str) -> tuple[OwnFigure, ...]:
+    """The figures that a suite leads with in the place of a rate, by the metrics that are made for it."""
+    metrics = load_all("metric", suite).values()
+    return tuple(figure for metric in metrics for figure in about_of(metric).figures)
+
+
+def usual_score(asked: Asked) -> float | None:
+    """The score that a run's detector has on its own ground, where it says so."""
+    name = next((o.typed or o.name for o in asked.observers if o.role == "detector"), "")
+    return _said_by("detector", name.partition("/")[0]).usual_score if name else None
+
+
+def inner_model(asked: Asked, model: str) -> str:
+    """The model of a run that another one of it is put round, with the same options; empty where there is none."""
+    outer = next((component for component in asked.models if component.name == model), None)
+    if outer is None or not _said_by("model", (outer.typed or model).partition("/")[0]).wraps:
+        return ""
+    name, _, target = str(outer.options.get("model", "")).partition("/")
+    pairs = outer.options.get("inner")
+    options = dict(str(pair).split("=", 1) for pair in pairs) if isinstance(pairs, list) else {}
+    try:
+        inside = bind(ComponentSpec(role="model", name=name, target=target, options=options), is_foreign=True).asked()
+    except SalvaError:
+        return ""
+    wanted = (inside.name, dict(inside.options))
+    return next(
+        (model.name for model in asked.models if (model.typed or model.name, dict(model.options)) == wanted), ""
+    )
+
+
+def is_shown_pictures(asked: Asked) -> bool:
+    """Whether a judge of a run looks at pictures; one that answers from boxes never sees what is written in them."""
+    names = [(o.typed or o.name).partition("/")[0] for o in asked.observers if o.role == "judge"]
+    return any("detector" not in _said_by("judge", name).needs_roles for name in names)
+
+
+def _said_by(role: str, name: str) -> About:
+    try:
+        return about_of(load(role, name))
+    except SalvaError:
+        return About()
+
+
+def pair_scorings() -> dict[str, PairScoring]:
+    """Checks that score pictures against texts, with what they say about such scores."""
+    ours = [entry.name for entry in entries("check") if entry.distribution != "salva" or _scores_pairs(entry)]
+    scorings = {name: about_of(check).scoring for name in ours if (check := _loadable("check", name))}
+    return {name: scoring for name, scoring in scorings.items() if scoring is not None}
+
+
+def _scores_pairs(entry: Entry) -> bool:
+    ours = BUILT_IN[entry.role].get(entry.name)
+    return ours is not None and ours.scores_pairs
+
+
+def _loadable(role: str, name: str) -> type[Any] | None:
+    try:
+        return load(role, name)
+    except PluginError:
+        return None
+
+
+def widened(asked: Asked) -> Asked:
+    """What was asked in as few options as say it, of the whole suite: there a case of a sample is found again."""
+    size = asked.size
+    if size.isdecimal():
+        try:
+            sizes = tuple(load("suite", asked.suite.name).sizes)
+            size = "full" if "full" in sizes else str(sizes[-1])
+        except SalvaError:
+            size = "full"
+    return replace(asked.chosen(defaults), size=size)
