@@ -154,11 +154,20 @@ def commands_page() -> str:
     for name in COMMANDS:
         command = salva.get_command(parent, name)
         assert command is not None
-        with click.Context(
-            command, info_name=name, parent=parent, terminal_width=100, max_content_width=100
-        ) as context:
-            lines += [f"## salva {name}", "", "```", command.get_help(context), "```", ""]
+        lines += _help(command, name, parent)
     return "\n".join(lines)
+
+
+def _help(command: click.Command, name: str, parent: click.Context) -> list[str]:
+    """The help of a command and of the commands in it."""
+    with click.Context(command, info_name=name, parent=parent, terminal_width=100, max_content_width=100) as context:
+        lines = [f"## {context.command_path}", "", "```text", command.get_help(context), "```", ""]
+        if isinstance(command, click.Group):
+            for part in command.list_commands(context):
+                inner = command.get_command(context, part)
+                assert inner is not None
+                lines += _help(inner, part, context)
+    return lines
 
 
 def _layers() -> list[str]:
