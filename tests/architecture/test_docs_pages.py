@@ -44,22 +44,3 @@ def test_the_page_on_releases_shows_the_file() -> None:
     shown = next(block for block in blocks(DOCS / "how-to" / "check-a-release.md") if block.language == "toml")
     _, _, content = (DOCS / "how-to" / "release-check.toml").read_text(encoding="utf-8").partition("\n")
     assert shown.text == content
-
-
-OPTION = re.compile(r"\b((?:model|detector|reader|embedder|judge|suite|check|executor)\.[a-z]\w*)\b(?!\()")
-FLAG = re.compile(r"(?<![\w-])(--[a-z][\w-]+)")
-NOT_OURS = {"--api", "--random_flip", "--no_hflip"}
-"""Flags of other programs."""
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_options_and_flags_that_a_page_names_exist(page: Path) -> None:
-    reference = "".join(
-        (DOCS / "reference" / name).read_text(encoding="utf-8") for name in ("components.md", "commands.md")
-    )
-    text = re.sub(r"```(bash|python).*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
-    flags = {flag for flag in FLAG.findall(text) if not flag.startswith("--salva-")} - NOT_OURS
-    options = {option for option in OPTION.findall(text) if not option.endswith((".py", ".md", ".json", ".toml"))}
-    missing = {flag for flag in flags if not re.search(rf"{flag}\b", reference)}
-    missing |= {option for option in options if f"`{option.replace('reader', 'judge', 1)}`" not in reference}
-    assert missing == set()

@@ -338,7 +338,7 @@ def test_pictures_of_kinds_that_nobody_reads_are_named_where_some_are_missing(
         asked(model, text)
         model.close()
         told = capsys.readouterr().err
-        assert ("1 picture there is not read, as only PNG, JPEG and WEBP are: a_dog_0.GIF" in told) == is_told, told
+        assert ("1 picture there is not read, as only PNG, JPEG, WEBP are: a_dog_0.GIF" in told) == is_told, told
         assert "notes.txt" not in told
 
 

@@ -20,11 +20,10 @@ from salva.core.protocols import ObserveRequest
 from salva.core.scene import Box
 from salva.errors import BackendError, SalvaError, UsageError
 from salva.hardware.checkpoints import digest_of_files
-from salva.imaging.files import decode_picture
+from salva.imaging.files import SUFFIXES, decode_picture
 
 NAME = "scene-graph"
 PREDICTION, INFO = "custom_prediction.json", "custom_data_info.json"
-_SUFFIXES = (".jpg", ".jpeg", ".png", ".webp")
 _SHORTER, _LONGER = 600, 1000
 """The network sees pictures scaled to these sides, and its boxes are in their pixels."""
 _N_TOP = 20
@@ -127,7 +126,7 @@ def _pictures(root: Path) -> dict[str, list[Path]]:
     """Picture files by name. The files of others name paths on others' disks, which are never opened."""
     paths: dict[str, list[Path]] = {}
     for path in sorted(root.rglob("*")):
-        if path.suffix.lower() in _SUFFIXES and path.is_file():
+        if path.suffix.lower() in SUFFIXES and path.is_file():
             paths.setdefault(path.name, []).append(path)
     return paths
 

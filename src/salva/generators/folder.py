@@ -23,7 +23,7 @@ from salva.errors import BackendError, SalvaError, UsageError
 from salva.generators.folder_layouts import LAYOUTS, MANIFESTS, ListedPicture, detect, listed_in, unread_pictures, worn
 from salva.generators.folder_pattern import Pattern, listed_by
 from salva.generators.folder_repeats import key_of, placed
-from salva.imaging.files import decode_picture
+from salva.imaging.files import FORMATS, decode_picture
 
 _LONGEST_NAME = 200
 _N_SHOWN = 5
@@ -116,7 +116,8 @@ class FolderImages:
             )
             if unread := unread_pictures(self._folder):
                 files = counted(len(unread), "pictures there are", "picture there is")
-                print(f"salva: {files} not read, as only PNG, JPEG and WEBP are: {_some(unread)}", file=sys.stderr)
+                kinds = ", ".join(FORMATS)
+                print(f"salva: {files} not read, as only {kinds} are: {_some(unread)}", file=sys.stderr)
 
     def _list_missing(self, list_path: Path) -> None:
         """An old list is removed when nothing is missing any more."""

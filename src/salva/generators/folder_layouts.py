@@ -17,12 +17,12 @@ from salva.files.infiles import file_text
 from salva.files.tables import Row, columns_of, parse_json, read_json_lines, read_rows
 from salva.generators.folder_cfworld import LAYOUT as CFWORLD
 from salva.generators.folder_cfworld import is_of_cfworld, named_pictures
+from salva.imaging.files import SUFFIXES
 
 LAYOUTS = ("manifest", "pairs", "geneval", "compbench", CFWORLD, "ids", "sets", "names")
 MANIFESTS = ("manifest.csv", "manifest.jsonl")
 PROMPTS_JSON = "prompts.json"
-_SUFFIXES = {".png", ".jpg", ".jpeg", ".webp"}
-_UNREAD = {".gif", ".tif", ".tiff", ".bmp", ".avif", ".heic", ".heif", ".jxl", ".jp2", ".tga", ".ppm"}
+_UNREAD = {".gif", ".tif", ".tiff", ".bmp", ".avif", ".heic", ".heif", ".jxl", ".jp2", ".tga", ".ppm"} - SUFFIXES.keys()
 """Pictures too, which nobody here opens."""
 _NUMBERED = re.compile(r"(?P<stem>.+)_(?P<number>\d+)")
 _SEEDED = re.compile(r"(?P<stem>.+?)[\W_]+(?:seed[\W_]*)?(?P<number>\d+)", re.IGNORECASE)
@@ -111,7 +111,7 @@ def listed_in(folder: Path, layout: str, listing: Path | None = None) -> list[Li
 def _pictures(folder: Path) -> list[Path]:
     if not folder.is_dir():
         return []
-    return sorted(path for path in folder.iterdir() if path.suffix.lower() in _SUFFIXES and path.is_file())
+    return sorted(path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES and path.is_file())
 
 
 def _by_manifest(folder: Path, listing: Path | None) -> Iterator[ListedPicture]:
@@ -159,7 +159,7 @@ def _by_pairs(folder: Path, listing: Path | None) -> Iterator[ListedPicture]:
 
 def all_pictures(folder: Path) -> list[Path]:
     """Every picture of a folder and of the folders in it."""
-    return sorted(path for path in folder.rglob("*") if path.suffix.lower() in _SUFFIXES)
+    return sorted(path for path in folder.rglob("*") if path.suffix.lower() in SUFFIXES)
 
 
 def unread_pictures(folder: Path) -> list[str]:

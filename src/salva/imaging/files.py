@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 MAX_PIXELS = 64_000_000
 """Far above what models paint (8,000 x 8,000), far below what fills the memory."""
-FORMATS = ("PNG", "JPEG", "WEBP")
+SUFFIXES = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP"}
+"""Files that are read as images, and the format of each. To read another, add it here."""
+FORMATS = tuple(dict.fromkeys(SUFFIXES.values()))
 
 
 def decode_picture(data: bytes, formats: tuple[str, ...] = FORMATS, max_pixels: int = MAX_PIXELS) -> Picture:

@@ -21,7 +21,7 @@ from salva.engine.actors import Actor
 from salva.engine.guard import build
 from salva.engine.progress import Progress, SilentProgress
 from salva.errors import BackendError, SalvaError, StoreError, UsageError
-from salva.imaging.files import decode_picture
+from salva.imaging.files import SUFFIXES, decode_picture
 from salva.registry import bind
 from salva.runs.binding import component_spec
 from salva.stats.frechet import Quality, fid, fit_temperature, gaussian_of, inception_score
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-SUFFIXES = (".png", ".jpg", ".jpeg", ".webp")
 _QUERY = Query(role="embedder")
 SILENT = SilentProgress()
 _NO_PICTURE = Picture(rgb=bytes(3), width=1, height=1)
