@@ -149,7 +149,9 @@ def test_what_people_write(sentence: str, notation: str) -> None:
 def test_two_honest_readings_are_both_shown(sentence: str, one: str, other: str) -> None:
     with pytest.raises(FormulaError) as caught:
         from_english(sentence)
-    assert f"it can be read as {one} or as {other}" in str(caught.value)
+    assert caught.value.code == "two-readings"
+    assert f" {one} " in str(caught.value)
+    assert f" {other}." in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -187,30 +189,31 @@ def test_what_a_formula_cannot_say_is_refused(sentence: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sentence", "position", "problem"),
+    ("sentence", "position", "code"),
     [
-        ("There is a cat and a dog or a cow", 25, "cat & dog . cow or as cat & .dog . cow."),
-        ("There isn't a cat and a dog", 18, "!cat & dog or as !.cat & dog."),
-        ("There is a cat in the middle", 15, "axis of the middle"),
-        ("There is a cat on", 17, "expected a or an"),
-        ("There is a cat on a cat", 20, "different entity"),
-        ("There is two red cats on a dog", 13, "without a colour"),
-        ("There was a cat", 6, "expected is or are"),
-        ("There is cat", 9, "expected a, an, no or a number"),
-        ("a cat, a dog", 12, "before its last part"),
-        ("There is a", 10, "expected an entity"),
-        ("There are 100 cats", 10, "from 1 to 99"),
-        ("There are 0 cats", 10, "got 0; write no for none"),
-        ("0 cat", 0, "got 0; write no for none"),
-        ("There is either a cat and a dog", 22, "expected 'or'"),
-        ("Draw me a cat", 0, "expected a, an, no or a number"),
-        ("a cat and a dog yesterday!", 25, "expected the end"),
-        ("There is a c\x07t", 12, "cannot be printed"),
+        ("There is a cat and a dog or a cow", 25, "two-readings"),
+        ("There isn't a cat and a dog", 18, "two-readings"),
+        ("There is a cat in the middle", 15, "two-readings"),
+        ("There is a cat on", 17, "formula-expected"),
+        ("There is a cat on a cat", 20, "relation-sides"),
+        ("There is two red cats on a dog", 13, "relation-sides"),
+        ("There was a cat", 6, "formula-expected"),
+        ("There is cat", 9, "formula-expected"),
+        ("a cat, a dog", 12, "formula-expected"),
+        ("There is a", 10, "formula-expected"),
+        ("There are 100 cats", 10, "count-range"),
+        ("There are 0 cats", 10, "count-range"),
+        ("0 cat", 0, "count-range"),
+        ("There is either a cat and a dog", 22, "formula-expected"),
+        ("Draw me a cat", 0, "formula-expected"),
+        ("a cat and a dog yesterday!", 25, "formula-expected"),
+        ("There is a c\x07t", 12, "text-unprintable"),
     ],
 )
-def test_what_is_no_sentence_is_pointed_at(sentence: str, position: int, problem: str) -> None:
-    with pytest.raises(FormulaError, match=problem) as caught:
+def test_what_is_no_sentence_is_pointed_at(sentence: str, position: int, code: str) -> None:
+    with pytest.raises(FormulaError) as caught:
         from_english(sentence)
+    assert caught.value.code == code
     assert caught.value.position == position
 
 

@@ -20,7 +20,7 @@ from salva.logic.formula import And, Atom, Formula, Not, Or, Related
 from salva.logic.notation import parse, to_notation
 
 EFFORT = int(os.environ.get("SALVA_PROVE", "1"))
-_READINGS = re.compile(r"it can be read as (.+) or as (.+); say which")
+_READINGS = re.compile(r"can be read as (.+) or as (.+)\. Say which")
 
 
 def canonical(f: Formula) -> object:

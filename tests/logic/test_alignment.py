@@ -109,7 +109,7 @@ def test_too_many_ways_to_be_true_are_refused() -> None:
     choices = (disjunction([parse(f"red {e}"), parse(f"blue {e}")]) for e in ("cat", "dog", "cow", "sheep", "apple"))
     one_of_each = conjunction([*choices, *(parse(f"left_of({a}, b) | above({a}, b)") for a in ("cat", "dog", "cow"))])
     assert align(one_of_each, Scene()).object_share == 0
-    with pytest.raises(UsageError, match="more than 256 ways"):
+    with pytest.raises(UsageError, match=r"\[formula-too-large\]"):
         align(conjunction([one_of_each, parse("hat | cup")]), Scene())
 
 

@@ -228,12 +228,12 @@ def test_the_numbers_that_prove_it_are_told() -> None:
 
 def test_a_contradiction_has_no_nearest_world() -> None:
     assert not satisfies(parse("cat & !cat"), scene())
-    with pytest.raises(UsageError, match="contradictory"):
+    with pytest.raises(UsageError, match=r"\[formula-contradictory\]"):
         explain(parse("cat & !cat"), scene())
 
 
 def test_an_unknown_place_rule_is_refused() -> None:
-    with pytest.raises(UsageError, match="no place rule 'halves'; known: order, thirds"):
+    with pytest.raises(UsageError, match=r"\[formula-unknown\]"):
         satisfies(parse("cat"), scene(), place="halves")
 
 

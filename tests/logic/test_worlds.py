@@ -110,7 +110,7 @@ def test_choosing_is_fair() -> None:
 
 
 def test_choosing_from_a_contradiction_is_refused() -> None:
-    with pytest.raises(UsageError, match="contradictory"):
+    with pytest.raises(UsageError, match=r"\[formula-contradictory\]"):
         choose_world(parse("cat & !cat"), Random(1))
 
 
@@ -125,7 +125,7 @@ def test_a_chosen_world_is_one_of_the_worlds(f: Formula) -> None:
 
 
 def test_an_unknown_reading_is_refused() -> None:
-    with pytest.raises(UsageError, match="no counts 'loose'; known: exact, at-least"):
+    with pytest.raises(UsageError, match=r"\[formula-unknown\]"):
         count_worlds(parse("cat"), "loose")
 
 

@@ -1,7 +1,7 @@
 """One noun phrase of a sentence to its formula: how many of what, in which colour, where.
 
 Words come in at the number or article and leave behind the place or relation that ends the phrase. Lists, groups and
-clauses are english_reader.py's; a phrase says how it opened and ended, because both may reach further than the phrase.
+clauses are reader.py's; a phrase says how it opened and ended, because both may reach further than the phrase.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from salva.english.phrases import NO, Ending, Joint, Phrase, joined, members_of
 from salva.english.tokens import PLACES, RELATIONS, WHICH, WITHOUT, Words
 from salva.english.words import article, number_of
 from salva.logic.formula import COLOURS, MAX_COUNT, RESERVED_WORDS, And, Atom, Not, Or, axis_of, entity_problem
+from salva.messages import message
 
 _STOPS = RESERVED_WORDS | {WITHOUT}
-_TOO_MANY = f"a count must be from 1 to {MAX_COUNT}"
 
 
 class Things:
@@ -100,12 +100,12 @@ class Things:
 
     def _counted(self, phrase: Phrase, at: int) -> Atom:
         if not isinstance(phrase.formula, Atom):
-            self._words.fail("a number of things that stand in a relation cannot be said in a formula", at)
+            self._words.fail(message("relation-sides", example="a cat on a mat"), at)
         return phrase.formula
 
     def _atom_of(self, atom: Atom, n: int) -> Atom:
         if n > MAX_COUNT:
-            self._words.fail(f"{_TOO_MANY}, got {n}")
+            self._words.fail(message("count-range", limit=MAX_COUNT, got=n))
         return Atom(atom.entity, n, atom.colour, atom.place)
 
     def _things(self, n: int, *, is_plural: bool | None = True, step: int = 0) -> Phrase:
@@ -130,7 +130,7 @@ class Things:
 
     def _within(self, n: int) -> int:
         if n > MAX_COUNT:
-            self._words.fail(f"{_TOO_MANY}, got {n}")
+            self._words.fail(message("count-range", limit=MAX_COUNT, got=n))
         return n
 
     def _shared_noun(self, n: int) -> tuple[int, str, str] | None:
@@ -152,7 +152,7 @@ class Things:
         entity = self._noun(m > 1)[1] if is_shared else ""
         words.at = here
         if not entity and words.word != "orange":
-            words.fail(f"{words.word} what? name the thing after its colour, such as a {words.word} ball")
+            words.fail(message("colour-alone", colour=words.word))
         return (m, colour, entity) if entity else None
 
     def _refuse_orange(self, n: int, m: int, colour: str, entity: str) -> None:
@@ -190,7 +190,7 @@ class Things:
             return place
         if len(self._middle_axes) != 1:
             one, other = (Atom(atom.entity, atom.count, atom.colour, f"{axis}-middle") for axis in "xy")
-            self._words.two_readings(one, other, why="the axis of the middle is open: ")
+            self._words.two_readings(one, other)
         return f"{next(iter(self._middle_axes))}-middle"
 
     def _second(self, atom: Atom, start: int) -> str:
@@ -198,21 +198,21 @@ class Things:
         words = self._words
         if atom.count > 1 or atom.colour:
             single = f"{article(atom.entity)} {atom.entity}"
-            words.fail(f"relations hold between single entities without a colour, such as {single}", start)
+            words.fail(message("relation-sides", example=single), start)
         if not words.take("a", "an", "the", "one"):
             words.expected("a or an")
         at = words.at
         words.take("pair of")
         colour, second = self._noun(is_plural=False)
         if colour or second == atom.entity:
-            words.fail("relations need a second, different entity without a colour", at)
+            words.fail(message("relation-sides", example="a cat on a mat"), at)
         return second
 
     def _number(self) -> int:
         words = self._words
         n = number_of(words.word)
         if n is None and words.word and not words.word.strip("0"):
-            words.fail(f"a count must be from 1 to {MAX_COUNT}, got {words.word}; write no for none, as in no cats")
+            words.fail(message("count-range", limit=MAX_COUNT, got=words.word))
         if n is None:
             words.expected("a, an, no or a number")
         words.at += 1
@@ -220,7 +220,7 @@ class Things:
             words.at += 1
             n *= 12
         if words.word in ("hundred", "thousand", "million", "billion") or n > MAX_COUNT:
-            words.fail(_TOO_MANY, words.at - 1)
+            words.fail(message("count-range", limit=MAX_COUNT, got="more"), words.at - 1)
         return n
 
     def _noun(self, is_plural: bool | None) -> tuple[str | None, str]:
@@ -232,15 +232,15 @@ class Things:
         if not named:
             words.expected("an entity such as cat")
         colour = named.pop(0) if len(named) > 1 and named[0] in COLOURS else None
-        problem: str | None = unsayable(named)
+        problem = unsayable(named)
         if not problem and named[-1] in COLOURS and named != ["orange"]:
-            problem = f"{named[-1]} what? name the thing after its colour, such as a {named[-1]} ball"
-        if not problem and (inside := {*named[1:-1]} & {*COLOURS} - {"orange"}):
-            problem = f"{min(inside)!r} stands inside a name; say the colour first, such as a {min(inside)} {named[-1]}"
+            problem = message("colour-alone", colour=named[-1])
+        if not problem and {*named[1:-1]} & {*COLOURS} - {"orange"}:
+            problem = message("entity-colour", entity=" ".join(named))
         if not problem and is_plural is False and is_plural_noun(named[-1]):
-            problem = f"expected one thing after a or an, got {named[-1]!r}"
+            problem = message("formula-expected", wanted="a singular noun", got=repr(named[-1]))
         if not problem and is_plural and not can_be_several(named[-1]):
-            problem = f"expected several things after a number, got {named[-1]!r}"
+            problem = message("formula-expected", wanted="a plural noun", got=repr(named[-1]))
         is_several = is_plural_noun(named[-1]) if is_plural is None else is_plural
         entity = singular(" ".join(named)) if is_several else " ".join(named)
         problem = problem or entity_problem(entity)

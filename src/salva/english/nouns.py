@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from salva.messages import Message, message
+
 _UNCHANGED = frozenset(
     (
         *("sheep", "fish", "deer", "moose", "aircraft", "spacecraft", "bison", "salmon", "trout", "squid", "shrimp"),
@@ -164,18 +166,18 @@ def counts_in_pairs(entity: str) -> bool:
     return entity.rpartition(" ")[2] in _PAIRS
 
 
-def unsayable(words: Sequence[str]) -> str:
-    """Why these words are no name of a thing; empty where they may be one."""
+def unsayable(words: Sequence[str]) -> Message | None:
+    """Why these words are no name of an entity; None where they may be one."""
     for i, word in enumerate(words):
         # A light is a thing, a light dog is not.
         if word in _NO_NAMES or word in QUANTITIES or (word == "light" and i < len(words) - 1):
-            return f"{word!r} cannot be said in a formula; name things, numbers, colours and places"
+            return message("word-not-in-formulas", word=word)
     for word in words[1:]:
         # A walking stick is a thing, a man walking dogs is not.
         is_verb = (word.endswith("ing") and word not in _ING_NOUNS) or (word.endswith("ed") and word not in _ED_NOUNS)
         if is_verb or (word.endswith("ly") and word not in _LY_NOUNS):
-            return f"{word!r} says what a thing does, which a formula cannot; name things, numbers, colours and places"
-    return ""
+            return message("word-not-in-formulas", word=word)
+    return None
 
 
 def _plural_noun(noun: str) -> str:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from salva.english.tokens import JOINTS, WITHOUT, Words
 from salva.logic.formula import And, Atom, Formula, Not, Or, Related, conjunction, disjunction
+from salva.messages import message
 
 NOT, NO, DENIAL = "not", "no", "denial"
 
@@ -106,7 +107,7 @@ def _connectives(words: Words, joints: Sequence[Joint]) -> list[str]:
     found: list[str] = []
     for joint in reversed(joints):
         if joint.words == "," and not found:
-            words.fail("the list has no and or or before its last part")
+            words.expected("and or or before the last part of the list")
         found.insert(0, found[0] if joint.words == "," else JOINTS[joint.words])
     return found
 
@@ -143,7 +144,7 @@ def _refuse_ending_of_all(words: Words, phrases: Sequence[Phrase], connective: s
     if all(spread):
         other = [*formulas[:start], *(f for f in spread if f), *formulas[i + 1 :]]
         words.two_readings(joined(formulas, connective), joined(other, connective), at)
-    words.fail(f"it is open whether {ending.words!r} is said of one thing or of several; say it of each", at)
+    words.fail(message("reach-open", words=ending.words), at)
 
 
 def _refuse_relation_to_all(words: Words, phrases: Sequence[Phrase], connective: str, i: int, at: int) -> None:
@@ -152,14 +153,14 @@ def _refuse_relation_to_all(words: Words, phrases: Sequence[Phrase], connective:
     assert ending is not None
     related, after = formulas[i], formulas[i + 1]
     if ending.verb and not ending.relation:
-        words.fail(f"what is said of the things behind {ending.words!r}? say it of each", at)
+        words.fail(message("reach-open", words=ending.words), at)
     if not ending.relation:
         return
     if isinstance(related, Related) and after == Atom(getattr(after, "entity", "")) and after.entity != related.first:
         to_both = Related(related.relation, related.first, after.entity)
         other = [*formulas[: i + 1], to_both, *formulas[i + 2 :]]
         words.two_readings(joined(formulas, connective), joined(other, connective), at)
-    words.fail(f"it is open whether {ending.words!r} goes on behind this word; say it in two clauses", at)
+    words.fail(message("reach-open", words=ending.words), at)
 
 
 def _is_single(f: Formula) -> bool:

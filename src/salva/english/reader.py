@@ -1,4 +1,4 @@
-"""English sentences to formulas: the grammar english.py writes, and the plain sentences people write.
+"""English sentences to formulas: the grammar sentences.py writes, and the plain sentences people write.
 
 A sentence is noun phrases in a list, or clauses ("there is ...", "it is not the case that ..."); groups open with
 either, both, all of or neither. What the grammar does not know, and what can be read in two ways, raises FormulaError
@@ -13,6 +13,7 @@ from salva.english.noun_phrases import Things
 from salva.english.phrases import DENIAL, NOT, Joint, Phrase, members_of, whole_of
 from salva.english.tokens import DENIALS, GROUPS, PICTURES, WITHOUT, Words
 from salva.logic.formula import MAX_DEPTH, And, Formula, Not, conjunction, depth
+from salva.messages import message
 
 
 @lru_cache(maxsize=4096)
@@ -32,7 +33,7 @@ class _Reader:
         while words.take(".", ";") and words.word:
             sentences.append(self._sentence())
         if words.word:
-            words.fail(f"expected the end of the sentence, got {words.word!r}")
+            words.expected("the end of the sentence")
         built = conjunction(sentences)
         if depth(built) > MAX_DEPTH:
             self._check(depth(built))
@@ -59,9 +60,7 @@ class _Reader:
         start = words.at
         words.take("a", "an", "the")
         if words.word in (*PICTURES, "scene") and words.is_at("with", words.at + 1):
-            words.fail(
-                f"is the {words.word} one of the things? say a {words.word} of ..., or name it behind the others"
-            )
+            words.fail(message("reach-open", words=f"{words.word} with"))
         if not (words.word in PICTURES and words.is_at("of", words.at + 1)):
             words.at = start
             return
@@ -82,7 +81,7 @@ class _Reader:
                 joints[-1] = joints[-1]._replace(words=WITHOUT)
             if joints[-1].words == WITHOUT:
                 if phrases[-1].opening:
-                    words.fail("a denial beside without has no plain reading; say what there is and what there is not")
+                    words.fail(message("reach-open", words=WITHOUT))
                 absent = self._things.absent()
                 phrases.append(Phrase(Not(absent.formula), absent.ending, WITHOUT))
             else:
@@ -187,4 +186,4 @@ class _Reader:
 
     def _check(self, nesting: int) -> None:
         if nesting > MAX_DEPTH:
-            self._words.fail(f"the sentence nests deeper than {MAX_DEPTH} levels; simplify it")
+            self._words.fail(message("formula-too-deep", limit=MAX_DEPTH))

@@ -1,4 +1,4 @@
-"""The words of the grammar that english_reader.py reads, and a sentence as the words it is made of.
+"""The words of the grammar that reader.py reads, and a sentence as the words it is made of.
 
 What joins, what denies, what ends a noun phrase; Words walks along a sentence and points at the place where it
 stops making sense. Knows no grammar beyond that.
@@ -13,6 +13,7 @@ from typing import NamedTuple, NoReturn
 from salva.english.words import RELATION_WORDS
 from salva.logic.formula import Formula
 from salva.logic.notation import error_at, to_notation
+from salva.messages import Message, message
 
 NOT_THE_CASE = "it is not the case that"
 
@@ -140,16 +141,15 @@ class Words:
         words = self.joint_at(i) if i < len(self.tokens) else ""
         return i + len(words.split()) if words not in ("", ",") else i
 
-    def fail(self, problem: str, at: int | None = None) -> NoReturn:
+    def fail(self, problem: Message, at: int | None = None) -> NoReturn:
         """The error that points at a place, the one reached unless told."""
         i = min(self.at if at is None else at, len(self.tokens) - 1)
         raise error_at(problem, self.text, self.tokens[i].start)
 
     def expected(self, wanted: str) -> NoReturn:
         """The error that says what should stand here."""
-        self.fail(f"expected {wanted}, got {self.word or 'the end'!r}")
+        self.fail(message("formula-expected", wanted=wanted, got=repr(self.word) if self.word else "the end"))
 
-    def two_readings(self, one: Formula, other: Formula, at: int | None = None, why: str = "") -> NoReturn:
+    def two_readings(self, one: Formula, other: Formula, at: int | None = None) -> NoReturn:
         """The error that shows both readings."""
-        readings = f"it can be read as {to_notation(one)} or as {to_notation(other)}"
-        self.fail(f"{why}{readings}; say which", at)
+        self.fail(message("two-readings", one=to_notation(one), other=to_notation(other)), at)

@@ -10,7 +10,8 @@ import re
 
 from salva.english.nouns import counts_in_pairs, plural
 from salva.errors import UsageError
-from salva.logic.formula import NUMBER_WORDS
+from salva.logic.formula import MAX_COUNT, NUMBER_WORDS
+from salva.messages import message
 
 _TENS = {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90}
 
@@ -52,7 +53,7 @@ def with_article(phrase: str) -> str:
 def number_word(n: int) -> str:
     """ "one" to "twenty", then figures."""
     if n < 1:
-        raise UsageError(f"no number word for {n!r}; give 1 or more")
+        raise UsageError(message("count-range", limit=MAX_COUNT, got=n))
     return NUMBER_WORDS[n - 1] if n <= len(NUMBER_WORDS) else str(n)
 
 

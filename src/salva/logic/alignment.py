@@ -30,6 +30,7 @@ from salva.logic.formula import (
 from salva.logic.notation import to_notation
 from salva.logic.order import canonical
 from salva.logic.placing import Axis, is_related
+from salva.messages import message
 
 _MAX_WAYS = 256
 
@@ -172,9 +173,7 @@ def _ways(f: Formula, is_wanted: bool) -> Iterator[_Way]:
     elif isinstance(f, And) == is_wanted:
         lefts, rights = tuple(_ways(f.left, is_wanted)), tuple(_ways(f.right, is_wanted))
         if len(lefts) * len(rights) > _MAX_WAYS:
-            raise UsageError(
-                f"a formula that can be true in more than {_MAX_WAYS} ways cannot be scored; split {to_notation(f)!r}"
-            )
+            raise UsageError(message("formula-too-large"))
         for left in lefts:
             for right in rights:
                 yield tuple(dict.fromkeys((*left, *right)))

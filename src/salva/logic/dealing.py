@@ -15,10 +15,11 @@ from itertools import combinations, product
 from salva.core.scene import Scene, Thing
 from salva.errors import UsageError
 from salva.logic.diagram import FALSE, TRUE, Diagram
-from salva.logic.formula import Formula
+from salva.logic.formula import Formula, unknown
 from salva.logic.frame import Cell, Counts
 from salva.logic.pieces import Cells, Dealing, Piece, is_at_home, is_in_order, spots_of, spread
 from salva.logic.placing import PLACE_RULES, is_related
+from salva.messages import message
 
 _MAX_STEPS = 100_000
 _MAX_REMEMBERED = 4_000
@@ -37,7 +38,7 @@ class Dealer:
 
     def __init__(self, formulas: Sequence[Formula], counts: str, place: str) -> None:
         if place not in PLACE_RULES:
-            raise UsageError(f"no place rule {place!r}; known: {', '.join(PLACE_RULES)}")
+            raise UsageError(unknown("place rule", place, PLACE_RULES))
         self.diagram = Diagram(formulas, counts)
         self._is_by_thirds = place == "thirds"
         frames = [level.frame for level in self.diagram.levels if level.frame]
@@ -266,7 +267,7 @@ class Dealer:
     def _step(self) -> None:
         self._n_steps += 1
         if self._n_steps > _MAX_STEPS:
-            raise UsageError("there are too many ways to put these things in the places of the formula; name fewer")
+            raise UsageError(message("formula-too-large"))
 
 
 _PLAIN = Piece(None, None, None)

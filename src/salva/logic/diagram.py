@@ -27,6 +27,7 @@ from salva.logic.formula import (
 )
 from salva.logic.frame import Counts, EntityFrame, StateClass, validate_counts
 from salva.logic.order import Profile, canonical, is_consistent
+from salva.messages import message
 
 _MAX_LEVELS = 200
 _MAX_VISITS = 200_000
@@ -137,7 +138,7 @@ class Diagram:
         validate_counts(counts)
         for formula in formulas:
             if depth(formula) > MAX_DEPTH:
-                raise UsageError(f"a formula nests deeper than {MAX_DEPTH} connectives; simplify it")
+                raise UsageError(message("formula-too-deep", limit=MAX_DEPTH))
         self.nodes = Nodes()
         self._literals: dict[Literal, int] = {}
         self._level_of: dict[Literal, int] = {}
@@ -307,7 +308,7 @@ class Diagram:
     def _visit(self, n: int = 1) -> None:
         self._n_visits += n
         if self._n_visits > _MAX_VISITS:
-            raise UsageError("the formula is too large to decide; split it or mention fewer entities and relations")
+            raise UsageError(message("formula-too-large"))
 
     def _compile(self, f: Formula) -> int:
         if isinstance(f, Atom | Related):
@@ -333,10 +334,7 @@ class Diagram:
                 else:
                     spelled.setdefault(canonical(leaf), leaf)
         if len(of_entity) + len(spelled) > _MAX_LEVELS:
-            raise UsageError(
-                f"{len(of_entity)} entities and {len(spelled)} relations are too many to decide; "
-                f"{_MAX_LEVELS} together are the most"
-            )
+            raise UsageError(message("formula-too-large"))
         stated = [stated_counts(f) for f in formulas]
         levels: list[Level] = []
         for group in _related_groups(of_entity, spelled):

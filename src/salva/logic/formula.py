@@ -6,10 +6,11 @@ bracketings of one sentence are two formulas. Meaning lives in worlds.py, text i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from salva.errors import UsageError
+from salva.messages import Message, message
 
 COLOURS = ("red", "orange", "yellow", "green", "blue", "purple", "pink", "brown", "black", "white", "gray")
 PLACES = ("left", "x-middle", "right", "top", "y-middle", "bottom")
@@ -52,11 +53,11 @@ class Atom:
     def __post_init__(self) -> None:
         check_entity(self.entity)
         if not 1 <= self.count <= MAX_COUNT:
-            raise UsageError(f"a count must be from 1 to {MAX_COUNT}, got {self.count!r}; to ask for none, negate")
+            raise UsageError(message("count-range", limit=MAX_COUNT, got=repr(self.count)))
         if self.colour is not None and self.colour not in COLOURS:
-            raise UsageError(f"no colour {self.colour!r}; known: {', '.join(COLOURS)}")
+            raise UsageError(unknown("colour", self.colour, COLOURS))
         if self.place is not None and self.place not in PLACES:
-            raise UsageError(f"no place {self.place!r}; known: {', '.join(PLACES)}")
+            raise UsageError(unknown("place", self.place, PLACES))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +70,11 @@ class Related:
 
     def __post_init__(self) -> None:
         if self.relation not in RELATIONS:
-            raise UsageError(f"no relation {self.relation!r}; known: {', '.join(RELATIONS)}")
+            raise UsageError(unknown("relation", self.relation, RELATIONS))
         check_entity(self.first)
         check_entity(self.second)
         if self.first == self.second:
-            raise UsageError(f"{self.relation} needs two different entities, got {self.first!r} twice")
+            raise UsageError(message("relation-sides", example=f"{self.relation}(cat, dog)"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,16 +104,21 @@ Formula = Atom | Related | And | Or | Not
 Literal = Atom | Related
 
 
-def entity_problem(entity: str) -> str | None:
+def unknown(what: str, name: object, known: Sequence[str]) -> Message:
+    """The message about a name that formulas do not know."""
+    return message("formula-unknown", what=what, name=name, known=", ".join(known))
+
+
+def entity_problem(entity: str) -> Message | None:
     """Why this text cannot name an entity, or None when it can."""
     words = entity.split(" ") if isinstance(entity, str) else []
     if not words or not all(_is_word(word) for word in words):
-        return f"an entity is one or more lower-case words, got {entity!r}"
+        return message("entity-form", entity=entity)
     for word in words:
         if word in RESERVED_WORDS:
-            return f"the word {word!r} belongs to the grammar and cannot be part of an entity, got {entity!r}"
+            return message("entity-reserved", word=word, entity=entity)
     if len(words) > 1 and words[0] in COLOURS:
-        return f"a colour stands before the entity and is not part of it, got {entity!r}"
+        return message("entity-colour", entity=entity)
     return None
 
 
@@ -270,5 +276,5 @@ def _fold(parts: Iterable[Formula], connective: type[And] | type[Or]) -> Formula
     for part in parts:
         whole = part if whole is None else connective(whole, part)
     if whole is None:
-        raise UsageError(f"{connective.__name__} of no parts has no formula; give at least one part")
+        raise UsageError(message("formula-no-parts"))
     return whole

@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from salva.errors import UsageError
-from salva.logic.formula import Atom, Description, Stated, axis_of
+from salva.logic.formula import Atom, Description, Stated, axis_of, unknown
 from salva.logic.order import RANK, Profile
+from salva.messages import message
 
 COUNTS = ("exact", "at-least")
 ELSEWHERE = "elsewhere"
@@ -44,7 +45,7 @@ class StateClass(NamedTuple):
 def validate_counts(counts: str) -> None:
     """Raise UsageError unless counts can be this."""
     if counts not in COUNTS:
-        raise UsageError(f"no counts {counts!r}; known: {', '.join(COUNTS)}")
+        raise UsageError(unknown("counts", counts, COUNTS))
 
 
 class EntityFrame:
@@ -115,10 +116,7 @@ class EntityFrame:
         if found is not None:
             return found
         if len(self._memo) > _MAX_STEPS:
-            raise UsageError(
-                f"too many ways to have {self.entity!r} in {len(self.cells)} combinations of colours and places; "
-                "use smaller numbers or fewer descriptions of it"
-            )
+            raise UsageError(message("formula-too-large"))
         found = {}
         if i == len(self.cells):
             seen = self._classify(totals)

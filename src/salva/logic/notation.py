@@ -27,7 +27,9 @@ from salva.logic.formula import (
     atoms,
     axis_of,
     entity_problem,
+    unknown,
 )
+from salva.messages import Message, message
 
 MAX_LENGTH = 10_000
 _SHOWN = 160
@@ -51,24 +53,25 @@ def to_notation(f: Formula) -> str:
 def checked_text(text: str, wanted: str) -> str:
     """The text itself when it can be parsed at all; else FormulaError."""
     if not isinstance(text, str):
-        raise FormulaError(f"expected {wanted} as text, got {text!r}")
+        raise FormulaError(message("formula-expected", wanted=f"{wanted} as text", got=repr(text)))
     if len(text) > MAX_LENGTH:
-        raise FormulaError(f"{wanted} may have at most {MAX_LENGTH} characters, got {len(text)}; split it")
+        raise FormulaError(message("text-length", what=wanted.capitalize(), limit=MAX_LENGTH, n=len(text)))
     if not text.strip():
-        raise FormulaError(f"expected {wanted}, got nothing")
+        raise FormulaError(message("formula-expected", wanted=wanted, got="nothing"))
     for position, character in enumerate(text):
         if not (character.isprintable() or character in "\n\t"):
             visible = "".join(c if c.isprintable() else " " for c in text)
-            raise error_at(f"a character that cannot be printed: {character!r}; remove it", visible, position)
+            raise error_at(message("text-unprintable", character=character), visible, position)
     return text.replace("\t", " ")
 
 
-def error_at(problem: str, text: str, position: int) -> FormulaError:
+def error_at(problem: Message, text: str, position: int) -> FormulaError:
     """The error that points at a place of the text; of a long text only the surroundings are shown."""
     if len(text) <= _SHOWN:
         return FormulaError(problem, text, position)
     start = max(0, min(position - _SHOWN // 2, len(text) - _SHOWN))
-    return FormulaError(f"{problem} (at character {position + 1})", text[start : start + _SHOWN], position - start)
+    where = Message(f"{problem} (at character {position + 1})", problem.code)
+    return FormulaError(where, text[start : start + _SHOWN], position - start)
 
 
 @lru_cache(maxsize=4096)
@@ -103,8 +106,9 @@ class _Parser:
         built = self._either(0)
         token = self.tokens[self.at]
         if token.kind != "end":
-            wanted = "no bracket is open here" if token.text == ")" else "expected &, | or the end"
-            self._fail(f"{wanted}, got {token.text!r}", token)
+            if token.text == ")":
+                self._fail(message("formula-bracket", missing="opened"), token)
+            self._expected("&, | or the end", token)
         return built.formula
 
     def _scan(self) -> list[_Token]:
@@ -117,7 +121,7 @@ class _Parser:
             kind = match.lastgroup or ""
             token = _Token(kind, match[kind], match.start(kind))
             if kind == "other":
-                self._fail(f"{token.text!r} has no meaning in a formula; the signs are & | ! ( ) @ ,", token)
+                self._fail(message("formula-sign", sign=token.text), token)
             tokens.append(token)
             position = match.end()
         return [*tokens, _Token("end", "the end", end)]
@@ -137,7 +141,7 @@ class _Parser:
     def _join(self, connective: type[And] | type[Or], left: _Built, right: _Built) -> _Built:
         depth = 1 + max(left.depth, right.depth)
         if depth > MAX_DEPTH:
-            self._fail(f"the formula nests deeper than {MAX_DEPTH} connectives; simplify it", self.tokens[self.at - 1])
+            self._fail(message("formula-too-deep", limit=MAX_DEPTH), self.tokens[self.at - 1])
         return _Built(connective(left.formula, right.formula), depth)
 
     def _part(self, nesting: int) -> _Built:
@@ -145,21 +149,21 @@ class _Parser:
         while self._take("!"):
             n_negations += 1
         if nesting + n_negations > MAX_DEPTH:
-            self._fail(f"the formula nests deeper than {MAX_DEPTH} levels; simplify it", self.tokens[self.at - 1])
+            self._fail(message("formula-too-deep", limit=MAX_DEPTH), self.tokens[self.at - 1])
         if self._take("("):
             opened = self.tokens[self.at - 1]
             built = self._either(nesting + n_negations + 1)
             if not self._take(")"):
                 token = self.tokens[self.at]
                 if token.kind == "end":
-                    self._fail("this bracket is never closed", opened)
-                self._fail(f"expected &, | or a closing bracket, got {token.text!r}", token)
+                    self._fail(message("formula-bracket", missing="closed"), opened)
+                self._expected("&, | or a closing bracket", token)
         else:
             built = _Built(self._leaf(), 0)
         for _ in range(n_negations):
             built = _Built(Not(built.formula), built.depth + 1)
         if built.depth > MAX_DEPTH:
-            self._fail(f"the formula nests deeper than {MAX_DEPTH} levels; simplify it", self.tokens[self.at - 1])
+            self._fail(message("formula-too-deep", limit=MAX_DEPTH), self.tokens[self.at - 1])
         return built
 
     def _leaf(self) -> Formula:
@@ -176,23 +180,23 @@ class _Parser:
     def _related(self) -> Formula:
         name = self.tokens[self.at]
         if name.text not in RELATIONS:
-            self._fail(f"no relation {name.text!r}; known: {', '.join(RELATIONS)}", name)
+            self._fail(unknown("relation", name.text, RELATIONS), name)
         self.at += 1
-        self._expect("(", f"{name.text} takes two entities in brackets: {name.text}(cat, dog)")
+        self._expect("(", name.text)
         first = self._entity(self._words())
-        self._expect(",", f"{name.text} takes two entities with a comma between: {name.text}(cat, dog)")
+        self._expect(",", name.text)
         second_token = self.tokens[self.at]
         second = self._entity(self._words())
-        self._expect(")", f"{name.text} takes two entities and then a closing bracket: {name.text}(cat, dog)")
+        self._expect(")", name.text)
         if first == second:
-            self._fail(f"{name.text} needs two different entities, got {first!r} twice", second_token)
+            self._fail(message("relation-sides", example=f"{name.text}(cat, dog)"), second_token)
         return Related(name.text, first, second)
 
     def _count(self) -> int:
         token = self.tokens[self.at]
         self.at += 1
         if len(token.text) > 4 or not token.text.isascii() or not 1 <= int(token.text) <= MAX_COUNT:
-            self._fail(f"a count must be from 1 to {MAX_COUNT}, got {token.text}; write !cat for no cat", token)
+            self._fail(message("count-range", limit=MAX_COUNT, got=token.text), token)
         return int(token.text)
 
     def _words(self) -> list[_Token]:
@@ -200,9 +204,7 @@ class _Parser:
         while self.tokens[self.at].kind == "word":
             self.at += 1
         if self.at == start:
-            token = self.tokens[self.at]
-            got = token.text if token.kind == "end" else repr(token.text)
-            self._fail(f"expected an entity such as cat, got {got}", token)
+            self._expected("an entity such as cat", self.tokens[self.at])
         return self.tokens[start : self.at]
 
     def _entity(self, words: list[_Token]) -> str:
@@ -218,10 +220,9 @@ class _Parser:
         if token.text in PLACES:
             return token.text
         if token.text != "middle":
-            self._fail(f"no place {token.text!r}; known: left, right, top, bottom, middle, x-middle, y-middle", token)
+            self._fail(unknown("place", token.text, ("middle", *PLACES)), token)
         if len(self.middle_axes) != 1:
-            why = "both axes are used" if self.middle_axes else "no other place tells the axis"
-            self._fail(f"the axis of middle is open here ({why}); write x-middle or y-middle", token)
+            self._fail(message("middle-open"), token)
         return f"{next(iter(self.middle_axes))}-middle"
 
     def _take(self, sign: str) -> bool:
@@ -231,11 +232,15 @@ class _Parser:
         self.at += 1
         return True
 
-    def _expect(self, sign: str, problem: str) -> None:
+    def _expect(self, sign: str, relation: str) -> None:
         if not self._take(sign):
-            self._fail(problem, self.tokens[self.at])
+            self._expected(f"{sign!r} as in {relation}(cat, dog)", self.tokens[self.at])
 
-    def _fail(self, problem: str, token: _Token) -> NoReturn:
+    def _expected(self, wanted: str, token: _Token) -> NoReturn:
+        got = token.text if token.kind == "end" else repr(token.text)
+        self._fail(message("formula-expected", wanted=wanted, got=got), token)
+
+    def _fail(self, problem: Message, token: _Token) -> NoReturn:
         raise error_at(problem, self.text, token.start)
 
 

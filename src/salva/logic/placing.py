@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from salva.core.scene import Thing
 from salva.errors import UsageError
-from salva.logic.formula import Atom, Formula, atoms, axis_of
+from salva.logic.formula import Atom, Formula, atoms, axis_of, unknown
 from salva.logic.order import RANK
 
 PLACE_RULES = ("order", "thirds")
@@ -46,7 +46,7 @@ class Axis:
 
     def __init__(self, f: Formula, axis: str, rule: str) -> None:
         if rule not in PLACE_RULES:
-            raise UsageError(f"no place rule {rule!r}; known: {', '.join(PLACE_RULES)}")
+            raise UsageError(unknown("place rule", rule, PLACE_RULES))
         self.axis = axis
         self._rule = rule
         largest: dict[tuple[str, str | None, str], int] = {}

@@ -21,6 +21,7 @@ from salva.logic.formula import Atom, Formula, Related, atoms
 from salva.logic.frame import ELSEWHERE, Cell, Counts, EntityFrame, StateClass
 from salva.logic.order import RANK
 from salva.logic.placing import Axis, Things, is_related, third
+from salva.messages import message
 
 MISSING = "missing"
 EXTRA = "extra"
@@ -116,7 +117,7 @@ class _Explainer:
             self.diagram.begin()
             target = self._nearest(things, is_at, 0, self.diagram.roots[0], (), {})
             if target.cost >= _NEVER:
-                raise UsageError("the formula is contradictory: no scene satisfies it, so none is near to doing so")
+                raise UsageError(message("formula-contradictory"))
             found = tuple(self._differences(things, is_at, target))
             if found:
                 return found

@@ -17,6 +17,7 @@ from salva.errors import UsageError
 from salva.logic.diagram import Diagram, Path
 from salva.logic.formula import Formula, Related
 from salva.logic.frame import StateClass
+from salva.messages import message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +59,7 @@ def choose_world(f: Formula, rng: Random) -> World:
     """A world of the formula with exact counts, each as likely as any other."""
     total = count_worlds(f)
     if not total:
-        raise UsageError("the formula is contradictory: no world makes it true, so none can be chosen")
+        raise UsageError(message("formula-contradictory"))
     path, index = diagram_of(f, "exact").path_at(rng.randrange(total))
     return world_at(path, index)
 

@@ -64,7 +64,7 @@ class MetaLogicOptions:
 
 def _check_entities(where: str, entities: tuple[str, ...]) -> None:
     for entity in entities:
-        problem = entity_problem(entity)
+        problem: str | None = entity_problem(entity)
         if problem is None and not entity.isascii():
             problem = f"case ids are made of the entities, so they need the letters a to z, got {entity!r}"
         if problem:
