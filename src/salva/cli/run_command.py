@@ -14,7 +14,6 @@ from salva.cli.decided import tell_too_little
 from salva.cli.dry_run import print_forecast
 from salva.cli.main import EXIT_GATE, EXIT_INCOMPLETE, EXIT_INTERRUPTED
 from salva.core.counted import counted
-from salva.core.legible import legible
 from salva.runs import ask as asking
 
 if TYPE_CHECKING:
@@ -168,12 +167,8 @@ def _exit(summary: RunSummary, figures: Summary, decisions: list[Decision]) -> N
 
 
 def _tell_place(summary: RunSummary, directory: Path) -> None:
-    """Where the run is, what it could show, what it cost, and where it stopped."""
-    from salva.compare.power import line_after_run
-
+    """Where the run is, what it cost, and where it stopped."""
     click.echo(f"\nrun directory: {directory}\nreport:        salva report {shlex.quote(str(directory))}")
-    if could_show := line_after_run(directory):
-        click.echo(f"power:         {legible(could_show)}")
     if summary.cost_usd:
         click.echo(f"cost:          {summary.cost_usd:.4f} USD by this command, as the components count it")
     if summary.limit_reached:

@@ -128,17 +128,6 @@ def power_lines(subject: str, target: Target) -> list[str]:
     return _of_suite(subject, target)
 
 
-def line_after_run(directory: Path) -> str:
-    """What a run could show, in one line; empty where nothing was decided."""
-    basis = _basis_of(read_entrants([directory]))
-    if basis is None:
-        return ""
-    return (
-        f"{_cases_of(basis)} know {basis.title} to ±{basis.words(basis.half(basis.n_cases, basis.repeats))} and could "
-        f"show {basis.shown_words(basis.n_cases, basis.repeats)} between two models (80 % power)"
-    )
-
-
 def _of_run(directory: Path, target: Target) -> list[str]:
     basis = _basis_of(read_entrants([directory]))
     if basis is None:

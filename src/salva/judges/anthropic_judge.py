@@ -1,25 +1,18 @@
-"""Judge: Claude, at Anthropic or at an endpoint that speaks its messages API.
-
-One question about one picture a call; threads, retries and limits belong to the executor. A schema for the reply or
-a temperature that the model refuses is left out from then on. The key comes from ANTHROPIC_API_KEY alone.
-"""
+"""Judge: Claude, at Anthropic or at an endpoint that speaks its messages API. The key comes from ANTHROPIC_API_KEY."""
 
 from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from salva.core.about import About
 from salva.core.fingerprint import Json
 from salva.core.image import Picture
-from salva.core.observation import Observation
-from salva.core.protocols import ObserveRequest
 from salva.core.secrets import cut
-from salva.errors import SalvaError
 from salva.imaging.files import encode_picture
-from salva.judges.interview import AT_AN_ENDPOINT, ChatOptions, Line, Reply, interview_each
-from salva.judges.own_prompts import own_prompt, prompt_pin
+from salva.judges.endpoint_judge import EndpointJudge
+from salva.judges.interview import Reply
 from salva.judges.prompts import Ask
 from salva.remote import anthropic_client
 
@@ -29,48 +22,14 @@ if TYPE_CHECKING:
 _CUT_OFF = ("max_tokens", "model_context_window_exceeded")
 
 
-class AnthropicJudge:
+class AnthropicJudge(EndpointJudge):
     """A Claude model behind the messages API."""
 
-    Options: ClassVar[type[ChatOptions]] = ChatOptions
     version: ClassVar[str] = "2"
-    about: ClassVar[About] = AT_AN_ENDPOINT
+    provider: ClassVar[str] = "anthropic"
+    client_module: ClassVar[ModuleType] = anthropic_client
 
-    def __init__(self, options: ChatOptions) -> None:
-        self.options = options
-        self.habits = options.habits()
-        self._name = f"anthropic/{options.model}"
-        self._client = anthropic_client.connect(self._name, options.base_url, options.timeout_s)
-        self.is_structured = options.structured != "off"
-        self.own = own_prompt(options.prompt)
-        self._line = Line(self._name, options, anthropic_client, read=self._read, is_bad=_is_bad)
-
-    @staticmethod
-    def weights(options: ChatOptions) -> str:
-        """Pins the user's own prompt, if there is one."""
-        return prompt_pin(options.prompt)
-
-    @staticmethod
-    def address(options: ChatOptions) -> str:
-        """Where its answers come from."""
-        return anthropic_client.address(options.base_url, options.endpoint)
-
-    def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Observation | SalvaError]:
-        """One answer or error per request."""
-        return interview_each(self, requests, self.options)
-
-    def close(self) -> None:
-        """Close the connections."""
-        self._client.close()
-
-    def say(self, ask: Ask, picture: Picture, said: Sequence[tuple[str, str]]) -> Reply:
-        """One call, without what the endpoint has refused before; raises SalvaError."""
-        asked = self._message(ask, picture, said)
-        return self._line.send(
-            ask, lambda wishes: self._client.messages.create(**asked, extra_body=wishes), wishes=self._wishes
-        )
-
-    def _message(self, ask: Ask, picture: Picture, said: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    def _question(self, ask: Ask, picture: Picture, said: Sequence[tuple[str, str]]) -> dict[str, Any]:
         file = base64.b64encode(encode_picture(picture, "PNG")).decode()
         image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": file}}
         messages: list[dict[str, object]] = [{"role": "user", "content": [image, {"type": "text", "text": ask.text}]}]
@@ -84,8 +43,12 @@ class AnthropicJudge:
             "messages": messages,
         }
 
+    def _call(self, question: dict[str, Any], wishes: dict[str, Any]) -> Message:
+        message: Message = self._client.messages.create(**question, extra_body=wishes)
+        return message
+
     def _wishes(self, ask: Ask) -> dict[str, Json]:
-        wishes = dict(self._line.temperature)
+        wishes = dict(self._temperature)
         if ask.schema is not None:
             wishes["output_config"] = {"format": {"type": "json_schema", "schema": ask.schema}}
         return wishes
@@ -108,8 +71,7 @@ class AnthropicJudge:
             is_cut_off=answer.stop_reason in _CUT_OFF,
         )
 
+    def _is_bad_request(self, error: Exception) -> bool:
+        import anthropic
 
-def _is_bad(error: Exception) -> bool:
-    import anthropic
-
-    return isinstance(error, anthropic.BadRequestError)
+        return isinstance(error, anthropic.BadRequestError)

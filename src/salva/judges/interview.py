@@ -6,20 +6,16 @@ and a problem where even the last reply could not be read. Knows no endpoint.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Protocol
 
 from salva.core.about import About, Habits
-from salva.core.blame import translating
-from salva.core.fingerprint import Json
 from salva.core.image import Picture
-from salva.core.observation import Answer, Observation
+from salva.core.observation import Answer
 from salva.core.options import endpoint_label, option
-from salva.core.protocols import ObserveRequest, Query
-from salva.core.secrets import cut
-from salva.errors import BackendError, RefusedError, SalvaError, UnusableError, UsageError
+from salva.core.protocols import Query
+from salva.errors import BackendError, RefusedError, UsageError
 from salva.judges.own_prompts import PRESETS, prompt_pin
 from salva.judges.prompts import Ask, again, put
 from salva.judges.replies import read_reply
@@ -204,80 +200,6 @@ def _talked(talk: Talk, partner: Partner, picture: Picture, options: ChatOptions
             is_structured = False
 
 
-class Kit(Protocol):
-    """A maker's kit, as salva.remote has it."""
-
-    def translate(self, name: str, error: Exception) -> SalvaError:
-        """An exception of the kit as one of ours."""
-
-
-class Line:
-    """A judge's line to its endpoint: a call is made again without what the endpoint refuses for good.
-
-    read: the reply in an answer. is_bad: whether an exception of the kit says that the request was at fault.
-    """
-
-    def __init__(
-        self,
-        name: str,
-        options: ChatOptions,
-        kit: Kit,
-        *,
-        read: Callable[[Any], Reply],
-        is_bad: Callable[[Exception], bool],
-    ) -> None:
-        self.temperature: dict[str, Json] = {}
-        """What to ask for by that name; empty once it was refused."""
-        if options.temperature is not None:
-            self.temperature = {"temperature": options.temperature}
-        self._name, self._kit, self._read, self._is_bad = name, kit, read, is_bad
-        self._may_drop_schema = options.structured == "auto"
-
-    def send(
-        self,
-        ask: Ask,
-        call: Callable[[dict[str, Any]], object],
-        *,
-        wishes: Callable[[Ask], dict[str, Any]],
-        concede: Callable[[str, dict[str, Any]], bool] = lambda *_: False,
-    ) -> Reply:
-        """The reply to a call; raises SalvaError.
-
-        wishes: what is asked for beside the question. concede: give up one of them for good, if the words of the
-        endpoint name it.
-        """
-        while True:
-            wished = wishes(ask)
-            try:
-                # Kits let the exceptions of parsers and HTTP libraries through.
-                with translating(partial(self._kit.translate, self._name)):
-                    return self._reply(call(wished))
-            except BackendError as problem:
-                error = problem.__cause__
-                if not isinstance(error, Exception) or not self._is_bad(error):
-                    raise
-                if isinstance(problem, RefusedError | UnusableError):
-                    raise
-                words = str(error).lower()
-                if concede(words, wished):
-                    continue
-                if "temperature" in wished and "temperature" in words:
-                    self.temperature = {}
-                elif ask.schema is not None and self._may_drop_schema:
-                    raise SchemaRefusedError from error
-                else:
-                    raise
-
-    def _reply(self, answer: object) -> Reply:
-        """The reply in an answer; one of another shape than the API has is a BackendError."""
-        try:
-            return self._read(answer)
-        except (AttributeError, TypeError) as error:
-            raise BackendError(
-                f"{self._name} answered in a shape its API does not have: {cut(repr(answer), 200)}", is_retryable=False
-            ) from error
-
-
 def _usage(replies: Sequence[Reply], price: Price | None) -> dict[str, float]:
     """What all the replies cost together; what is not known of one is not known of all."""
     usage = {"n_calls": float(len(replies))}
@@ -290,20 +212,6 @@ def _usage(replies: Sequence[Reply], price: Price | None) -> dict[str, float]:
     if price is not None and {"input_tokens", "output_tokens"} <= usage.keys():
         usage["cost_usd"] = (usage["input_tokens"] * price[0] + usage["output_tokens"] * price[1]) / 1e6
     return usage
-
-
-def interview_each(
-    partner: Partner, requests: Sequence[ObserveRequest], options: ChatOptions
-) -> list[Observation | SalvaError]:
-    """One answer or error per request; a picture too large for the judge is made smaller first."""
-    outcomes: list[Observation | SalvaError] = []
-    for request in requests:
-        picture = sized(request.picture, options.side)
-        try:
-            outcomes.append(interview(partner, request.query, picture, options))
-        except SalvaError as error:
-            outcomes.append(error)
-    return outcomes
 
 
 def sized(picture: Picture, side: int) -> Picture:

@@ -1,0 +1,129 @@
+"""What judges behind an endpoint share: connecting, asking, and giving up what the endpoint refuses.
+
+One question about one image a call; threads, retries and limits belong to the executor. A subclass says how its API
+wants a question, what it asks for besides, and where the reply is in an answer.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import partial
+from types import ModuleType
+from typing import Any, ClassVar
+
+from salva.core.about import About
+from salva.core.blame import translating
+from salva.core.fingerprint import Json
+from salva.core.image import Picture
+from salva.core.observation import Observation
+from salva.core.protocols import ObserveRequest
+from salva.core.secrets import cut
+from salva.errors import BackendError, RefusedError, SalvaError, UnusableError
+from salva.judges.interview import AT_AN_ENDPOINT, ChatOptions, Reply, SchemaRefusedError, interview, sized
+from salva.judges.own_prompts import own_prompt, prompt_pin
+from salva.judges.prompts import Ask
+
+
+class EndpointJudge(ABC):
+    """A judge behind an API of some provider."""
+
+    Options: ClassVar[type[ChatOptions]] = ChatOptions
+    about: ClassVar[About] = AT_AN_ENDPOINT
+    provider: ClassVar[str]
+    client_module: ClassVar[ModuleType]
+    """The module of salva.remote that connects, names addresses and translates errors."""
+
+    def __init__(self, options: ChatOptions) -> None:
+        self.options = options
+        self.habits = options.habits()
+        self.is_structured = options.structured != "off"
+        self.own = own_prompt(options.prompt)
+        self._name = f"{self.provider}/{options.model}"
+        self._client: Any = self.client_module.connect(self._name, options.base_url, options.timeout_s)
+        self._temperature: dict[str, Json] = {}
+        """What to ask for by that name; empty once it was refused."""
+        if options.temperature is not None:
+            self._temperature = {"temperature": options.temperature}
+
+    @staticmethod
+    def weights(options: ChatOptions) -> str:
+        """Pins the user's own prompt, if there is one."""
+        return prompt_pin(options.prompt)
+
+    @classmethod
+    def address(cls, options: ChatOptions) -> str:
+        """Where its answers come from."""
+        return str(cls.client_module.address(options.base_url, options.endpoint))
+
+    def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Observation | SalvaError]:
+        """One answer or error per request; an image too large for the judge is made smaller first."""
+        outcomes: list[Observation | SalvaError] = []
+        for request in requests:
+            picture = sized(request.picture, self.options.side)
+            try:
+                outcomes.append(interview(self, request.query, picture, self.options))
+            except SalvaError as error:
+                outcomes.append(error)
+        return outcomes
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def say(self, ask: Ask, picture: Picture, said: Sequence[tuple[str, str]]) -> Reply:
+        """The reply to one question, without what the endpoint has refused before; raises SalvaError."""
+        question = self._question(ask, picture, said)
+        while True:
+            wishes = self._wishes(ask)
+            try:
+                # Kits let the exceptions of parsers and HTTP libraries through.
+                with translating(partial(self.client_module.translate, self._name)):
+                    return self._reply(self._call(question, wishes))
+            except BackendError as problem:
+                error = problem.__cause__
+                is_final = isinstance(problem, RefusedError | UnusableError)
+                if is_final or not isinstance(error, Exception) or not self._is_bad_request(error):
+                    raise
+                words = str(error).lower()
+                if self._concede(words, wishes):
+                    continue
+                if "temperature" in wishes and "temperature" in words:
+                    self._temperature = {}
+                elif ask.schema is not None and self.options.structured == "auto":
+                    raise SchemaRefusedError from error
+                else:
+                    raise
+
+    def _reply(self, answer: Any) -> Reply:
+        """The reply in an answer; one of another shape than the API has is a BackendError."""
+        try:
+            return self._read(answer)
+        except (AttributeError, TypeError) as error:
+            raise BackendError(
+                f"{self._name} answered in a shape its API does not have: {cut(repr(answer), 200)}", is_retryable=False
+            ) from error
+
+    def _concede(self, words: str, wishes: dict[str, Any]) -> bool:  # for those who can
+        """Give up a wish for good, if the words of the endpoint name it."""
+        return False
+
+    @abstractmethod
+    def _question(self, ask: Ask, picture: Picture, said: Sequence[tuple[str, str]]) -> Any:
+        """A question about an image, after what was said before, as the API takes it."""
+
+    @abstractmethod
+    def _call(self, question: Any, wishes: dict[str, Any]) -> Any:
+        """One call of the API."""
+
+    @abstractmethod
+    def _wishes(self, ask: Ask) -> dict[str, Any]:
+        """What is asked for besides the question."""
+
+    @abstractmethod
+    def _read(self, answer: Any) -> Reply:
+        """The reply in an answer."""
+
+    @abstractmethod
+    def _is_bad_request(self, error: Exception) -> bool:
+        """Whether an exception of the kit says that the request was at fault."""
