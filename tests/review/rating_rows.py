@@ -1,19 +1,35 @@
-"""Ratings made up for tests: seven pairs of triples by several raters, and things in a wide table."""
+"""Ratings made up for tests: seven pairs of triples by several raters, and items in a wide table."""
 
 from __future__ import annotations
 
 import csv
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from salva.core.exchange import ReadIn
+from salva.errors import UsageError
 from salva.exchange.importing import import_files
+from salva.review.columns import Columns
 from salva.suites.semvar.effect import PAIRS
 
 Rows = list[dict[str, object]]
 TEXTS = {"a": "a cat chases a dog", "pv": "a dog chases a cat", "pi": "a dog is chased by a cat"}
 RATERS = ("ann", "bob", "cyd")
+WIDE = {"people": "human_1,human_2", "judge": "tifa"}
+"""What names the columns of wide_rows to the importer, and the same for agreement."""
+WIDE_COLUMNS = Columns(people=("human_1", "human_2"), judges=("tifa",))
+
+
+@contextmanager
+def raises_code(code: str) -> Iterator[None]:
+    """An error of the user with this code."""
+    with pytest.raises(UsageError) as caught:
+        yield
+    assert caught.value.code == code
 
 
 def write(path: Path, rows: Sequence[Mapping[str, object]], delimiter: str = ",") -> Path:
@@ -55,7 +71,7 @@ def wide_rows(n: int = 40) -> Rows:
     rows: Rows = []
     for i in range(n):
         good = noise.uniform(1, 5)
-        row: dict[str, object] = {"item_id": f"Thing {i // 2}", "model": "xy"[i % 2], "prompt": f"a cat, number {i}"}
+        row: dict[str, object] = {"id": f"Item {i // 2}", "model": "xy"[i % 2], "prompt": f"a cat, number {i}"}
         row |= {f"human_{k}": "" if noise.random() < 0.1 else round(good + noise.uniform(-1, 1)) for k in (1, 2)}
         rows.append({**row, "tifa": round(good / 5, 3)})
     return rows

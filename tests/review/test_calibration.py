@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 from report.fake_runs import FakeImages, make_verdict, store_run
-from review.rating_rows import write
+from review.rating_rows import raises_code, write
 
 from salva.core.case import Case, Prompt
 from salva.core.question import Question
@@ -63,7 +63,7 @@ def by_name(tables: list[Table]) -> Mapping[str, list[dict[str, Cell]]]:
 
 def test_the_mark_that_people_use_is_found(tmp_path: Path) -> None:
     file = labels(tmp_path, lambda index: "yes" if score_of(index) >= 0.6 else "no")
-    tables, problems = run_agreement(stored(tmp_path), file)
+    tables, problems = run_agreement(stored(tmp_path), [file])
     assert not problems
     (best,) = by_name(tables)["best threshold"]
     assert (best["best"], best["accuracy"], best["f1"], best["n"]) == (0.6, 1.0, 1.0, N)
@@ -84,19 +84,19 @@ def test_a_sample_of_doubtful_pictures_is_reweighted_to_all(tmp_path: Path) -> N
         {"case_id": f"g-{i}", "rater": "ann", "passes_l1": "yes" if i in wrong or score_of(i) >= 0.5 else "no"}
         for i in (*doubtful, *clear[:10])
     ]
-    tables, _ = run_agreement(stored(tmp_path), write(tmp_path / "r.csv", rows))
+    tables, _ = run_agreement(stored(tmp_path), [write(tmp_path / "r.csv", rows)])
     at_half = next(row for row in by_name(tables)["thresholds"] if row["threshold"] == 0.5)
     n_rated = len(doubtful) + 10
     assert at_half["accuracy"] == pytest.approx((n_rated - len(wrong)) / n_rated)
     assert at_half["accuracy_all"] == pytest.approx((N - len(wrong)) / N)
-    tables, _ = run_agreement(stored(tmp_path), write(tmp_path / "r.csv", rows[: len(doubtful)]))
+    tables, _ = run_agreement(stored(tmp_path), [write(tmp_path / "r.csv", rows[: len(doubtful)])])
     assert {row["accuracy_all"] for row in by_name(tables)["thresholds"]} == {None}, "nobody saw a clear one"
 
 
 def test_people_who_score_are_held_against_the_judge(tmp_path: Path) -> None:
     # The judge is 0.1 kinder; one in four is off by 0.3 more.
     file = labels(tmp_path, lambda i: round(max(0.0, score_of(i) - (0.4 if i % 4 == 0 else 0.1)), 6), "s_l1")
-    tables, _ = run_agreement(stored(tmp_path), file)
+    tables, _ = run_agreement(stored(tmp_path), [file])
     (far,) = by_name(tables)["judge minus people"]
     n_close = sum(score_of(i) - max(0.0, score_of(i) - (0.4 if i % 4 == 0 else 0.1)) <= 0.125 for i in range(N))
     assert far["close"] == pytest.approx(n_close / N)
@@ -114,30 +114,29 @@ def test_labels_that_mean_nothing_find_no_threshold(tmp_path: Path) -> None:
         return "no" if score_of(index) >= 0.5 else "yes"
 
     for words in (said.__getitem__, inverted):
-        (best,) = by_name(run_agreement(stored(tmp_path), labels(tmp_path, words))[0])["best threshold"]
+        (best,) = by_name(run_agreement(stored(tmp_path), [labels(tmp_path, words)])[0])["best threshold"]
         assert best["best"] is None
         assert "commoner answer" in str(best["why"])
-    rows = by_name(run_agreement(stored(tmp_path), labels(tmp_path, inverted))[0])["thresholds"]
+    rows = by_name(run_agreement(stored(tmp_path), [labels(tmp_path, inverted)])[0])["thresholds"]
     assert next(row["accuracy"] for row in rows if row["threshold"] == 0.5) == 0.0
 
 
 @pytest.mark.parametrize(
     ("judge", "said", "why"),
     [
-        (lambda _: 0.9, lambda index: "yes" if index % 3 else "no", "the judge gives every picture the same"),
-        (score_of, lambda _: "yes", "people give every picture the same"),
-        (score_of, lambda index: "yes" if not index else "", "one picture"),
+        (lambda _: 0.9, lambda index: "yes" if index % 3 else "no", "the judge gives every image the same"),
+        (score_of, lambda _: "yes", "people give every image the same"),
+        (score_of, lambda index: "yes" if not index else "", "one image"),
     ],
 )
 def test_what_cannot_be_calibrated_says_why(
     tmp_path: Path, judge: Callable[[int], float], said: Callable[[int], object], why: str
 ) -> None:
-    (best,) = by_name(run_agreement(stored(tmp_path, judge), labels(tmp_path, said))[0])["best threshold"]
+    (best,) = by_name(run_agreement(stored(tmp_path, judge), [labels(tmp_path, said)])[0])["best threshold"]
     assert best["best"] is None
     assert why in str(best["why"])
 
 
-def test_scores_on_another_scale_are_told_and_left_out(tmp_path: Path) -> None:
-    tables, problems = run_agreement(stored(tmp_path), labels(tmp_path, lambda index: 2 + index, "s_l1"))
-    assert "not from 0 to 1" in problems[-1]
-    assert "thresholds" not in by_name(tables)
+def test_scores_on_another_scale_are_no_ratings(tmp_path: Path) -> None:
+    with raises_code("ratings-missing"):
+        run_agreement(stored(tmp_path), [labels(tmp_path, lambda index: 2 + index, "s_l1")])

@@ -13,7 +13,7 @@ from salva.review.run_agreement import run_agreement
 
 
 def drawn(run: Path, file: Path) -> dict[str, Chart]:
-    tables, _ = run_agreement(run, file)
+    tables, _ = run_agreement(run, [file])
     return {chart.name: chart for chart in calibration_charts(tables)}
 
 
@@ -55,5 +55,5 @@ def test_figures_are_files_and_a_run_without_any_is_told(tmp_path: Path) -> None
         "agree", str(other), "--people", "ann", "--judge", "judge", "--figures", str(tmp_path / "no")
     )
     assert done.returncode == 2
-    assert "there are none" in done.stderr
+    assert "[figures-empty]" in done.stderr
     assert not (tmp_path / "no").exists()

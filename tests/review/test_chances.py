@@ -15,6 +15,7 @@ from report.fake_runs import FakeImages, make_case, make_verdict, store_run
 from salva.cli.main import salva as command
 from salva.core.source import RunRecords
 from salva.core.verdict import Outcome
+from salva.messages import code_of
 from salva.review.chances import chance_in, chance_note, drawn_cases, weights_of
 from salva.stats.agreement import Estimate, cohen, kendall, krippendorff, pearson, spearman
 
@@ -55,9 +56,7 @@ def test_so_many_of_each_category_seeded_and_nested() -> None:
 def test_what_is_no_chance_reweights_nothing_and_is_told(cell: str) -> None:
     assert chance_in({"chance": cell}) is None
     assert weights_of([0.5, chance_in({"chance": cell})]) is None
-    assert chance_note([{"chance": "0.5"}, {"chance": cell}]) == (
-        "1 of 2 rows have no chance above 0 and up to 1; nothing is reweighted",
-    )
+    assert [code_of(note) for note in chance_note([{"chance": "0.5"}, {"chance": cell}])] == ["chance-missing"]
 
 
 def test_without_a_sample_nothing_is_told_and_nothing_reweighted() -> None:
@@ -129,7 +128,7 @@ def test_a_sheet_of_a_sample_comes_back_with_raw_and_reweighted_figures(tmp_path
     sheet.loc[sheet.index[:3], "chance"] = ""
     sheet.to_csv(tmp_path / "sheet" / "ratings.csv", index=False)
     torn = CliRunner().invoke(command, agree)
-    assert "rows have no chance" in torn.stderr
+    assert "[chance-missing]" in torn.stderr
 
 
 def test_a_sheet_without_a_sample_has_neither_column(tmp_path: Path) -> None:
@@ -138,12 +137,12 @@ def test_a_sheet_without_a_sample_has_neither_column(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "complaint"),
-    [(("--per-category", "-1"), "a number of cases"), (("--per-category", "1", "--sample", "2"), "give one of them")],
+    ("options", "code"),
+    [(("--per-category", "-1"), "option-invalid"), (("--per-category", "1", "--sample", "2"), "options-conflict")],
 )
-def test_samples_that_are_none_are_refused(tmp_path: Path, options: tuple[str, ...], complaint: str) -> None:
+def test_samples_that_are_none_are_refused(tmp_path: Path, options: tuple[str, ...], code: str) -> None:
     store_run(tmp_path / "run", replace(run_of({}), verdicts=run_of({}).verdicts[:1]), FakeImages())
     arguments = ["export", str(tmp_path / "run"), "--as", "ratings", "-o", str(tmp_path / "sheet"), *options]
     done = CliRunner().invoke(command, arguments)
     assert done.exit_code != 0
-    assert complaint in str(done.exception)
+    assert code_of(done.exception) == code

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 from report.fake_runs import FakeImages, make_case, make_verdict
+from review.rating_rows import raises_code
 from review.test_calibration import by_name, graded_case, score_of
 
 from salva.core.asked import Asked, AskedComponent
 from salva.core.run_json import RunFile
 from salva.core.source import RunRecords, RunSource
-from salva.errors import UsageError
+from salva.messages import code_of
 from salva.review.question_sheets import QUESTION_COLUMNS
 from salva.review.rating_sheets import RatingSheet, RatingSheetOptions
 from salva.review.run_agreement import run_agreement
@@ -79,7 +80,7 @@ def test_a_sheet_asks_every_question_of_every_picture_and_tells_no_score(tmp_pat
     rows = sheet_rows(tmp_path)
     assert len(rows) == N * 2 * 4
     assert [row["question"] for row in rows[:4]] == ["1", "2", "3", "label"]
-    assert len({row["picture"] for row in rows[:4]}) == 1
+    assert len({row["image"] for row in rows[:4]}) == 1
     assert {row["asked"] for row in rows if row["question"] == "2"} == {"point?"}
     assert {(row["rater"], row["score"], row["model"]) for row in rows} == {("", "", "")}
     assert [row["case_id"] for row in rows] != sorted(row["case_id"] for row in rows)
@@ -102,7 +103,7 @@ def test_answers_of_several_people_become_scores_and_labels(tmp_path: Path) -> N
         return 1 if row["question"] == "2" else 0 if who == "ann" else 0.5
 
     rows = sheet_rows(tmp_path, roles=("l1",))
-    tables, problems = run_agreement(run_directory(tmp_path), filled(tmp_path, rows, ("ann", "bob"), answers))
+    tables, problems = run_agreement(run_directory(tmp_path), [filled(tmp_path, rows, ("ann", "bob"), answers)])
     assert not problems
     # Weights 3, 15, 8: ann gives 15/26, bob (15 + 5.5)/26.
     people = (15 / 26 + 20.5 / 26) / 2
@@ -120,7 +121,7 @@ def test_a_sample_filled_in_gives_accuracy_of_all_pictures_too(tmp_path: Path) -
     def said(_: str, row: dict[str, str]) -> object:
         return "yes" if judged(row) > 0.7 else "no"
 
-    tables, _ = run_agreement(run_directory(tmp_path), filled(tmp_path, rows, ("ann",), said))
+    tables, _ = run_agreement(run_directory(tmp_path), [filled(tmp_path, rows, ("ann",), said)])
     at_half = next(row for row in by_name(tables)["thresholds"] if row["threshold"] == 0.5)
     # People fail what lies between 0.5 and 0.7; such pictures are most of the sample and few of the run.
     truth = sum((score_of(i) >= 0.5) == (score_of(i) > 0.7) for i in range(N)) / N
@@ -138,23 +139,23 @@ def test_what_is_no_answer_is_told_and_what_is_blank_is_not(tmp_path: Path) -> N
         return bad.get((row["question"], rows.index(row) // 4), judged(row) if row["question"] != "label" else "")
 
     rows[3]["question"] = "9"
-    tables, problems = run_agreement(run_directory(tmp_path), filled(tmp_path, rows, ("",), answers))
-    said = " ".join(problems)
+    tables, problems = run_agreement(run_directory(tmp_path), [filled(tmp_path, rows, ("",), answers)])
+    assert [code_of(problem) for problem in problems] == ["ratings-unused"]
     for word in ("'1.5'", "'good'", "question '9'", "answered 2 of 3"):
-        assert word in said
+        assert word in problems[0]
     assert by_name(tables)["judge minus people"][0]["n"] == 4, "ten pictures, three blank, three spoilt"
 
 
 def test_a_blank_sheet_and_wrong_choices_say_what_to_do(tmp_path: Path) -> None:
     rows = sheet_rows(tmp_path)
-    with pytest.raises(UsageError, match="no cell is filled in with a rating"):
-        run_agreement(run_directory(tmp_path), filled(tmp_path, rows, ("ann",), lambda *_: ""))
-    with pytest.raises(UsageError, match=r"'l9'.*l1, l2"):
+    with raises_code("ratings-missing"):
+        run_agreement(run_directory(tmp_path), [filled(tmp_path, rows, ("ann",), lambda *_: "")])
+    with raises_code("role-unrated"):
         sheet_rows(tmp_path / "other", roles=("l9",))
-    with pytest.raises(UsageError, match="--sample is -1"):
+    with raises_code("option-invalid"):
         sheet_rows(tmp_path / "other", sample=-1)
     plain = RunSource(RunRecords(cases=(make_case(),), verdicts=()), FakeImages())
-    with pytest.raises(UsageError, match="no prompt of the run has questions to grade"):
+    with raises_code("questions-missing"):
         RatingSheet(RatingSheetOptions(sample=3)).write(plain, tmp_path / "none")
 
 
@@ -164,7 +165,7 @@ def test_all_scores_together_are_of_the_roles_that_people_rated(tmp_path: Path) 
     def said(_: str, row: dict[str, str]) -> object:
         return "yes" if judged(row) >= 0.4 else "no"
 
-    both, _ = run_agreement(run_directory(tmp_path), filled(tmp_path, rows, ("ann",), said))
+    both, _ = run_agreement(run_directory(tmp_path), [filled(tmp_path, rows, ("ann",), said)])
     at = {str(row["score"]): row for row in by_name(both)["thresholds"] if row["threshold"] == 0.4}
     assert [*at] == ["s_l1", "s_l2", "all s"]
     assert [row["accuracy_all"] for row in at.values()] == [1.0] * 3

@@ -15,6 +15,7 @@ from salva.core.case import Case, Prompt
 from salva.core.exchange import Written
 from salva.core.question import Question
 from salva.core.source import RunRecords, RunSource
+from salva.messages import code_of
 from salva.review.rating_sheets import COLUMNS, RatingSheet, RatingSheetOptions
 from salva.review.run_agreement import run_agreement
 
@@ -77,7 +78,7 @@ def test_every_picture_of_a_mixed_run_is_on_the_sheet(tmp_path: Path) -> None:
     records = mixed_records()
     told, rows = written(records, tmp_path / "sheet")
     painted = {picture for verdict in records.verdicts for picture in verdict.images.values()}
-    assert told.n == len(painted) == len(list((tmp_path / "sheet" / "pictures").iterdir())) == 5 * N_EACH
+    assert told.n == len(painted) == len(list((tmp_path / "sheet" / "images").iterdir())) == 5 * N_EACH
     assert tuple(rows[0]) == COLUMNS
     assert {row["case_id"] for row in rows} == {case.case_id for case in records.cases}
     assert told.warning == ""
@@ -89,7 +90,7 @@ def test_a_mixed_sheet_filled_in_is_held_against_boxes_and_answers_and_is_import
     store_run(run, records, FakeImages())
     _, rows = written(records, tmp_path / "sheet")
     path = write(tmp_path / "filled.csv", filled(rows))
-    tables, problems = run_agreement(run, path)
+    tables, problems = run_agreement(run, [path])
     assert not problems
     by_name = {table.name: table for table in tables}
     both = by_name["judges and people"]
@@ -122,6 +123,7 @@ def test_pictures_that_a_sheet_by_question_cannot_take_are_counted(tmp_path: Pat
     )
     told, rows = written(records, tmp_path / "sheet")
     assert {row["case_id"] for row in rows} == {graded.case_id}
-    assert told.warning.startswith("2 pictures of 3 are not on the sheet")
+    assert code_of(told.warning) == "sheet-partial"
+    assert "2 of 3" in told.warning
     chosen, _ = written(records, tmp_path / "chosen", sample=1)
     assert (chosen.n, chosen.warning) == (1, ""), "who asks for a sample knows that it is one"

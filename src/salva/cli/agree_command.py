@@ -11,34 +11,38 @@ import click
 from salva.cli import flags
 from salva.core.legible import legible_json
 from salva.errors import UsageError
+from salva.messages import message
 
 if TYPE_CHECKING:
     from salva.core.table import Table
 
+_FILE = click.Path(path_type=Path, dir_okay=False)
+
 
 @click.command("agree", short_help="Agreement of judges with people.")
-@click.argument("source", metavar="FILE|RUN", type=click.Path(path_type=Path))
+@click.argument("sources", metavar="FILE...|RUN", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--ratings", multiple=True, type=_FILE, help="People's ratings of a RUN, or one more FILE.  [repeatable]")
+@click.option("--item", multiple=True, metavar="COL", help="A column that names the rated item.  [repeatable]")
+@click.option("--rater", default="", metavar="COL", help="The column that names the rater, one row a rating.")
 @click.option(
-    "--ratings",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="People's ratings: of a RUN, or of the things whose scores are in FILE.",
+    "--people", multiple=True, metavar="COL", help="A column of people's ratings; A+B is their sum.  [repeatable]"
 )
 @click.option(
-    "--questions",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="With raw answers in FILE: DSG's question file, where FILE has no column dependency.",
+    "--judge", "judges", multiple=True, metavar="COL", help="A column of a judge, or its name as a rater.  [repeatable]"
 )
-@click.option("--people", default="", metavar="COL,...", help="Columns of people's ratings; found by name otherwise.")
-@click.option("--judge", "judges", default="", metavar="COL,...", help="Columns of judges' scores; likewise.")
-@click.option("--item", default="", metavar="COL,...", help="Columns that name the rated thing; likewise.")
-@click.option("--rater", default="", metavar="COL", help="The column that names the rater, one row a rating; likewise.")
+@click.option(
+    "--scale",
+    "scales",
+    multiple=True,
+    metavar="[WHO=]LOW-HIGH",
+    help="The scale, such as 0-100 or people=1-5; kappa and alpha of judges need it.  [repeatable]",
+)
 @click.option("--by", "group", default="", metavar="COL", help="Also for each value of this column.")
 @click.option(
     "--cluster",
     default="",
     metavar="COL",
-    help="Intervals draw whole prompts anew: the column that says which things share one (of a RUN: a label of its "
-    "cases). Found by name otherwise, where values repeat.",
+    help="The column of what items share, drawn whole for intervals; by default prompt, or the case.",
 )
 @click.option(
     "--bins", default="5", show_default=True, metavar="N|EDGES", help="Bins of Cohen's kappa: how many, or 0,20,40,..."
@@ -54,16 +58,16 @@ if TYPE_CHECKING:
 @click.option(
     "--figures",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Also draw thresholds and differences, for suites that score each picture from 0 to 1, into this folder.",
+    help="Also draw thresholds and differences of a RUN with scores from 0 to 1 into this folder.",
 )
 def command(
-    source: Path,
-    ratings: Path | None,
-    questions: Path | None,
-    people: str,
-    judges: str,
-    item: str,
+    sources: tuple[Path, ...],
+    ratings: tuple[Path, ...],
+    item: tuple[str, ...],
     rater: str,
+    people: tuple[str, ...],
+    judges: tuple[str, ...],
+    scales: tuple[str, ...],
     group: str,
     cluster: str,
     bins: str,
@@ -73,41 +77,36 @@ def command(
 ) -> None:
     """Pearson, Spearman, Kendall, Cohen's kappa and Krippendorff's alpha, with intervals.
 
-    FILE is a table (CSV, TSV, JSON, JSON lines) that holds people's ratings and judges' scores, wide or long; or
-    judges' scores alone, with people's ratings in another file under --ratings; such scores may also be raw answers
-    to yes-or-no questions, a row each, which are scored as DSG does. For a RUN give people's ratings of
-    its pictures or cases with --ratings; its failure rate is then corrected by them. A RUN made of ratings
-    (`salva import --as ratings`) holds them already.
+    FILES (CSV, TSV, JSON, JSON lines) hold people's ratings and judges' scores, and are read as one table. Columns
+    have their documented names, or flags name them. For a RUN give people's ratings with --ratings; its failure rate
+    is then corrected by them. A RUN made of ratings (`salva import --as ratings`) holds them already.
     """
-    from salva.review.agreement import Reckoning, file_agreement, parse_bins
-    from salva.review.ratings import Columns
+    from salva.review.agreement import AgreementOptions, parse_bins, parse_scales, table_agreement
+    from salva.review.columns import Columns
+    from salva.review.rating_table import read_ratings
     from salva.review.run_agreement import imported_agreement, run_agreement
 
     n_bins, edges = parse_bins(bins)
-    reckoning = Reckoning(n_bins=n_bins, edges=edges, level=level, cluster=cluster)
-    if source.is_dir():
-        if people or judges or item or rater or questions:
-            raise UsageError(
-                "--people, --judge, --item, --rater and --questions are for a FILE; a run knows its own columns"
-            )
-        if ratings is not None and group:
-            raise UsageError("--by is for a FILE, and for a run that was made of ratings")
-        tables, notes = (
-            imported_agreement(source, group, reckoning)
-            if ratings is None
-            else run_agreement(source, ratings, reckoning)
-        )
+    options = AgreementOptions(n_bins=n_bins, edges=edges, scales=parse_scales(scales), level=level, cluster=cluster)
+    columns = Columns(item=item, rater=rater, people=people, judges=judges)
+    runs = [source for source in sources if source.is_dir()]
+    if not runs:
+        tables, notes = table_agreement(read_ratings([*sources, *ratings], columns), options, group)
+    elif len(sources) > 1:
+        raise UsageError(message("flag-unrelated", flags="further FILEs", why="a RUN takes files with --ratings"))
+    elif not ratings:
+        if columns != Columns():
+            why = "a RUN made of ratings knows its columns"
+            raise UsageError(message("flag-unrelated", flags="--item, --rater, --people and --judge", why=why))
+        tables, notes = imported_agreement(runs[0], group, options)
     else:
-        things, raters, scorers = map(_names, (item, people, judges))
-        columns = Columns(things=things, rater=rater, people=raters, judges=scorers, group=group)
-        people_file, scores_file = (source, None) if ratings is None else (ratings, source)
-        if questions is not None and ratings is None:
-            raise UsageError("--questions goes with raw answers in FILE; give people's ratings with --ratings FILE")
-        tables, notes = file_agreement(people_file, columns, reckoning, scores_file, questions)
+        if group:
+            raise UsageError(message("flag-unrelated", flags="--by", why="a RUN has no such column"))
+        tables, notes = run_agreement(runs[0], ratings, columns, options)
     if figures is not None:
         _draw(tables, figures)
-    for line in notes:
-        click.echo(line, err=True)
+    for note in notes:
+        click.echo(note, err=True)
     if form == "json":
         from salva.report.summary_json import table_to_json
 
@@ -125,14 +124,7 @@ def _draw(tables: Sequence[Table], folder: Path) -> None:
 
     charts = list(calibration_charts(tables))
     if not charts:
-        raise UsageError(
-            "--figures draws thresholds and differences, and there are none: the run scores no picture by itself from "
-            "0 to 1, or people rated none; leave it out"
-        )
+        raise UsageError(message("figures-empty"))
     for chart in charts:
         for path in write_chart(chart, folder):
             click.echo(path, err=True)
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in text.split(",") if name.strip())

@@ -1,8 +1,7 @@
 """Other people's raw answers and ratings, made into a run.
 
 Files come in and a run directory goes out: cases, verdicts with their scores, and a list of everything that was wrong
-with a row. There are no pictures and no looks in such a run, so it can be reported, compared and exported, but not
-judged again. Formats are found by name in the registry.
+with a row. Such a run has no images or observations: it can be reported, compared and exported, but not judged again.
 """
 
 from __future__ import annotations
@@ -22,6 +21,7 @@ from salva.errors import UsageError
 from salva.files.infiles import file_bytes
 from salva.files.outfiles import write_bytes, write_text
 from salva.files.tables import csv_text
+from salva.messages import message
 from salva.store.blobs import store_error
 from salva.store.records import WHOLE
 from salva.store.runfile import keep_run_file
@@ -33,9 +33,9 @@ PROBLEMS_FILE = "import-problems.csv"
 def import_files(
     files: Sequence[Path], form: str, out: Path, *, model: str = "", options: Mapping[str, str] | None = None
 ) -> ReadIn:
-    """Read files of a format and write them as a run; says what was read and what was wrong.
+    """Read files of a format and write them as a run; returns what was read and what was wrong.
 
-    model: who painted, where the files do not say. options: those of the format.
+    model: the generator, where the files do not name it. options: those of the format.
     """
     importer: Importer | RunImporter = registry.bind(
         ComponentSpec(role="importer", name=form, options=options or {})
@@ -57,7 +57,7 @@ def shown_names(files: Sequence[Path]) -> list[str]:
 def _check_empty(out: Path) -> None:
     try:
         if out.exists() and (not out.is_dir() or any(out.iterdir())):
-            raise UsageError(f"{str(out)!r} is there already and not an empty folder; choose another with --out")
+            raise UsageError(message("output-exists", path=str(out)))
     except OSError as error:
         raise store_error(out, error) from error
 

@@ -1,43 +1,50 @@
-"""How far judges agree with people, as tables: from a file of both, or from one of each."""
+"""How far judges agree with people, and people among themselves, as tables."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
-from pathlib import Path
 
-from salva.core.counted import counted
 from salva.core.table import Cell, Table
 from salva.errors import UsageError
+from salva.messages import message
 from salva.review.chances import chance_in, chance_note, weights_of
 from salva.review.clusters import Clusters, clusters_of
-from salva.review.question_sheets import is_label_row
-from salva.review.rating_joins import read_ratings
-from salva.review.ratings import Columns, Ratings
+from salva.review.columns import Scale, column_missing
+from salva.review.rating_table import RatingTable
 from salva.stats.agreement import Estimate, Weights, binned, cohen, kendall, krippendorff, pearson, spearman
 
 N_BINS = 5
 STATISTIC_COLUMNS = ("judge", "statistic", "value", "lower", "upper", "n", "how")
 REWEIGHTED_COLUMNS = ("reweighted", "reweighted_lower", "reweighted_upper")
-REWEIGHTED_NOTE = " Reweighted: every thing counts as many as it stands for, since categories were sampled apart."
-_MOST_VALUES = 50
+REWEIGHTED_NOTE = " Reweighted: every item counts as many as it stands for, since categories were sampled apart."
+_MAX_VALUES = 50
 """Up to so many different values, nominal and ordinal alpha take each for itself."""
+_SCALE = re.compile(r"(?:(.+)=)?(-?[\d.]+)-(-?[\d.]+)")
+PEOPLE = "people"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reckoning:
+class AgreementOptions:
     """How numbers are made comparable where a statistic needs it."""
 
     n_bins: int = N_BINS
-    """The most categories Cohen's kappa is given."""
+    """The most categories of Cohen's kappa."""
     edges: tuple[float, ...] = ()
     """The edges of its categories, for judges and people alike; empty to make n_bins."""
+    scales: Mapping[str, Scale] = field(default_factory=dict)
+    """The scale of each judge and of "people"; "" for all others."""
     level: str = "interval"
     """What a difference means to Krippendorff's alpha."""
     cluster: str = ""
-    """The column whose values are drawn whole for intervals; empty to find it by its name."""
+    """The column whose values are drawn whole for intervals; empty for the documented ones."""
+
+    def scale(self, who: str) -> Scale | None:
+        """The scale of a judge or of the people, if it was given."""
+        return self.scales.get(who, self.scales.get(""))
 
 
 def parse_bins(text: str) -> tuple[int, tuple[float, ...]]:
@@ -50,71 +57,91 @@ def parse_bins(text: str) -> tuple[int, tuple[float, ...]]:
         return int(numbers[0]), ()
     if len(numbers) > 2 and all(a < b for a, b in pairwise(numbers)):
         return len(numbers) - 1, tuple(numbers)
-    raise UsageError(
-        f"--bins is {text!r}; it must be a number from 2, or three or more rising edges such as 0,25,50,100"
-    )
+    wanted = "a number from 2, or three or more rising edges such as 0,25,50,100"
+    raise UsageError(message("option-invalid", name="--bins", value=text, wanted=wanted))
 
 
-def file_agreement(
-    path: Path,
-    columns: Columns,
-    reckoning: Reckoning | None = None,
-    scores: Path | None = None,
-    questions: Path | None = None,
+def parse_scales(texts: Sequence[str]) -> dict[str, Scale]:
+    """Scales by whose they are: 0-100, people=1-5."""
+    scales = {}
+    for text in texts:
+        found = _SCALE.fullmatch(text.strip())
+        try:
+            low, high = (float(found[2]), float(found[3])) if found else (0.0, 0.0)
+        except ValueError:
+            low = high = 0.0
+        if found is None or low >= high:
+            wanted = "LOW-HIGH, or WHO=LOW-HIGH with people or a judge, such as people=1-5"
+            raise UsageError(message("option-invalid", name="--scale", value=text, wanted=wanted))
+        scales[found[1] or ""] = low, high
+    return scales
+
+
+def table_agreement(
+    table: RatingTable, options: AgreementOptions | None = None, group: str = ""
 ) -> tuple[list[Table], list[str]]:
-    """Agreement of the people and judges in a file, or in two; also what was taken for what."""
-    return ratings_agreement(read_ratings(path, columns, scores, questions), str(path), reckoning)
+    """Agreement of the people and judges of a table, and notes on what was read; group: also by this column."""
+    options, notes, table = options or AgreementOptions(), table.notes, table.rated_by_people()
+    clusters = clusters_of(table, options.cluster)
+    if not table.judges and len(table.people) < 2:
+        raise UsageError(message("rater-single", who=table.people[0]))
+    if len(table.items) < 2:
+        raise UsageError(message("items-few", n=len(table.items)))
+    rows = [line.cells for line in table.items.values()]
+    if group and not any(group in row for row in rows):
+        header = dict.fromkeys(name for row in rows for name in row)
+        raise column_missing(next(iter(table.items.values())).file, group, [*header], "--by")
+    return agreement_tables(table, options, clusters, group), [*notes, *chance_note(rows)]
 
 
-def ratings_agreement(ratings: Ratings, name: str, reckoning: Reckoning | None = None) -> tuple[list[Table], list[str]]:
-    """The same of ratings that were read; name: where they lie."""
-    reckoning = reckoning or Reckoning()
-    clusters = clusters_of(ratings, reckoning.cluster, name)
-    taken_for = [f"{what}: {which or 'none'}" for what, which in ratings.taken_for.items()]
-    taken_for.append(f"clusters: {clusters.said}")
-    taken_for += chance_note(ratings.rows)
-    tables = agreement_tables(ratings, reckoning, clusters)
-    if not tables:
-        raise UsageError(
-            f"{name!r} holds the ratings of one person and no judge ({'; '.join(taken_for)}); "
-            "name the columns with --people and --judge, or give people's ratings in a file of their own with --ratings"
-        )
-    if len(ratings.things) < 2:
-        n = counted(len(ratings.things), "rated things")
-        raise UsageError(f"{name!r} has {n}, and agreement takes at least two; add rows, one a rated thing")
-    return tables, [*taken_for, *ratings.problems]
-
-
-def agreement_tables(ratings: Ratings, reckoning: Reckoning, clusters: Clusters) -> list[Table]:
-    """Judges against the mean of people, and people among themselves, by group where there are groups.
-
-    Yes and no to whole pictures are never put together with answers from 0 to 1.
-    """
-    whole = range(len(ratings.things))
-    groups = {"all": {*whole}}
-    for name in dict.fromkeys(ratings.groups) if any(ratings.groups) else ():
-        groups[name or "(none)"] = {index for index in whole if ratings.groups[index] == name}
-    labels = {index for index, row in enumerate(ratings.rows) if is_label_row(row)}
-    kinds = {", answers": {*whole} - labels, ", labels": labels} if labels else {"": {*whole}}
-    kept = {f"{name}{kind}": sorted(group & own) for name, group in groups.items() for kind, own in kinds.items()}
-    parts = {name: _part(ratings, indices) for name, indices in kept.items()}
-    together = {name: [clusters.names[index] for index in indices] for name, indices in kept.items()}
-    whole_weights = weights_of([chance_in(row) for row in ratings.rows])
-    weights = {name: whole_weights and [whole_weights[index] for index in indices] for name, indices in kept.items()}
-    judged = [
-        (group, *row)
-        for group, part in parts.items()
-        for row in _judge_rows(part, reckoning, together[group], weights[group])
-    ]
+def agreement_tables(table: RatingTable, options: AgreementOptions, clusters: Clusters, group: str) -> list[Table]:
+    """Judges against the mean of people, and people among themselves, by group and by measure."""
+    items = list(table.items.values())
+    groups: dict[str, Sequence[int]] = {"all": range(len(items))}
+    for name in dict.fromkeys(line.cell(group) for line in items) if group else ():
+        groups[name or "(none)"] = [index for index, line in enumerate(items) if line.cell(group) == name]
+    weights = weights_of([chance_in(line.cells) for line in items])
+    judged: list[tuple[Cell, ...]] = []
+    rated: dict[str, list[tuple[float | None, ...]]] = {}
+    drawn: dict[str, list[str]] = {}
+    counted: dict[str, list[float] | None] = {}
+    for measure in table.measures:
+        people = [*zip(*(table.column(who, measure) for who in table.people), strict=True)]
+        for name, whole in groups.items():
+            kept = [index for index in whole if len(table.measures) == 1 or any(v is not None for v in people[index])]
+            heading = name if len(table.measures) == 1 else f"{name}, {measure}"
+            rated[heading] = [people[index] for index in kept]
+            drawn[heading] = [clusters.names[index] for index in kept]
+            counted[heading] = [weights[index] for index in kept] if weights else None
+            for judge in table.judges:
+                scores = table.column(judge, measure)
+                both = {i: (scores[i], _mean(people[i])) for i in kept if scores[i] is not None}
+                pairs = {i: (a, b) for i, (a, b) in both.items() if a is not None and b is not None}
+                if pairs:
+                    own = [weights[i] for i in pairs] if weights else None
+                    scales = (_scale(table, options, measure, judge), _scale(table, options, measure, *table.people))
+                    names = [clusters.names[i] for i in pairs]
+                    found = statistics(judge, [*pairs.values()], options, names, scales, own)
+                    judged += [(heading, *row) for row in found]
     tables = []
     if judged:
-        drawn = f"whole clusters of the rated things ({clusters.said})" if clusters.column else "the rated things"
-        note = f"Each judge against the mean rating of the people; 95 % intervals draw {drawn} anew."
-        note += REWEIGHTED_NOTE if whole_weights else ""
-        columns = ("group", *STATISTIC_COLUMNS, *(REWEIGHTED_COLUMNS if whole_weights else ()))
+        unit = f"whole clusters of items ({clusters.text})" if clusters.column else "items"
+        note = f"Each judge against the mean rating of the people; 95 % intervals draw {unit} anew."
+        columns = ("group", *STATISTIC_COLUMNS, *(REWEIGHTED_COLUMNS if weights else ()))
+        note += REWEIGHTED_NOTE if weights else ""
         tables.append(Table(name="judges and people", columns=columns, rows=tuple(judged), note=note))
-    people = {group: list(zip(*part.people.values(), strict=True)) for group, part in parts.items()}
-    return [*tables, *people_tables("group", people, reckoning.level, together, weights)]
+    return [*tables, *people_tables("group", rated, options.level, drawn, counted)]
+
+
+def _scale(table: RatingTable, options: AgreementOptions, measure: str, *names: str) -> Scale | None:
+    """The scale that was given for a judge or for the people, or that their columns are documented to have."""
+    given = options.scale(names[0] if names[0] in table.judges else PEOPLE)
+    return given or next((table.scales[who, measure] for who in names if (who, measure) in table.scales), None)
+
+
+def _mean(ratings: Sequence[float | None]) -> float | None:
+    given = [value for value in ratings if value is not None]
+    return sum(given) / len(given) if given else None
 
 
 def people_tables(
@@ -124,13 +151,13 @@ def people_tables(
     clusters: Mapping[str, Sequence[str]],
     weights: Mapping[str, Weights],
 ) -> list[Table]:
-    """How far people agree among themselves: one row a group, from one row a thing and one column a rater."""
+    """How far people agree among themselves: one row a group, from one row an item and one column a rater."""
     rows = []
-    for group, things in rated.items():
-        if things and max(map(len, things)) > 1:
-            alpha = partial(krippendorff, things, level, clusters[group])
+    for group, items in rated.items():
+        if items and max(map(len, items)) > 1:
+            alpha = partial(krippendorff, items, level, clusters[group])
             cells = (*_cells(alpha()), level, *_reweighted(alpha, weights[group]))
-            rows.append((group, max(map(len, things)), *cells))
+            rows.append((group, max(map(len, items)), *cells))
     if not rows:
         return []
     is_weighted = any(weights.values())
@@ -144,15 +171,15 @@ def people_tables(
 def statistics(
     judge: str,
     pairs: Sequence[tuple[float, float]],
-    reckoning: Reckoning,
+    options: AgreementOptions,
     clusters: Sequence[str],
-    scale: tuple[float, float] | None = None,
+    scales: tuple[Scale | None, Scale | None],
     weights: Weights = None,
 ) -> list[tuple[Cell, ...]]:
     """Every statistic of a judge's scores beside the people's means: rows under STATISTIC_COLUMNS.
 
     clusters: which pairs are drawn anew together.
-    scale: the lowest and highest number of both, where it is known that they share one.
+    scales: of the judge and of the people; kappa and alpha are None where one is not known.
     weights: what each pair counts; with them the rows go on under REWEIGHTED_COLUMNS.
     """
     scores, people = [a for a, _ in pairs], [b for _, b in pairs]
@@ -163,18 +190,22 @@ def statistics(
 
     for name, of in (("pearson", pearson), ("spearman", spearman), ("kendall tau-b", kendall)):
         add(name, "", partial(of, scores, people, clusters))
-    if not pairs:
+    kappas = (("cohen", "none"), ("cohen linear", "linear"), ("cohen quadratic", "quadratic"))
+    categories = _categories(judge, scores, people, options, scales) if pairs else None
+    if categories is None:
+        for name in (*(name for name, _ in kappas), "krippendorff"):
+            cells = _cells(Estimate(value=None, n=len(pairs)))
+            rows.append((judge, name, *cells, "needs --scale", *((None,) * 3 if weights else ())))
         return rows
-    sorting = _sorting(scores, people, reckoning, scale)
-    a, b = binned(scores, sorting.of_judge), binned(people, sorting.of_people)
-    n_categories = len(sorting.of_judge) - 1
-    for name, steps in (("cohen", "none"), ("cohen linear", "linear"), ("cohen quadratic", "quadratic")):
-        how = sorting.how if steps == "none" else f"same, {steps} weights"
+    a, b = binned(scores, categories.of_judge), binned(people, categories.of_people)
+    n_categories = len(categories.of_judge) - 1
+    for name, steps in kappas:
+        how = categories.how if steps == "none" else f"same, {steps} weights"
         add(name, how, partial(cohen, a, b, n_categories, steps, clusters))
-    is_raw = sorting.is_one_scale and (reckoning.level == "interval" or len({*scores, *people}) <= _MOST_VALUES)
+    is_raw = categories.is_one_scale and (options.level == "interval" or len({*scores, *people}) <= _MAX_VALUES)
     both: list[tuple[float, float]] = list(pairs) if is_raw else list(zip(a, b, strict=True))
-    how = f"{reckoning.level}, {'values as they are' if is_raw else 'same bins'}"
-    add("krippendorff", how, partial(krippendorff, both, reckoning.level, clusters))
+    how = f"{options.level}, {'values as they are' if is_raw else 'same bins'}"
+    add("krippendorff", how, partial(krippendorff, both, options.level, clusters))
     return rows
 
 
@@ -187,7 +218,7 @@ def _reweighted(statistic: Callable[..., Estimate], weights: Weights) -> tuple[C
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Sorting:
+class _Categories:
     """Into which categories numbers are sorted, by the edges between them."""
 
     of_judge: Sequence[float]
@@ -196,33 +227,36 @@ class _Sorting:
     how: str
 
 
-def _sorting(
-    scores: Sequence[float], people: Sequence[float], reckoning: Reckoning, scale: tuple[float, float] | None
-) -> _Sorting:
-    low, high = min(*scores, *people), max(*scores, *people)
-    if edges := reckoning.edges:
-        if low < edges[0] or high > edges[-1]:
-            raise UsageError(f"--bins go from {edges[0]:g} to {edges[-1]:g}, and the numbers from {low:g} to {high:g}")
-        return _Sorting(of_judge=edges, of_people=edges, is_one_scale=True, how=f"bins {_listed(edges)}")
-    # Ranges that share at least half of what they cover together are taken for one scale; a score of 0 to 1 beside
-    # a rating of 1 to 5 is not, and each is cut up by itself.
-    shared = min(max(scores), max(people)) - max(min(scores), min(people))
-    if scale is None and (shared < (high - low) / 2 or low == high):
-        own = [(min(side), max(side)) for side in (scores, people)]
-        return _Sorting(
-            of_judge=_edges(*own[0], reckoning.n_bins),
-            of_people=_edges(*own[1], reckoning.n_bins),
+def _categories(
+    judge: str,
+    scores: Sequence[float],
+    people: Sequence[float],
+    options: AgreementOptions,
+    scales: tuple[Scale | None, Scale | None],
+) -> _Categories | None:
+    edges = options.edges
+    of_judge, of_people = scales = ((edges[0], edges[-1]),) * 2 if edges else scales
+    for who, numbers, scale in ((judge, scores, of_judge), (PEOPLE, people, of_people)):
+        if scale and not scale[0] <= min(numbers) <= max(numbers) <= scale[1]:
+            odd = min(numbers) if min(numbers) < scale[0] else max(numbers)
+            raise UsageError(message("scale-exceeded", who=who, value=f"{odd:g}", scale=_range(scale)))
+    if of_judge is None or of_people is None:
+        return None
+    if of_judge != of_people:
+        return _Categories(
+            of_judge=_edges(*of_judge, options.n_bins),
+            of_people=_edges(*of_people, options.n_bins),
             is_one_scale=False,
-            how=f"{reckoning.n_bins} bins from {_range(own[0])}, people from {_range(own[1])}",
+            how=f"{options.n_bins} bins from {_range(of_judge)}, people from {_range(of_people)}",
         )
     values = sorted({*scores, *people})
-    if len(values) <= reckoning.n_bins:
-        edges = (*values, float("inf"))
-        return _Sorting(of_judge=edges, of_people=edges, is_one_scale=True, how=f"categories {_listed(values)}")
-    ends = scale or (low, high)
-    edges = _edges(*ends, reckoning.n_bins)
-    how = f"{reckoning.n_bins} bins from {_range(ends)}"
-    return _Sorting(of_judge=edges, of_people=edges, is_one_scale=True, how=how)
+    if edges:
+        how = f"bins {_listed(edges)}"
+    elif len(values) <= options.n_bins:
+        edges, how = (*values, float("inf")), f"categories {_listed(values)}"
+    else:
+        edges, how = _edges(*of_judge, options.n_bins), f"{options.n_bins} bins from {_range(of_judge)}"
+    return _Categories(of_judge=edges, of_people=edges, is_one_scale=True, how=how)
 
 
 def _edges(low: float, high: float, n_bins: int) -> tuple[float, ...]:
@@ -238,33 +272,5 @@ def _listed(numbers: Sequence[float]) -> str:
     return " ".join(f"{number:.4g}" for number in numbers)
 
 
-def _judge_rows(
-    ratings: Ratings, reckoning: Reckoning, clusters: Sequence[str], weights: Weights
-) -> list[tuple[Cell, ...]]:
-    means = ratings.people_mean()
-    rows: list[tuple[Cell, ...]] = []
-    for judge, scores in ratings.judges.items():
-        both = {
-            index: (a, b)
-            for index, (a, b) in enumerate(zip(scores, means, strict=True))
-            if a is not None and b is not None
-        }
-        together, counted = [clusters[index] for index in both], weights and [weights[index] for index in both]
-        rows += statistics(judge, [*both.values()], reckoning, together, weights=counted)
-    return rows
-
-
 def _cells(estimate: Estimate) -> tuple[float | None, float | None, float | None, int]:
     return estimate.value, estimate.low, estimate.high, estimate.n
-
-
-def _part(ratings: Ratings, kept: Sequence[int]) -> Ratings:
-    def cut(columns: Mapping[str, Sequence[float | None]]) -> dict[str, list[float | None]]:
-        return {name: [values[index] for index in kept] for name, values in columns.items()}
-
-    return Ratings(
-        things=tuple(ratings.things[index] for index in kept),
-        people=cut(ratings.people),
-        judges=cut(ratings.judges),
-        groups=tuple(ratings.groups[index] for index in kept),
-    )

@@ -1,14 +1,13 @@
-"""Scores of pictures calibrated by people: at which threshold a judge passes what people pass, and how far it is off.
+"""Scores of images calibrated by people: the threshold at which a judge passes what people pass, and its differences.
 
-Verdicts and what people said of them come in, tables go out: Table 4 and Figure 5a of CF-World, for every suite that
-scores each picture by itself from 0 to 1. Where people saw a sample that favours doubtful pictures, accuracy is also
-given for all pictures of the run.
+Verdicts and people's ratings come in, tables go out: Table 4 and Figure 5a of CF-World, for every suite that scores
+each image by itself from 0 to 1.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from salva.core.case import Case
@@ -20,7 +19,7 @@ from salva.stats.means import mean
 from salva.stats.thresholds import CLOSE, Cut, apart, best_cut, cuts, spread, stratum_weights
 
 BORDER = (0.3, 0.7)
-"""Scores between which a picture is doubtful: those that appendix B of CF-World has people look at most."""
+"""Scores between which an image is doubtful: those that appendix B of CF-World has people rate most."""
 ALL = "all s"
 THRESHOLDS, SPREAD = "thresholds", "judge minus people, spread"
 """The tables that are drawn."""
@@ -31,13 +30,23 @@ _THRESHOLD_COLUMNS = (
     *("accuracy_all", "f1_all", "best_in", "n"),
 )
 _BEST_COLUMNS = ("score", "judge", "best", "accuracy", "accuracy_all", "f1", "always", "best_in", "n", "labels", "why")
+_THRESHOLD_NOTE = (
+    "An image passes at the threshold or above; labels: {labels}. accuracy and f1 are of the images people rated; "
+    "accuracy_all and f1_all weight them to all images of the run (those from {low:g} to {high:g} and the others, by "
+    "role; a dash: people rated none of a kind). best_in: the share of draws in which no other threshold does better. "
+    "As Table 4 of CF-World."
+)
+_BEST_NOTE = (
+    "Chosen on the same labels, so accuracy is a little too high; always: the accuracy of giving every image the "
+    "commoner answer."
+)
 
-Picture = tuple[str, int, str, str]
+RatedImage = tuple[str, int, str, str]
 """Case, repeat, model and role."""
 
 
 def passes_name(role: str) -> str:
-    """What people's yes or no to a whole picture is called among ratings."""
+    """The name of people's yes or no to a whole image."""
     return f"{_PASSES}{role}"
 
 
@@ -46,15 +55,15 @@ def is_passes(name: str) -> bool:
     return name.startswith(_PASSES)
 
 
-def picture_scores(records: RunRecords) -> dict[Picture, dict[str, float]]:
-    """What judges make of each picture that is scored by itself: judge to score."""
+def image_scores(records: RunRecords) -> dict[RatedImage, dict[str, float]]:
+    """The scores of each image that is scored by itself: judge to score."""
     cases = {case.case_id: case for case in records.cases}
-    scores: dict[Picture, dict[str, float]] = {}
+    scores: dict[RatedImage, dict[str, float]] = {}
     for verdict in records.verdicts:
         if verdict.arm == PAIR and verdict.case_id in cases:
             for role, value in _by_role(verdict, cases[verdict.case_id]):
-                picture = (verdict.case_id, verdict.repeat, verdict.model, role)
-                scores.setdefault(picture, {})[f"{verdict.check}: {observers_text(verdict.observers)}"] = value
+                image = (verdict.case_id, verdict.repeat, verdict.model, role)
+                scores.setdefault(image, {})[f"{verdict.check}: {observers_text(verdict.observers)}"] = value
     return scores
 
 
@@ -65,7 +74,7 @@ def is_doubtful(by_judge: Mapping[str, float]) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Compared:
-    """One judge's scores of pictures beside people's word on the same ones; a list each, in one order."""
+    """One judge's scores of images beside people's ratings of them; lists in one order."""
 
     scores: list[float] = field(default_factory=list)
     people: list[float] = field(default_factory=list)
@@ -74,44 +83,38 @@ class _Compared:
 
 
 def calibration_tables(
-    records: RunRecords, said_of: Callable[[Picture], Mapping[str, float]], together: Mapping[str, str]
-) -> tuple[list[Table], list[str]]:
-    """Thresholds, the best of them, and judge minus people; also what could not be used.
+    records: RunRecords, ratings_of: Callable[[RatedImage], Mapping[str, float]], clusters: Mapping[str, str]
+) -> list[Table]:
+    """Thresholds, the best of them, and judge minus people.
 
-    said_of: people's mean of each score of a picture's case.
-    together: case to what is drawn whole for intervals.
+    ratings_of: people's mean of each score of an image's case.
+    clusters: case to what is drawn whole for intervals.
     """
-    pictures = picture_scores(records)
-    strata = {picture: _stratum(picture, by_judge) for picture, by_judge in pictures.items()}
-    said_by_picture = {picture: said_of(picture) for picture in pictures}
-    # Who answered yes or no was asked for a label; a score is only taken for one where nobody was.
-    is_labelled = any(passes_name(role) in said for (*_, role), said in said_by_picture.items())
-    yes_no: dict[tuple[str, str], _Compared] = {}
+    images = image_scores(records)
+    ratings = {image: ratings_of(image) for image in images}
+    # A score stands for a label only where nobody answered yes or no.
+    is_labelled = any(passes_name(role) in given for (*_, role), given in ratings.items())
+    labelled: dict[tuple[str, str], _Compared] = {}
     graded: dict[tuple[str, str], _Compared] = {}
-    n_outside = 0
-    for picture, by_judge in pictures.items():
-        case_id, role = picture[0], picture[3]
-        said = said_by_picture[picture]
-        number = said.get(role_score(role))
-        if number is not None and not 0 <= number <= 1:
-            number, n_outside = None, n_outside + 1
-        word = said.get(passes_name(role)) if is_labelled else number
-        for judge, score in by_judge.items():
-            for kept, value in ((yes_no, word), (graded, number)):
-                if value is not None:
-                    for name in (role_score(role), ALL):
-                        both = kept.setdefault((name, judge), _Compared())
-                        both.scores.append(score)
-                        both.people.append(value)
-                        both.strata.append(strata[picture])
-                        both.clusters.append(together.get(case_id, case_id))
-    sizes = Counter(strata.values())
+    sizes: Counter[str] = Counter()
+    for image, by_judge in images.items():
+        case_id, role = image[0], image[3]
+        stratum = f"{role_score(role)} {'doubtful' if is_doubtful(by_judge) else 'clear'}"
+        sizes[stratum] += 1
+        number = ratings[image].get(role_score(role))
+        label = ratings[image].get(passes_name(role)) if is_labelled else number
+        for kept, value in ((labelled, label), (graded, number)):
+            if value is None:
+                continue
+            for judge, score in by_judge.items():
+                for name in (role_score(role), ALL):
+                    both = kept.setdefault((name, judge), _Compared())
+                    both.scores.append(score)
+                    both.people.append(value)
+                    both.strata.append(stratum)
+                    both.clusters.append(clusters.get(case_id, case_id))
     labels = "people's yes or no" if is_labelled else f"people's score, {_MAJORITY:g} or more"
-    tables = [*_threshold_tables(_in_order(yes_no), sizes, labels), *_difference_tables(_in_order(graded))]
-    problems = [
-        f"{n_outside} scores of pictures by people are not from 0 to 1; thresholds and differences leave them out"
-    ]
-    return tables, problems if n_outside else []
+    return [*_threshold_tables(_in_order(labelled), sizes, labels), *_difference_tables(_in_order(graded))]
 
 
 def _in_order(kept: dict[tuple[str, str], _Compared]) -> dict[tuple[str, str], _Compared]:
@@ -128,7 +131,7 @@ def _threshold_tables(
     best_rows: list[tuple[Cell, ...]] = []
     for (name, judge), both in compared.items():
         yes = [value >= _MAJORITY for value in both.people]
-        # All pictures are those of the roles that people rated any of.
+        # All images are those of the roles that people rated any of.
         rated_roles = {stratum.split(" ")[0] for stratum in both.strata}
         mine = {stratum: n for stratum, n in sizes.items() if stratum.split(" ")[0] in rated_roles}
         weights = stratum_weights(both.strata, mine)
@@ -143,31 +146,24 @@ def _threshold_tables(
         best_rows.append((name, judge, *shown, always, best.best_in if best else None, len(yes), labels, why))
     if not rows:
         return []
-    note = f"A picture passes at the threshold or above; labels: {labels}. accuracy and f1 are of the pictures people "
-    note += f"rated; accuracy_all and f1_all give every picture of the run its weight (those from {BORDER[0]:g} to "
-    note += (
-        f"{BORDER[1]:g} and the others, by role; a dash: people saw none of a kind). best_in: the share of draws in "
-    )
-    note += "which no other threshold does better. As Table 4 of CF-World."
-    chosen = "Chosen on the same labels, so accuracy flatters it a little; always: what saying the commoner answer to "
-    chosen += "every picture gets, which a judge must beat."
+    note = _THRESHOLD_NOTE.format(labels=labels, low=BORDER[0], high=BORDER[1])
     return [
         Table(name=THRESHOLDS, columns=_THRESHOLD_COLUMNS, rows=tuple(rows), note=note),
-        Table(name="best threshold", columns=_BEST_COLUMNS, rows=tuple(best_rows), note=chosen),
+        Table(name="best threshold", columns=_BEST_COLUMNS, rows=tuple(best_rows), note=_BEST_NOTE),
     ]
 
 
 def _best(found: Sequence[Cut], scores: Sequence[float], yes: Sequence[bool], always: float) -> tuple[Cut | None, str]:
     """The best threshold, or why none is."""
     if len(yes) < 2:
-        return None, "one picture says nothing"
+        return None, "one image is too few"
     if len(set(yes)) < 2:
-        return None, "people give every picture the same label"
+        return None, "people give every image the same label"
     if len(set(scores)) < 2:
-        return None, "the judge gives every picture the same score"
+        return None, "the judge gives every image the same score"
     best = best_cut(found)
     if best is None or best.accuracy.low is None or best.accuracy.low <= always:
-        return None, "no threshold is surely better than always giving the commoner answer"
+        return None, "no threshold is significantly better than always giving the commoner answer"
     return best, ""
 
 
@@ -185,8 +181,8 @@ def _difference_tables(compared: Mapping[tuple[str, str], _Compared]) -> list[Ta
     if not rows:
         return []
     columns = ("score", "judge", "mean", "lower", "upper", "close", "close_lower", "close_upper", "n")
-    note = f"The judge's score less the mean of people's, by picture; close: the share within {CLOSE:g}."
-    drawn = "How often the judge lies how far from people; the middle row is close. As Figure 5a of CF-World."
+    note = f"The judge's score less the mean of people's, by image; close: the share within {CLOSE:g}."
+    drawn = "The distribution of the differences; the middle row is close. As Figure 5a of CF-World."
     return [
         Table(name="judge minus people", columns=columns, rows=tuple(rows), note=note),
         Table(
@@ -202,11 +198,7 @@ def _of_all(cut: Cut | None) -> tuple[float | None, float | None]:
     return (cut.accuracy.value, cut.f1) if cut else (None, None)
 
 
-def _stratum(picture: Picture, by_judge: Mapping[str, float]) -> str:
-    return f"{role_score(picture[3])} {'doubtful' if is_doubtful(by_judge) else 'clear'}"
-
-
-def _by_role(verdict: Verdict, case: Case) -> Iterable[tuple[str, float]]:
+def _by_role(verdict: Verdict, case: Case) -> Iterator[tuple[str, float]]:
     for prompt in case.prompts:
         value = verdict.scores.get(role_score(prompt.role))
         if value is not None and 0 <= value <= 1:

@@ -1,8 +1,4 @@
-"""The tables of a calibration as charts: accuracy and F1 by threshold, and how far a judge lies from people.
-
-Tables of people/calibration.py come in, charts go out, as Figures 6a and 5a of CF-World draw them; of other tables
-nothing is drawn.
-"""
+"""Charts of a calibration: accuracy and F1 by threshold, and differences of judge and people, as in CF-World."""
 
 from __future__ import annotations
 
@@ -62,7 +58,7 @@ def _spread(score: str, judge: str, rows: Sequence[dict[str, Cell]]) -> Chart:
         is_share=True,
         ends=(0.0, 1.0),
         is_high_good=True,
-        y_label=f"share of pictures; {percent(close)} lie within {CLOSE:g} of people",
+        y_label=f"share of images; {percent(close)} lie within {CLOSE:g} of people",
     )
 
 

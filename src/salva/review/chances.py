@@ -1,4 +1,4 @@
-"""How likely each rated thing was to be on the sheet: a sample by category gives small ones more than their share.
+"""How likely each rated item was to be on the sheet: a sample by category gives small ones more than their share.
 
 Rows that people filled in come in; weights go out, by which figures of the sample become figures of the whole run.
 """
@@ -9,7 +9,8 @@ import random
 from collections.abc import Iterable, Mapping, Sequence
 
 from salva.core.case import Case
-from salva.review.rating_cells import as_number, column_key
+from salva.messages import message
+from salva.review.cells import as_number
 
 CHANCE = "chance"
 """The column with the share of its category's cases that were drawn."""
@@ -29,7 +30,7 @@ def drawn_cases(cases: Iterable[Case], per_category: int, seed: int) -> dict[str
 
 
 def weights_of(chances: Sequence[float | None]) -> tuple[float, ...] | None:
-    """What each thing counts; None where nothing was sampled, or not every chance is known."""
+    """What each item counts; None where nothing was sampled, or not every chance is known."""
     sampled = [chance for chance in chances if chance is not None]
     if len(sampled) < len(chances) or len(set(sampled)) < 2:
         return None
@@ -37,15 +38,12 @@ def weights_of(chances: Sequence[float | None]) -> tuple[float, ...] | None:
 
 
 def chance_in(row: Mapping[str, str]) -> float | None:
-    """What a row says of its chance; None where that is no chance."""
-    cell = next((cell for name, cell in row.items() if column_key(name) == CHANCE), "")
-    chance = as_number(cell)
+    """The chance that a row states; None where that is no chance."""
+    chance = as_number(row.get(CHANCE, ""))
     return chance if chance is not None and 0 < chance <= 1 else None
 
 
 def chance_note(rows: Sequence[Mapping[str, str]]) -> tuple[str, ...]:
-    """What to tell where some rows say their chance and others do not."""
+    """The note for rows of which only some state their chance."""
     n_known = sum(chance_in(row) is not None for row in rows)
-    if not n_known or n_known == len(rows):
-        return ()
-    return (f"{len(rows) - n_known} of {len(rows)} rows have no {CHANCE} above 0 and up to 1; nothing is reweighted",)
+    return (message("chance-missing", n=len(rows) - n_known, total=len(rows)),) if 0 < n_known < len(rows) else ()

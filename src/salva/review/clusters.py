@@ -1,67 +1,49 @@
-"""Which rated things belong together because they share a prompt: drawn anew whole, or an interval claims too much.
-
-Ratings that were read come in; out go the name of the column and a name for each thing.
-"""
+"""Which rated items share a prompt: intervals draw them anew together, or they claim too much."""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from salva.core.counted import counted
 from salva.errors import UsageError
-from salva.review.rating_cells import column_key
-from salva.review.rating_files import column_names
-from salva.review.ratings import Ratings
-
-_OBVIOUS = (
-    re.compile(r"prompts?(_?(id|no|number|text))?"),
-    re.compile(r"(case|item|sample|triple|pair|text|caption|sentence)(_?(id|no|number))?"),
-)
-"""What a column is called whose values several pictures share, the surest first."""
+from salva.messages import message
+from salva.review.rating_table import RatingTable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clusters:
-    """Things put together by a column."""
+    """Items by the value of a column."""
 
     column: str
-    """Empty where every thing stands for itself."""
+    """Empty where every item stands for itself."""
     names: tuple[str, ...]
-    """The cluster of each thing."""
+    """The cluster of each item."""
 
     @property
-    def said(self) -> str:
-        """Which column, and how many, for the reader to check."""
+    def text(self) -> str:
+        """Which column, and how many."""
         n = len(set(self.names))
-        return f"{self.column}, {n} of {len(self.names)} things" if self.column else "none, every thing by itself"
+        return f"{self.column}, {n} of {counted(len(self.names), 'items')}" if self.column else "none"
 
 
-def clusters_of(ratings: Ratings, wanted: str, source: str) -> Clusters:
-    """The clusters of rated things: by the column asked for, or by one whose name says so and whose values repeat.
-
-    source: where the ratings lie, for messages.
-    """
-    columns = column_names(list(ratings.rows))
-    if wanted and wanted not in columns:
-        raise UsageError(f"{source!r} has no column {wanted!r} to draw whole; it has {', '.join(columns)}")
+def clusters_of(table: RatingTable, wanted: str = "") -> Clusters:
+    """By the column asked for; otherwise by `prompt`, or by the first item column where its values repeat."""
+    rows = [line.cells for line in table.items.values()]
+    columns = list(dict.fromkeys(name for row in rows for name in row))
     if wanted:
-        clusters = _by(ratings, wanted)
-        if len(set(clusters.names)) < 2:
-            raise UsageError(
-                f"--cluster {wanted}: all {len(clusters.names)} things of {source!r} have the same value there, and "
-                f"drawing anew needs two; it has {', '.join(columns)}"
-            )
-        return clusters
-    for words in _OBVIOUS:
-        for column in columns:
-            if words.fullmatch(column_key(column)):
-                clusters = _by(ratings, column)
-                if 1 < len(set(clusters.names)) < len(clusters.names):
-                    return clusters
-    return Clusters(column="", names=tuple(f"{index}" for index in range(len(ratings.things))))
+        found = _by(rows, wanted)
+        if wanted not in columns or len(set(found.names)) < 2:
+            raise UsageError(message("cluster-unusable", column=wanted, header=", ".join(columns)))
+        return found
+    for column in ("prompt", *table.item_columns[:1]):
+        found = _by(rows, column)
+        if column in columns and 1 < len(set(found.names)) < len(found.names):
+            return found
+    return Clusters(column="", names=tuple(map(str, range(len(rows)))))
 
 
-def _by(ratings: Ratings, column: str) -> Clusters:
-    """A thing without a value there stands for itself."""
-    values = [row.get(column, "").strip() for row in ratings.rows]
+def _by(rows: Sequence[Mapping[str, str]], column: str) -> Clusters:
+    """An item without a value there stands for itself."""
+    values = [row.get(column, "").strip() for row in rows]
     return Clusters(column=column, names=tuple(value or f"row {index}" for index, value in enumerate(values)))

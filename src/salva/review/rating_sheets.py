@@ -1,8 +1,7 @@
-"""An empty sheet for people: which picture to hold against which text or question, and where to write the ratings.
+"""An empty sheet for people: which image to compare with which text or question, and where to write the ratings.
 
-`salva agree RUN --ratings SHEET` reads it back when it is filled in, `salva import` makes a run of it. Blind on
-purpose: neither the model, nor what any judge said, nor which picture was painted from which text stands in it;
-pictures are named by number, several models and the roles of texts and pictures by codes.
+`salva agree RUN --ratings SHEET` reads it when it is filled in, `salva import` makes a run of it. The sheet is blind:
+it states no model, no score and not which image was generated from which text.
 """
 
 from __future__ import annotations
@@ -24,56 +23,57 @@ from salva.core.source import RunRecords, RunSource
 from salva.core.table import Cell
 from salva.core.verdict import PAIR
 from salva.errors import UsageError
+from salva.files.infiles import file_bytes
 from salva.files.outfiles import write_bytes, write_text
 from salva.files.tables import csv_text
 from salva.imaging.files import decode_picture, encode_picture
-from salva.review.calibration import Picture
+from salva.messages import message
+from salva.review.calibration import RatedImage
 from salva.review.chances import CHANCE, drawn_cases
-from salva.review.question_sheets import QUESTION_COLUMNS, QUESTION_HINT, graded_pictures, question_rows
+from salva.review.question_sheets import QUESTION_COLUMNS, QUESTION_HINT, graded_images, question_rows
 from salva.review.role_codes import IMAGE, TEXT, role_code
-from salva.review.run_agreement import model_code
+from salva.review.run_join import model_code
 
 _Row = tuple[tuple[str, str, str, str, str], tuple[str, str, str]]
-"""Case, repeat, model and the roles of text and picture; category and text, and the picture's id."""
+"""Case, repeat, model and the roles of text and image; category and text, and the image's id."""
 
 COLUMNS = (
-    *("case_id", "repeat", "model", "category", "text_role", "image_role", "text", "picture"),
+    *("case_id", "repeat", "model", "category", "text_role", "image_role", "text", "image"),
     *("rater", "objects", "relations"),
 )
-_HINT = """Hold each picture against its text and fill in, for every row:
+_HINT = """Compare each image with its text and fill in, for every row:
 
 rater
 {indent}your name, the same in all your rows
 
 {halves}
 
-Numbers between two steps are for pictures between them. Style and beauty do not matter.
-Several raters: each fills in a copy. `salva import COPY COPY ... --as ratings --out RUN` puts the copies together;
-`salva agree RUN --ratings FILE` wants the rows of all copies under one heading.
+Numbers between two steps are for images between them. Style and beauty do not matter.
+Several raters: each fills in a copy; `salva agree RUN --ratings COPY --ratings COPY` reads all of them.
 """
 _INDENT = " " * 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatingSheetOptions:
-    """Which pictures people are to see."""
+    """Which images people rate."""
 
-    roles: tuple[str, ...] = option((), "Only pictures of these roles, such as l1; all otherwise.")
-    sample: int = option(0, "So many pictures, mostly those whose judges' mean score is from 0.3 to 0.7; 0 for all.")
-    per_category: int = option(0, "So many cases of each category, drawn at random; 0 for all.")
+    roles: tuple[str, ...] = option((), "Only images of these roles, such as l1; all otherwise.")
+    sample: int = option(0, "Number of images, mostly those whose judges' mean score is from 0.3 to 0.7; 0 for all.")
+    per_category: int = option(0, "Number of cases of each category, drawn at random; 0 for all.")
     seed: int = option(0, "Which cases are drawn for --per-category.")
 
     def __post_init__(self) -> None:
-        if self.sample < 0:
-            raise UsageError(f"--sample is {self.sample}; it must be a number of pictures, or 0 for all")
-        if self.per_category < 0:
-            raise UsageError(f"--per-category is {self.per_category}; it must be a number of cases, or 0 for all")
+        for flag, value in (("--sample", self.sample), ("--per-category", self.per_category)):
+            if value < 0:
+                raise UsageError(message("option-invalid", name=flag, value=value, wanted="a number, or 0 for all"))
         if self.sample and self.per_category:
-            raise UsageError("--sample chooses pictures by doubt, --per-category cases by category; give one of them")
+            why = "one chooses images by doubt, the other cases by category"
+            raise UsageError(message("options-conflict", first="--sample", second="--per-category", why=why))
 
 
 class RatingSheet:
-    """A folder: pictures and an empty sheet for people to rate them, for salva agree."""
+    """A folder: images and an empty sheet for people to rate them, for salva agree."""
 
     version: ClassVar[str] = "1"
     Options = RatingSheetOptions
@@ -82,42 +82,41 @@ class RatingSheet:
         self._options = options
 
     def write(self, source: RunSource, out: Path) -> Written:
-        """OUT/ratings.csv, OUT/README.txt and OUT/pictures/*.png."""
+        """OUT/ratings.csv, OUT/README.txt and OUT/images/*.png."""
         records, chances = _drawn(source.records, self._options)
-        graded = graded_pictures(records, self._options.roles, self._options.sample)
+        graded = graded_images(records, self._options.roles, self._options.sample)
         rows = [] if graded else _rows(records)
         image_ids = graded.values() if graded else (image_id for _, (*_, image_id) in rows)
         numbers = {image_id: number for number, image_id in enumerate(dict.fromkeys(image_ids), 1)}
         if not numbers:
-            raise UsageError(f"{source.records.name!r} has no picture to rate: it was imported, or nothing was painted")
+            raise UsageError(message("images-missing", path=source.records.name))
         lines = _question_sheet(records, graded, numbers) if graded else _sheet(rows, numbers)
         sheet = csv_text(_with_chances(lines, chances) if chances else lines)
         _check_unfilled(out / "ratings.csv", sheet)
         for image_id, number in numbers.items():
             data = encode_picture(decode_picture(source.images.file_bytes(image_id)), "PNG")
-            write_bytes(out / "pictures" / f"{number:05}.png", data)
+            write_bytes(out / "images" / f"{number:05}.png", data)
         write_text(out / "ratings.csv", sheet)
         write_text(out / "README.txt", QUESTION_HINT if graded else _hint())
-        warning = "" if self._options.roles or self._options.sample else _left_out(records, numbers)
-        return Written(n=len(numbers), what=f"pictures, {counted(len(lines) - 1, 'rows')} to rate", warning=warning)
+        warning = "" if self._options.roles or self._options.sample else _partial_note(records, numbers)
+        return Written(n=len(numbers), what=f"images, {counted(len(lines) - 1, 'rows')} to rate", warning=warning)
 
 
 def _drawn(records: RunRecords, options: RatingSheetOptions) -> tuple[RunRecords, dict[str, float]]:
     """The records of the cases to rate, and the chance that each had; no chances where all are to be rated."""
     if not options.per_category:
         return records, {}
-    painted = {verdict.case_id for verdict in records.verdicts if verdict.arm == PAIR and verdict.images}
-    chances = drawn_cases((c for c in records.cases if c.case_id in painted), options.per_category, options.seed)
+    generated = {verdict.case_id for verdict in records.verdicts if verdict.arm == PAIR and verdict.images}
+    chances = drawn_cases((c for c in records.cases if c.case_id in generated), options.per_category, options.seed)
     verdicts = tuple(verdict for verdict in records.verdicts if verdict.case_id in chances)
     return replace(records, cases=tuple(c for c in records.cases if c.case_id in chances), verdicts=verdicts), chances
 
 
-def _left_out(records: RunRecords, numbers: Mapping[str, int]) -> str:
-    """How many pictures of the cases are on no sheet of this kind, and why; empty where all are."""
-    painted = {image_id for verdict in records.verdicts if verdict.arm == PAIR for image_id in verdict.images.values()}
-    n_out = len(painted - numbers.keys())
-    why = "it asks by question, and their prompts have no questions to grade"
-    return f"{counted(n_out, 'pictures')} of {len(painted)} are not on the sheet: {why}" if n_out else ""
+def _partial_note(records: RunRecords, numbers: Mapping[str, int]) -> str:
+    """How many images of the cases are on no sheet of this kind; empty where all are."""
+    generated = {image for verdict in records.verdicts if verdict.arm == PAIR for image in verdict.images.values()}
+    n_missing = len(generated - numbers.keys())
+    return message("sheet-partial", n=n_missing, total=len(generated)) if n_missing else ""
 
 
 def _with_chances(lines: Sequence[tuple[Cell, ...]], chances: Mapping[str, float]) -> list[tuple[Cell, ...]]:
@@ -127,13 +126,13 @@ def _with_chances(lines: Sequence[tuple[Cell, ...]], chances: Mapping[str, float
 
 
 def _hint() -> str:
-    """What raters are told: the rubric that judges are told too."""
+    """The instructions for raters: the rubric that judges get too."""
     halves = (f"{half.key}\n{_INDENT}{half.lines(indent=_INDENT)}" for half in HALVES)
     return _HINT.format(indent=_INDENT, halves="\n\n".join(halves))
 
 
 def _rows(records: RunRecords) -> list[_Row]:
-    """What to rate: every picture against its own text, and against others' as well where a check scores that."""
+    """What to rate: every image against its own text, and against others' as well where a check scores that."""
     scorings = tuple(pair_scorings().values())
     cases = {case.case_id: case for case in records.cases}
     wanted: dict[tuple[str, str, str, str, str], tuple[str, str, str]] = {}
@@ -147,7 +146,7 @@ def _rows(records: RunRecords) -> list[_Row]:
                 category = case.labels.get("category", case.category)
                 wanted[key] = (category, case.prompt(text_role).text, verdict.images[image_role])
     rows = list(wanted.items())
-    # Shuffled, so that no rater sees the pictures of one case in a row; seeded, so that a sheet can be made again.
+    # Shuffled, so that no rater sees the images of one case in a row; seeded, so that a sheet can be made again.
     random.Random(len(rows)).shuffle(rows)
     return rows
 
@@ -160,38 +159,34 @@ def _pairs(case: Case, scorings: Sequence[PairScoring]) -> Sequence[Pair]:
 
 def _sheet(rows: list[_Row], numbers: Mapping[str, int]) -> list[tuple[Cell, ...]]:
     is_one_model = len({model for (_, _, model, _, _), _ in rows}) == 1
-    # Where every picture stands beside its own text there is nothing to hide.
+    # Where every image is compared with its own text there is nothing to hide.
     is_crossed = any(text_role != image_role for (*_, text_role, image_role), _ in rows)
     lines: list[tuple[Cell, ...]] = [COLUMNS]
     for (case_id, repeat, model, text_role, image_role), (category, text, image_id) in rows:
         named = "" if is_one_model else model_code(model)
-        picture = f"pictures/{numbers[image_id]:05}.png"
+        image = f"images/{numbers[image_id]:05}.png"
         codes = role_code(case_id, TEXT, text_role), role_code(case_id, IMAGE, image_role)
         roles = codes if is_crossed else (text_role, image_role)
-        lines.append((case_id, repeat, named, category, *roles, text, picture, "", "", ""))
+        lines.append((case_id, repeat, named, category, *roles, text, image, "", "", ""))
     return lines
 
 
 def _question_sheet(
-    records: RunRecords, pictures: Mapping[Picture, str], numbers: Mapping[str, int]
+    records: RunRecords, images: Mapping[RatedImage, str], numbers: Mapping[str, int]
 ) -> list[tuple[Cell, ...]]:
-    """The questions of a picture stand together, since one looks at it once."""
+    """The questions about an image stand together."""
     cases = {case.case_id: case for case in records.cases}
-    is_one_model = len({model for _, _, model, _ in pictures}) == 1
+    is_one_model = len({model for _, _, model, _ in images}) == 1
     lines: list[tuple[Cell, ...]] = [QUESTION_COLUMNS]
-    for (case_id, repeat, model, role), image_id in pictures.items():
+    for (case_id, repeat, model, role), image_id in images.items():
         case, named = cases[case_id], "" if is_one_model else model_code(model)
-        thing = (case_id, repeat, named, case.labels.get("category", case.category), role)
-        picture = f"pictures/{numbers[image_id]:05}.png"
-        lines += [(*thing, *asked, picture, "", "") for asked in question_rows(case, role)]
+        item = (case_id, repeat, named, case.labels.get("category", case.category), role)
+        image = f"images/{numbers[image_id]:05}.png"
+        lines += [(*item, *asked, image, "", "") for asked in question_rows(case, role)]
     return lines
 
 
 def _check_unfilled(path: Path, sheet: str) -> None:
-    """Hours of somebody's work may be in a sheet that is there already."""
-    try:
-        is_same = not path.exists() or path.read_bytes() == sheet.encode()
-    except OSError as error:
-        raise UsageError(f"{str(path)!r} cannot be read: {error.strerror or error}") from error
-    if not is_same:
-        raise UsageError(f"{str(path)!r} is there already and may be filled in; choose another folder with -o")
+    """Refuse to replace a sheet that may be filled in."""
+    if path.exists() and file_bytes(path) != sheet.encode():
+        raise UsageError(message("sheet-filled", path=str(path)))

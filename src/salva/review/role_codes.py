@@ -1,7 +1,4 @@
-"""Names for the texts and pictures of a case that do not say which belong together, for sheets that people fill in.
-
-A role goes in and a code comes out, another for texts than for pictures; and back, given the roles it may stand for.
-"""
+"""Codes for the texts and images of a case that do not reveal which belong together, for sheets that people fill in."""
 
 from __future__ import annotations
 
