@@ -65,9 +65,7 @@ def by_check(case: Case, rows: Rows, who: str) -> Verdict:
     )
 
 
-def read(
-    files: Sequence[Path], model: str = "", people: tuple[str, ...] = (), judge: tuple[str, ...] = ()
-) -> ReadIn:
+def read(files: Sequence[Path], model: str = "", people: tuple[str, ...] = (), judge: tuple[str, ...] = ()) -> ReadIn:
     return RatingsImport(RatingsImport.Options(people=people, judge=judge)).read(files, ImportSettings(model=model))
 
 

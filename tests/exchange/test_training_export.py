@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 from report.fake_runs import FakeImages, make_case, make_verdict, store_run
+from review.rating_rows import raises_code
 
 from salva.cli.main import salva as command
 from salva.core.case import Case, Prompt
@@ -290,7 +291,7 @@ def test_captions_that_speak_of_sides_come_with_a_warning_of_flips(tmp_path: Pat
 def test_a_run_without_pictures_makes_no_sheet(tmp_path: Path) -> None:
     bare = make_verdict("case-1", check="truth", scores={"right_a": 1.0})
     store_run(tmp_path / "run", RunRecords(cases=(make_case("case-1"),), verdicts=(bare,)), FakeImages())
-    with pytest.raises(UsageError, match="no picture to rate"):
+    with raises_code("images-missing"):
         export_run(tmp_path / "run", "ratings", tmp_path / "sheet")
     assert not (tmp_path / "sheet").exists()
 
@@ -304,7 +305,7 @@ def test_a_rating_sheet_is_blind_and_comes_back(tmp_path: Path) -> None:
     assert tuple(sheet.columns) == COLUMNS
     assert len(sheet) == 7
     assert set(sheet["model"]) == {""}
-    assert all((out / picture).is_file() for picture in sheet["picture"])
+    assert all((out / picture).is_file() for picture in sheet["image"])
     assert not set(sheet["text_role"]) & set(sheet["image_role"]), "nothing says which picture is of which text"
     codes = {(role_code("sv-1", TEXT, t), role_code("sv-1", IMAGE, i)): score for (t, i), score in GOOD.items()}
     # People who say exactly what the judge said.

@@ -22,13 +22,16 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.command("agree", short_help="Agreement of judges with people.")
 @click.argument("sources", metavar="FILE...|RUN", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--ratings", multiple=True, type=_FILE, help="People's ratings of a RUN, or one more FILE.  [repeatable]")
-@click.option("--item", multiple=True, metavar="COL", help="A column that names the rated item.  [repeatable]")
+@click.option("--item", multiple=True, metavar="COL,...", help="Columns that name the rated item.  [repeatable]")
 @click.option("--rater", default="", metavar="COL", help="The column that names the rater, one row a rating.")
 @click.option(
-    "--people", multiple=True, metavar="COL", help="A column of people's ratings; A+B is their sum.  [repeatable]"
+    "--people",
+    multiple=True,
+    metavar="COL,...",
+    help="Columns of people's ratings; A+B is one rating, their sum.  [repeatable]",
 )
 @click.option(
-    "--judge", "judges", multiple=True, metavar="COL", help="A column of a judge, or its name as a rater.  [repeatable]"
+    "--judge", "judges", multiple=True, metavar="COL,...", help="Columns of judges, or names of raters.  [repeatable]"
 )
 @click.option(
     "--scale",
@@ -88,7 +91,7 @@ def command(
 
     n_bins, edges = parse_bins(bins)
     options = AgreementOptions(n_bins=n_bins, edges=edges, scales=parse_scales(scales), level=level, cluster=cluster)
-    columns = Columns(item=item, rater=rater, people=people, judges=judges)
+    columns = Columns(item=_names(item), rater=rater, people=_names(people), judges=_names(judges))
     runs = [source for source in sources if source.is_dir()]
     if not runs:
         tables, notes = table_agreement(read_ratings([*sources, *ratings], columns), options, group)
@@ -116,6 +119,10 @@ def command(
 
     for table in tables:
         print_table(table)
+
+
+def _names(texts: Sequence[str]) -> tuple[str, ...]:
+    return tuple(name.strip() for text in texts for name in text.split(",") if name.strip())
 
 
 def _draw(tables: Sequence[Table], folder: Path) -> None:

@@ -20,7 +20,6 @@ PART_OF_ITEM = ("repeat", "seed", "model", "text_role", "image_role", "question"
 PEOPLE, JUDGE = "rater", "judge"
 """The column that names the person or judge of a row."""
 HALF_COLUMNS = tuple(half.key for half in HALVES)
-SCORE = "score"
 FAILED = "failed"
 RATING, LABEL = "rating", "label"
 """Measures: an ordinary rating, and the yes or no to a whole image on a sheet by question."""
@@ -28,7 +27,8 @@ _DSG = ("item_id", "t2i_model", "worker_id", "answer")
 """The columns of DSG's ratings by people."""
 _DSG_SCORE = "dsg"
 """The column that scored answers have."""
-_WANTED = f"{SCORE}, {' and '.join(HALF_COLUMNS)}, or {FAILED}"
+_SCORES = ("score", "rating")
+_WANTED = f"{_SCORES[0]}, {' and '.join(HALF_COLUMNS)}, or {FAILED}"
 
 
 Scale = tuple[float, float]
@@ -125,7 +125,7 @@ def _rater(path: str, free: Sequence[str], wanted: str) -> str:
 
 def _documented(path: str, free: Sequence[str], scores: Collection[str], is_dsg: bool) -> dict[str, tuple[str, ...]]:
     candidates = [HALF_COLUMNS] if {*HALF_COLUMNS} <= {*free} else []
-    candidates += [(SCORE,)] if SCORE in free else []
+    candidates += [(name,) for name in _SCORES if name in free]
     candidates += [_DSG[3:]] if is_dsg and _DSG[3] in free else []
     if len(candidates) > 1:
         raise _ambiguous(path, "the rating", ["+".join(names) for names in candidates], "--people")
@@ -136,7 +136,7 @@ def _documented(path: str, free: Sequence[str], scores: Collection[str], is_dsg:
 def _limits(measures: Mapping[str, tuple[str, ...]], header: Collection[str]) -> dict[tuple[str, ...], Scale]:
     limits: dict[tuple[str, ...], Scale] = {HALF_COLUMNS: (0, HIGHEST), _DSG[3:]: (1, 5)}
     if {"question", "image_role"} <= {*header}:
-        limits[SCORE,] = 0, 1
+        limits[_SCORES[:1]] = 0, 1
     return limits | {of: (0.0, 1.0) for name, of in measures.items() if _is_measure(name, ())}
 
 
