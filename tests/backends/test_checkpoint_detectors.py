@@ -312,7 +312,7 @@ def salva(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 def test_a_run_goes_from_prompts_to_a_report(folders: dict[str, Path], tmp_path: Path) -> None:
     out, folder = str(tmp_path / "run"), folders["florence2"]
-    asked = ("metalogic", "--size", "4", "--detector", f"florence2/{folder}", "--reader", "none", "--out", out)
+    asked = ("metalogic", "--size", "2", "--detector", f"florence2/{folder}", "--reader", "none", "--out", out)
     done = salva("run", *asked, "--set", "detector.max_tokens=60", "--no-progress")
     assert done.returncode == 0, done.stderr
     assert "transformers]" not in done.stderr, "no hints of the library among ours"

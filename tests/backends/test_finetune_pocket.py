@@ -21,8 +21,6 @@ load_file = pytest.importorskip("safetensors.torch").load_file
 
 TRAINING = Path(__file__).parents[2] / "training"
 SCRIPT = """
-import sys
-sys.path.insert(0, {training!r})
 import torch
 from pathlib import Path
 from pocket_captions import vocabulary
@@ -37,14 +35,26 @@ out = Path({out!r})
 save_weights(out / "base", "ema", painter.state_dict())
 save_facts(out / "base", dict(shape=painter.shape.to_json(), words=vocabulary(), step=3, pieces=[]))
 """
+ONE_AFTER_ANOTHER = """
+import json, runpy, sys
+for file, *words in json.load(sys.stdin):
+    sys.argv = [file, *words]
+    runpy.run_path(file, run_name="__main__")
+"""
 LONG = "There is a cat on the right with either both a dog on the left and an apple in the middle or both an apple"
 """Longer than any caption of the ordinary world."""
 
 
-def python(*words: str, folder: Path) -> str:
+def python(*words: str, folder: Path, told: str = "") -> str:
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
     done = subprocess.run(
-        [sys.executable, *words], cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=300
+        [sys.executable, *words],
+        cwd=folder,
+        env={**environment, "PYTHONPATH": str(TRAINING)},
+        input=told,
+        capture_output=True,
+        text=True,
+        timeout=300,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -157,19 +167,23 @@ class TestLosses:
 
 @pytest.mark.slow
 def test_every_way_of_tuning_gives_weights_that_can_be_gone_on_with(tmp_path: Path) -> None:
-    python("-c", SCRIPT.format(training=str(TRAINING), out=str(tmp_path)), folder=tmp_path)
+    (tmp_path / "base.py").write_text(SCRIPT.format(out=str(tmp_path)))
     folder = export_folder(tmp_path / "sft", ["a cat and a dog", "two cows"])
     table = export_table(tmp_path / "dpo.parquet", [("a cat", 0, 1), (LONG, 1, 2)])
+    finetune, distil = str(TRAINING / "finetune_pocket.py"), str(TRAINING / "distil_pocket.py")
     own = ("--data", str(folder), "--pairs", str(table), "--to", "work/own.npz")
-    python(str(TRAINING / "finetune_pocket.py"), "prepare", *own, folder=tmp_path)
     quick = ("--base", "base", "--batch", "8", "--max-steps", "2", "--workers", "1", "--muon-rate", "0.05")
-    tune = ("tune", "--how", "sft", "--data", "work/own.npz", "--out", "sft", *quick)
-    python(str(TRAINING / "finetune_pocket.py"), *tune, folder=tmp_path)
-    again = ("tune", "--how", "dpo", "--data", str(table), "--out", "alone", *quick)
-    python(str(TRAINING / "finetune_pocket.py"), *again, folder=tmp_path)
+    student = ("--from", "alone", "--out", "student", "--max-steps", "1", "--batch", "2", "--workers", "1")
+    commands = [
+        (str(tmp_path / "base.py"),),
+        (finetune, "prepare", *own),
+        (finetune, "tune", "--how", "sft", "--data", "work/own.npz", "--out", "sft", *quick),
+        (finetune, "tune", "--how", "dpo", "--data", str(table), "--out", "alone", *quick),
+        (distil, *student, "--no-compile", "--minutes", "1"),
+    ]
+    # In one process, since each would load torch.
+    python("-c", ONE_AFTER_ANOTHER, folder=tmp_path, told=json.dumps(commands))
     before, *tuned = (load_file(tmp_path / name / "ema-0.safetensors") for name in ("base", "sft", "alone"))
     for after in tuned:
         assert any(not torch.equal(before[name], after[name]) for name in before), "no weight moved"
-    distil = ("--from", "alone", "--out", "student", "--max-steps", "1", "--batch", "2", "--workers", "1")
-    python(str(TRAINING / "distil_pocket.py"), *distil, "--no-compile", "--minutes", "1", folder=tmp_path)
     assert (tmp_path / "student" / "student-0.safetensors").is_file()

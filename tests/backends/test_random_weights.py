@@ -34,7 +34,7 @@ def salva(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Command:
     return in_process.salva
 
 
-def run(salva: Command, folder: Path, detector: str, *settings: str, size: int = 60) -> Done:
+def run(salva: Command, folder: Path, detector: str, *settings: str, size: int = 24) -> Done:
     words = [word for setting in ("model.size=64", "model.steps=2", *settings) for word in ("--set", setting)]
     return salva(
         *(

@@ -28,7 +28,7 @@ NONSENSE = (
 )
 SIZE = "20"
 """Pairs; a gate wants sixteen of them."""
-N_SHUFFLES = 12
+N_SHUFFLES = 8
 
 
 @pytest.fixture

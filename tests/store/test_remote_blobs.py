@@ -75,6 +75,7 @@ def test_a_bucket_that_is_not_there_is_said_and_not_made(s3: str) -> None:
 def tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """What fails is not tried again, as it is five times with pauses that grow."""
     monkeypatch.setattr("s3fs.core.S3FileSystem.retries", 1)
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
 
 
 def test_nobody_there(monkeypatch: pytest.MonkeyPatch, s3: str, tried_once: None) -> None:
