@@ -175,6 +175,8 @@ class Reader:
         named = {value.rpartition("=")[2].partition("/")[0] for flag in ROLES for value in values(words, flag)}
         if named - HERE:
             return ["--dry-run"]
+        if words[1] == "cfworld":
+            return ["--only", "law=number"]
         size, most = (values(words, "--size") or ["quick"])[-1], MOST_CASES.get(words[1], 0)
         return ["--size", str(most)] if most and not (size.isdigit() and int(size) <= most) else []
 

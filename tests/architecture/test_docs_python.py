@@ -26,7 +26,7 @@ def test_a_function_and_a_pipeline_are_models(tmp_path: Path, monkeypatch: pytes
 def test_the_readme_gives_the_report_s_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     reader = Reader(tmp_path)
-    reader.follow(ROOT / "README.md", {'"quick"': "20"})
+    reader.follow(ROOT / "README.md", {'"quick"': "10"})
     frame, table = reader.python["primary"], reader.python["run"].summary.by_model[0].table("by law")
     rates = frame.groupby("label.law")["is_fail"].mean()
     law, rate = table.columns.index("law"), table.columns.index("rate")
