@@ -57,7 +57,7 @@ FILES = {
     "workflow.json": "{}",
     "generate.py": "",
     "ratings.csv": "id,prompt,model,human_1,human_2,clip,tifa\n"
-    + "".join(f"{n},p{n // 2},{'xy'[n % 2]},{n % 5},{n % 4},0.{n % 9},0.{n % 7}\n" for n in range(24)),
+    + "".join(f"{n},p{n // 2},{'xy'[n % 2]},{1 + n % 5},{1 + n % 4},0.{n % 9},0.{n % 7}\n" for n in range(24)),
     "my-images/manifest.csv": "prompt,path\na cat,cat.png\n",
     "release-check.toml": (DOCS / "how-to" / "release-check.toml")
     .read_text(encoding="utf-8")
