@@ -61,7 +61,7 @@ def test_pairs_stand_beside_their_prompts_and_are_paid_for_once(server: Server, 
     assert len(cases) == 5
     proved, unproved = (case for case in cases if "paraphrased_by" in case.labels)
     assert (proved.equivalent, unproved.equivalent) == (True, None)
-    assert (unproved.category, unproved.ways) == (
+    assert (unproved.category, unproved.check_groups) == (
         "paraphrases",
         (("same-scene", "same-answers", "right-answers", "same-similarity"),),
     )

@@ -80,7 +80,7 @@ def test_sixty_captions_each_have_a_verdict_or_a_reason(captions: list[str], ser
     assert report["headline"]["rate"] is None
     assert report["headline"]["n"] == report["headline"]["n_asked"] == outcomes.total()
     assert report["failure_rate"] == pytest.approx(outcomes[True, "FAIL"] / outcomes.total())
-    ways = next(table for table in report["tables"] if table["name"] == "ways")
+    ways = next(table for table in report["tables"] if table["name"] == "prompts by check")
     assert sum(row[2] for row in ways["rows"]) == N_CAPTIONS
     assert server.asked
 
@@ -119,10 +119,10 @@ def test_questions_of_a_file_are_asked_and_prompts_it_does_not_have_are_listed(c
     assert done.returncode == 3, "two of eight are more than may stay unjudged"
     report = json.loads(in_process.salva("report", "run", "--format", "json").stdout)
     tables = {table["name"]: table for table in report["tables"]}
-    assert sorted(row[1] for row in tables["prompts without a way"]["rows"]) == sorted(captions[10:12])
+    assert sorted(row[1] for row in tables["prompts without a check"]["rows"]) == sorted(captions[10:12])
     why = "'questions.csv' has no question about it"
-    assert {row[2] for row in tables["prompts without a way"]["rows"]} == {why}
-    assert tables["prompts without a way, by reason"]["rows"] == [[why, 2]]
+    assert {row[2] for row in tables["prompts without a check"]["rows"]} == {why}
+    assert tables["prompts without a check, by reason"]["rows"] == [[why, 2]]
     assert report["headline"]["n"] == 6
     outcomes = {verdict.case_id: verdict for verdict in read_records(Path("run")).verdicts}
     wrong = [text for n, text in enumerate(captions[4:10], 4) if n % 3 == 0]

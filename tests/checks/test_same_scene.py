@@ -193,12 +193,12 @@ def test_scope_all_needs_no_formula() -> None:
 
 def test_a_pair_without_formulas_that_names_the_way_is_compared_over_every_label() -> None:
     prompts = tuple(Prompt(role=role, text="a cat") for role in "ab")
-    case = dataclasses.replace(pair("cat"), prompts=prompts, ways=(("same-scene",),))
+    case = dataclasses.replace(pair("cat"), prompts=prompts, check_groups=(("same-scene",),))
     assert check().applies(case)
     assert judge(check(), case, row("cat", "tree"), row("cat", "tree")).outcome is Outcome.PASS
     assert blame(judge(check(), case, row("cat", "tree"), row("cat"))) == [(ENTITY_OMISSION, "", "tree")]
     assert judge(check(), case, row(), row()).outcome is Outcome.UNDECIDED
-    assert not check().applies(dataclasses.replace(case, ways=(("same-answers",),)))
+    assert not check().applies(dataclasses.replace(case, check_groups=(("same-answers",),)))
 
 
 def test_text_in_one_image_alone() -> None:

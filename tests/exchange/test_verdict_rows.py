@@ -95,7 +95,7 @@ def test_whoever_judged_what_the_same_rows_lead_as_when_all_are_read_at_once(tmp
         labels = {"law": rng.choice(["numbering", "commutative"])}
         own, is_one = rng.choice(checks), rng.choice([True, False, None])
         case = make_case(f"case-{i * 7 % 41}", suite=suite_of(seed), check=own, determinate=is_one, labels=labels)
-        cases.append(replace(case, ways=((own,),) if rng.random() < 0.3 else ()))
+        cases.append(replace(case, check_groups=((own,),) if rng.random() < 0.3 else ()))
         for repeat, model, check, by, arm in rng.choice(ways):
             verdicts.append(make_verdict(case.case_id, repeat=repeat, model=model, check=check, observers=by, arm=arm))
     headline = rng.choice(["", "", OWN, checks[0]])

@@ -93,7 +93,7 @@ EXPORTS = tuple(("export", "RUN", "--as", form, "-o", "OUT") for form in ("csv",
         ("UPDATE verdicts SET case_id = case_id || '-elsewhere'", (REPORT, DPO, COMPARE, ("power", "RUN"))),
         ("UPDATE cases SET record = json_set(record, '$.prompts[0].text', json('{}'))", (REPORT, COMPARE)),
         ("UPDATE cases SET record = json_set(record, '$.labels.law', 7)", (REPORT,)),
-        ("UPDATE cases SET record = json_set(record, '$.ways', json('[[7]]'))", (REPORT,)),
+        ("UPDATE cases SET record = json_set(record, '$.check_groups', json('[[7]]'))", (REPORT,)),
         ("UPDATE observations SET observation = json_set(observation, '$.boxes[0].score', 'high')", (VERIFY, JUDGE)),
         ("UPDATE observations SET observation = json_set(observation, '$.boxes[0].box', json('[1]'))", (VERIFY, JUDGE)),
         (

@@ -61,7 +61,7 @@ class RightAnswers:
 
     def applies(self, case: Case) -> bool:
         """Whether the suite names it for this case, and there is something to ask about every prompt."""
-        is_named = case.check == RIGHT_ANSWERS or any(RIGHT_ANSWERS in way for way in case.ways)
+        is_named = case.check == RIGHT_ANSWERS or any(RIGHT_ANSWERS in group for group in case.check_groups)
         if not is_named or not is_asked_about(case, self._file):
             return False
         questions = asked_about(case, self._options, self._file)

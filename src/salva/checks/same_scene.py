@@ -118,7 +118,7 @@ class SameScene:
         if case.equivalent is False and not (is_by_paper and case.check == "same-scene"):
             return False
         # Without formulas nothing is mentioned that could be compared; a suite that means every label says so.
-        is_meant = any("same-scene" in way for way in case.ways)
+        is_meant = any("same-scene" in group for group in case.check_groups)
         if self._options.scope == "mentioned" and any(prompt.formula is None for prompt in case.prompts):
             return is_meant
         if compares_all:

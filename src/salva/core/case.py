@@ -81,7 +81,7 @@ class Case:
     painting: str = ""
     """Cases with the same painting key start from the same noise, so a prompt they share is painted once for all of
     them; empty: the case's id, and no other case shares its pictures."""
-    ways: tuple[tuple[str, ...], ...] = ()
+    check_groups: tuple[tuple[str, ...], ...] = ()
     """Checks that may judge it, in groups, the best first: the first group that somebody here can decide by does,
     and no other is paid for. Empty: every check that applies."""
     extra: Mapping[str, Json] = field(default_factory=dict)
@@ -122,8 +122,8 @@ def case_to_json(case: Case) -> dict[str, Json]:
     said: dict[str, Json] = {"painting": case.painting} if case.painting else {}
     if case.mutation is not None:
         said["mutation"] = mutation_to_json(case.mutation)
-    if case.ways:
-        said["ways"] = [[*way] for way in case.ways]
+    if case.check_groups:
+        said["check_groups"] = [[*group] for group in case.check_groups]
     return {
         "case_id": case.case_id,
         "suite": case.suite,
@@ -165,5 +165,5 @@ def case_from_json(stored: Mapping[str, Json]) -> Case:
     )
     if "mutation" in fields:
         fields["mutation"] = mutation_from_json(fields["mutation"])  # type: ignore[arg-type]  # as above
-    fields["ways"] = tuple(tuple(way) for way in fields.get("ways", ()))  # type: ignore[attr-defined]  # as above
+    fields["check_groups"] = tuple(tuple(group) for group in fields.get("check_groups", ()))  # type: ignore[attr-defined]  # as above
     return Case(prompts=prompts, findings=findings, **fields)  # type: ignore[arg-type]  # as above

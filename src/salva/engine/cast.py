@@ -138,14 +138,14 @@ class Cast:
 
     def checks_of(self, case: Case) -> list[AppliedCheck]:
         """Every check this case is judged by, once per judge where a judge has a say."""
-        allowed = {name for way in case.ways for name in way} | {self.chosen}
+        allowed = {name for group in case.check_groups for name in group} | {self.chosen}
         applied: list[AppliedCheck] = []
         for part in self.checks:
-            if case.ways and part.label not in allowed:
+            if case.check_groups and part.label not in allowed:
                 continue
             with blaming(f"the check {part.label!r}", f"broke on case {case.case_id!r}"):
                 applied += self._applied(part, case)
-        return self._best_way(case.ways, applied) if case.ways else applied
+        return self._best_way(case.check_groups, applied) if case.check_groups else applied
 
     def _best_way(self, ways: Iterable[Collection[str]], applied: Sequence[AppliedCheck]) -> list[AppliedCheck]:
         """What is judged by the first way on which anybody may tell, or else by the first one there is."""

@@ -80,7 +80,7 @@ def by_model(verdicts: Iterable[Verdict]) -> dict[str, list[Verdict]]:
 
 def kind_of(case: Case, apart: tuple[str, str] | None) -> tuple[object, ...]:
     """All of a case that decides which of its verdicts speak: two that are alike in it differ in who judged them."""
-    return case.check, bool(case.ways), case.determinate, is_apart(case, apart)
+    return case.check, bool(case.check_groups), case.determinate, is_apart(case, apart)
 
 
 def headline(
@@ -105,7 +105,7 @@ def _of_one_way(led: list[Judged]) -> list[Judged]:
 
     All of them, where none was made for it.
     """
-    own = [judged for judged in led if not judged.case.ways or judged.case.check == judged.verdict.check]
+    own = [judged for judged in led if not judged.case.check_groups or judged.case.check == judged.verdict.check]
     return own or led
 
 

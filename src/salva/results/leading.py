@@ -17,8 +17,8 @@ from salva.core.counted import counted
 from salva.core.judged import Judgements, Rate
 from salva.results.chance import chance_of, chance_to_differ
 from salva.results.headline import MACRO, is_apart, of_main_observers
-from salva.results.left_out import open_way, without_a_way
 from salva.results.rates import DECIDED, Figure, headline_figure, rates_of
+from salva.results.uncheckable import cases_without_check, checks_to_come
 
 OK, PARTIAL, BLIND = "ok", "partial", "blind"
 FEWEST_DECIDED = 0.8
@@ -86,14 +86,14 @@ def leading_of(
 
 def _cases_asked(judgements: Judgements, average: str, check: str) -> list[Case]:
     """The cases that the leading rate is about: a mean over categories leaves out those that are counted apart, and
-    those that went another way have a rate of their own."""
+    those judged by another check have a rate of their own."""
     led = {pair.case.case_id for pair in judgements.headline}
     judged = {pair.case.case_id for pair in judgements.pairs}
 
     def may_lead(case: Case) -> bool:
-        if not case.ways or case.check == check or case.case_id in led:
+        if not case.check_groups or case.check == check or case.case_id in led:
             return True
-        return not judgements.is_whole and case.case_id not in judged and check in open_way(case, judgements)
+        return not judgements.is_whole and case.case_id not in judged and check in checks_to_come(case, judgements)
 
     cases = [case for case in judgements.cases if may_lead(case)]
     averaged = [case for case in cases if average != MACRO or not is_apart(case, judgements.apart)]
@@ -145,11 +145,11 @@ def _oracle(judgements: Judgements, figure: Figure | None, usual_score: float | 
         n = f"only {figure.n}" if figure.n else "none"
         asked = counted(figure.n + figure.n_undecided, unit_of(judgements.cases))
         return PARTIAL, f"{n} of {asked} could be decided{_mostly(judgements)}"
-    left = without_a_way(judgements)
+    left = cases_without_check(judgements)
     if len(left) > (1 - FEWEST_DECIDED) * len(judgements.cases):
         return PARTIAL, (
-            f"no way is open to {len(left)} of {len(judgements.cases)} prompts, so the rates are about the others "
-            "alone; the report lists why, and a --judge or formulas of your own open one"
+            f"no check can judge {len(left)} of {len(judgements.cases)} prompts, so the rates are about the others; "
+            "the report lists why. A --judge or formulas of your own can help"
         )
     return OK, ""
 

@@ -36,7 +36,7 @@ RATES: Columns[Sequence[Judged]] = Columns(RATE_COLUMNS, lambda group: tally(gro
 def build_table(
     name: str,
     keys: Sequence[str],
-    groups: Mapping[Keys, Group] | Iterable[tuple[Keys, Group]],
+    groups: Iterable[tuple[Keys, Group]],
     *columns: Columns[Group],
     note: str = "",
     title: str = "",
@@ -44,8 +44,7 @@ def build_table(
     averaged_by: str = "",
 ) -> Table | None:
     """A row for every group; None without a group."""
-    pairs = groups.items() if isinstance(groups, Mapping) else groups
-    rows = [(*values, *(cell for part in columns for cell in part.cells(group))) for values, group in pairs]
+    rows = [(*values, *(cell for part in columns for cell in part.cells(group))) for values, group in groups]
     names = (*keys, *(column for part in columns for column in part.names))
     return rows_table(name, names, rows, note=note, title=title, is_joined=is_joined, averaged_by=averaged_by)
 

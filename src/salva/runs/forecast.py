@@ -21,7 +21,7 @@ from salva.core.spec import Binding, RunSpec
 from salva.engine.actors import Actor
 from salva.engine.cast import AppliedCheck, Cast, with_needs
 from salva.errors import SalvaError
-from salva.results.left_out import nobodys
+from salva.results.uncheckable import why_unchecked
 from salva.runs.directory import resume_or_start
 from salva.runs.earlier import Known, known_before
 from salva.runs.planning import foresee, question_file, refuse_unwatched
@@ -102,7 +102,7 @@ class _Tally:
         deciding = [applied for applied in checks if not applied.undecidable]
         self.ways[tuple(dict.fromkeys(applied.part.label for applied in deciding))] += 1
         if not deciding:
-            self.reasons.update({applied.undecidable for applied in checks} or {nobodys(case, self.file)})
+            self.reasons.update({applied.undecidable for applied in checks} or {why_unchecked(case, self.file)})
             return
         self.painted.append(case)
         for applied in deciding:

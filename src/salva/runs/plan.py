@@ -105,7 +105,7 @@ def _checked(cases: Iterable[Case], suite: str) -> Iterator[Case]:
             return
         for prompt in case.prompts:
             _check_text(prompt, case.case_id)
-        if case.ways and case.check not in installed:
+        if case.check_groups and case.check not in installed:
             where = case.extra.get("where", case.case_id)
             raise UsageError(f"{where}: {unknown_name('check', case.check, installed)}")
         yield case

@@ -24,7 +24,7 @@ from salva.engine.cast import DETECTOR, AppliedCheck, Cast
 from salva.engine.guard import build
 from salva.errors import NobodyNamedError, SalvaError, UsageError
 from salva.results.headline import MACRO, is_apart, leading_check
-from salva.results.left_out import nobodys
+from salva.results.uncheckable import why_unchecked
 from salva.results.rates import BOTH_WRONG
 from salva.registry import bind, entries, load
 from salva.runs.binding import component_spec, option_names
@@ -85,7 +85,7 @@ def foresee(
             f"{cases.n_unpainted} are not painted"
         )
     if n_others := cases.n - n_led - cases.n_left_out:
-        others = ", ".join(dict.fromkeys(name for way in cases.ways if leading not in way for name in way))
+        others = ", ".join(dict.fromkeys(name for group in cases.ways if leading not in group for name in group))
         why = cases.facts(leading)
         lines.append(
             f"{leading}, which leads, says nothing about {n_others} of {all_cases} ({why}); {others} alone does"
@@ -163,8 +163,8 @@ class _Cases:
         self.n += 1
         self.n_left_out += not checks
         if not checks:
-            self.left[nobodys(case, self.file)] += 1
-            wanted = {name for way in case.ways for name in way} or {case.check}
+            self.left[why_unchecked(case, self.file)] += 1
+            wanted = {name for group in case.check_groups for name in group} or {case.check}
             unplayed = filter(None, map(self.unplayed, wanted))
             self.opened_by.update({role for check, role in unplayed if check.applies(case)})
         self.n_unpainted += bool(checks) and all(applied.undecidable for applied in checks)
@@ -176,7 +176,7 @@ class _Cases:
             by_label.setdefault(applied.part.label, []).append(applied)
         self.ways[tuple(by_label)] += 1
         for label, judges in by_label.items():
-            self.made_for[label] += not case.ways or label == case.check
+            self.made_for[label] += not case.check_groups or label == case.check
             for name in (label, OWN) if label == case.check else (label,):
                 self.n_led[name] += 1
                 # One judge that may tell is enough.
@@ -300,12 +300,12 @@ def _leading_if_watched(spec: RunSpec) -> str:
     own: list[str] = []
     wanting = {b.label for b in spec.wanting}
     for case in planned_cases(spec):
-        allowed = {name for way in case.ways for name in way} | {spec.headline} if case.ways else checks.keys()
+        allowed = {name for group in case.check_groups for name in group} | {spec.headline} if case.check_groups else checks.keys()
         # What is known to judge is not asked again, but for a case that may go several ways.
-        asked = {name for name in allowed & checks.keys() if case.ways or name not in judging}
+        asked = {name for name in allowed & checks.keys() if case.check_groups or name not in judging}
         applying = {name for name in asked if checks[name].applies(case)}
         # One that may go another way wants for nobody.
-        judging |= (applying - wanting or applying) if case.ways else applying
+        judging |= (applying - wanting or applying) if case.check_groups else applying
         own.append(case.check)
     return leading_check(sorted(judging), own, rates, spec.headline, spec.suite.about.leads)
 

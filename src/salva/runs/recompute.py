@@ -318,10 +318,10 @@ class _Check:
 
     def _goes_that_way(self, case: Case, check: str) -> bool:
         """Whether a case that may be judged by several ways can have gone the one of a check: by no other it did."""
-        if not case.ways or check == self._asked.headline:
+        if not case.check_groups or check == self._asked.headline:
             return True
         judged = self._judged_by[case.case_id]
-        return any(check in way and (not judged or judged.intersection(way)) for way in case.ways)
+        return any(check in group and (not judged or judged.intersection(group)) for group in case.check_groups)
 
 
 class _UncheckableError(Exception):

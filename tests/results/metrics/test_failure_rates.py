@@ -92,8 +92,8 @@ def test_same_scene_against_truth_shows_what_same_scene_cannot_see() -> None:
     assert _named(compared, 1)["truth"] == "both wrong, images agree"
     assert _named(compared, 1)["same-scene PASS"] == 1
     assert [row[:3] for row in tables["decided by"].rows] == [
-        ("truth", "each picture is held against its own prompt", 3),
-        ("truth", "several worlds fit the prompts, so two right pictures may differ", 1),
+        ("truth", "each image is compared with its own prompt", 3),
+        ("truth", "several worlds fit the prompts, so two correct images may differ", 1),
     ]
 
 

@@ -28,14 +28,14 @@ def test_a_formula_opens_truth_first_then_a_judge(tmp_path: Path) -> None:
     assert [prompt.text for prompt in case.prompts] == ["a cat and a dog", "There is a dog and a cat"]
     assert [prompt.formula for prompt in case.prompts] == ["cat & dog", "dog & cat"]
     assert (case.equivalent, case.determinate, case.check) == (True, True, "same-scene")
-    assert case.ways[0] == ("truth", "same-scene")
-    assert "right-answers" in case.ways[1]
+    assert case.check_groups[0] == ("truth", "same-scene")
+    assert "right-answers" in case.check_groups[1]
     assert case.labels == {"formula": "read", "reworded": "commutative-and"}
 
 
 def test_a_prompt_that_cannot_be_read_brings_one_question(tmp_path: Path) -> None:
     (case,) = cases(tmp_path, f"A man riding a wave.{HOSTILE}")
-    assert case.ways == (("right-answers", "same-answers"),)
+    assert case.check_groups == (("right-answers", "same-answers"),)
     assert case.prompts[0].formula is None
     (question,) = case.prompts[0].questions
     assert question.answer == "yes"
@@ -55,14 +55,14 @@ def test_pairs_take_what_their_formulas_allow(tmp_path: Path) -> None:
         "a cat,A man rides a wave,same-similarity\n"
     )
     same, contrast, wrongly, plain, unlike, named = cases(tmp_path, content, "p.csv")
-    assert (same.equivalent, same.check, same.ways[0]) == (True, "same-scene", ("truth", "same-scene"))
-    assert (contrast.equivalent, contrast.check, contrast.ways[0]) == (False, "must-differ", ("truth",))
+    assert (same.equivalent, same.check, same.check_groups[0]) == (True, "same-scene", ("truth", "same-scene"))
+    assert (contrast.equivalent, contrast.check, contrast.check_groups[0]) == (False, "must-differ", ("truth",))
     assert (wrongly.equivalent, wrongly.check) == (False, "truth")
     assert "not-equivalent" in [finding.kind for finding in wrongly.findings]
-    assert plain.ways == (("same-scene", "same-answers", "right-answers", "same-similarity"),)
+    assert plain.check_groups == (("same-scene", "same-answers", "right-answers", "same-similarity"),)
     assert (plain.equivalent, plain.determinate, plain.check) == (None, None, "same-scene")
     assert (unlike.equivalent, unlike.check) == (False, "must-differ")
-    assert named.ways == (("same-similarity",),)
+    assert named.check_groups == (("same-similarity",),)
     # Of a pair with one formula the other half says nothing, so neither does it.
     assert [prompt.formula for prompt in named.prompts] == [None, None]
 
@@ -147,7 +147,7 @@ def test_mutants_have_a_way_of_their_own_beside_the_prompts(tmp_path: Path) -> N
     plain = cases(tmp_path, content)
     mutants = [case for case in made.cases("quick") if case.mutation is not None]
     assert [case for case in made.cases("quick") if case.mutation is None] == plain
-    assert {case.ways for case in mutants} == {(("entity-change",),), (("triple-addition",),)}
+    assert {case.check_groups for case in mutants} == {(("entity-change",),), (("triple-addition",),)}
     assert all(case.equivalent is False and "reworded" not in case.labels for case in mutants)
     # The prompt as it was is painted once, for its rewording and for its mutants.
     assert {case.painting for case in mutants} <= {case.painting for case in plain}

@@ -31,16 +31,15 @@ def test_ways_are_counted_apart_and_the_rest_is_named(tmp_path: Path) -> None:
         cwd=tmp_path,
     )
     assert done.returncode == 3, "a quarter of the prompts is more than may stay unjudged"
-    assert "no way is open to 1 of 4 prompts" in done.stderr
+    assert "no check can judge 1 of 4 prompts" in done.stderr
     made = tables(tmp_path / "run")
-    ways = {(row["way"], row["what"]): row for row in rows(made["ways"])}
+    ways = {(row["check"], row["what"]): row for row in rows(made["prompts by check"])}
     assert ways["truth", "a prompt and a rewording with formulas"]["n"] == 3
-    assert ways["no way open", ""]["prompts"] == 1
-    assert "undecided, by way" not in made
+    assert ways["no check", ""]["prompts"] == 1
     printed = [line.split() for line in done.stdout.splitlines()]
     assert ["truth:", "a", "prompt", "and", "a", "rewording", "with", "formulas", "0.0", "%", "3", "of", "3"] in printed
-    assert ["no", "way", "open", "–", "0", "of", "1"] in printed
-    (left,) = rows(made["prompts without a way"])
+    assert ["no", "check", "–", "0", "of", "1"] in printed
+    (left,) = rows(made["prompts without a check"])
     assert left["prompt"] == "A man rides a wave"
     assert "no formula" in str(left["why"])
     (headline,) = (row for row in rows(made["outcomes"]) if row["check"] == "headline")
@@ -54,11 +53,11 @@ def test_what_a_stopped_run_has_not_come_to_is_said_as_that(tmp_path: Path) -> N
     command = ("run", "prompts", "--set", "suite.path=p.csv", "--model", "painter", "--reader", "none", "--no-progress")
     stopped = in_process.salva(*command, "--max-images", "6", "--out", "run", cwd=tmp_path)
     assert stopped.returncode == 3
-    assert "no way is open" not in stopped.stderr
+    assert "no check can judge" not in stopped.stderr
     made = tables(tmp_path / "run")
-    unjudged = {row["way"]: row["prompts"] for row in rows(made["ways"]) if not row["what"]}
-    assert unjudged == {"no way open": 1, "not judged yet": len(prompts) - 3}
-    assert [row["prompt"] for row in rows(made["prompts without a way"])] == ["A man rides a wave"]
+    unjudged = {row["check"]: row["prompts"] for row in rows(made["prompts by check"]) if not row["what"]}
+    assert unjudged == {"no check": 1, "not judged yet": len(prompts) - 3}
+    assert [row["prompt"] for row in rows(made["prompts without a check"])] == ["A man rides a wave"]
     assert in_process.salva("runs", ".", cwd=tmp_path).stdout.rstrip().endswith("unfinished")
     finished = in_process.salva(*command, "--out", "run", cwd=tmp_path)
     assert finished.returncode == 0
@@ -73,7 +72,7 @@ def test_beside_categories_of_a_file_every_way_is_printed_too(tmp_path: Path) ->
     printed = [" ".join(line.split()) for line in done.stdout.splitlines()]
     assert "animals 0.0 % 1" in printed
     assert "truth: a prompt and a rewording with formulas 0.0 % 2 of 2" in printed
-    assert "no way open – 0 of 1" in printed
+    assert "no check – 0 of 1" in printed
 
 
 def test_a_wording_that_is_refused_alone_is_a_finding(tmp_path: Path) -> None:

@@ -1,14 +1,9 @@
-"""Metric: how often checks broke, for any suite.
-
-Takes the verdicts on one model, gives the headline rate with interval and bounds,
-its macro average, what rewording does, and the tables behind them. Knows no suite's
-laws; tables by law and modifier are another metric's.
-"""
+"""Metric: how often checks failed, for any suite: rates with intervals and bounds, failure types, control, findings."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar
 
 from salva.core.case import Case, unit_of
@@ -18,13 +13,25 @@ from salva.core.protocols import Measured
 from salva.core.table import Cell, Table
 from salva.core.verdict import Outcome, observers_text
 from salva.results.control import compared_controls, excess_of
-from salva.results.headline import by_observers, is_open, main_observers, of_main_observers
+from salva.results.headline import by_observers, is_open, of_main_observers
+from salva.results.metrics.control_table import control_table
 from salva.results.metrics.doubt_table import doubt_table
 from salva.results.metrics.rate_charts import rate_charts
 from salva.results.metrics.wording_table import wording_table
 from salva.results.pair_kinds import PairKind, pair_kind
 from salva.results.rates import headline_figure
-from salva.results.tally import RATE_COLUMNS, RATE_NOTE, Tally, macro_rate, tally, tally_by
+from salva.results.tables import (
+    RATES,
+    Columns,
+    build_table,
+    ends,
+    group_by,
+    group_by_each,
+    named,
+    present,
+    rows_table,
+)
+from salva.results.tally import RATE_NOTE, Tally, macro_rate, tally
 from salva.stats.intervals import Interval
 
 MAX_ROWS = 40
@@ -41,7 +48,7 @@ class FailureRates:
 
     def measure(self, judgements: Judgements) -> Measured:
         """Tables and numbers for the report."""
-        pairs, leading = judgements.pairs, judgements.headline
+        leading = judgements.headline
         total, macro, excess = tally(leading), macro_rate(leading), excess_of(compared_controls(judgements))
         numbers: dict[str, float | None] = {"failure_rate": total.rate}
         numbers |= _ends("failure", total.interval()) | _ends("bound", total.bounds())
@@ -49,115 +56,68 @@ class FailureRates:
         numbers |= {"excess": excess.excess if excess else None}
         numbers |= _ends("excess", excess.interval if excess else None)
         numbers |= {"n_pairs": len(leading), "n_decided": total.n, "n_undecided": total.undecided}
-        tables = (
+        tables = present(
             _outcomes(judgements),
             _by_category(judgements.speaking),
-            _errors(leading),
+            _failure_types(leading),
             wording_table(judgements),
             doubt_table(judgements),
-            control_table(of_main_observers(judgements.controls), pairs),
+            control_table(of_main_observers(judgements.controls), judgements.pairs),
             _checks_compared(judgements),
             _deciders(judgements),
             _findings(judgements.cases),
             _reasons(judgements),
             _by_observers(judgements),
         )
-        made = tuple(table for table in tables if table is not None)
-        return Measured(tables=made, numbers=numbers, charts=tuple(rate_charts(made)))
+        return Measured(tables=tables, numbers=numbers, charts=tuple(rate_charts(tables)))
 
 
-def control_table(controls: Sequence[Judged], pairs: Sequence[Judged]) -> Table | None:
-    """How far apart the wordings are by check, with their disagreement at the same seed beside it."""
-    rows: list[tuple[Cell, ...]] = []
-    main = main_observers(pairs)
-    for check in dict.fromkeys(judged.verdict.check for judged in controls):
-        group = [judged for judged in controls if judged.verdict.check == check]
-        excess = excess_of(group)
-        if excess is None:
-            continue
-        compared = {judged.case.case_id for judged in group}
-        same_seed = tally(
-            judged
-            for judged in pairs
-            if judged.verdict.check == check
-            and judged.verdict.observers == main[check]
-            and judged.case.case_id in compared
-        )
-        shares = (excess.between, excess.within_a, excess.within_b, excess.excess)
-        rows.append((check, excess.n, *shares, *_pair(excess.interval), same_seed.rate, *_pair(same_seed.interval())))
-    if not rows:
-        return None
-    return Table(
-        name="control",
-        columns=(
-            "check",
-            "n",
-            "differs_between",
-            "differs_within_a",
-            "differs_within_b",
-            "squared_distance",
-            "low",
-            "high",
-            "same_seed_rate",
-            "same_seed_low",
-            "same_seed_high",
-        ),
-        rows=tuple(rows),
-        note="How often two pictures differ: other wording and other seed, same wording and other seed. What the first "
-        "has more than the mean of the others is half the squared distance of what the two wordings show; a difference "
-        "of rates is in the table of wordings. The same-seed rate, of two wordings under one seed, has its "
-        "interval for these prompts under other seeds.",
-    )
-
-
-def _outcomes(judgements: Judgements) -> Table:
-    def row(name: str, counted: Tally, interval: Interval | None = None) -> tuple[Cell, ...]:
-        counts = [counted.outcomes[outcome] for outcome in Outcome]
-        ends = (*_pair(interval or counted.interval()), *_pair(counted.bounds()))
-        return (name, *counts, counted.rate, *ends)
-
-    by_check = tally_by(of_main_observers(judgements.pairs), lambda judged: judged.verdict.check)
+def _outcomes(judgements: Judgements) -> Table | None:
+    by_check = group_by(of_main_observers(judgements.pairs), lambda judged: judged.verdict.check)
     led, figure = tally(judgements.headline), headline_figure(judgements)
-    # A plain share that leads has the interval it leads with, whatever its categories.
-    rows = [row("headline", led, figure.interval if figure and figure.rate == led.rate else None)]
+    rows = [("headline", led)]
     if judgements.beside and judgements.apart:
-        rows.append(row(f"{judgements.apart[1]}, counted apart", tally(judgements.beside)))
-    rows += [row(name, counted) for name, counted in by_check.items()]
-    return Table(
-        name="outcomes",
-        columns=("check", *map(str, Outcome), "rate", "low", "high", "bound_low", "bound_high"),
-        rows=tuple(rows),
-        note=f"{RATE_NOTE} Only PASS and FAIL enter one; the bounds are the rate if all the others had held, and "
-        "if all had broken. The headline is what the leading rate is over; a check's row is all that it judged.",
+        rows.append((f"{judgements.apart[1]}, counted apart", tally(judgements.beside)))
+    rows += [(name, tally(group)) for name, group in by_check.items()]
+
+    def cells(counted: Tally) -> tuple[Cell, ...]:
+        # A plain share that leads has the interval it leads with, whatever its categories.
+        is_leading = counted is led and figure is not None and figure.rate == led.rate
+        interval = figure.interval if is_leading and figure else None
+        counts = (counted.outcomes[outcome] for outcome in Outcome)
+        return (*counts, counted.rate, *ends(interval or counted.interval()), *ends(counted.bounds()))
+
+    return build_table(
+        "outcomes",
+        ("check",),
+        [((name,), counted) for name, counted in rows],
+        Columns((*map(str, Outcome), "rate", "low", "high", "bound_low", "bound_high"), cells),
+        note=f"{RATE_NOTE} Only PASS and FAIL count; the bounds are the rate if all the others had passed, and "
+        "if all had failed. The headline is what the leading rate is over; a check's row is all that it judged.",
     )
 
 
 def _by_category(leading: Sequence[Judged]) -> Table:
-    groups = tally_by(leading, lambda judged: judged.case.category)
-    return Table(
-        name="by category",
-        columns=("category", *RATE_COLUMNS),
-        rows=tuple((name, *counted.cells()) for name, counted in groups.items()),
-        note=RATE_NOTE,
+    groups = group_by(leading, lambda judged: judged.case.category)
+    return build_table("by category", ("category",), named(groups), RATES, note=RATE_NOTE) or Table(
+        name="by category", columns=("category", *RATES.names), rows=()
     )
 
 
-def _errors(leading: Sequence[Judged]) -> Table | None:
+def _failure_types(leading: Sequence[Judged]) -> Table | None:
     failed = [judged.verdict for judged in leading if judged.verdict.outcome is Outcome.FAIL]
-    counts = Counter(error for verdict in failed for error in dict.fromkeys(verdict.failure_types))
-    if not counts:
-        return None
+    counts = Counter(failure_type for verdict in failed for failure_type in dict.fromkeys(verdict.failure_types))
     n_decided, unit = tally(leading).n, unit_of(judged.case for judged in leading)
-    return Table(
-        name="error types",
-        columns=("error", "n", "share_of_fail", f"share_of_{unit}"),
-        rows=tuple((error, n, n / len(failed), n / n_decided) for error, n in counts.most_common()),
+    return rows_table(
+        "error types",
+        ("error", "n", "share_of_fail", f"share_of_{unit}"),
+        ((failure_type, n, n / len(failed), n / n_decided) for failure_type, n in counts.most_common()),
         note="One verdict can show several errors.",
     )
 
 
 def _checks_compared(judgements: Judgements) -> Table | None:
-    """How right the pictures of a pair are against whether they agree; both are about pairs."""
+    """How correct the images of a pair are against whether they agree."""
     wrong, inconsistent = (judgements.of_rate(rate) for rate in (Rate.WRONG, Rate.INCONSISTENT))
     seen = of_main_observers(judgements.pairs)
     agreed = {_key(judged): judged.verdict.outcome for judged in seen if judged.verdict.check == inconsistent}
@@ -165,32 +125,25 @@ def _checks_compared(judgements: Judgements) -> Table | None:
     if not held or not inconsistent:
         return None
     counts = Counter((pair_kind(judged.verdict), str(agreed.get(_key(judged), "none"))) for judged in held)
-    columns = (*map(str, Outcome), "none")
-    kinds = [kind for kind in PairKind if any(counts[kind, column] for column in columns)]
-    return Table(
-        name=f"{inconsistent} against {wrong}",
-        title="Two ways to judge one pair",
-        columns=(wrong, *(f"{inconsistent} {column}" for column in columns), "n"),
-        rows=tuple(
-            (str(kind), *(counts[kind, column] for column in columns), sum(counts[kind, column] for column in columns))
-            for kind in kinds
-        ),
-        note=f"Two pictures can agree and both be wrong: {inconsistent} cannot see that, {wrong} can. "
+    outcomes = (*map(str, Outcome), "none")
+    by_kind = {str(kind): [counts[kind, outcome] for outcome in outcomes] for kind in PairKind}
+    return rows_table(
+        f"{inconsistent} against {wrong}",
+        (wrong, *(f"{inconsistent} {outcome}" for outcome in outcomes), "n"),
+        [(kind, *numbers, sum(numbers)) for kind, numbers in by_kind.items() if any(numbers)],
+        title="Two checks of one pair",
+        note=f"Two images can agree and both be wrong: {inconsistent} cannot see that, {wrong} can. "
         f"'none' are pairs that {inconsistent} does not judge.",
     )
 
 
-def _deciders(judgements: Judgements) -> Table:
-    groups: dict[tuple[str, str], list[Judged]] = {}
-    for judged in judgements.speaking:
-        groups.setdefault((judged.verdict.check, _why(judged, judgements)), []).append(judged)
-    return Table(
-        name="decided by",
-        columns=("check", "why", "cases", *RATE_COLUMNS),
-        rows=tuple(
-            (check, why, len({judged.case.case_id for judged in group}), *tally(group).cells())
-            for (check, why), group in groups.items()
-        ),
+def _deciders(judgements: Judgements) -> Table | None:
+    return build_table(
+        "decided by",
+        ("check", "why"),
+        group_by(judgements.speaking, lambda judged: (judged.verdict.check, _why(judged, judgements))).items(),
+        Columns(("cases",), lambda group: (len({judged.case.case_id for judged in group}),)),
+        RATES,
         note=RATE_NOTE,
     )
 
@@ -201,35 +154,34 @@ def _why(judged: Judged, judgements: Judgements) -> str:
     if verdict.check == judgements.chosen:
         return "the run asked for this check"
     if is_open(judged, rate):
-        return "several worlds fit the prompts, so two right pictures may differ"
+        return "several worlds fit the prompts, so two correct images may differ"
     if verdict.check == case.check:
         return "the case's own check"
     if rate is Rate.WRONG:
-        return "each picture is held against its own prompt"
+        return "each image is compared with its own prompt"
     return "the run asked for this check"
 
 
 def _findings(cases: Iterable[Case]) -> Table | None:
-    examples: dict[str, str] = {}
-    counts: Counter[str] = Counter()
-    for case in cases:
-        for sentence in dict.fromkeys(finding.shared for finding in case.findings):
-            counts[sentence] += 1
-            examples.setdefault(sentence, case.case_id)
-    if not counts:
-        return None
-    rows: list[tuple[Cell, ...]] = [(text, n, examples[text]) for text, n in counts.most_common(MAX_ROWS)]
-    if len(counts) > MAX_ROWS:
-        rest = sum(counts.values()) - sum(n for _, n in counts.most_common(MAX_ROWS))
-        rows.append((f"({len(counts) - MAX_ROWS} more findings)", rest, ""))
-    return Table(
-        name="findings",
+    groups = group_by_each(cases, lambda case: dict.fromkeys(finding.shared for finding in case.findings))
+    rows = [(text, len(group), group[0].case_id) for text, group in groups.items()]
+    return rows_table(
+        "findings",
+        ("finding", "cases", "for example"),
+        _commonest(rows, 1, lambda n_more, n: (f"({n_more} more findings)", n, "")),
         title="What logic says about the prompts",
-        columns=("finding", "cases", "for example"),
-        rows=tuple(rows),
-        note="What the logic core has to say about the prompts, before any picture was painted; "
-        "e1, e2 and e3 stand for the things a case is about, in order.",
+        note="Found by the logic core before any image was generated; "
+        "e1, e2 and e3 stand for the entities of a case, in order.",
     )
+
+
+def _commonest(
+    rows: Iterable[tuple[Cell, ...]], at: int, rest: Callable[[int, int], tuple[Cell, ...]]
+) -> list[tuple[Cell, ...]]:
+    """The rows with the highest counts, and one for all others; at: the column of the counts."""
+    ordered = sorted(rows, key=lambda row: -int(row[at] or 0))
+    more = ordered[MAX_ROWS:]
+    return [*ordered[:MAX_ROWS], *([rest(len(more), sum(int(row[at] or 0) for row in more))] if more else [])]
 
 
 def _reasons(judgements: Judgements) -> Table | None:
@@ -239,28 +191,26 @@ def _reasons(judgements: Judgements) -> Table | None:
     undecided = [v for _, v in judgements.speaking if v.outcome in (Outcome.UNDECIDED, Outcome.ERROR)]
     counts = Counter((str(v.outcome), v.reason) for v in undecided if v.reason)
     counts.update((f"{v.outcome} ({v.check})", v.reason) for v in others)
-    if not counts:
-        return None
-    rows: list[tuple[Cell, ...]] = [(outcome, reason, n) for (outcome, reason), n in counts.most_common(MAX_ROWS)]
-    if len(counts) > MAX_ROWS:
-        rest = sum(counts.values()) - sum(n for _, n in counts.most_common(MAX_ROWS))
-        rows.append(("", f"({len(counts) - MAX_ROWS} more reasons)", rest))
-    title = "What could not be decided"
-    return Table(name="undecided", title=title, columns=("outcome", "reason", "n"), rows=tuple(rows))
+    rows = [(outcome, reason, n) for (outcome, reason), n in counts.items()]
+    return rows_table(
+        "undecided",
+        ("outcome", "reason", "n"),
+        _commonest(rows, 2, lambda n_more, n: ("", f"({n_more} more reasons)", n)),
+        title="What could not be decided",
+    )
 
 
 def _by_observers(judgements: Judgements) -> Table | None:
     groups = by_observers(judgements)
     if len(groups) == len({check for check, _ in groups}):
         return None
-    return Table(
-        name="by observers",
-        columns=("check", "observers", *RATE_COLUMNS),
-        rows=tuple(
-            (check, observers_text(observers), *tally(group).cells()) for (check, observers), group in groups.items()
-        ),
-        note="The same images, judged through other eyes; what was told without a judge counts for each. The headline "
-        f"follows those with most verdicts. {RATE_NOTE}",
+    return build_table(
+        "by observers",
+        ("check", "observers"),
+        [((check, observers_text(observers)), group) for (check, observers), group in groups.items()],
+        RATES,
+        note="The same images, judged by other observers; what was decided without a judge counts for each. The "
+        f"headline follows those with most verdicts. {RATE_NOTE}",
     )
 
 
@@ -268,10 +218,6 @@ def _key(judged: Judged) -> tuple[str, int]:
     return judged.case.case_id, judged.verdict.repeat
 
 
-def _pair(interval: Interval | None) -> tuple[float | None, float | None]:
-    return (interval.low, interval.high) if interval else (None, None)
-
-
 def _ends(name: str, interval: Interval | None) -> dict[str, float | None]:
-    low, high = _pair(interval)
+    low, high = ends(interval)
     return {f"{name}_low": low, f"{name}_high": high}

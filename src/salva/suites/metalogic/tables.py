@@ -1,24 +1,24 @@
-"""Metric: MetaLogic's tables, by law, modifier and number of things, beside the published figures.
+"""Metric: MetaLogic's tables of one model, by law, modifier and number of entities, with the published figures.
 
-Takes the verdicts on one model. Its macro rate is the mean over the logic categories,
-with numbering apart, because that is what the published averages are. Published figures stand
-in a column beside ours only under the rule they were measured by.
+The macro rate is the mean over the logic categories without numbering, as the published averages are. Published
+figures are shown only under the rule they were measured by.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from salva.core.judged import Judged, Judgements
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
-from salva.core.table import Cell, KeyFigure, Table
+from salva.core.table import KeyFigure, Table
 from salva.core.verdict import OPTICAL_CHARACTER, Outcome
 from salva.results.control import compared_controls, excess_of
-from salva.results.tally import RATE_COLUMNS, Tally, category_mean, macro_rate, tally, tally_by
+from salva.results.metrics.control_table import EXCESS
+from salva.results.tables import RATES, Columns, build_table, ends, group_by, present
+from salva.results.tally import Tally, category_mean, macro_rate, tally
 from salva.suites.metalogic.charts import charts_of
 
 LAWS = ("commutative", "associative", "distributive", "complement", "de-morgan")
@@ -36,7 +36,7 @@ class Published:
     value: str
     where: str
     ours: str = ""
-    """Which of our numbers it stands beside; empty where none is defined alike."""
+    """Which of our numbers it is compared with; empty where none is defined in the same way."""
 
 
 PUBLISHED = (
@@ -57,11 +57,11 @@ PUBLISHED = (
     Published(figure="OR, stated again", value="75 %", where="section 5", ours="modifier:or"),
     Published(figure="AND, stated a third time", value="45 %", where="section 7", ours="modifier:and"),
     Published(figure="OR, stated a third time", value="62 %", where="section 7", ours="modifier:or"),
-    Published(figure="numbering, one thing", value="about 10 %", where="section 4.4", ours="count:1"),
+    Published(figure="numbering, one entity", value="about 10 %", where="section 4.4", ours="count:1"),
     Published(
         figure="numbering, seven or more", value="over 70 % (under 30 % aligned)", where="section 4.4", ours="count:7+"
     ),
-    Published(figure="text in the picture", value="8 %", where="section 5", ours="text"),
+    Published(figure="text in the image", value="8 %", where="section 5", ours="text"),
 )
 
 
@@ -76,7 +76,7 @@ class MetaLogicTables:
     def measure(self, judgements: Judgements) -> Measured:
         """Tables and numbers for the report; macro_rate here is over the logic categories alone."""
         leading = judgements.speaking
-        looked_at_all = judgements.options_of(PAPERS_CHECK).get("scope") == "all"
+        compares_all = judgements.options_of(PAPERS_CHECK).get("scope") == "all"
         logic = [pair for pair in leading if pair.case.labels.get("law") != NUMBERING]
         numbering = [pair for pair in leading if pair.case.labels.get("law") == NUMBERING]
         numbers: dict[str, float | None] = {}
@@ -84,7 +84,7 @@ class MetaLogicTables:
             numbers |= _macro("", logic) | {"logic_rate": tally(logic).rate}
         if numbering:
             numbers |= _macro("numbering_", numbering) | {"numbering_rate": tally(numbering).rate}
-        tables = (
+        tables = present(
             _rates("by law", ("law",), leading),
             _rates("by modifier", ("modifier",), logic),
             _rates("law by modifier", ("law", "modifier"), logic),
@@ -93,23 +93,22 @@ class MetaLogicTables:
             _rates("numbering by count and entity", ("entity", "count"), numbering),
             _errors_by_law(leading),
             _control_by_law(judgements),
-            _published(logic, numbering, looked_at_all),
+            _published(logic, numbering, compares_all),
         )
-        made = tuple(table for table in tables if table is not None)
         figures = _numbering_figure(numbers, tally(numbering))
-        return Measured(tables=made, numbers=numbers, charts=tuple(charts_of(made, numbers)), key_figures=figures)
+        return Measured(tables=tables, numbers=numbers, charts=tuple(charts_of(tables, numbers)), key_figures=figures)
 
 
-def _published(logic: Sequence[Judged], numbering: Sequence[Judged], looked_at_all: bool) -> Table | None:
-    """The paper's figures beside ours; None for a run that was not judged by its rule."""
+def _published(logic: Sequence[Judged], numbering: Sequence[Judged], compares_all: bool) -> Table | None:
+    """The paper's figures and ours; None for a run that was not judged by its rule."""
     if {pair.case.labels.get("law") for pair in logic}.isdisjoint(LAWS) and not numbering:
         return None
     of_the_paper = [pair for pair in logic if pair.case.labels.get("law") in LAWS]
-    by_papers_rule = looked_at_all and all(pair.verdict.check == PAPERS_CHECK for pair in [*of_the_paper, *numbering])
+    by_papers_rule = compares_all and all(pair.verdict.check == PAPERS_CHECK for pair in [*of_the_paper, *numbering])
     if by_papers_rule and category_mean(of_the_paper).n_categories == N_LOGIC_CATEGORIES:
         return Table(
             name="reference",
-            title="Beside the published figures",
+            title="Compared with the published figures",
             columns=("figure", "published", "where", "ours"),
             rows=tuple((p.figure, p.value, p.where, _ours(p.ours, of_the_paper, numbering)) for p in PUBLISHED),
             note="Published figures of the MetaLogic paper, measured by the rule of this run; averages are over "
@@ -125,7 +124,7 @@ def _numbering_figure(numbers: Mapping[str, float | None], counted: Tally) -> tu
     title = f"numbering, macro average over {numbers['numbering_n_categories']:g} categories"
     low, high = numbers["numbering_macro_low"], numbers["numbering_macro_high"]
     undecided = f", {counted.undecided} undecided" if counted.undecided else ""
-    note = f"{counted.n} decided pairs{undecided}; counted apart from the leading rate"
+    note = f"{counted.n} decided pairs{undecided}; not part of the leading rate"
     return (KeyFigure(title=title, value=rate, low=low, high=high, is_share=True, is_aside=True, note=note),)
 
 
@@ -154,83 +153,67 @@ def _rates(name: str, labels: tuple[str, ...], judged: Sequence[Judged]) -> Tabl
         values = tuple(pair.case.labels.get(label, "") for label in labels)
         return values if all(values) else None
 
-    groups = tally_by(judged, key)
-    if not groups:
-        return None
-    return Table(
-        name=name,
-        columns=(*labels, *RATE_COLUMNS),
-        rows=tuple((*values, *groups[values].cells()) for values in sorted(groups, key=_order)),
-    )
+    return build_table(name, labels, _ordered(group_by(judged, key)), RATES)
 
 
-def _order(values: tuple[str, ...]) -> tuple[tuple[int, str], ...]:
+def _ordered(groups: Mapping[tuple[str, ...], list[Judged]]) -> list[tuple[tuple[str, ...], list[Judged]]]:
     """The paper's order for laws and modifiers, numbers as numbers, the rest by name."""
     order = (*LAWS, NUMBERING, *MODIFIERS)
-    ranks = [order.index(value) if value in order else int(value) if value.isdecimal() else 99 for value in values]
-    return tuple(zip(ranks, values, strict=True))
+
+    def rank(value: str) -> tuple[int, str]:
+        return (order.index(value) if value in order else int(value) if value.isdecimal() else 99, value)
+
+    return sorted(groups.items(), key=lambda group: tuple(map(rank, group[0])))
+
+
+def _by_law(judged: Iterable[Judged]) -> list[tuple[tuple[str, ...], list[Judged]]]:
+    return _ordered(group_by(judged, lambda pair: (pair.case.labels.get("law", ""),)))
 
 
 def _and_against_or(logic: Sequence[Judged]) -> Table | None:
-    rows: list[tuple[Cell, ...]] = []
-    for modifier in ("and", "or"):
-        group = [pair for pair in logic if pair.case.labels.get("modifier") == modifier]
-        if group:
-            rows.append((modifier, *tally(group).cells(), category_mean(group).rate))
-    if len(rows) < 2:
+    groups = group_by(logic, lambda pair: pair.case.labels.get("modifier"))
+    if not {"and", "or"} <= groups.keys():
         return None
-    return Table(
-        name="and against or",
-        columns=("modifier", *RATE_COLUMNS, "macro_rate"),
-        rows=tuple(rows),
+    return build_table(
+        "and against or",
+        ("modifier",),
+        [((modifier,), groups[modifier]) for modifier in ("and", "or")],
+        RATES,
+        Columns(("macro_rate",), lambda group: (category_mean(group).rate,)),
         note="The plain AND and OR variants of every law, without places.",
     )
 
 
 def _errors_by_law(leading: Sequence[Judged]) -> Table | None:
-    counts: dict[str, Counter[str]] = {}
-    totals: Counter[str] = Counter()
-    for pair in leading:
-        if pair.verdict.outcome is Outcome.FAIL:
-            counts.setdefault(pair.case.labels.get("law", ""), Counter()).update(
-                dict.fromkeys(pair.verdict.failure_types, 1)
-            )
-            totals[pair.case.labels.get("law", "")] += 1
-    errors = sorted({error for counter in counts.values() for error in counter})
-    if not errors:
+    failed = [pair for pair in leading if pair.verdict.outcome is Outcome.FAIL]
+    types = sorted({failure_type for pair in failed for failure_type in pair.verdict.failure_types})
+    if not types:
         return None
-    return Table(
-        name="error types by law",
-        columns=("law", "failed", *errors),
-        rows=tuple(
-            (law, totals[law], *(counts[law][error] for error in errors))
-            for law in sorted(counts, key=lambda law: _order((law,)))
+    return build_table(
+        "error types by law",
+        ("law",),
+        _by_law(failed),
+        Columns(("failed",), lambda group: (len(group),)),
+        Columns(
+            tuple(types), lambda group: (sum(name in pair.verdict.failure_types for pair in group) for name in types)
         ),
         note="Pairs that show the error; one pair can show several.",
     )
 
 
 def _control_by_law(judgements: Judgements) -> Table | None:
-    groups: dict[str, list[Judged]] = {}
-    for pair in compared_controls(judgements):
-        groups.setdefault(pair.case.labels.get("law", ""), []).append(pair)
-    rows: list[tuple[Cell, ...]] = []
-    for law in sorted(groups, key=lambda law: _order((law,))):
-        excess = excess_of(groups[law])
-        if excess is not None:
-            ends = (excess.interval.low, excess.interval.high) if excess.interval else (None, None)
-            rows.append((law, excess.n, excess.between, excess.within_a, excess.within_b, excess.excess, *ends))
-    if not rows:
-        return None
-    columns = ("law", "n", "differs_between", "differs_within_a", "differs_within_b", "squared_distance", "low", "high")
-    return Table(name="control by law", columns=columns, rows=tuple(rows))
+    measured = [(law, excess_of(group)) for law, group in _by_law(compared_controls(judgements))]
+    return build_table(
+        "control by law", ("law",), [(law, excess) for law, excess in measured if excess is not None], EXCESS
+    )
 
 
 def _macro(prefix: str, judged: Sequence[Judged]) -> dict[str, float | None]:
     macro = macro_rate(judged)
+    low, high = ends(macro.interval)
     return {
         f"{prefix}macro_rate": macro.rate,
-        f"{prefix}macro_low": macro.interval.low if macro.interval else None,
-        f"{prefix}macro_high": macro.interval.high if macro.interval else None,
+        f"{prefix}macro_low": low,
+        f"{prefix}macro_high": high,
         f"{prefix}n_categories": macro.n_categories,
     }

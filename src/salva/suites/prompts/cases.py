@@ -1,4 +1,4 @@
-"""A row of a file to its cases: what each prompt means, the ways open to it, and its rewordings.
+"""A row of a file to its cases: what each prompt means, the groups open to it, and its rewordings.
 
 The best way comes first: by formulas, each picture held against its own prompt; else by a judge's answers; else, for a
 pair, by whatever compares two pictures. Whether somebody can go a way is the run's matter. Knows nothing of files.
@@ -107,7 +107,7 @@ def _case(
     row: PromptRow, meant: Meant, prompts: tuple[Prompt, ...], labels: Mapping[str, str], suffix: str = ""
 ) -> Case:
     equivalent, determinate, findings = _decided(prompts, row.check)
-    ways = _ways(row.check, n_prompts=len(prompts), has_formulas=all(meant.formulas))
+    groups = _check_groups(row.check, n_prompts=len(prompts), has_formulas=all(meant.formulas))
     return Case(
         case_id=f"{case_name(row)}{suffix}",
         suite="prompts",
@@ -120,7 +120,7 @@ def _case(
         determinate=determinate,
         findings=(*meant.findings, *findings),
         painting=painting_of(row),
-        ways=ways,
+        check_groups=groups,
         extra={"where": row.where},
     )
 
@@ -155,7 +155,7 @@ def _decided(prompts: Sequence[Prompt], check: str) -> tuple[bool | None, bool |
     return facts.equivalent, facts.determinate, findings
 
 
-def _ways(check: str, *, n_prompts: int, has_formulas: bool) -> tuple[tuple[str, ...], ...]:
+def _check_groups(check: str, *, n_prompts: int, has_formulas: bool) -> tuple[tuple[str, ...], ...]:
     if check not in _WORDS:
         return ((check,),)
     if check == DIFFER:

@@ -84,7 +84,7 @@ def _case(row: PromptRow, seed: Seed, operator: str, mutant: Mutant) -> Case:
         equivalent=False,
         mutation=mutant.mutation,
         painting=painting_of(row),
-        ways=((CHECK_OF[operator],),),
+        check_groups=((CHECK_OF[operator],),),
         extra={"where": row.where},
     )
 
