@@ -22,13 +22,13 @@ import numpy as np
 from salva.stats.intervals import Z_95, Interval
 from salva.stats.mean_intervals import mean_interval
 from salva.stats.rates import (
-    FEWEST_THINGS,
     LEAST_CORRELATION,
+    MIN_ENTITIES,
     Counted,
     clusters_interval,
     difference_interval,
+    entities_interval,
     seeds_interval,
-    things_interval,
 )
 from salva.stats.student import t_95
 
@@ -165,7 +165,7 @@ class Design:
     def counted(self, hits: np.ndarray, n_repeats: int) -> list[Counted]:
         """One run as salva.stats takes it."""
         return [
-            Counted(category=str(category), things=tuple(map(str, things)), n_hits=int(hit), n=n_repeats)
+            Counted(category=str(category), entities=tuple(map(str, things)), n_hits=int(hit), n=n_repeats)
             for (category, things), hit in zip(self.cases, hits, strict=True)
         ]
 
@@ -197,7 +197,7 @@ def rates(n_things: int, sd: float, rate: float, n_runs: int, n_repeats: int = 1
     """Seeds: the things are fixed, the answer is their own mean. Things: the answer is the population's."""
     rng = np.random.default_rng(crc32(f"{n_things} {sd} {rate} {n_repeats}".encode()))
     design = Design(n_things)
-    assert n_things >= FEWEST_THINGS
+    assert n_things >= MIN_ENTITIES
     effects = rng.normal(0, sd, 400_000)
     # A scaled mean over things varies like one thing, whatever the number of things a law names.
     intercept = solved_intercept(rate, effects)
@@ -220,7 +220,7 @@ def rates(n_things: int, sd: float, rate: float, n_runs: int, n_repeats: int = 1
     by_things = at_variance(seen, both, design.n_even, t_95(n_things - 1))
     for run, cases in enumerate(checked):
         same(by_seeds, run, seeds_interval(cases))
-        same(by_things, run, things_interval(cases))
+        same(by_things, run, entities_interval(cases))
     what = f"metalogic, {n_things} things, sd {sd:g}" + (f", {n_repeats} repeats" if n_repeats > 1 else "")
     least = {5: 0.93, 10: 0.91}.get(n_things, 0.0) if n_repeats == 1 else 0.0
     yield cell(what, "seeds", rate, by_seeds, own, seen, least)

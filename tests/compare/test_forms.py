@@ -16,7 +16,7 @@ from salva.compare.forms import comparison_json, comparison_markdown, comparison
 from salva.compare.words import gate_of
 from salva.core.case import Case
 
-CONTRACT = ("pairs", "difference", "interval", "interval_things", "verdict", "detectable", "by_law", "flipped")
+CONTRACT = ("pairs", "difference", "interval", "interval_entities", "verdict", "detectable", "by_law", "flipped")
 
 
 def some(case: Case, repeat: int) -> bool:

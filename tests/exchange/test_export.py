@@ -143,5 +143,6 @@ def test_a_damaged_picture_is_one_clear_error(tmp_path: Path) -> None:
 
 def test_a_place_that_cannot_be_written_is_a_store_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(StoreError, match="choose another place"):
+    with pytest.raises(StoreError) as caught:
         write_text(tmp_path / "file" / "report.md", "text")
+    assert caught.value.code == "file-unwritable"

@@ -22,9 +22,8 @@ from salva.core.case import Case, Prompt
 from salva.core.scoring import TrainingFilter, pair_name
 from salva.core.source import RunRecords
 from salva.core.verdict import Outcome, Verdict
-from salva.errors import UsageError
 from salva.exchange.exporting import export_run
-from salva.exchange.training_pairs import filter_table, preferences, right_pictures
+from salva.exchange.training_pairs import filter_table, preferences, right_images
 from salva.review.rating_sheets import COLUMNS
 from salva.review.role_codes import IMAGE, TEXT, role_code
 from salva.store.queries import read_records
@@ -60,7 +59,7 @@ def semvar_run(scores: dict[tuple[str, str], float] | None = None) -> RunRecords
 
 
 def test_a_good_sample_yields_three_captions_and_four_preferences() -> None:
-    pictures = right_pictures(semvar_run(), TrainingFilter())
+    pictures = right_images(semvar_run(), TrainingFilter())
     assert [(one.caption, one.chosen) for one in pictures] == [
         ("a cat left of a dog", IMAGES["a"]),
         ("a dog left of a cat", IMAGES["pv"]),
@@ -142,7 +141,7 @@ def test_a_violated_pair_prefers_its_right_picture_under_both_wordings() -> None
     found = preferences(truth_run(), TrainingFilter())
     assert {one.caption for one in found} == {"There is a cat and a dog", "There is a dog and a cat"}
     assert {(one.chosen, one.rejected) for one in found} == {(IMAGES["a"], IMAGES["b"])}
-    right = right_pictures(truth_run(), TrainingFilter())
+    right = right_images(truth_run(), TrainingFilter())
     assert [(one.caption, one.chosen) for one in right] == [
         ("There is a cat and a dog", IMAGES["a"]),
         ("There is a dog and a cat", IMAGES["a"]),
@@ -155,7 +154,7 @@ def test_truth_never_lets_a_sample_past_the_filter_nor_mixes_its_meanings() -> N
     truth = make_verdict("sv-1", Outcome.FAIL, check="truth", scores=scores, images=images)
     poor = semvar_verdict({**GOOD, ("a", "a"): 0.1})
     records = RunRecords(cases=(semvar_case(),), verdicts=(poor, truth))
-    assert right_pictures(records, TrainingFilter()) == []
+    assert right_images(records, TrainingFilter()) == []
     assert preferences(records, TrainingFilter()) == []
 
 
@@ -164,9 +163,7 @@ def test_wordings_not_known_to_mean_the_same_share_no_picture(equivalent: bool |
     run = truth_run()
     records = replace(run, cases=(replace(run.cases[0], equivalent=equivalent),))
     assert preferences(records, TrainingFilter()) == []
-    assert [one.chosen for one in right_pictures(records, TrainingFilter())] == [IMAGES["a"]], (
-        "right for its own caption"
-    )
+    assert [one.chosen for one in right_images(records, TrainingFilter())] == [IMAGES["a"]], "right for its own caption"
 
 
 def test_the_folder_is_what_the_trainers_read(tmp_path: Path) -> None:
@@ -261,16 +258,16 @@ def test_preferences_in_the_columns_that_diffusers_trains_on(tmp_path: Path) -> 
 
 def test_nothing_that_passes_is_an_error_with_a_way_out(tmp_path: Path) -> None:
     store_run(tmp_path / "run", semvar_run(dict.fromkeys(PAIRS, 0.1)), FakeImages())
-    with pytest.raises(UsageError, match="--min-score"):
+    with raises_code("training-empty"):
         export_run(tmp_path / "run", "sft", tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
-def test_right_pictures_alone_make_no_preferences_and_are_not_denied(tmp_path: Path) -> None:
+def test_right_images_alone_make_no_preferences_and_are_not_denied(tmp_path: Path) -> None:
     right = make_verdict("case-1", check="truth", scores={"right_a": 1.0}, images={"a": IMAGES["a"]})
     store_run(tmp_path / "run", RunRecords(cases=(make_case("case-1"),), verdicts=(right,)), FakeImages())
     assert export_run(tmp_path / "run", "sft", tmp_path / "out").n
-    with pytest.raises(UsageError, match="no case with a right picture and a wrong one"):
+    with raises_code("training-empty"):
         export_run(tmp_path / "run", "dpo", tmp_path / "out.parquet")
 
 

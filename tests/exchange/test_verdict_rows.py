@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import tracemalloc
 from dataclasses import replace
 from itertools import product
@@ -154,6 +155,7 @@ def test_memory_does_not_grow_with_the_run(tmp_path: Path, monkeypatch: pytest.M
         directory = tmp_path / str(n)
         store_run(directory, RunRecords(cases=cases, verdicts=verdicts, asked=ASKED), FakeImages())
         export_run(directory, "csv", tmp_path / "warm.csv")
+        gc.collect()
         tracemalloc.start()
         export_run(directory, "csv", tmp_path / "rows.csv")
         peaks.append(tracemalloc.get_traced_memory()[1])

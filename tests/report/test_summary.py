@@ -21,7 +21,7 @@ from salva.report.summary import summarise, summarise_run
 
 KEYS = {"suite", "models", "cases", "outcomes", "failure_rate", "interval"}
 KEYS |= {"macro_rate", "excess", "failure_types", "tables", "metrics", "by_model"}
-KEYS |= {"schema", "interval_things", "headline", "rates"}
+KEYS |= {"schema", "interval_entities", "headline", "rates"}
 
 
 def test_one_model_has_its_figures_on_top() -> None:

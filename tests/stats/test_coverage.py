@@ -13,7 +13,7 @@ import pytest
 
 from salva.stats.intervals import Interval, wilson
 from salva.stats.mean_intervals import mean_interval
-from salva.stats.rates import Counted, clusters_interval, difference_interval, seeds_interval, share, things_interval
+from salva.stats.rates import Counted, clusters_interval, difference_interval, entities_interval, seeds_interval, share
 
 N_RUNS = 200
 THINGS = ("cat", "dog", "apple", "banana", "cow")
@@ -25,11 +25,11 @@ def _logistic(x: float) -> float:
 
 
 def _run(rng: Random, sd: float, intercept: float) -> tuple[list[Counted], float]:
-    """One run of a suite about five things that differ by a random effect; also its own true rate."""
-    effects = {thing: rng.gauss(0, sd) for thing in THINGS}
-    p = [_logistic(intercept + sum(effects[thing] for thing in pair) / 2**0.5) for _, pair in CHOICES]
+    """One run of a suite about five entities that differ by a random effect; also its own true rate."""
+    effects = {entity: rng.gauss(0, sd) for entity in THINGS}
+    p = [_logistic(intercept + sum(effects[entity] for entity in pair) / 2**0.5) for _, pair in CHOICES]
     cases = [
-        Counted(category=category, things=pair, n_hits=int(rng.random() < chance), n=1)
+        Counted(category=category, entities=pair, n_hits=int(rng.random() < chance), n=1)
         for (category, pair), chance in zip(CHOICES, p, strict=True)
     ]
     return cases, sum(p) / len(p)
@@ -41,16 +41,16 @@ def _holds(interval: Interval | str | None, answer: float) -> bool:
 
 
 def test_seeds_and_things_hold_where_a_plain_wilson_does_not() -> None:
-    rng, seeds, things, plain = Random(11), 0, 0, 0
-    # A scaled sum of effects of sd 1 varies like one thing: with this intercept 20 % are wrong on average.
+    rng, seeds, entities, plain = Random(11), 0, 0, 0
+    # A scaled sum of effects of sd 1 varies like one entity: with this intercept 20 % are wrong on average.
     intercept = -1.6497
     for _ in range(N_RUNS):
         cases, own = _run(rng, 1.0, intercept)
         seeds += _holds(seeds_interval(cases), own)
-        things += _holds(things_interval(cases), 0.2)
+        entities += _holds(entities_interval(cases), 0.2)
         plain += _holds(wilson(share(cases), len(cases)), 0.2)
     assert seeds / N_RUNS > 0.91
-    assert things / N_RUNS > 0.9
+    assert entities / N_RUNS > 0.9
     assert plain / N_RUNS < 0.75, "the test would not notice a naive interval"
 
 

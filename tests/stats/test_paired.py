@@ -27,7 +27,7 @@ THINGS = ("cat", "dog", "cow", "apple", "banana", "bus")
 
 def pairs(firsts: list[int], seconds: list[int], category: str = "") -> list[Paired]:
     return [
-        Paired(category=category, things=(THINGS[place % 6],), first=a, second=b, n=1)
+        Paired(category=category, entities=(THINGS[place % 6],), first=a, second=b, n=1)
         for place, (a, b) in enumerate(zip(firsts, seconds, strict=True))
     ]
 
@@ -90,18 +90,18 @@ def test_other_things_are_never_surer_than_other_seeds() -> None:
     made = paired_difference(pairs(firsts, seconds))
     assert made is not None
     assert made.interval is not None
-    assert made.interval_things is not None
-    assert made.interval_things.low < made.interval.low
-    assert made.interval_things.high > made.interval.high
-    few = paired_difference([Paired(category="", things=("cat",), first=0, second=1, n=1)] * 9)
+    assert made.interval_entities is not None
+    assert made.interval_entities.low < made.interval.low
+    assert made.interval_entities.high > made.interval.high
+    few = paired_difference([Paired(category="", entities=("cat",), first=0, second=1, n=1)] * 9)
     assert few is not None
-    assert few.interval_things is None
-    assert "different things" in few.why_no_things
+    assert few.interval_entities is None
+    assert "different entities" in few.why_no_entities
 
 
 def test_repeats_are_one_case() -> None:
-    repeated = [Paired(category="", things=("cat",), first=0, second=place % 2 * 4, n=4) for place in range(10)]
-    once = [Paired(category="", things=("cat",), first=0, second=place % 2, n=1) for place in range(10)]
+    repeated = [Paired(category="", entities=("cat",), first=0, second=place % 2 * 4, n=4) for place in range(10)]
+    once = [Paired(category="", entities=("cat",), first=0, second=place % 2, n=1) for place in range(10)]
     ours, theirs = paired_difference(repeated), paired_difference(once)
     assert ours is not None
     assert theirs is not None

@@ -12,10 +12,10 @@ from salva.stats.rates import (
     Counted,
     clusters_interval,
     difference_interval,
+    entities_interval,
     macro,
     seeds_interval,
     seeds_variance,
-    things_interval,
     without_one,
 )
 from salva.stats.student import t_95
@@ -24,7 +24,7 @@ from salva.stats.student import t_95
 def _cases(*hits: tuple[str, int], n: int = 4) -> list[Counted]:
     """For each category so many hits among n cases."""
     return [
-        Counted(category=category, things=(f"thing {i}",), n_hits=int(i < k), n=1)
+        Counted(category=category, entities=(f"entity {i}",), n_hits=int(i < k), n=1)
         for category, k in hits
         for i in range(n)
     ]
@@ -70,38 +70,38 @@ def test_nothing_and_everything_wrong_leave_room_and_all_or_nothing_is_not_certa
     assert seeds_interval([]) is None
 
 
-def _of_five_things(hit_if: str) -> list[Counted]:
+def _of_five_entities(hit_if: str) -> list[Counted]:
     names = ("cat", "dog", "apple", "banana", "cow")
     return [
-        Counted(category=category, things=pair, n_hits=int(hit_if in pair), n=1)
+        Counted(category=category, entities=pair, n_hits=int(hit_if in pair), n=1)
         for category in ("one", "two")
         for pair in permutations(names, 2)
     ]
 
 
 def test_the_interval_for_other_things_is_the_jackknife_of_the_whole_rate() -> None:
-    cases = _of_five_things("cat")
+    cases = _of_five_entities("cat")
     left_out = [
-        macro(case for case in cases if thing not in case.things) or 0.0
-        for thing in ("apple", "banana", "cat", "cow", "dog")
+        macro(case for case in cases if entity not in case.entities) or 0.0
+        for entity in ("apple", "banana", "cat", "cow", "dog")
     ]
     centre = sum(left_out) / 5
     variance = 4 / 5 * sum((rate - centre) ** 2 for rate in left_out)
     rate = macro(cases) or 0.0
-    assert things_interval(cases) == wilson(rate, rate * (1 - rate) / variance, t_95(4))
+    assert entities_interval(cases) == wilson(rate, rate * (1 - rate) / variance, t_95(4))
     seeds = seeds_interval(cases)
-    things = things_interval(cases)
-    assert isinstance(things, Interval)
+    entities = entities_interval(cases)
+    assert isinstance(entities, Interval)
     assert seeds is not None
-    assert things.high - things.low > 2 * (seeds.high - seeds.low), "one thing makes all the difference"
+    assert entities.high - entities.low > 2 * (seeds.high - seeds.low), "one entity makes all the difference"
 
 
 def test_where_other_things_cannot_be_spoken_of_the_reason_is_given() -> None:
-    four = [case for case in _of_five_things("cat") if "cow" not in case.things]
-    assert things_interval(four) == "it takes 5 different things, and these prompts are about 4"
-    quick = [Counted(category=f"c{i}", things=(f"thing {i}",), n_hits=0, n=1) for i in range(9)]
-    assert things_interval(quick) == "every category is about one set of things only"
-    assert things_interval([]) == "no case is decided"
+    four = [case for case in _of_five_entities("cat") if "cow" not in case.entities]
+    assert entities_interval(four) == "it takes 5 different entities, and these prompts are about 4"
+    quick = [Counted(category=f"c{i}", entities=(f"entity {i}",), n_hits=0, n=1) for i in range(9)]
+    assert entities_interval(quick) == "every category is about one set of entities only"
+    assert entities_interval([]) == "no case is decided"
 
 
 def test_clusters_of_one_voice_count_as_one_and_zero_hits_are_widened_too() -> None:

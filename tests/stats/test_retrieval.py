@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from salva.errors import UsageError
+from salva.messages import code_of
 from salva.stats.retrieval import r_precision
 
 
@@ -62,7 +63,9 @@ def test_the_interval_is_over_captions_and_not_over_draws_or_pictures() -> None:
 
 
 def test_few_captions_are_easier_and_said_to_be() -> None:
-    assert "with 4 other captions, where 99 are usual" in r_precision(np.eye(5), np.eye(5), range(5)).warning
+    warning = r_precision(np.eye(5), np.eye(5), range(5)).warning
+    assert code_of(warning) == "captions-few"
+    assert "4 other captions where 99" in warning
     assert r_precision(np.eye(2), np.eye(2), range(2)).value == 1.0, "two are enough"
 
 

@@ -13,7 +13,7 @@ from salva.compare.series import Key, Series
 from salva.core.case import Case
 from salva.core.own_figure import one_mean
 from salva.core.verdict import Outcome, Verdict
-from salva.results.rates import DECIDED, things_of
+from salva.results.rates import DECIDED, entities_of
 from salva.stats.intervals import Interval
 from salva.stats.paired import Difference, Paired, holm, paired_difference, pseudo_values
 from salva.stats.rates import Counted, macro
@@ -34,9 +34,9 @@ class FigureDifference:
     """The second less the first; None where no pair was decided on both sides or the figure is not defined."""
     interval: Interval | None
     """95 %: these prompts, other seeds."""
-    interval_things: Interval | None
-    """95 %: prompts like these, other things."""
-    why_no_things: str
+    interval_entities: Interval | None
+    """95 %: prompts like these, other entities."""
+    why_no_entities: str
     p: float | None
     detectable: float | None
     """The difference that so many pairs show with 80 % power."""
@@ -149,8 +149,8 @@ def _difference(first: Series, second: Series, keys: Sequence[Key]) -> FigureDif
         second=after,
         difference=value,
         interval=made.interval if made else None,
-        interval_things=made.interval_things if made else None,
-        why_no_things=made.why_no_things if made else "no pair is decided on both sides",
+        interval_entities=made.interval_entities if made else None,
+        why_no_entities=made.why_no_entities if made else "no pair is decided on both sides",
         p=made.p if made else None,
         detectable=made.detectable if made else None,
         standardised=made.standardised if made else None,
@@ -175,9 +175,9 @@ def _moved(made: Difference | None, value: float | None) -> Difference | None:
     step = value - made.value
     interval, things = (
         None if interval is None else Interval(low=interval.low + step, high=interval.high + step)
-        for interval in (made.interval, made.interval_things)
+        for interval in (made.interval, made.interval_entities)
     )
-    return replace(made, value=value, interval=interval, interval_things=things)
+    return replace(made, value=value, interval=interval, interval_entities=things)
 
 
 def _one(series: Series, key: Key) -> float:
@@ -237,7 +237,9 @@ def _paired(first: Series, second: Series, keys: Sequence[Key]) -> list[Paired] 
         before, after = pseudo[0], pseudo[1]
         counts = [1] * len(counts)
     return [
-        Paired(category=first.category(case_id), things=things_of(first.cases[case_id]), first=one, second=other, n=n)
+        Paired(
+            category=first.category(case_id), entities=entities_of(first.cases[case_id]), first=one, second=other, n=n
+        )
         for case_id, one, other, n in zip(ours, before, after, counts, strict=True)
     ]
 

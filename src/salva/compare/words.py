@@ -130,9 +130,9 @@ def asides_of(duel: Duel) -> list[Aside]:
 
 
 def _things(figure: FigureDifference) -> str:
-    if figure.interval_things is None:
-        return f"not said: {figure.why_no_things}"
-    return f"95 %: {ends_of(figure, figure.interval_things)}"
+    if figure.interval_entities is None:
+        return f"not said: {figure.why_no_entities}"
+    return f"95 %: {ends_of(figure, figure.interval_entities)}"
 
 
 def _effects(figure: FigureDifference) -> list[Aside]:

@@ -25,6 +25,7 @@ from salva.core.exchange import KEPT_FOLDER, ReadIn, Written
 from salva.core.options import NoOptions
 from salva.errors import StoreError, UsageError
 from salva.files.outfiles import write_bytes, writing
+from salva.messages import message
 from salva.store.blobs import IMAGES, check_image_id, digest_of, store_error
 from salva.store.connection import write_copy
 from salva.store.images import IMAGES_AT
@@ -70,9 +71,9 @@ class ArchiveExport:
             # Read before the rows are: a text of run.json that the database has not seen would look edited.
             files = {RUN_FILE: directory / RUN_FILE}
             if not files[RUN_FILE].is_file():
-                raise UsageError(f"{str(directory)!r} has no {RUN_FILE}, so that nobody could tell what it is a run of")
+                raise UsageError(message("run-missing", path=str(directory), file=RUN_FILE))
             write_bytes(still / RUN_FILE, files[RUN_FILE].read_bytes())
-            read_run_file(directory)  # a damaged one is said now, and not when the archive is opened elsewhere
+            read_run_file(directory)  # a damaged one is an error now, not when the archive is opened elsewhere
             store.write_snapshot(still / DATABASE)
             _uncount(still / DATABASE)
             files |= {RUN_FILE: still / RUN_FILE, DATABASE: still / DATABASE}
@@ -100,7 +101,7 @@ class ArchiveImport:
     def read_run(self, files: Sequence[Path], out: Path) -> ReadIn:
         """The run OUT, equal to the one that was exported, or no OUT at all."""
         if len(files) != 1:
-            raise UsageError(f"an archive is one file, and {len(files)} are given; import one after the other")
+            raise UsageError(message("archive-several", n=len(files)))
         source = files[0]
         with _opened(source) as file:
             _make_parent(out)
@@ -132,10 +133,7 @@ def _write(file: IO[bytes], files: Mapping[str, Path], rows: RunReader, store: R
     for image in _ordered(rows):
         data = store.blobs.read(image.image_id)
         if digest_of(data) != image.digest:
-            raise StoreError(
-                f"{store.blobs.place_of(image.image_id)!r} is not the file that was written (its digest differs): "
-                "`salva verify` lists what is wrong with the run; the same command paints again what was deleted"
-            )
+            raise StoreError(message("image-damaged", path=str(store.blobs.place_of(image.image_id))))
         _put(file, _image_name(image.image_id), data)
     file.write(bytes(2 * _BLOCK))
 
@@ -152,7 +150,7 @@ def _header(name: str, n_bytes: int) -> bytes:
     info.size, info.mode = n_bytes, 0o644
     header = info.tobuf(tarfile.GNU_FORMAT)
     if len(header) != _BLOCK:
-        raise UsageError(f"the name {name!r} is too long for an archive; rename that file")
+        raise UsageError(message("archive-name", name=name))
     return header
 
 
@@ -178,7 +176,7 @@ def _copy_database(source: Path, out: Path) -> None:
         finally:
             connection.close()
     except sqlite3.Error as error:
-        raise StoreError(f"cannot read {str(source)!r} ({error}); close what writes to it and try again") from error
+        raise StoreError(message("file-unreadable", path=str(source), why=error)) from error
 
 
 def _uncount(copy: Path) -> None:
@@ -199,7 +197,7 @@ class _Tar:
         self._file, self._source = file, source
 
     def wrong(self, what: str) -> UsageError:
-        return UsageError(f"{str(self._source)!r} is no archive of a run, or is damaged: {what}; nothing was imported")
+        return UsageError(message("archive-invalid", path=str(self._source), why=what))
 
     def next(self) -> tuple[str, int] | None:
         """Name and size of the file that follows; None at the end."""
@@ -325,10 +323,7 @@ def _umask() -> int:
 def _check_room(source: Path, folder: Path) -> None:
     n_bytes, free = source.stat().st_size, shutil.disk_usage(folder).free
     if n_bytes > free:
-        raise StoreError(
-            f"{str(source)!r} holds {n_bytes / 1e6:,.1f} MB and the disk of {str(folder)!r} has {free / 1e6:,.1f} MB "
-            "left; free some space, or choose another directory with --out"
-        )
+        raise StoreError(message("disk-full", path=str(folder)))
 
 
 @contextmanager
@@ -336,7 +331,7 @@ def _opened(source: Path) -> Iterator[IO[bytes]]:
     try:
         file = source.open("rb")
     except OSError as error:
-        raise UsageError(f"{str(source)!r} cannot be read: {error.strerror}") from error
+        raise UsageError(message("file-unreadable", path=str(source), why=error.strerror)) from error
     with file:
         yield file
 

@@ -1,4 +1,4 @@
-"""A run's failed cases as folders of pictures, with an index for people and one for programs.
+"""A run's failed cases as folders of images, with an index for people and one for programs.
 
 File names are made from ids, never from prompts, and no cell can be taken for a formula by a spreadsheet.
 """
@@ -27,11 +27,12 @@ from salva.core.verdict import Outcome, Verdict, observers_text
 from salva.errors import StoreError
 from salva.files.outfiles import cannot_write, safe_name, write_bytes, write_text
 from salva.files.tables import csv_text
+from salva.messages import message
 from salva.results.headline import leading_verdicts
 
 
 class Counterexamples:
-    """A folder: every failed case as pictures, with an index."""
+    """A folder: every failed case as images, with an index."""
 
     version: ClassVar[str] = "1"
 
@@ -105,7 +106,7 @@ def _entry(case: Case, verdict: Verdict, chosen: Asked) -> dict[str, Json]:
 
 
 def _index_rows(entries: Sequence[dict[str, Json]]) -> Iterator[list[Cell]]:
-    """One row a picture, so that a prompt stands beside its file."""
+    """One row an image, with its prompt."""
     fixed = ("case_id", "suite", "model", "repeat", "seed", "check")
     yield [*fixed, "failure_types", "role", "prompt", "formula", "file", "failures"]
     for entry in entries:
@@ -136,5 +137,5 @@ def _save_png(data: bytes, path: Path, image_id: str) -> None:
         with Image.open(io.BytesIO(data)) as image:
             image.convert("RGB").save(png := io.BytesIO(), "PNG")
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
-        raise StoreError(f"the file of image {image_id!r} is damaged; `salva verify` lists what is") from error
+        raise StoreError(message("image-damaged", path=image_id)) from error
     write_bytes(path, png.getvalue())

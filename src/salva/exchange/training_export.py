@@ -1,6 +1,6 @@
-"""A run's pictures as training data: an image folder for supervised tuning, Parquet for preferences.
+"""A run's images as training data: an image folder for supervised tuning, Parquet for preferences.
 
-The folder is what `load_dataset("imagefolder")` and the diffusers training scripts read. Pictures are copied as PNG
+The folder is what `load_dataset("imagefolder")` and the diffusers training scripts read. Images are copied as PNG
 without loss.
 """
 
@@ -21,16 +21,17 @@ from salva.core.scoring import TrainingFilter
 from salva.core.source import ImageSource, RunRecords, RunSource
 from salva.core.table import Table
 from salva.errors import MissingExtraError, UsageError
-from salva.exchange.training_pairs import Example, filter_table, preferences, right_pictures
+from salva.exchange.training_pairs import Example, filter_table, preferences, right_images
 from salva.files.outfiles import write_bytes, write_text
 from salva.imaging.files import decode_picture, encode_picture
+from salva.messages import message
 
 _OURS = re.compile(r"[0-9a-f]{40}\.png")
 _SIDE = re.compile(r"\b(?:left|right)", re.IGNORECASE)
 
 
 class SftFolder:
-    """A folder: right pictures with their captions, for supervised tuning."""
+    """A folder: right images with their captions, for supervised tuning."""
 
     version: ClassVar[str] = "1"
     Options = TrainingFilter
@@ -40,14 +41,14 @@ class SftFolder:
 
     def write(self, source: RunSource, out: Path) -> Written:
         """OUT/images/*.png and OUT/metadata.jsonl."""
-        examples = right_pictures(source.records, self._wanted)
+        examples = right_images(source.records, self._wanted)
         if not examples:
-            raise _nothing(source.records, "no picture that is known to be right")
+            raise UsageError(message("training-empty", path=source.records.name, lacking="an image known to be right"))
         files = {f"{example.chosen}.png": example.chosen for example in examples}
         for name, image_id in files.items():
             write_bytes(out / "images" / name, _png(source.images, image_id))
         for old in (out / "images").glob("*.png"):
-            # Left by an export with another filter; trainers stumble over pictures without a caption.
+            # Left by an export with another filter; trainers fail on images without a caption.
             if old.name not in files and _OURS.fullmatch(old.name):
                 old.unlink()
         lines = [
@@ -62,15 +63,15 @@ class SftFolder:
         write_text(out / "metadata.jsonl", "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
         return Written(
             n=len(lines),
-            what="captioned pictures",
+            what="captioned images",
             tables=_choices(source.records, self._wanted),
-            warning=_against_flips(examples, "without --random_flip"),
+            warning=_flip_warning(examples, "without --random_flip"),
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DpoOptions(TrainingFilter):
-    """What is taken, and how it is laid out."""
+    """What is exported, and its columns."""
 
     layout: str = option(
         "chosen",
@@ -80,7 +81,7 @@ class DpoOptions(TrainingFilter):
 
 
 class DpoTable:
-    """A Parquet file: right pictures against wrong ones under one caption, for preference tuning."""
+    """A Parquet file: right images against wrong ones under one caption, for preference tuning."""
 
     version: ClassVar[str] = "1"
     Options = DpoOptions
@@ -89,39 +90,40 @@ class DpoTable:
         self._wanted = options
 
     def write(self, source: RunSource, out: Path) -> Written:
-        """OUT with a caption and two pictures a row; the datasets library knows them for pictures."""
+        """OUT with a caption and two images a row, marked as images for the datasets library."""
         if importlib.util.find_spec("pyarrow") is None:
             raise MissingExtraError("export --as dpo", "parquet")
         examples = preferences(source.records, self._wanted)
         if not examples:
-            raise _nothing(source.records, "no case with a right picture and a wrong one")
-        pictures = {
+            lacking = "a case with a right image and a wrong one"
+            raise UsageError(message("training-empty", path=source.records.name, lacking=lacking))
+        data_of = {
             image_id: _png(source.images, image_id)
             for example in examples
             for image_id in (example.chosen, example.rejected)
         }
         layout = _as_chosen if self._wanted.layout == "chosen" else _as_pickapic
-        write_bytes(out, layout(examples, pictures))
+        write_bytes(out, layout(examples, data_of))
         return Written(
             n=len(examples),
             what="preferences",
             tables=_choices(source.records, self._wanted),
-            warning=_against_flips(examples, "with --no_hflip"),
+            warning=_flip_warning(examples, "with --no_hflip"),
         )
 
 
-def _as_chosen(examples: Sequence[Example], pictures: Mapping[str, bytes]) -> bytes:
+def _as_chosen(examples: Sequence[Example], data_of: Mapping[str, bytes]) -> bytes:
     def column(name: str) -> list[dict[str, object]]:
         ids = [getattr(example, name) for example in examples]
-        return [{"bytes": pictures[image_id], "path": f"{image_id}.png"} for image_id in ids]
+        return [{"bytes": data_of[image_id], "path": f"{image_id}.png"} for image_id in ids]
 
     captions = [example.caption for example in examples]
     columns: dict[str, list[Any]] = {"caption": captions, "chosen": column("chosen"), "rejected": column("rejected")}
     return _parquet(columns | _origin(examples), images=("chosen", "rejected"))
 
 
-def _as_pickapic(examples: Sequence[Example], pictures: Mapping[str, bytes]) -> bytes:
-    """Pictures as plain bytes, which diffusers' script opens itself; the better one is the first in every other row."""
+def _as_pickapic(examples: Sequence[Example], data_of: Mapping[str, bytes]) -> bytes:
+    """Images as plain bytes, as diffusers' script needs them; the better one is the first in every other row."""
     firsts = [number % 2 == 0 for number in range(len(examples))]
     pairs = [
         (one.chosen, one.rejected) if is_first else (one.rejected, one.chosen)
@@ -129,8 +131,8 @@ def _as_pickapic(examples: Sequence[Example], pictures: Mapping[str, bytes]) -> 
     ]
     columns: dict[str, list[Any]] = {
         "caption": [example.caption for example in examples],
-        "jpg_0": [pictures[first] for first, _ in pairs],
-        "jpg_1": [pictures[second] for _, second in pairs],
+        "jpg_0": [data_of[first] for first, _ in pairs],
+        "jpg_1": [data_of[second] for _, second in pairs],
         "label_0": [int(is_first) for is_first in firsts],
     }
     return _parquet(columns | _origin(examples), images=())
@@ -141,7 +143,7 @@ def _origin(examples: Sequence[Example]) -> dict[str, list[Any]]:
 
 
 def _parquet(columns: Mapping[str, list[Any]], images: Collection[str]) -> bytes:
-    """A Parquet file that tells the datasets library which of its columns are pictures."""
+    """A Parquet file that marks its columns of images for the datasets library."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -150,18 +152,17 @@ def _parquet(columns: Mapping[str, list[Any]], images: Collection[str]) -> bytes
         field.name: {"_type": "Image"} if field.name in images else {"dtype": str(field.type), "_type": "Value"}
         for field in table.schema
     }
-    # Where that library looks for the kinds of columns.
-    told = json.dumps({"info": {"features": features}})
+    # The place where that library looks for the kinds of columns.
+    info = json.dumps({"info": {"features": features}})
     buffer = io.BytesIO()
-    pq.write_table(table.replace_schema_metadata({"huggingface": told}), buffer)
+    pq.write_table(table.replace_schema_metadata({"huggingface": info}), buffer)
     return buffer.getvalue()
 
 
-def _against_flips(examples: Sequence[Example], flag: str) -> str:
-    """Where captions speak of sides, how diffusers' script is kept from mirroring their pictures."""
-    n_sided = sum(bool(_SIDE.search(example.caption)) for example in examples)
-    told = f"{n_sided} of {len(examples)} captions say left or right, and a mirrored picture contradicts them"
-    return f"{told}: train {flag}" if n_sided else ""
+def _flip_warning(examples: Sequence[Example], flag: str) -> str:
+    """The warning where captions name sides, which mirrored images contradict."""
+    n = sum(bool(_SIDE.search(example.caption)) for example in examples)
+    return message("captions-sided", n=n, total=len(examples), flag=flag) if n else ""
 
 
 def _choices(records: RunRecords, wanted: TrainingFilter) -> tuple[Table, ...]:
@@ -171,10 +172,3 @@ def _choices(records: RunRecords, wanted: TrainingFilter) -> tuple[Table, ...]:
 
 def _png(images: ImageSource, image_id: str) -> bytes:
     return encode_picture(decode_picture(images.file_bytes(image_id)), "PNG")
-
-
-def _nothing(records: RunRecords, lacking: str) -> UsageError:
-    return UsageError(
-        f"{records.name!r} has nothing to train on: no case whose scores reach --min-score, and {lacking}; where cases "
-        "have such scores, try a lower --min-score, --filter none or --no-need-kept"
-    )

@@ -1,7 +1,6 @@
-"""Which pictures of a run are worth training on: right ones alone, or right ones against wrong ones.
+"""Which images of a run are worth training on: right ones alone, or right ones against wrong ones.
 
-From scores of pictures against texts, as the check that scores says, or from what is known to be right and wrong.
-Pure: verdicts in, (caption, chosen image, rejected image) out. Writes nothing.
+Verdicts come in, captions with chosen and rejected images go out.
 """
 
 from __future__ import annotations
@@ -21,19 +20,19 @@ from salva.core.verdict import PAIR, Verdict
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """A caption, a picture that fits it, and one that does not where preferences are wanted."""
+    """A caption, an image that fits it, and one that does not where preferences are wanted."""
 
     caption: str
     chosen: str
     """Image id."""
     rejected: str
-    """Image id; empty for a single right picture."""
+    """Image id; empty for a single right image."""
     case_id: str
     model: str
 
 
-def right_pictures(records: RunRecords, wanted: TrainingFilter) -> list[Example]:
-    """Every picture worth imitating, with each caption that means what it shows; each pair of the two once."""
+def right_images(records: RunRecords, wanted: TrainingFilter) -> list[Example]:
+    """Every image worth imitating, with each caption that means what it shows; each pair of the two once."""
     examples: dict[tuple[str, str], Example] = {}
     for choice in _choices(records, wanted):
         for role in choice.right:
@@ -44,13 +43,13 @@ def right_pictures(records: RunRecords, wanted: TrainingFilter) -> list[Example]
 
 
 def _captions(choice: _Choice, role: str) -> tuple[str, ...]:
-    """The picture's own, and where the wordings are proved to mean the same, the others: what broke is learnt there."""
+    """The image's own caption, and the other wording where both mean the same."""
     own = choice.case.prompt(role).text
     return (own, *(prompt.text for prompt in choice.case.prompts if prompt.text != own and choice.case.equivalent))
 
 
 def preferences(records: RunRecords, wanted: TrainingFilter) -> list[Example]:
-    """Every right picture against a wrong one under the same caption."""
+    """Every right image against a wrong one under the same caption."""
     examples: dict[tuple[str, str, str], Example] = {}
     for choice in _choices(records, wanted):
         for example in _preferences(choice):
@@ -62,7 +61,7 @@ def preferences(records: RunRecords, wanted: TrainingFilter) -> list[Example]:
 def filter_table(records: RunRecords, wanted: TrainingFilter) -> Table | None:
     """How many cases each choice of threshold and strictness keeps; None without scores to choose by."""
     scorings = pair_scorings()
-    scored = [full for _, verdicts in _painted(records) if (full := _full_scores(verdicts, scorings))]
+    scored = [full for _, verdicts in _by_images(records) if (full := _full_scores(verdicts, scorings))]
     if not scored:
         return None
     rows = []
@@ -88,7 +87,7 @@ class _FullScores:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Choice:
-    """The pictures of one case and repeat, by role."""
+    """The images of one case and repeat, by role."""
 
     case: Case
     verdict: Verdict
@@ -99,8 +98,8 @@ class _Choice:
     """Chosen and rejected, where what is worse follows from the meaning."""
 
 
-def _painted(records: RunRecords) -> Iterator[tuple[Case, list[Verdict]]]:
-    """What was concluded about the same pictures, by however many judges and checks."""
+def _by_images(records: RunRecords) -> Iterator[tuple[Case, list[Verdict]]]:
+    """The verdicts on the same images, by case."""
     cases = {case.case_id: case for case in records.cases}
     groups: dict[tuple[str, int, str], list[Verdict]] = {}
     for verdict in records.verdicts:
@@ -111,16 +110,16 @@ def _painted(records: RunRecords) -> Iterator[tuple[Case, list[Verdict]]]:
 
 
 def _choices(records: RunRecords, wanted: TrainingFilter) -> Iterator[_Choice]:
-    """Pictures to learn from; where several judges looked, all must agree."""
+    """Images to learn from; several judges must agree."""
     rates, scorings = rates_of(verdict.check for verdict in records.verdicts), pair_scorings()
-    for case, verdicts in _painted(records):
+    for case, verdicts in _by_images(records):
         first = verdicts[0]
         if full := _full_scores(verdicts, scorings):
             if full.pass_all(wanted):
                 roles = dict.fromkeys(role for role, _ in full.scoring.pairs)
                 right = tuple(role for role in roles if role in first.images)
                 yield _Choice(case=case, verdict=first, right=right, preferences=full.scoring.preferences)
-        # A case whose check scores is chosen by its scores alone, whoever else looked at it.
+        # A case whose check scores is chosen by its scores alone.
         elif case.check not in scorings and (
             truths := [verdict for verdict in verdicts if rates.get(verdict.check) is Rate.WRONG]
         ):
@@ -128,9 +127,9 @@ def _choices(records: RunRecords, wanted: TrainingFilter) -> Iterator[_Choice]:
                 tuple(
                     role
                     for role in first.images
-                    if all(verdict.scores.get(f"right_{role}") == said for verdict in truths)
+                    if all(verdict.scores.get(f"right_{role}") == score for verdict in truths)
                 )
-                for said in (1, 0)
+                for score in (1, 0)
             )
             yield _Choice(case=case, verdict=first, right=right, wrong=wrong)
 
@@ -139,9 +138,9 @@ def _preferences(choice: _Choice) -> Iterator[Example]:
     for chosen, rejected in choice.preferences:
         if {chosen, rejected} <= set(choice.right):
             yield _example(choice, chosen, rejected)
-    # A picture that is wrong for its own wording may be right for one that means something else.
+    # An image that is wrong for its own wording may be right for one that means something else.
     if choice.case.equivalent:
-        # Both wordings mean the same, so the right picture is right for either of them.
+        # Both wordings mean the same, so the right image is right for either.
         for chosen, rejected, prompt in product(sorted(choice.right), choice.wrong, choice.case.prompts):
             yield _example(choice, chosen, rejected, prompt.text)
 

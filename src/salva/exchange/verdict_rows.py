@@ -1,7 +1,7 @@
 """A run's verdicts as rows for other programs: CSV and Parquet.
 
-Rows are read, made and written some at a time, and which of them lead is told from one case of each kind: memory does
-not grow with the run. No cell of the CSV can be taken for a formula by a spreadsheet.
+Rows are written some at a time, and which of them lead follows from one case of each kind, so memory does not grow
+with the run. No cell of the CSV can be taken for a formula by a spreadsheet.
 """
 
 from __future__ import annotations
@@ -177,7 +177,7 @@ _Kind = tuple[object, ...]
 
 
 class _Lead:
-    """Which verdicts of a run lead, told from one case of each kind and how many there are of it.
+    """Which verdicts of a run lead, from one case of each kind and how many there are of it.
 
     In memory are as many cases as differ in what decides that, which are few in a run of any length.
     """

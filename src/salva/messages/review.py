@@ -59,4 +59,29 @@ ENTRIES: Mapping[str, Entry] = {
     "role-unknown": Entry(
         "No row has a text_role and image_role of one check; known pairs are {pairs}.",
     ),
+    "numbers-unusable": Entry("The {what} cannot be used: {why}.", "A figure of image quality needs other numbers."),
+    "temperature-missing": Entry(
+        "No temperature fits: the classifier is right about nearly all of the {n} images, or about none. Give more "
+        "images, and check their labels.",
+    ),
+    "images-few": Entry(
+        "The figure is of {n} images; below {usual} it is biased and cannot be compared with others.",
+    ),
+    "captions-few": Entry(
+        "There are {n} other captions where {usual} are usual, so the figure is too high to be compared with others.",
+    ),
+    "archive-invalid": Entry("{path!r} is no archive of a run, or is damaged: {why}. Nothing was imported."),
+    "archive-name": Entry("The name {name!r} is too long for an archive. Rename that file."),
+    "archive-several": Entry("An archive is one file, and {n} are given. Import one after the other."),
+    "image-damaged": Entry(
+        "The image {path!r} is not the file that was written. `salva verify` lists what is wrong with the run.",
+        "The same `salva run` command generates again what was deleted.",
+    ),
+    "training-empty": Entry(
+        "{path!r} has nothing to train on: no case with scores above --min-score, and not {lacking}. Try a lower "
+        "--min-score, --filter none or --no-need-kept.",
+    ),
+    "captions-sided": Entry(
+        "{n} of {total} captions say left or right, and a mirrored image contradicts them. Train {flag}.",
+    ),
 }

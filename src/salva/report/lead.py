@@ -178,7 +178,7 @@ def unless_stopped(leading: Leading, preflight: str) -> Leading:
 
 
 def _other_things(figure: Figure) -> Iterator[KeyFigure]:
-    interval = figure.interval_things
+    interval = figure.interval_entities
     if interval is not None:
         yield KeyFigure(
             title="for prompts like these about other things",
@@ -191,7 +191,9 @@ def _other_things(figure: Figure) -> Iterator[KeyFigure]:
         )
     elif figure.rate is not None:
         title = "for prompts like these about other things"
-        yield KeyFigure(title=title, value=None, is_share=True, is_aside=True, note=f"not said: {figure.why_no_things}")
+        yield KeyFigure(
+            title=title, value=None, is_share=True, is_aside=True, note=f"not said: {figure.why_no_entities}"
+        )
 
 
 def _other_average(figure: Figure, unit: str) -> Iterator[KeyFigure]:

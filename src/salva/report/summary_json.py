@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 SCHEMA = 2
 """Of the JSON report; changes when a key changes its meaning."""
 _FIGURES = (
-    *("outcomes", "failure_rate", "interval", "interval_things", "headline", "rates", "macro_rate", "excess"),
+    *("outcomes", "failure_rate", "interval", "interval_entities", "headline", "rates", "macro_rate", "excess"),
     *("wording_difference", "wording_by_law", "failure_types", "gate"),
 )
 
@@ -44,7 +44,7 @@ def model_json(model: ModelSummary) -> dict[str, Json]:
         "outcomes": dict(model.outcomes),
         "failure_rate": model.failure_rate,
         "interval": ends_json(figure.interval if figure else None),
-        "interval_things": ends_json(figure.interval_things if figure else None),
+        "interval_entities": ends_json(figure.interval_entities if figure else None),
         "headline": headline_json(leading),
         "rates": {name: rate_json(leading.rates.get(name)) for name in RATES},
         "macro_rate": model.numbers.get("macro_rate"),
@@ -84,8 +84,8 @@ def rate_json(figure: Figure | None) -> Json:
         "rate": figure.rate,
         "pooled": figure.pooled,
         "interval": ends_json(figure.interval),
-        "interval_things": ends_json(figure.interval_things),
-        "why_no_interval_things": figure.why_no_things or None,
+        "interval_entities": ends_json(figure.interval_entities),
+        "why_no_interval_entities": figure.why_no_entities or None,
         "bounds": ends_json(figure.bounds),
         "n": figure.n,
         "n_undecided": figure.n_undecided,

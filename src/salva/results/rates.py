@@ -18,7 +18,7 @@ from salva.logic.formula import entities
 from salva.logic.notation import parse
 from salva.results.headline import MACRO, average_of, check_of, is_apart, of_main_observers
 from salva.stats.intervals import Interval
-from salva.stats.rates import Counted, LeftOut, macro, seeds_interval, share, things_interval, without_one
+from salva.stats.rates import Counted, LeftOut, entities_interval, macro, seeds_interval, share, without_one
 
 BOTH_WRONG = "both_wrong"
 RATES = (str(Rate.WRONG), str(Rate.INCONSISTENT), BOTH_WRONG)
@@ -39,9 +39,9 @@ class Figure:
     macro: float | None
     interval: Interval | None
     """95 %: these prompts, other seeds."""
-    interval_things: Interval | None
-    """95 %: prompts like these, other things."""
-    why_no_things: str
+    interval_entities: Interval | None
+    """95 %: prompts like these, other entities."""
+    why_no_entities: str
     bounds: Interval | None
     """The same rate if all undecided held, and if all were failed."""
     n: int
@@ -74,7 +74,7 @@ def figure_of(hits: Sequence[Hit], check: str, average: str, apart: tuple[str, s
     leading = averaged_hits(RateHits(check=check, average=average, hits=tuple(hits)), apart)
     counted = _counted(leading)
     averaged = counted if average == MACRO else [_in_one_category(case) for case in counted]
-    things = things_interval(averaged) if averaged else "no case is decided"
+    entities = entities_interval(averaged) if averaged else "no case is decided"
     n_decided = sum(hit.is_hit is not None for hit in leading)
     categories = {hit.case.category for hit in leading if hit.is_hit is not None}
     return Figure(
@@ -85,8 +85,8 @@ def figure_of(hits: Sequence[Hit], check: str, average: str, apart: tuple[str, s
         pooled=share(counted) if counted else None,
         macro=macro(counted),
         interval=seeds_interval(averaged),
-        interval_things=things if isinstance(things, Interval) else None,
-        why_no_things="" if isinstance(things, Interval) else things,
+        interval_entities=entities if isinstance(entities, Interval) else None,
+        why_no_entities="" if isinstance(entities, Interval) else entities,
         bounds=_bounds(leading, average),
         n=n_decided,
         n_undecided=len(leading) - n_decided,
@@ -193,7 +193,7 @@ def hits_of(judged: Iterable[Judged]) -> list[Hit]:
     ]
 
 
-def things_of(case: Case) -> tuple[str, ...]:
+def entities_of(case: Case) -> tuple[str, ...]:
     """What a case is about: the things its formulas name; without formulas, its cluster."""
     return named_in(tuple(prompt.formula for prompt in case.prompts)) or (case.cluster or case.case_id,)
 
@@ -217,13 +217,13 @@ def _counted(hits: Iterable[Hit]) -> list[Counted]:
             cases[hit.case.case_id] = hit.case
             decided.setdefault(hit.case.case_id, []).append(hit.is_hit)
     return [
-        Counted(category=cases[name].category, things=things_of(cases[name]), n_hits=sum(each), n=len(each))
+        Counted(category=cases[name].category, entities=entities_of(cases[name]), n_hits=sum(each), n=len(each))
         for name, each in decided.items()
     ]
 
 
 def _in_one_category(case: Counted) -> Counted:
-    return Counted(category="", things=case.things, n_hits=case.n_hits, n=case.n)
+    return Counted(category="", entities=case.entities, n_hits=case.n_hits, n=case.n)
 
 
 def _agree_and_wrong(by_truth: Judged, compared: Judged) -> bool | None:

@@ -103,12 +103,12 @@ def with_image_scores(
     answers: Mapping[str, Mapping[str, float]], case: Case, mean: str, flaws: list[Flaw]
 ) -> dict[str, dict[str, float]]:
     """Ratings of a case with each rater's score of an image in place of their answers to its questions."""
-    rated = {name: dict(said) for name, said in answers.items()}
+    rated = {name: dict(given) for name, given in answers.items()}
     for prompt in case.prompts:
         names = [_answer_name(f"{number}", prompt.role) for number in range(1, len(prompt.questions) + 1)]
         by_question = [rated.pop(name, {}) for name in names]
-        for rater in dict.fromkeys(who for said in by_question for who in said):
-            grades = [said[rater] for said in by_question if rater in said]
+        for rater in dict.fromkeys(who for given in by_question for who in given):
+            grades = [given[rater] for given in by_question if rater in given]
             if len(grades) == len(names):
                 score = picture_score(prompt.questions, grades, mean)
                 rated.setdefault(role_score(prompt.role), {}).setdefault(rater, score)

@@ -1,6 +1,6 @@
 """How well two observers agree, and several: correlations, Cohen's kappa, Krippendorff's alpha, corrected rates.
 
-Numbers in, numbers out. Intervals draw the rated things anew, whole clusters where things share a prompt, with a seeded
+Numbers in, numbers out. Intervals draw the rated items anew, whole clusters where items share a prompt, with a seeded
 generator, so that a number printed twice is the same number. A statistic that is not defined for the numbers at hand
 (no spread, one rating) is None.
 """
@@ -26,12 +26,12 @@ KAPPA_WEIGHTS = {"none": 0, "linear": 1, "quadratic": 2}
 """How far apart two categories are counts to this power."""
 ALPHA_LEVELS = ("nominal", "ordinal", "interval")
 _MAX_PAIRED = 3000
-"""Up to so many things Kendall's tau is drawn anew; above, its interval follows from the number of things alone."""
+"""Up to so many items Kendall's tau is drawn anew; above, its interval follows from the number of items alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """A statistic, its 95 % interval, and over how many things."""
+    """A statistic, its 95 % interval, and over how many items."""
 
     value: float | None
     low: float | None = None
@@ -40,9 +40,9 @@ class Estimate:
 
 
 Names = Sequence[str] | None
-"""The cluster of each rated thing; None where each stands for itself."""
+"""The cluster of each rated item; None where each stands for itself."""
 Weights = Sequence[float] | None
-"""How much each rated thing counts, where a sample stands for more things; None where all count alike."""
+"""How much each rated item counts, where a sample stands for more items; None where all count alike."""
 
 
 def pearson(x: Sequence[float], y: Sequence[float], clusters: Names = None, weights: Weights = None) -> Estimate:
@@ -58,7 +58,7 @@ def spearman(x: Sequence[float], y: Sequence[float], clusters: Names = None, wei
 
 
 def kendall(x: Sequence[float], y: Sequence[float], clusters: Names = None, weights: Weights = None) -> Estimate:
-    """Kendall's tau-b, which knows ties; weighted only for as many things as a matrix can hold."""
+    """Kendall's tau-b, which knows ties; weighted only for as many items as a matrix can hold."""
     import numpy as np
 
     one, two = _columns(x, y)
@@ -95,7 +95,7 @@ def cohen(
     clusters: Names = None,
     weights: Weights = None,
 ) -> Estimate:
-    """Cohen's kappa of two observers who sort things into categories 0, 1, ...
+    """Cohen's kappa of two observers who sort items into categories 0, 1, ...
 
     steps: what a disagreement counts: "none" (all alike), "linear" or "quadratic" (by how far apart).
     """
@@ -123,7 +123,7 @@ def krippendorff(
     clusters: Names = None,
     weights: Weights = None,
 ) -> Estimate:
-    """Krippendorff's alpha: one row a rated thing, one column a rater, None where a rater was silent.
+    """Krippendorff's alpha: one row a rated item, one column a rater, None where a rater was silent.
 
     level: "nominal", "ordinal" or "interval", by what the difference of two ratings means.
     """
@@ -164,7 +164,7 @@ def krippendorff(
             pairs: Numbers = ((sums @ distance) * sums).sum(axis=1)
             return pairs
 
-    # Within one thing: mean distance over its ordered pairs of ratings, times its number of ratings.
+    # Within one item: mean distance over its ordered pairs of ratings, times its number of ratings.
     within = apart(counts) / (sizes - 1)
 
     def alpha_of(times: Numbers) -> Numbers:
@@ -207,7 +207,7 @@ def rogan_gladen(n_hits: int, n: int, calibration: Calibration) -> Estimate:
     """The true rate behind an observed one, after Rogan and Gladen (1978).
 
     The interval is that of Lang and Reiczigel (2014), which counts the uncertainty of rate, sensitivity and
-    specificity alike. None when the observer is no better than chance, for then nothing can be said.
+    specificity alike. None when the observer is no better than chance, because then nothing is known.
     """
     if not n or not calibration.n_positive or not calibration.n_negative:
         return Estimate(value=None, n=n)
@@ -241,7 +241,7 @@ def rogan_gladen(n_hits: int, n: int, calibration: Calibration) -> Estimate:
 
 
 def drawn(statistic: Callable[[Numbers], Numbers], n: int, clusters: Names, weights: Weights = None) -> Estimate:
-    """A statistic of weighted things, with the interval of drawing things anew, or whole clusters of them."""
+    """A statistic of weighted items, with the interval of drawing items anew, or whole clusters of them."""
     import numpy as np
 
     if n < 2:
@@ -263,7 +263,7 @@ def drawn(statistic: Callable[[Numbers], Numbers], n: int, clusters: Names, weig
 
 
 def resampled(n: int, clusters: Names = None) -> Numbers | None:
-    """How often each thing is drawn, a row a draw, whole clusters together; None where there is but one to draw."""
+    """How often each item is drawn, a row a draw, whole clusters together; None where there is but one to draw."""
     import numpy as np
 
     _, group = np.unique(np.asarray(clusters), return_inverse=True) if clusters else (None, np.arange(n))
@@ -279,7 +279,7 @@ def _columns(x: Sequence[float], y: Sequence[float]) -> tuple[Numbers, Numbers]:
     import numpy as np
 
     if len(x) != len(y):
-        raise ValueError(f"two observers rated {len(x)} and {len(y)} things; agreement needs the same things")
+        raise ValueError(f"two observers rated {len(x)} and {len(y)} items; agreement needs the same items")
     return np.asarray(x, float), np.asarray(y, float)
 
 
@@ -314,7 +314,7 @@ def _ranks(values: Numbers, weights: Weights = None) -> Numbers:
 
 
 def _tau_by_rows(x: Numbers, y: Numbers) -> float | None:
-    """Kendall's tau-b a row at a time, for more things than a matrix can hold."""
+    """Kendall's tau-b a row at a time, for more items than a matrix can hold."""
     import numpy as np
 
     agreed = moved_x = moved_y = 0.0

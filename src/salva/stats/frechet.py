@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from salva.errors import UsageError
+from salva.messages import message
 from salva.stats.intervals import Interval
 from salva.stats.mean_intervals import mean_interval
 
@@ -55,7 +56,7 @@ def gaussian_of(features: ArrayLike) -> Gaussian:
 
     rows = _table(features, "features")
     if len(rows) < 2:
-        raise UsageError(f"{len(rows)} images; a covariance needs 2 or more")
+        raise _unusable("features", f"{len(rows)} images, and a covariance needs 2")
     mean = rows.mean(0)
     factor = (rows - mean) / np.sqrt(len(rows) - 1)
     if len(rows) > rows.shape[1]:
@@ -70,12 +71,10 @@ def gaussian(mean: ArrayLike, covariance: ArrayLike, n: int) -> Gaussian:
 
     centre, matrix = np.asarray(mean, np.float64), np.asarray(covariance, np.float64)
     if centre.ndim != 1 or matrix.shape != (len(centre), len(centre)):
-        raise UsageError(
-            f"a mean of shape {centre.shape} and a covariance of shape {matrix.shape} do not belong together"
-        )
+        raise _unusable("statistics", f"a mean of shape {centre.shape} beside a covariance of {matrix.shape}")
     values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
     if values.min() < -1e-6 * max(values.max(), 1e-300):
-        raise UsageError(f"a covariance has no negative eigenvalue, and this one has {values.min():.3g}")
+        raise _unusable("statistics", f"the covariance has a negative eigenvalue, {values.min():.3g}")
     # What is left of an eigenvalue of 0 after rounding would count with its root, which is far larger.
     values = np.where(values > len(values) * np.finfo(float).eps * values.max(), values, 0.0)
     return Gaussian(mean=centre, factor=(vectors * np.sqrt(values)).T, n=n)
@@ -90,7 +89,8 @@ def frechet_distance(one: Gaussian, other: Gaussian) -> float:
     import numpy as np
 
     if one.mean.shape != other.mean.shape:
-        raise UsageError(f"features of {len(one.mean)} and {len(other.mean)} numbers; both must come from one network")
+        why = f"they have {len(one.mean)} and {len(other.mean)} numbers; both must come from one network"
+        raise _unusable("features", why)
     shared = np.linalg.svd(one.factor @ other.factor.T, compute_uv=False).sum()
     spread = (one.factor**2).sum() + (other.factor**2).sum() - 2 * shared
     # The distance of a set to itself is 0 and not the last digit's noise below it.
@@ -122,7 +122,8 @@ def inception_score(logits: ArrayLike, *, temperature: float = 1.0, n_splits: in
 
     rows = log_softmax(logits, temperature)
     if not 1 <= n_splits <= len(rows):
-        raise UsageError(f"{n_splits} splits of {len(rows)} images; give 1 to as many as there are images")
+        wanted = f"a number from 1 to the {len(rows)} images"
+        raise UsageError(message("option-invalid", name="splits", value=n_splits, wanted=wanted))
     scores = []
     # The published cuts: where images cannot be shared out evenly, others would give other numbers.
     edges = [i * len(rows) // n_splits for i in range(n_splits + 1)]
@@ -144,7 +145,7 @@ def log_softmax(logits: ArrayLike, temperature: float = 1.0) -> NDArray[np.float
     import numpy as np
 
     if not 0 < temperature < float("inf"):
-        raise UsageError(f"the temperature is {temperature!r}; it must be above 0")
+        raise UsageError(message("option-invalid", name="temperature", value=temperature, wanted="above 0"))
     rows = _table(logits, "logits") / temperature
     rows = rows - rows.max(1, keepdims=True)
     made: NDArray[np.float64] = rows - np.log(np.exp(rows).sum(1, keepdims=True))
@@ -161,10 +162,10 @@ def fit_temperature(logits: ArrayLike, labels: Sequence[int]) -> float:
 
     rows = _table(logits, "logits")
     if len(labels) != len(rows):
-        raise UsageError(f"{len(rows)} rows of logits and {len(labels)} labels; give one label an image")
+        raise _unusable("labels", f"{len(labels)} labels for {len(rows)} rows of logits")
     places = np.arange(len(rows)), np.asarray(labels, int)
     if len(rows) == 0 or places[1].min() < 0 or places[1].max() >= rows.shape[1]:
-        raise UsageError(f"labels must be 0 to {rows.shape[1] - 1}, one for each of at least one image")
+        raise _unusable("labels", f"they must be from 0 to {rows.shape[1] - 1}, one for each image")
 
     def loss(inverse: float) -> float:
         return -float(log_softmax(rows, 1 / inverse)[places].mean())
@@ -179,10 +180,7 @@ def fit_temperature(logits: ArrayLike, labels: Sequence[int]) -> float:
             low = left
     temperature = 2 / (low + high)
     if not 1.01 * _TEMPERATURES[0] < temperature < 0.99 * _TEMPERATURES[1]:
-        raise UsageError(
-            f"no temperature from {_TEMPERATURES[0]:g} to {_TEMPERATURES[1]:g} fits: the classifier is right about "
-            f"nearly all of the {len(rows)} images, or about none; give more of them, and check their labels"
-        )
+        raise UsageError(message("temperature-missing", n=len(rows)))
     return temperature
 
 
@@ -190,9 +188,11 @@ def _warning(*numbers: int) -> str:
     few = [n for n in numbers if n < USUAL_MINIMUM]
     if not few:
         return ""
-    return (
-        f"from {min(few):,} images; below the usual {USUAL_MINIMUM:,} the figure is biased and compares with no other"
-    )
+    return message("images-few", n=f"{min(few):,}", usual=f"{USUAL_MINIMUM:,}")
+
+
+def _unusable(what: str, why: str) -> UsageError:
+    return UsageError(message("numbers-unusable", what=what, why=why))
 
 
 def _table(numbers: ArrayLike, what: str) -> NDArray[np.float64]:
@@ -200,7 +200,7 @@ def _table(numbers: ArrayLike, what: str) -> NDArray[np.float64]:
 
     rows = np.asarray(numbers, np.float64)
     if rows.ndim != 2 or rows.size == 0:
-        raise UsageError(f"{what} have shape {rows.shape}; wanted one row an image")
+        raise _unusable(what, f"their shape is {rows.shape}, and one row an image is needed")
     if not np.isfinite(rows).all():
-        raise UsageError(f"{what} hold numbers that are none (NaN or infinite); the network that made them failed")
+        raise _unusable(what, "there is NaN or infinity among them, so the network failed")
     return rows

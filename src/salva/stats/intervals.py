@@ -1,7 +1,7 @@
 """Intervals for rates: Wilson's, widened for cases that are not independent.
 
-Takes counts, gives numbers; has never heard of verdicts or pictures. Cases about the same
-things rise and fall together, so a cluster of them counts for less than its size.
+Counts in, numbers out; knows nothing of verdicts or images. Cases about the same
+entities rise and fall together, so a cluster of them counts for less than its size.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Scores of a pair of pictures: faithfulness and CLIP, their mean, difference and stability.
+"""Scores of a pair of images: faithfulness and CLIP, their mean, difference and stability.
 
 Numbers in, numbers out; has never heard of questions, vectors or verdicts. Names are those of the TIFA-lite
 project, whose tables these functions give again to the last digit.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 SCALES: Mapping[str, float] = {"percent": 100.0, "cosine": 1.0, "clipscore": 2.5}
-"""What the cosine of a picture and a text is multiplied by; percent and clipscore cut it off at 0 first."""
+"""The factor of the cosine of an image and a text; percent and clipscore cut it off at 0 first."""
 
 
 def mean(values: Iterable[float]) -> float:
@@ -28,7 +28,7 @@ def mean(values: Iterable[float]) -> float:
 
 
 def on_scale(cosine: float, scale: str) -> float:
-    """A cosine of picture and text on one of the SCALES."""
+    """A cosine of image and text on one of the SCALES."""
     return cosine if scale == "cosine" else SCALES[scale] * max(cosine, 0.0)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import erf, sqrt
 
 from salva.stats.intervals import Interval
-from salva.stats.rates import Counted, Spread, by_category, difference_spread, jackknife, macro, without_things
+from salva.stats.rates import Counted, Spread, by_category, difference_spread, jackknife, macro, without_entities
 from salva.stats.student import t_95, t_within
 
 POWER = 0.8
@@ -25,8 +25,8 @@ class Paired:
     """One case on both sides: sums over the repeats that both of them have."""
 
     category: str
-    things: tuple[str, ...] = ()
-    """What it is about; cases that share a thing rise and fall together."""
+    entities: tuple[str, ...] = ()
+    """What it is about; cases that share an entity rise and fall together."""
     first: float
     second: float
     n: int
@@ -40,9 +40,9 @@ class Difference:
     value: float
     interval: Interval | None
     """95 %: these prompts, other seeds; None of a single case."""
-    interval_things: Interval | None
-    """95 %: prompts like these, other things."""
-    why_no_things: str
+    interval_entities: Interval | None
+    """95 %: prompts like these, other entities."""
+    why_no_entities: str
     p: float | None
     """Of no difference, two-sided, by the same variance; None of a single case."""
     detectable: float | None
@@ -54,21 +54,22 @@ class Difference:
 def paired_difference(cases: Sequence[Paired], *, is_share: bool = True) -> Difference | None:
     """How far apart the two sides are; None without cases. is_share: whether sides are shares of hits."""
     counted = [
-        Counted(category=case.category, things=case.things, n_hits=case.second - case.first, n=case.n) for case in cases
+        Counted(category=case.category, entities=case.entities, n_hits=case.second - case.first, n=case.n)
+        for case in cases
     ]
     value = macro(counted)
     if value is None:
         return None
     spread = spread_of(counted, is_share=is_share)
-    things = _things(counted, value, spread, is_share=is_share)
+    entities = _entities(counted, value, spread, is_share=is_share)
     each = [case.rate for case in counted]
     centre = sum(each) / len(each)
     deviation = sqrt(sum((one - centre) ** 2 for one in each) / max(1, len(each) - 1))
     return Difference(
         value=value,
         interval=None if spread is None else _around(value, spread.variance, spread.degrees, is_share=is_share),
-        interval_things=things if isinstance(things, Interval) else None,
-        why_no_things="" if isinstance(things, Interval) else things,
+        interval_entities=entities if isinstance(entities, Interval) else None,
+        why_no_entities="" if isinstance(entities, Interval) else entities,
         p=None if spread is None else p_value(value, spread),
         detectable=None if spread is None else detectable(spread),
         standardised=value / deviation if deviation > 0 else None,
@@ -132,9 +133,9 @@ def pseudo_values(
     return values
 
 
-def _things(counted: Sequence[Counted], value: float, spread: Spread | None, *, is_share: bool) -> Interval | str:
-    """For prompts like these about other things: each thing left out in turn, never surer than for other seeds."""
-    left = without_things(counted)
+def _entities(counted: Sequence[Counted], value: float, spread: Spread | None, *, is_share: bool) -> Interval | str:
+    """For prompts like these about other entities: each entity left out in turn, never surer than for other seeds."""
+    left = without_entities(counted)
     if isinstance(left, str):
         return left
     if spread is None:

@@ -1,4 +1,4 @@
-"""How sure a rate is, said twice: for these prompts under other seeds, and for prompts like these about other things.
+"""Two intervals of a rate: these prompts with other seeds, and prompts like these about other entities.
 
 Counts in, numbers out. A rate is the mean over categories of each category's share of hits (one category: the plain
 share). Intervals are Wilson's at an effective number of cases n = r (1 - r) / V, where V is the variance that the
@@ -14,8 +14,8 @@ from math import sqrt
 from salva.stats.intervals import Z_95, Interval, wilson
 from salva.stats.student import t_95
 
-FEWEST_THINGS = 5
-"""With fewer the jackknife over things has too little to leave out."""
+MIN_ENTITIES = 5
+"""With fewer the jackknife over entities has too little to leave out."""
 LEAST_CORRELATION = 0.1
 """Cases of one cluster are taken to be at least this much alike, whatever few of them happen to show."""
 
@@ -25,8 +25,8 @@ class Counted:
     """One case: how often it was decided, and how often it was a hit."""
 
     category: str
-    things: tuple[str, ...] = ()
-    """What it is about; cases that share a thing rise and fall together."""
+    entities: tuple[str, ...] = ()
+    """What it is about; cases that share an entity rise and fall together."""
     n_hits: float
     """Whole where hits are counted; of paired differences their sum."""
     n: int
@@ -107,31 +107,31 @@ def share_interval(cases: Sequence[Counted]) -> Interval | None:
     return seeds_interval(cases if len(sizes) <= 1 else [replace(case, category="") for case in cases])
 
 
-def things_interval(cases: Sequence[Counted]) -> Interval | str:
-    """95 %: prompts like these, other things; or the reason why nobody can say.
+def entities_interval(cases: Sequence[Counted]) -> Interval | str:
+    """95 %: prompts like these, other entities; or the reason why nobody can say.
 
-    Each thing in turn is left out with every case about it, and the whole statistic computed again (delete-one
+    Each entity in turn is left out with every case about it, and the whole statistic computed again (delete-one
     jackknife): V = (G - 1) / G sum (r_-g - mean)^2, never below the seeds' variance, with Student's t at G - 1.
     """
     rate = macro(cases)
     if rate is None:
         return "no case is decided"
-    rates = without_things(cases)
+    rates = without_entities(cases)
     if isinstance(rates, str):
         return rates
     variance = max(jackknife(rates), seeds_variance(cases))
     return _wilson_at(rate, variance, _n_even(cases), t_95(len(rates) - 1))
 
 
-def without_things(cases: Sequence[Counted]) -> list[float] | str:
-    """The mean over categories without each thing in turn, or the reason why that says nothing."""
-    things = sorted({thing for case in cases for thing in case.things})
-    if len(things) < FEWEST_THINGS:
-        return f"it takes {FEWEST_THINGS} different things, and these prompts are about {len(things)}"
-    if not any(len({case.things for case in group}) > 1 for group in by_category(cases).values()):
-        return "every category is about one set of things only"
-    rates = _left_out(cases, things)
-    return rates if len(rates) >= FEWEST_THINGS else "leaving out one thing leaves no case"
+def without_entities(cases: Sequence[Counted]) -> list[float] | str:
+    """The mean over categories without each entity in turn, or the reason why that says nothing."""
+    entities = sorted({entity for case in cases for entity in case.entities})
+    if len(entities) < MIN_ENTITIES:
+        return f"it takes {MIN_ENTITIES} different entities, and these prompts are about {len(entities)}"
+    if not any(len({case.entities for case in group}) > 1 for group in by_category(cases).values()):
+        return "every category is about one set of entities only"
+    rates = _left_out(cases, entities)
+    return rates if len(rates) >= MIN_ENTITIES else "leaving out one entity leaves no case"
 
 
 def clusters_interval(clusters: Sequence[Counted]) -> Interval | None:
@@ -241,12 +241,12 @@ def _wilson_at(rate: float, variance: float, n_even: float, quantile: float) -> 
     return wilson(rate, n, quantile)
 
 
-def _left_out(cases: Sequence[Counted], things: Sequence[str]) -> list[float]:
-    """The rate without each thing and every case about it; none where that leaves no case."""
+def _left_out(cases: Sequence[Counted], entities: Sequence[str]) -> list[float]:
+    """The rate without each entity and every case about it; none where that leaves no case."""
     total: dict[str, list[float]] = {}
-    about: dict[str, dict[str, list[float]]] = {thing: {} for thing in things}
+    about: dict[str, dict[str, list[float]]] = {entity: {} for entity in entities}
     for case in cases:
-        for sums in (total, *(about[thing] for thing in set(case.things))):
+        for sums in (total, *(about[entity] for entity in set(case.entities))):
             hits_and_n = sums.setdefault(case.category, [0.0, 0.0])
             hits_and_n[0] += case.n_hits
             hits_and_n[1] += case.n

@@ -1,6 +1,6 @@
 """How alike two vectors are: plain cosine, and CLIPScore as published. Two numbers with two names, never mixed.
 
-A CLIPScore of 0.75 is a cosine of 0.3; which of the two a table shows is said in its title.
+A CLIPScore of 0.75 is a cosine of 0.3; a table states in its title which of the two it shows.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ def cuts(
     import numpy as np
 
     if not len(scores) == len(labels) == len(weights or scores):
-        raise ValueError(f"{len(scores)} scores and {len(labels)} labels; thresholds need one of each for every thing")
+        raise ValueError(f"{len(scores)} scores and {len(labels)} labels; thresholds need one of each for every item")
     if not scores:
         return []
     truth, weighs = np.asarray(labels, bool), np.asarray(weights or [1.0] * len(scores), float)
@@ -125,10 +125,10 @@ def spread(differences: Sequence[float]) -> list[tuple[float, float, int]]:
 
 
 def stratum_weights(strata: Sequence[str], sizes: Mapping[str, int]) -> list[float] | None:
-    """What each thing of a sample stands for; None where a stratum of the whole has nobody in the sample.
+    """What each item of a sample stands for; None where a stratum of the whole has nobody in the sample.
 
-    strata: that of each thing of the sample.
-    sizes: how many things of the whole each stratum has.
+    strata: that of each item of the sample.
+    sizes: how many items of the whole each stratum has.
     """
     sampled = Counter(strata)
     if not strata or set(sizes) - set(sampled):
@@ -139,6 +139,6 @@ def stratum_weights(strata: Sequence[str], sizes: Mapping[str, int]) -> list[flo
 def _f1(passed: object, truth: object, weights: Numbers) -> float | None:
     import numpy as np
 
-    said, is_true = np.asarray(passed, bool), np.asarray(truth, bool)
-    both, either = float(weights @ (said & is_true)), float(weights @ said) + float(weights @ is_true)
+    passes, is_true = np.asarray(passed, bool), np.asarray(truth, bool)
+    both, either = float(weights @ (passes & is_true)), float(weights @ passes) + float(weights @ is_true)
     return 2 * both / either if either else None

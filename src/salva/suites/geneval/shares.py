@@ -13,7 +13,7 @@ from salva.core.judged import Judged, Judgements, Rate
 from salva.core.table import Cell
 from salva.core.verdict import Outcome, observers_text
 from salva.results.headline import main_observers
-from salva.results.rates import things_of
+from salva.results.rates import entities_of
 from salva.results.tables import ends, group_by
 from salva.stats.intervals import Interval
 from salva.stats.rates import Counted, macro, seeds_interval
@@ -105,7 +105,7 @@ def _counted(group: Iterable[Judged]) -> list[Counted]:
     return [
         Counted(
             category=repeats[0].case.category,
-            things=things_of(repeats[0].case),
+            entities=entities_of(repeats[0].case),
             n_hits=sum(bool(is_right(one)) for one in repeats),
             n=len(repeats),
         )
