@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-from salva.cli.main import obey
+from salva.cli.main import run_command
 
 
 class Done(NamedTuple):
@@ -35,7 +35,7 @@ def salva(*arguments: str, cwd: Path | None = None, **variables: str) -> Done:
         if cwd is not None:
             patch.chdir(cwd)
         with pytest.raises(SystemExit) as ended:
-            obey()
+            run_command()
     code = ended.value.code
     said = (stream.buffer.getvalue().decode() for stream in (out, err) if isinstance(stream.buffer, io.BytesIO))
     return Done(code if isinstance(code, int) else int(bool(code)), *said)

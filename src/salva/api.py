@@ -23,7 +23,7 @@ from salva.core.legible import legible
 from salva.core.secrets import redact
 from salva.core.verdict import Outcome
 from salva.engine.progress import make_progress
-from salva.errors import NobodyNamedError, SalvaError, UsageError
+from salva.errors import MissingRoleError, SalvaError, UsageError
 from salva.notebook.frames import case_frame, image_frame, run_frame, verdict_frame
 from salva.notebook.keywords import RunFlags, Setting, read_flags, read_out, read_settings, read_suite
 from salva.notebook.models import Version, is_function, read_models
@@ -144,13 +144,13 @@ def run_suite(
             spec = replace(spec, notes=(models.note, *spec.notes))
         try:
             summary = execute(spec, directory, shown, executor=workplace, images_at=images_at)
-        except NobodyNamedError as error:
+        except MissingRoleError as error:
             # The call as it was made, with the keyword it lacks.
             given = {"name": name, "version": version, "out": out, "settings": settings, "images": images, **flags}
             words = [repr(suite), *([f"model={models.shown}"] if models.texts else [])]
             words += [f"{word}={value!r}" for word, value in given.items() if value]
             call = f"salva.run_suite({', '.join(words)}, {error.role}={error.name!r})"
-            raise UsageError(redact(f"{error.problem}. Name one:\n  {call}\n{error.others}")) from error
+            raise error.with_example(redact(call)) from error
         if summary.n_rendered:
             functions = {name: thing for name, thing in models.things.items() if is_function(thing)}
             for line in seed_notes(directory, functions):

@@ -19,7 +19,7 @@ from typing import Any, Protocol, Unpack, cast
 from salva.api import Run, plan_run, run_suite
 from salva.core.blame import described
 from salva.core.legible import legible
-from salva.errors import MissingExtraError, NobodyNamedError, UsageError
+from salva.errors import MissingExtraError, MissingRoleError, UsageError
 from salva.notebook.keywords import RunFlags, Setting
 from salva.notebook.logged import Logged, logged
 
@@ -132,10 +132,8 @@ def _refuse_early(suite: str, name: str, settings: object, flags: RunFlags) -> N
         others = {key: value for key, value in settings.items() if not str(key).startswith(("model.", f"{name}."))}
     try:
         plan_run(suite, {name: _stand_in}, settings=cast("dict[str, Setting] | None", others), **flags)
-    except NobodyNamedError as error:
-        raise UsageError(
-            f"{error.problem}. Name one:\n  Watch(..., {error.role}={error.name!r})\n{error.others}"
-        ) from error
+    except MissingRoleError as error:
+        raise error.with_example(f"Watch(..., {error.role}={error.name!r})") from error
 
 
 def _stand_in(prompt: str, seed: int) -> object:

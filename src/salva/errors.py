@@ -3,7 +3,7 @@
     SalvaError
     ├── UsageError            the user must change something (exit code 2, no traceback)
     │   ├── FormulaError        a formula or sentence that does not parse; points at the place
-    │   └── NobodyNamedError    a role must be played, and nobody plays it by default
+    │   └── MissingRoleError    a role needs a component and has none by default
     ├── PluginError           a component is broken; its author or installer must act
     │   └── MissingExtraError   an optional dependency is not installed
     ├── BackendError          the outside world failed; retried when is_retryable
@@ -25,7 +25,7 @@ from contextlib import suppress
 from difflib import get_close_matches
 from typing import Any
 
-from salva.messages import code_of
+from salva.messages import code_of, message
 
 
 class SalvaError(Exception):
@@ -57,20 +57,29 @@ class FormulaError(UsageError):
         return f"{self.problem}\n  {line}\n  {' ' * self.position}^"
 
 
-class NobodyNamedError(UsageError):
-    """A role that must be played and that nobody plays by default; whoever knows the command says how to name one."""
+class MissingRoleError(UsageError):
+    """A role that needs a component and has none by default; the caller adds a line to paste."""
 
     def __init__(self, problem: str, role: str, name: str, others: str) -> None:
         super().__init__(problem, role, name, others)
         self.problem = problem
         self.role = role
         self.name = name
-        """Somebody to name, for an example."""
+        """A component for the example."""
         self.others = others
-        """Who else could be named, in sentences."""
+        """The other components, in sentences."""
+
+    def with_example(self, example: str) -> UsageError:
+        """The same error with a line to paste."""
+        return UsageError(message("role-unset", problem=self.problem, example=example, others=self.others))
+
+    @property
+    def code(self) -> str:
+        """The code of its message."""
+        return self.with_example("").code
 
     def __str__(self) -> str:
-        return f"{self.problem}; name one, as in --{self.role} {self.name}. {self.others}"
+        return str(self.with_example(f"--{self.role} {self.name}"))
 
 
 class PluginError(SalvaError):
@@ -85,8 +94,13 @@ class MissingExtraError(PluginError):
         self.component = component
         self.extra = extra
 
+    @property
+    def code(self) -> str:
+        """The code of its message."""
+        return "extra-missing"
+
     def __str__(self) -> str:
-        return f"{self.component} needs packages that are not installed; install them with: {install_line(self.extra)}"
+        return message("extra-missing", component=self.component, install=install_line(self.extra))
 
 
 class BackendError(SalvaError):
@@ -153,7 +167,8 @@ class LockedError(StoreError):
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> UsageError:
     """The error for a name nobody registered, with the nearest known one."""
     names = sorted(known)
-    return UsageError(f"no {kind} named {name!r}; known: {', '.join(names) or 'none'}.{meant(name, names)}")
+    values = {"kind": kind, "name": name, "known": ", ".join(names) or "none", "meant": meant(name, names)}
+    return UsageError(message("name-unknown", **values))
 
 
 def meant(name: str, known: Iterable[str]) -> str:

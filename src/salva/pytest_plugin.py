@@ -77,14 +77,14 @@ class Salva:
 
     def _try(self, scene: str, *, repeats: int, at_least: int | None, law: str = "", prompt: str = "") -> Tried:
         from salva.core.verdict import Outcome
-        from salva.errors import FormulaError, NobodyNamedError, SalvaError
+        from salva.errors import FormulaError, MissingRoleError, SalvaError
 
         __tracebackhide__ = True
         problem = ""
         try:
             tried = self._tests.try_scene(scene, law=law, prompt=prompt, repeats=repeats, at_least=at_least)
-        except NobodyNamedError as error:
-            problem = f"{error.problem}. Name one: --salva-{error.role} {error.name}\n{error.others}"
+        except MissingRoleError as error:
+            problem = str(error.with_example(f"--salva-{error.role} {error.name}"))
         except FormulaError as error:
             how = "\nsay what its picture should show: salva.shows(prompt, formula)" if scene == prompt else ""
             problem = f"{error}{how}"

@@ -96,7 +96,7 @@ def test_every_error_survives_pickle(kind: type[errors.SalvaError]) -> None:
     arguments: dict[type[errors.SalvaError], tuple[Any, ...]] = {
         errors.FormulaError: ("no formula", "cat &", 5),
         errors.MissingExtraError: ("florence2", "torch"),
-        errors.NobodyNamedError: ("nobody looks", "detector", "owlv2", "Or another."),
+        errors.MissingRoleError: ("nobody looks", "detector", "owlv2", "Or another."),
     }
     if kind is errors.BackendError:
         error: errors.SalvaError = errors.BackendError("busy", is_retryable=True, retry_after_s=2.5)

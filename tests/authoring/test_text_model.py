@@ -7,7 +7,6 @@ from contextlib import closing, contextmanager
 
 import pytest
 from backends.endpoints import Answered, Asked, Server, said, serving
-from in_process import salva
 
 from salva.errors import UnreachableError
 from salva.remote.text_model import TextModel
@@ -56,14 +55,3 @@ def test_one_that_loads_for_longer_than_an_answer_may_take_is_waited_for() -> No
         closing(TextModel("openai/x", f"{server.url}/v1", timeout_s=0.3)) as model,
     ):
         assert model.ask("answer", "first") == {"yes": 1}
-
-
-def test_how_long_it_may_take_can_be_said() -> None:
-    with silent_after() as server:
-        done = salva(
-            *("write", "formulas", "-", "-o", "formulas.jsonl", "--writer", "openai/x"),
-            *("--base-url", f"{server.url}/v1", "--timeout-s", "0"),
-        )
-        assert done.returncode == 2
-        assert "--timeout-s" in done.stderr
-        assert server.asked == []

@@ -20,6 +20,7 @@ from salva.authoring.author import CONFIDENCE, METHODS
 from salva.authoring.criteria import CRITERIA, checks_by_code
 from salva.authoring.samples import DISPUTED, INVALID, UNREVIEWED, VALID, read_samples, verdict_of
 from salva.authoring.templates import load_grammar, triples, with_articles
+from salva.cli import write_semvar_command
 from salva.cli.main import salva as command
 from salva.core.case import Case, Prompt
 from salva.core.scoring import pair_name
@@ -34,6 +35,14 @@ from salva.suites.semvar.suite import SemVar
 
 def lines(path: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def reviewed_by(*sheets: Path) -> list[str]:
+    return [word for sheet in sheets for word in ("--review", str(sheet))]
+
+
+def hard(*runs: Path) -> list[str]:
+    return [word for run in runs for word in ("--hard", str(run))]
 
 
 def invoke(*arguments: str | Path) -> str:
@@ -110,7 +119,7 @@ def test_the_words_run_out(tmp_path: Path) -> None:
         "[[template]]\ncategory='c'\nanchor='a {noun1} above a {noun2}'\nswap=['noun1','noun2']\n"
         "kept='a {noun2} below a {noun1}'\n[lexicon]\nnoun=['cat','dog','cow']\n"
     )
-    told = invoke("new", "-o", tmp_path / "s.jsonl", "--templates", path, "-n", "50", "--no-progress")
+    told = invoke("semvar", "-o", tmp_path / "s.jsonl", "--templates", path, "-n", "50", "--no-progress")
     assert len(lines(tmp_path / "s.jsonl")) == 3
     assert "ran out after 3 of 50" in told
 
@@ -174,7 +183,7 @@ def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 def test_text_models_paraphrase_and_remove(tmp_path: Path, endpoint: str) -> None:
     models = ("--writer", "openai/w", "--checker", "openai/c", "--base-url", endpoint)
-    invoke("new", "-o", tmp_path / "s.jsonl", "-n", "60", "--no-progress", *models)
+    invoke("semvar", "-o", tmp_path / "s.jsonl", "-n", "60", "--no-progress", *models)
     kept, removed = lines(tmp_path / "s.jsonl"), lines(tmp_path / "s-removed.jsonl")
     assert len(kept) + len(removed) == 60
     assert all("robot" in str(one["T_a"]) for one in removed)
@@ -209,7 +218,7 @@ def test_a_check_that_gave_no_answer_is_no_pass_and_a_no_in_capitals_is_a_no(
 ) -> None:
     monkeypatch.setattr(TextEndpoint, "static_scene", said)
     checker = ("--checker", "openai/c", "--base-url", endpoint)
-    invoke("new", "-o", tmp_path / "s.jsonl", "-n", "4", "--no-progress", *checker)
+    invoke("semvar", "-o", tmp_path / "s.jsonl", "-n", "4", "--no-progress", *checker)
     assert lines(tmp_path / "s.jsonl") == []
     removed = [one for one in lines(tmp_path / "s-removed.jsonl") if one["T_pi"]]
     assert removed
@@ -222,7 +231,7 @@ def test_a_checker_that_nobody_can_read_is_an_error(
     monkeypatch.setattr(TextEndpoint, "is_readable", False)
     for n in ("2", "60"):
         TextEndpoint.asked.clear()
-        arguments = ["write", "new", "-o", str(tmp_path / "s.jsonl"), "-n", n, "--no-progress"]
+        arguments = ["write", "semvar", "-o", str(tmp_path / "s.jsonl"), "-n", n, "--no-progress"]
         done = CliRunner().invoke(command, [*arguments, "--checker", "openai/c", "--base-url", endpoint])
         assert isinstance(done.exception, UnusableError)
         assert "none of its replies could be read" in str(done.exception)
@@ -233,12 +242,12 @@ def test_a_checker_that_nobody_can_read_is_an_error(
 def test_what_was_paid_for_is_kept_and_the_same_command_goes_on(
     tmp_path: Path, endpoint: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    arguments = ["write", "new", "-o", str(tmp_path / "s.jsonl"), "-n", "40", "--no-progress"]
+    arguments = ["write", "semvar", "-o", str(tmp_path / "s.jsonl"), "-n", "40", "--no-progress"]
     arguments += ["--writer", "openai/w", "--checker", "openai/c", "--base-url", endpoint]
     monkeypatch.setattr(TextEndpoint, "dies_after", 30)
     died = CliRunner().invoke(command, arguments)
     assert isinstance(died.exception, UnusableError)
-    assert "the same command goes on" in died.output
+    assert "[stopped-early]" in died.output
     n_before = len(lines(tmp_path / "s.jsonl")) + len(lines(tmp_path / "s-removed.jsonl"))
     assert n_before > 10
     paid = TextEndpoint.asked[:30]
@@ -257,7 +266,7 @@ def test_what_was_paid_for_is_kept_and_the_same_command_goes_on(
 
 
 def test_without_a_writer_what_no_rule_can_do_is_removed(tmp_path: Path) -> None:
-    invoke("new", "-o", tmp_path / "s.jsonl", "-n", "30", "--no-progress")
+    invoke("semvar", "-o", tmp_path / "s.jsonl", "-n", "30", "--no-progress")
     assert {one["category"] for one in lines(tmp_path / "s-removed.jsonl")} == {"sentiment"}
     ways = {str(one["category"]): one["kept_by"] for one in lines(tmp_path / "s.jsonl")}
     assert ways["color"] == ways["absolute_location"] == f"rule: {METHODS[0]}"
@@ -265,7 +274,7 @@ def test_without_a_writer_what_no_rule_can_do_is_removed(tmp_path: Path) -> None
 
 
 def test_what_the_logic_core_reads_is_written_down_for_embedded_models(tmp_path: Path) -> None:
-    invoke("new", "-o", tmp_path / "s.jsonl", "-n", "45", "--no-progress")
+    invoke("semvar", "-o", tmp_path / "s.jsonl", "-n", "45", "--no-progress")
     by_category = {str(one["category"]): one for one in lines(tmp_path / "s.jsonl")}
     placed = read_samples(tmp_path / "s.jsonl")[0]
     assert placed.category == "absolute_location"
@@ -295,35 +304,37 @@ def test_two_decide_and_a_third_where_they_differ(said: list[bool], verdict: str
 
 def test_reviews_come_back_from_sheets(tmp_path: Path) -> None:
     samples = tmp_path / "s.jsonl"
-    invoke("new", "-o", samples, "-n", "3", "--no-progress")
-    invoke("sheet", samples, "-o", tmp_path / "blank.csv")
+    invoke("semvar", "-o", samples, "-n", "3", "--no-progress")
+    invoke("semvar", samples, "--sheet", tmp_path / "blank.csv")
     blank = (tmp_path / "blank.csv").read_text()
     for name, answers in (("ann", ["yes", "yes", ""]), ("bob", ["yes", "no", ""])):
         head, *rows = blank.splitlines()
         filled = [f"{row.removesuffix(',,,')},{name},{answer}," for row, answer in zip(rows, answers, strict=True)]
         (tmp_path / f"{name}.csv").write_text("\n".join([head, *filled]) + "\n")
     sheets = (tmp_path / "ann.csv", tmp_path / "bob.csv")
-    told = invoke("review", samples, *sheets, "-o", tmp_path / "r.jsonl")
+    told = invoke("semvar", samples, *reviewed_by(*sheets), "-o", tmp_path / "r.jsonl")
     assert [one["review"] for one in lines(tmp_path / "r.jsonl")] == [VALID, DISPUTED, UNREVIEWED]
     assert "1 disputed" in told
-    invoke("review", samples, *sheets, "-o", tmp_path / "v.jsonl", "--only-valid")
+    invoke("semvar", samples, *reviewed_by(*sheets), "-o", tmp_path / "v.jsonl", "--only-valid")
     assert len(lines(tmp_path / "v.jsonl")) == 1
     # The third adds a sheet to what the first two said.
-    told = invoke("sheet", tmp_path / "r.jsonl", "-o", tmp_path / "carol.csv", "--disputed")
+    told = invoke("semvar", tmp_path / "r.jsonl", "--sheet", tmp_path / "carol.csv", "--disputed")
     assert "1 sample:" in told
     head, row = (tmp_path / "carol.csv").read_text().splitlines()
     (tmp_path / "carol.csv").write_text(f"{head}\n{row.removesuffix(',,,')},carol,no,\n")
-    invoke("review", tmp_path / "r.jsonl", tmp_path / "carol.csv", "-o", tmp_path / "r3.jsonl")
+    invoke("semvar", tmp_path / "r.jsonl", *reviewed_by(tmp_path / "carol.csv"), "-o", tmp_path / "r3.jsonl")
     assert [one["review"] for one in lines(tmp_path / "r3.jsonl")] == [VALID, INVALID, UNREVIEWED]
     assert lines(tmp_path / "r3.jsonl")[1]["reviews"] == {"ann": "yes", "bob": "no", "carol": "no"}
     (tmp_path / "carol.csv").write_text(f"{head}\n{row.removesuffix(',,,')},ann,no,\n")
     again = CliRunner().invoke(
-        command, ["write", "review", *map(str, (tmp_path / "r.jsonl", tmp_path / "carol.csv")), "-o", "x"]
+        command, ["write", "semvar", str(tmp_path / "r.jsonl"), *reviewed_by(tmp_path / "carol.csv"), "-o", "x"]
     )
     assert isinstance(again.exception, UsageError)
     assert "'ann' now calls" in str(again.exception)
     (tmp_path / "bad.csv").write_text("id,reviewer,valid\nx,ann,maybe\n")
-    failed = CliRunner().invoke(command, ["write", "review", str(samples), str(tmp_path / "bad.csv"), "-o", "x"])
+    failed = CliRunner().invoke(
+        command, ["write", "semvar", str(samples), *reviewed_by(tmp_path / "bad.csv"), "-o", "x"]
+    )
     assert isinstance(failed.exception, UsageError)
     assert "'maybe'" in str(failed.exception)
 
@@ -331,16 +342,23 @@ def test_reviews_come_back_from_sheets(tmp_path: Path) -> None:
 def test_no_cell_of_a_sheet_is_run_by_a_spreadsheet(tmp_path: Path) -> None:
     sample = {"id": "-1", "T_a": "=1+1", "T_pv": "@b", "T_pi": "c", "category": "color"}
     (tmp_path / "s.jsonl").write_text(json.dumps(sample) + "\n")
-    invoke("sheet", tmp_path / "s.jsonl", "-o", tmp_path / "sheet.csv")
+    invoke("semvar", tmp_path / "s.jsonl", "--sheet", tmp_path / "sheet.csv")
     head, row = (tmp_path / "sheet.csv").read_text().splitlines()
     assert row == "'-1,color,'=1+1,'@b,c,,,"
     for name in ("ann", "bob"):
         (tmp_path / f"{name}.csv").write_text(f"{head}\n{row.removesuffix(',,,')},{name},yes,\n")
-    invoke("review", tmp_path / "s.jsonl", tmp_path / "ann.csv", tmp_path / "bob.csv", "-o", tmp_path / "r.jsonl")
+    invoke(
+        "semvar",
+        tmp_path / "s.jsonl",
+        *reviewed_by(tmp_path / "ann.csv", tmp_path / "bob.csv"),
+        "-o",
+        tmp_path / "r.jsonl",
+    )
     assert lines(tmp_path / "r.jsonl")[0]["review"] == VALID
 
 
-def test_the_hard_cases_are_those_most_models_fail(tmp_path: Path) -> None:
+def test_the_hard_cases_are_those_most_models_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(write_semvar_command, "_HARD_PER_CATEGORY", 2)
     prompts = tuple(Prompt(role=role, text=f"text {role}") for role in ("a", "pv", "pi"))
     cases = tuple(
         Case(case_id=f"sv-{i}", suite="semvar", category="ab"[i % 2], prompts=prompts, check="semantic-effect")
@@ -353,18 +371,19 @@ def test_the_hard_cases_are_those_most_models_fail(tmp_path: Path) -> None:
         for i, value in enumerate(values)
     )
     store_run(tmp_path / "run", RunRecords(cases=cases, verdicts=verdicts), FakeImages())
-    invoke("hard", tmp_path / "run", "-o", tmp_path / "hard.jsonl", "--per-category", "2")
+    invoke("semvar", *hard(tmp_path / "run"), "-o", tmp_path / "hard.jsonl")
     found = [one["id"] for one in lines(tmp_path / "hard.jsonl")]
     # b: 5 and 1 have two votes and leave no room for 3; a: 2 and 4 have one each (mean 0.75 both: by id).
     assert found == ["sv-5", "sv-1", "sv-2", "sv-4"]
     # The same model again has no second vote: 2 and 4 stay behind what two models fail.
     store_run(tmp_path / "again", RunRecords(cases=cases, verdicts=verdicts[:6]), FakeImages())
-    invoke("hard", tmp_path / "run", tmp_path / "again", "-o", tmp_path / "hard.jsonl", "--per-category", "2")
+    invoke("semvar", *hard(tmp_path / "run", tmp_path / "again"), "-o", tmp_path / "hard.jsonl")
     assert [one["id"] for one in lines(tmp_path / "hard.jsonl")] == ["sv-5", "sv-1", "sv-2", "sv-4"]
 
 
-def test_hard_cases_stay_what_they_were(tmp_path: Path) -> None:
+def test_hard_cases_stay_what_they_were(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Categories, formulas, id and review go along, and a case of two categories counts in both."""
+    monkeypatch.setattr(write_semvar_command, "_HARD_PER_CATEGORY", 2)
     cases = tuple(SemVar(SemVar.Options()).cases("quick"))[:3]
     labelled = [replace(one, labels={**one.labels, "category": "color,size"}) for one in cases]
     verdicts = tuple(
@@ -372,7 +391,7 @@ def test_hard_cases_stay_what_they_were(tmp_path: Path) -> None:
         for i, one in enumerate(cases, 1)
     )
     store_run(tmp_path / "run", RunRecords(cases=tuple(labelled), verdicts=verdicts), FakeImages())
-    invoke("hard", tmp_path / "run", "-o", tmp_path / "hard.jsonl", "--per-category", "2")
+    invoke("semvar", *hard(tmp_path / "run"), "-o", tmp_path / "hard.jsonl")
     again = list(SemVar(SemVar.Options(path=(str(tmp_path / "hard.jsonl"),))).cases("full"))
     assert [one.case_id for one in again] == [one.case_id for one in cases[:2]]
     assert [one.prompts for one in again] == [one.prompts for one in cases[:2]]

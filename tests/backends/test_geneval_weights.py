@@ -15,7 +15,7 @@ from backends.test_pixels import drawn
 from click.testing import CliRunner
 
 from salva.assets.coco_names import COCO
-from salva.cli.main import salva as command_line
+from salva.cli.geneval_weights import command as command_line
 from salva.core.about import PUBLISHED_WEIGHTS
 from salva.core.observation import Detections
 from salva.core.protocols import ObserveRequest, Query
@@ -101,7 +101,7 @@ def test_a_wrong_order_would_be_seen(
 
 def test_the_command_makes_a_folder_the_detector_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file, folder = saved(tmp_path / "mmdet.pth"), tmp_path / "made"
-    done = CliRunner().invoke(command_line, ["write", "geneval-weights", str(file), "-o", str(folder)])
+    done = CliRunner().invoke(command_line, [str(file), "-o", str(folder)])
     assert done.exit_code == 0, done.output
     assert "other weights: the digest of the file begins with" in done.output
     assert f"--detector mask2former/{folder}" in done.output
@@ -118,7 +118,7 @@ def test_the_command_makes_a_folder_the_detector_takes(tmp_path: Path, monkeypat
     assert sha256 is not None
     for module in ("salva.hardware.origins", "salva.detectors.mask2former"):
         monkeypatch.setattr(f"{module}.GENEVAL_SHA256", sha256.sha256[:8])
-    again = CliRunner().invoke(command_line, ["write", "geneval-weights", str(file), "-o", str(tmp_path / "again")])
+    again = CliRunner().invoke(command_line, [str(file), "-o", str(tmp_path / "again")])
     assert again.output.splitlines()[-2].startswith("published weights"), again.output
     assert PUBLISHED_WEIGHTS in bind(spec).weights
 

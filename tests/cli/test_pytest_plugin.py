@@ -16,7 +16,7 @@ from salva import registry, scene_tests
 from salva.core.spec import Binding, RunSpec
 from salva.core.verdict import Outcome
 from salva.engine.executors.local import LocalExecutor, LocalLane
-from salva.errors import FormulaError, LockedError, NobodyNamedError, UsageError
+from salva.errors import FormulaError, LockedError, MissingRoleError, UsageError
 from salva.runs.pipeline import execute
 from salva.scene_tests import Parts, SceneTests
 
@@ -229,7 +229,7 @@ def test_wrong_statements_are_refused_and_leave_no_folder(tests: SceneTests, tmp
 def test_nobody_looks_by_default_at_a_foreign_model(tmp_path: Path) -> None:
     (tmp_path / "grey.py").write_text(GREY)
     registry.add_loose_plugin(f"{tmp_path / 'grey.py'}:Grey")
-    with pytest.raises(NobodyNamedError):
+    with pytest.raises(MissingRoleError):
         SceneTests(tmp_path / "runs", Parts(model="grey")).try_scene("cat")
 
 

@@ -100,7 +100,7 @@ def test_printing_names_figures_mistakes_and_the_verdict(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    print_report(tried("forgetful", n_hard=4), THRESHOLD)
+    print_report(tried("forgetful", n_hard=4))
     printed = capsys.readouterr().out
     assert "entity-omission" in printed
     assert "true nothing wrong; found entity-omission" in printed

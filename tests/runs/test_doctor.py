@@ -17,13 +17,13 @@ from salva.runs.doctor import _state_of_kernels, examine
 
 
 def state(section: str, directory: Path) -> dict[str, str]:
-    return {finding.name: finding.state for finding in examine(None, directory) if finding.section == section}
+    return {finding.name: finding.state for finding in examine(directory) if finding.section == section}
 
 
 def test_keys_are_named_and_never_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-planted-4711")
     monkeypatch.delenv("HF_TOKEN", raising=False)
-    findings = list(examine(None, tmp_path))
+    findings = list(examine(tmp_path))
     keys = {finding.name: finding.state for finding in findings if finding.section == "keys"}
     assert (keys["OPENAI_API_KEY"], keys["HF_TOKEN"]) == ("set", "not set")
     assert all("sk-planted-4711" not in finding.state for finding in findings)
@@ -54,25 +54,21 @@ def test_a_damaged_file_of_its_own_is_found(tmp_path: Path, monkeypatch: pytest.
     table = {name: files.asset_digest(name) for name in files.asset_names()[:3]}
     broken = sorted(table)[0]
     monkeypatch.setattr(files, "_checksums", lambda: {**table, broken: "0" * 64})
-    bad = [finding for finding in examine(None, tmp_path) if finding.is_bad]
+    bad = [finding for finding in examine(tmp_path) if finding.is_bad]
     assert len(bad) == 1
     assert f"{broken!r} of salva is damaged" in bad[0].state
 
 
-def test_a_planned_run_is_held_against_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    spec = make_spec(Ask(suite="metalogic", models=("openai/gpt-image-1",), size="10", repeats=2))
-    (fits,) = [finding for finding in examine(spec, tmp_path) if finding.name == "metalogic 10"]
-    assert fits.state.startswith("40 images, at most about 64.2 MiB: fits")
-    monkeypatch.setattr(doctor, "_BYTES_PER_PIXEL", 1e9)
-    (full,) = [finding for finding in examine(spec, tmp_path) if finding.name == "metalogic 10"]
-    assert full.is_bad
-    assert full.state.endswith("does not fit")
+def test_what_images_need_follows_from_their_size() -> None:
+    (model,) = make_spec(Ask(suite="metalogic", models=("openai/gpt-image-1",), size="10")).models
+    assert doctor.needed_bytes(model, 40) == 40 * int(1024 * 1024 * 1.6 + 4000)
+    assert doctor.size_text(doctor.needed_bytes(model, 40)) == "64.2 MiB"
 
 
 def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("")
-    findings = {finding.name: finding for finding in examine(None, blocked / "runs")}
+    findings = {finding.name: finding for finding in examine(blocked / "runs")}
     assert findings["runs"].is_bad
     assert "cannot be stored in" in findings["runs"].state
 

@@ -12,7 +12,7 @@ from PIL import Image
 
 import salva
 from salva.cli.main import salva as command_line
-from salva.errors import NobodyNamedError, UsageError
+from salva.errors import MissingRoleError, UsageError
 from salva.generators.folder import FolderImages
 from salva.generators.pocket import Pocket
 from salva.detectors.pocket_detector import PocketDetector
@@ -110,7 +110,7 @@ def test_whoever_judges_or_embeds_alone_needs_no_detector() -> None:
         spec = make_spec(ask)
         assert spec.detector is None
         refuse_unwatched(spec)
-    with pytest.raises(NobodyNamedError):
+    with pytest.raises(MissingRoleError):
         refuse_unwatched(make_spec(Ask(suite="metalogic", models=("folder/pictures",), judges=("openai/j",))))
     done = run("metalogic", *embeds, *QUICK, "--check", "same-similarity", "--out", "embedded")
     assert done.exit_code == 0, done.output

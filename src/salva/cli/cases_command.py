@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 import click
 
 from salva.cli import flags
+from salva.cli import help as pages
 from salva.cli.format_flags import case_formats
 from salva.core.case import Case, Finding
 from salva.core.counted import counted
@@ -16,40 +17,56 @@ from salva.core.fingerprint import Json
 from salva.core.legible import legible, legible_json
 from salva.core.question import question_to_json
 from salva.core.table import Cell
-from salva.errors import UsageError
+from salva.errors import UsageError, unknown_name
+from salva.messages import message
 from salva.runs.ask import Ask, make_spec, split_settings
 
 
-@click.command("cases", short_help="The prompts of a suite.")
+@click.command("cases", cls=pages.Command)
 @click.argument("suite")
-@flags.plugin_flag
+@flags.path_argument
+@flags.only_flag
 @flags.size_flag
 @flags.seed_flag
-@flags.flag("--only", multiple=True, metavar="LABEL=VALUE", help="Only cases with this label.")
-@flags.set_flag
 @flags.flag(
     "--format",
     "form",
+    group=pages.OUTPUT,
     of="cases",
-    type=click.Choice(["table", "jsonl", "csv", *case_formats()]),
+    metavar="FORMAT",
     default="table",
-    show_default=True,
-    help="How to print them.",
+    help="table, jsonl, csv, or an export format of cases. Default: table.",
 )
-@flags.flag("--lint", "lint", is_flag=True, help="Check all texts of the suite for faults; exit 2 with any.")
+@flags.flag("--lint", group=pages.OUTPUT, is_flag=True, help="Check the suite's texts; exit 2 if there are findings.")
+@flags.set_flag
+@flags.plugin_flag
 def command(
-    suite: str, size: str, seed: int, only: tuple[str, ...], settings: tuple[str, ...], form: str, lint: bool
+    suite: str,
+    paths: tuple[str, ...],
+    size: str,
+    seed: int,
+    only: tuple[str, ...],
+    settings: tuple[str, ...],
+    form: str,
+    lint: bool,
 ) -> None:
-    """Print the cases of SUITE as a run would use them, or what its own lint finds in its texts."""
+    """Print the cases of SUITE as a run would use them, or the findings of its lint."""
     from salva.runs.plan import linted, planned_cases, remarks
+    from salva.runs.suite_paths import with_paths
 
-    spec = make_spec(Ask(suite=suite, size=size, seed=seed, only=only, settings=split_settings(settings)))
+    given = with_paths(suite, paths, split_settings(settings))
+    spec = make_spec(Ask(suite=suite, size=size, seed=seed, only=only, settings=given))
     if lint:
         _print_findings(linted(spec), form)
         return
     cases = planned_cases(spec)
     own = {"table": _print_table, "jsonl": _print_jsonl, "csv": _print_csv}
-    own[form](cases) if form in own else _print_rows(case_formats()[form](cases))
+    if form in own:
+        own[form](cases)
+    else:
+        if form not in (formats := case_formats()):
+            raise unknown_name("format of cases", form, (*own, *formats))
+        _print_rows(formats[form](cases))
     for line in remarks(spec):
         click.echo(legible(line), err=True)
 
@@ -59,7 +76,7 @@ def _print_findings(findings: Sequence[Finding], form: str) -> None:
     from salva.cli.main import EXIT_USAGE
 
     if form not in ("table", "jsonl"):
-        raise UsageError(f"--lint prints lines or --format jsonl, not {form!r}")
+        raise UsageError(message("option-invalid", name="--format with --lint", value=form, wanted="table or jsonl"))
     for finding in findings:
         said = {"kind": finding.kind, "sentence": finding.sentence, "subject": list(finding.subject)}
         click.echo(legible_json(said) if form == "jsonl" else legible(f"{finding.kind}: {finding.sentence}"))

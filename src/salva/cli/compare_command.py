@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from salva.cli import flags
+from salva.cli import help as pages
 from salva.cli.main import EXIT_GATE, EXIT_INCOMPLETE
 from salva.core.legible import legible_json
 
@@ -18,32 +19,41 @@ if TYPE_CHECKING:
 _PAGE = Path("comparison.html")
 
 
-@click.command("compare", short_help="Paired differences of two models or more.")
-@click.argument("runs", nargs=-1, required=True, type=flags.RUN_DIRECTORY, metavar="RUN [RUN...]")
-@flags.images_flag
+@click.command("compare", cls=pages.Command)
+@click.argument("runs", nargs=-1, required=True, type=flags.RUN_DIRECTORY, metavar="BASELINE [CANDIDATE]...")
 @flags.flag(
     "--fail-if-worse",
-    type=flags.Span(0, 1),
+    group=pages.GATE,
+    type=flags.Number(0, 1),
     metavar="MARGIN",
-    help="Exit 1 when a model is worse than the first by more than this, by the seeds interval; 0.05 is five points.",
+    help="Exit 1 if a model is worse than the first by more; 0.05: 5 points.",
 )
 @flags.flag(
     "--format",
     "form",
+    group=pages.OUTPUT,
     of="compare",
     type=click.Choice(["html", "md", "json"]),
-    help="What to make; without it the comparison is printed as text.",
+    help="Default: text.",
 )
-@click.option("-o", "--output", type=flags.OUTPUT_FILE, help=f"Where to write it; html goes to {_PAGE} otherwise.")
+@flags.flag(
+    "-o",
+    "--output",
+    group=pages.OUTPUT,
+    of="compare",
+    type=flags.OUTPUT_FILE,
+    help=f"Default of html: {_PAGE}.",
+)
+@flags.images_flag
 def command(runs: tuple[Path, ...], fail_if_worse: float | None, form: str | None, output: Path | None) -> None:
-    """Hold the models of RUNs against the first one, on the cases, repeats and seeds they share.
+    """Compare the models of CANDIDATEs with BASELINE on the cases, repeats and seeds they share.
 
-    One RUN of several models is compared within. Exit 1 when --fail-if-worse finds one, 2 when the runs cannot be
-    compared, 3 when too few pairs were decided for a gate.
+    The models of a single run are compared with its first model. Exit code 1: a model is worse. 2: the runs cannot be
+    compared. 3: too few pairs are decided.
     """
     from salva.compare.comparing import compare_runs
 
-    flags.check_folder(output)
+    flags.require_folder(output)
     comparison = compare_runs(runs)
     _write(comparison, form, output)
     if form is not None:

@@ -11,6 +11,7 @@ import click
 
 from salva.core.counted import counted
 from salva.core.legible import legible
+from salva.runs.doctor import free_bytes, needed_bytes, size_text
 
 if TYPE_CHECKING:
     from salva.core.spec import RunSpec
@@ -38,17 +39,20 @@ def print_forecast(spec: RunSpec, directory: Path, limits: Limits) -> None:
 def _lines(seen: Forecast, spec: RunSpec, directory: Path, limits: Limits) -> Iterator[tuple[str, str]]:
     from salva.runs.planning import who_could_tell
 
-    yield "dry run", f"{spec.suite.label} on {', '.join(b.label for b in spec.models)}; nothing is painted or written"
+    yield "dry run", f"{spec.suite.label} on {', '.join(b.label for b in spec.models)}; nothing is generated or written"
     for remark in seen.remarks:
         yield "suite", remark
-    ways = Counter(seen.ways)
+    checks = Counter(seen.ways)
     yield "cases", str(seen.n_cases)
-    for way, n in ways.most_common():
-        if way:
-            yield "judged by", f"{', '.join(way)}: {n}"
-    yield "leads", f"{seen.leading}, over {counted(seen.n_led, 'cases')}"
-    if n_nobody := ways[()]:
-        yield "undecided", f"{n_nobody} of {seen.n_cases} whatever is painted, so they are not painted:"
+    for names, n in checks.most_common():
+        if names:
+            yield "checks", f"{', '.join(names)}: {n}"
+    yield "headline", f"{seen.leading}, over {counted(seen.n_led, 'cases')}"
+    if n_undecided := checks[()]:
+        yield (
+            "undecided",
+            f"{n_undecided} of {seen.n_cases}: no configured observer can check them, so they are skipped:",
+        )
     for reason, n in Counter(seen.reasons).most_common(_MOST_REASONS):
         yield "undecided", f"  {n}: {reason}"
     if len(seen.reasons) > _MOST_REASONS:
@@ -56,29 +60,30 @@ def _lines(seen: Forecast, spec: RunSpec, directory: Path, limits: Limits) -> It
     if could := who_could_tell(seen.opened_by):
         yield "undecided", could
     for work in seen.work:
-        yield ("pictures" if work.role == "model" else "observations"), _worded(work, spec)
+        yield ("images" if work.role == "model" else "observations"), _work_text(work, spec)
     if spec.preflight and not seen.is_finished:
         yield (
             "observations",
-            "and a few at pictures of salva's own before the first, to see that whoever looks is awake",
+            "and a few of known drawings first, to check the observers",
         )
     if seen.is_finished:
-        yield "left", "nothing: the run is finished, and the same command only prints its figures"
+        yield "remaining", "nothing: the run is finished, and the same command only prints its figures"
         yield "directory", str(directory)
         return
     yield "price", _price(seen)
     if limits.max_images is not None or limits.max_cost_usd is not None:
         yield "limits", _limits(limits)
     yield "time", _time(seen)
+    yield "disk", _disk(seen, spec, directory)
     yield "directory", _place(seen, directory)
 
 
-def _worded(work: Work, spec: RunSpec) -> str:
-    number = f"{work.n:,}" if work.n == work.n_most else f"{work.n:,} to {work.n_most:,}, as answers lead on"
+def _work_text(work: Work, spec: RunSpec) -> str:
+    number = f"{work.n:,}" if work.n == work.n_most else f"{work.n:,} to {work.n_most:,}, depending on answers"
     by = f" ({spec.repeats} repeats)" if work.role == "model" and spec.repeats > 1 else ""
     price = f", {work.usd:.2f} USD" if work.usd else ""
-    there = f"; {work.n_there:,} are there" if work.n_there else ""
-    return f"{_name(work)}: {number}{by}{price}{there}"
+    stored = f"; {work.n_there:,} are stored" if work.n_there else ""
+    return f"{_name(work)}: {number}{by}{price}{stored}"
 
 
 def _name(work: Work) -> str:
@@ -86,27 +91,34 @@ def _name(work: Work) -> str:
 
 
 def _price(seen: Forecast) -> str:
-    told = [f"{_name(work)}: {work.why_no_price}" for work in seen.work if work.usd is None]
+    unknown = [f"{_name(work)}: {work.why_no_price}" for work in seen.work if work.usd is None]
     if seen.usd is None:
         known = sum(work.usd for work in seen.work if work.usd is not None)
-        return f"{_UNKNOWN}" + (f" beyond {known:.2f} USD" if known else "") + f"; {'; '.join(told)}"
-    return f"{seen.usd:.2f} USD at most" if seen.usd else "nothing: nobody here is paid by the call"
+        return f"{_UNKNOWN}" + (f" beyond {known:.2f} USD" if known else "") + f"; {'; '.join(unknown)}"
+    return f"{seen.usd:.2f} USD at most" if seen.usd else "none: no component is paid by the call"
 
 
 def _limits(limits: Limits) -> str:
-    images = "" if limits.max_images is None else f"at most {limits.max_images} new pictures"
+    images = "" if limits.max_images is None else f"at most {limits.max_images} new images"
     cost = "" if limits.max_cost_usd is None else f"at most {limits.max_cost_usd:g} USD"
-    return " and ".join(part for part in (images, cost) if part) + ", then it stops and can be gone on with"
+    return " and ".join(part for part in (images, cost) if part) + "; the run stops there and can be resumed"
 
 
 def _time(seen: Forecast) -> str:
     if seen.seconds is None:
-        return f"{_UNKNOWN}; no earlier run of the same model and observers lies beside the directory"
+        return f"{_UNKNOWN}; there is no earlier run of the same model and observers beside the directory"
     runs = counted(seen.n_earlier, "earlier runs")
-    return f"about {_spoken(seen.seconds)}, at the pace of {runs} of the same model and observers"
+    return f"about {_duration(seen.seconds)}, at the rate of {runs} of the same model and observers"
 
 
-def _spoken(seconds: float) -> str:
+def _disk(seen: Forecast, spec: RunSpec, directory: Path) -> str:
+    n_images = sum(work.n for work in seen.work if work.role == "model") // max(1, len(spec.models))
+    needed = sum(needed_bytes(model, n_images) for model in spec.models)
+    free = free_bytes(directory)
+    return f"at most about {size_text(needed)} of {size_text(free)} free" + ("" if needed < free else "; too little")
+
+
+def _duration(seconds: float) -> str:
     if seconds < 90:
         return f"{max(1, round(seconds))} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
@@ -115,5 +127,4 @@ def _spoken(seconds: float) -> str:
 def _place(seen: Forecast, directory: Path) -> str:
     if seen.n_stored is None:
         return f"{directory} (new)"
-    said = counted(seen.n_stored, "pictures of this run are", "picture of this run is")
-    return f"{directory}: {said} there and not painted again"
+    return f"{directory}: {counted(seen.n_stored, 'images')} stored and not generated again"

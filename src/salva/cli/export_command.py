@@ -8,18 +8,25 @@ from typing import Any
 import click
 
 from salva.cli import flags
+from salva.cli import help as pages
 from salva.cli.format_flags import format_flags, format_list, given_options
 
 
-@click.command(
-    "export",
-    short_help="Counterexamples, rows, training data or rating sheets as files.",
-    epilog=format_list("exporter"),
-)
+@click.command("export", cls=pages.Command, formats=format_list("exporter"))
 @click.argument("run", type=flags.RUN_DIRECTORY)
+@flags.flag(
+    "--as", "form", group=pages.OUTPUT, of="export", metavar="FORMAT", required=True, help="One of the formats below."
+)
+@flags.flag(
+    "-o",
+    "--output",
+    group=pages.OUTPUT,
+    of="export",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="The file or folder to write.",
+)
 @flags.images_flag
-@click.option("--as", "form", metavar="FORMAT", required=True, help="What to write; see below.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="The file or folder to write.")
 @format_flags("exporter")
 def command(run: Path, form: str, output: Path, **options: Any) -> None:
     """Write RUN as files."""

@@ -1,7 +1,6 @@
-"""Flags that several commands share; each also reads a SALVA_ variable named after it.
+"""Flags that several commands share; each also reads a variable SALVA_<NAME>.
 
-A flag that is spelled the same in several commands and means another thing in each has the command in its variable too:
-what is set for one must not reach the other.
+Where one spelling means different things in two commands, the variable has the command's name too.
 """
 
 from __future__ import annotations
@@ -15,60 +14,63 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from salva.cli import help as pages
+from salva.cli.help import Flag
 from salva.errors import UsageError
 from salva.files.outfiles import cannot_write
+from salva.messages import message
 from salva.registry import add_loose_plugin
 
 if TYPE_CHECKING:
     from salva.remote.text_model import TextModel
 
 F = TypeVar("F", bound=Callable[..., Any])
+RUN_DIRECTORY = click.Path(file_okay=False, path_type=Path)
+_SETTINGS = "salva.settings"
+"""Where a context keeps the settings of its config file."""
 
 
-class Span(click.FloatRange):
-    """A range of numbers that "nan" and "inf" are not in: a limit that nothing can exceed is none."""
+class Number(click.FloatRange):
+    """A finite number in a range: a limit of "nan" or "inf" would be none."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         number: float = super().convert(value, param, ctx)
         if not math.isfinite(number):
-            self.fail(f"{value!r} is no number that anything can be held against.", param, ctx)
+            self.fail(message("number-not-finite", value=value), param, ctx)
         return number
 
 
 class _OutputFile(click.Path):
-    """The name of a file to write; what is something else is refused. A link that a user names is followed."""
+    """The name of a file to write; a link that a user names is followed."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
         text = str(value)
         if text == "-":
-            raise UsageError("-o wants the name of a file; leave it out to print what can be printed")
+            raise UsageError(message("output-to-stdout"))
         try:
             is_folder, is_file = Path(text).is_dir(), Path(text).is_file()
         except OSError as error:
             raise cannot_write(Path(text), error) from error
         if not text or text.endswith(os.sep) or is_folder:
-            raise UsageError(f"-o is {text!r}, a folder; name the file to write in it")
+            raise UsageError(message("output-is-folder", path=text))
         super().convert(text, param, ctx)
         return Path(text).resolve() if is_file else Path(text)
 
 
-def check_folder(output: Path | None, own: Path | None = None) -> None:
-    """Refuse a file in a folder that is not there, and may be a slip; own: the folder that is made where it belongs."""
-    if output is not None and not output.parent.is_dir() and output.parent != own:
-        raise UsageError(f"there is no folder {str(output.parent)!r} to write {output.name!r} to; make it first")
-
-
 OUTPUT_FILE = _OutputFile()
-_SETTINGS = "salva.settings"
-"""Where a context keeps the settings of its config file."""
-RUN_DIRECTORY = click.Path(file_okay=False, path_type=Path)
 
 
-def flag(*names: str, of: str = "", **settings: Any) -> Callable[[F], F]:
-    """A click option that the variable SALVA_<NAME> can set too; SALVA_<OF>_<NAME> where it is one command's alone."""
+def require_folder(output: Path | None, own: Path | None = None) -> None:
+    """Refuse a file in a folder that does not exist; own: the folder that is made where it belongs."""
+    if output is not None and not output.parent.is_dir() and output.parent != own:
+        raise UsageError(message("folder-missing", folder=str(output.parent), name=output.name))
+
+
+def flag(*names: str, group: str = pages.ADVANCED, of: str = "", **settings: Any) -> Callable[[F], F]:
+    """An option of a group that the variable SALVA_<NAME> sets too; SALVA_<OF>_<NAME> where it is one command's own."""
     long_name = next(name for name in names if name.startswith("--")).split("/")[0]
     variable = "_".join(("SALVA", *([of] if of else []), long_name.removeprefix("--").replace("-", "_"))).upper()
-    return click.option(*names, envvar=variable, show_envvar=True, **settings)
+    return click.option(*names, cls=Flag, group=group, envvar=variable, **settings)
 
 
 def _read_config(ctx: click.Context, _parameter: click.Parameter, path: Path | None) -> None:
@@ -77,38 +79,38 @@ def _read_config(ctx: click.Context, _parameter: click.Parameter, path: Path | N
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise UsageError(f"--config {path}: {error}") from error
+        raise UsageError(message("file-unreadable", path=str(path), why=error)) from error
     settings = content.pop("set", {})
     if not isinstance(settings, dict):
-        raise UsageError(f"--config {path}: [set] must be a table of ROLE.OPTION = value")
-    named = {_written(parameter): parameter for parameter in ctx.command.params}
-    known = sorted(named.keys() - {"config"})
+        raise _invalid(path, "set", settings, "a table of ROLE.OPTION = value")
+    flags = {_long_name(parameter): parameter for parameter in ctx.command.params}
+    known = sorted(flags.keys() - {"config"})
     defaults: dict[str, Any] = {}
     for key, value in content.items():
         name = key.replace("_", "-")
         if name not in known:
-            raise UsageError(f"--config {path}: {key!r} is no flag of this command; known: {', '.join(known)}")
-        takes_many = isinstance(named[name], click.Option) and named[name].multiple
-        defaults[str(named[name].name)] = _as_typed(f"--config {path}: {key}", value, takes_many=takes_many)
+            raise UsageError(message("config-key-unknown", path=str(path), key=key, known=", ".join(known)))
+        parameter = flags[name]
+        is_multiple = isinstance(parameter, click.Option) and parameter.multiple
+        values = value if isinstance(value, list) and is_multiple else [value]
+        if any(isinstance(one, list | dict) for one in values):
+            raise _invalid(path, key, value, "a list of values" if is_multiple else "one value")
+        typed = [_text(one) for one in values]
+        defaults[str(parameter.name)] = typed if is_multiple else typed[0]
     ctx.meta[_SETTINGS] = _flatten(settings)
     ctx.default_map = {**(ctx.default_map or {}), **defaults}
 
 
-def _written(parameter: click.Parameter) -> str:
-    """How a parameter is named where it is typed: a flag without its dashes."""
+def _invalid(path: Path, key: str, value: object, wanted: str) -> UsageError:
+    return UsageError(message("option-invalid", name=f"{key} in {str(path)!r}", value=value, wanted=wanted))
+
+
+def _long_name(parameter: click.Parameter) -> str:
+    """How a parameter is typed: a flag without its dashes."""
     return max(parameter.opts, key=len).removeprefix("--")
 
 
-def _as_typed(what: str, value: Any, *, takes_many: bool) -> str | list[str]:
-    """A value of a file as it would be typed, so that both are held to the same."""
-    values = value if isinstance(value, list) and takes_many else [value]
-    if any(isinstance(one, list | dict) for one in values):
-        raise UsageError(f"{what} is {value!r}; it takes {'a list of values' if takes_many else 'one value'}")
-    typed = [_text(one) for one in values]
-    return typed if takes_many else typed[0]
-
-
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -125,10 +127,10 @@ def _flatten(table: dict[str, Any], prefix: str = "") -> dict[str, str]:
 
 
 def _over_config(ctx: click.Context, _parameter: click.Parameter, typed: tuple[str, ...]) -> tuple[str, ...]:
-    """What was typed, and those settings of the config file that it does not set otherwise."""
+    """What was typed, and the settings of the config file that it does not override."""
     keys = {pair.partition("=")[0] for pair in typed}
-    left = {key: value for key, value in ctx.meta.get(_SETTINGS, {}).items() if key not in keys}
-    return (*(f"{key}={value}" for key, value in left.items()), *typed)
+    rest = {key: value for key, value in ctx.meta.get(_SETTINGS, {}).items() if key not in keys}
+    return (*(f"{key}={value}" for key, value in rest.items()), *typed)
 
 
 def _name_images(_ctx: click.Context, _parameter: click.Parameter, url: str) -> str:
@@ -137,7 +139,7 @@ def _name_images(_ctx: click.Context, _parameter: click.Parameter, url: str) -> 
     from salva.store.images import name_images
 
     if url.partition("://")[0].lower() == "memory":
-        raise UsageError(f"--images is {url!r}, and memory is gone when the command ends; name a folder that stays")
+        raise UsageError(message("images-in-memory", url=url))
     return name_images(url)
 
 
@@ -146,13 +148,14 @@ def _load_plugins(_ctx: click.Context, _parameter: click.Parameter, sources: tup
         add_loose_plugin(source)
 
 
+path_argument = click.argument("paths", nargs=-1, metavar="[PATH]...")
 config_flag = flag(
     "--config",
     type=click.Path(dir_okay=False, path_type=Path),
     callback=_read_config,
     is_eager=True,
     expose_value=False,
-    help="A TOML file with the same names as the flags; flags win.",
+    help="A TOML file with the long flags as keys; flags win.",
 )
 plugin_flag = flag(
     "--plugin",
@@ -161,64 +164,45 @@ plugin_flag = flag(
     is_eager=True,
     expose_value=False,
     metavar="FILE:CLASS",
-    help="Try a component from a loose file.",
+    help="Add a component from a file.",
 )
 _IMAGES: dict[str, Any] = {"default": "", "metavar": "URL", "callback": _name_images, "is_eager": True}
 new_images_flag = flag(
-    "--images", "images_at", **_IMAGES, help="A folder elsewhere for the pictures: s3://bucket/folder"
+    "--images", "images_at", group=pages.OUTPUT, **_IMAGES, help="Where to store images: s3://bucket/folder"
 )
-images_flag = flag(
-    "--images", expose_value=False, **_IMAGES, help="Where the run's pictures are, if it says that they are elsewhere."
-)
+images_flag = flag("--images", expose_value=False, **_IMAGES, help="Where the run's images are, if not in RUN.")
 set_flag = flag(
     "--set",
     "settings",
     multiple=True,
     callback=_over_config,
-    metavar="ROLE.OPTION=VALUE",
-    help="An option of a component, e.g. model.faults=entity-omission:0.3",
+    metavar="KEY=VALUE",
+    help="Set ROLE.OPTION, such as model.faults=entity-omission:0.3",
 )
 counts_flag = flag(
     "--counts",
+    group=pages.TEST,
     type=click.Choice(["exact", "at-least"]),
-    default="exact",
-    help="Whether two cats are wrong for 'a cat'.",
+    help="Whether two cats are wrong for 'a cat'. Default: exact.",
+)
+only_flag = flag(
+    "--only", group=pages.TEST, multiple=True, metavar="LABEL=VALUE", help="Only cases with this label: law=de-morgan"
 )
 size_flag = flag(
-    "--size", default="", metavar="NAME|N", help="A named size, or how many cases; default: quick, or a suite's first."
+    "--size", group=pages.AMOUNT, default="", metavar="NAME|N", help="quick, paper, full, beyond, or a number."
 )
-seed_flag = flag("--seed", type=int, default=0, show_default=True, help="The seed all others derive from.")
-progress_flag = flag("--no-progress", is_flag=True, help="No progress: no bars, and no lines in a log.")
-
-
-def text_model_flags(command: F) -> F:
-    """Where a text model is, handed to the command, and how long it may take, which `text_model` knows."""
-    patience = click.option(
-        "--timeout-s",
-        type=click.FloatRange(min=0, min_open=True, max=86_400),
-        default=60.0,
-        show_default=True,
-        expose_value=False,
-        callback=lambda ctx, _, seconds: ctx.meta.update({_TIMEOUT_S: seconds}),
-        help="How long the text model may take for an answer.",
-    )
-    place = click.option("--base-url", default="", help="The text model's endpoint; OPENAI_BASE_URL otherwise.")
-    return place(patience(command))
-
-
-_TIMEOUT_S = "salva.timeout_s"
+seed_flag = flag("--seed", group=pages.AMOUNT, type=int, default=0, help="The seed that all others derive from.")
+executor_flag = flag("--executor", default="local", help="Where components run: local or ray. Default: local.")
+progress_flag = flag("--no-progress", group=pages.OUTPUT, is_flag=True, help="Show no progress.")
+base_url_flag = flag("--base-url", of="write", default="", help="The endpoint of the text model.")
 
 
 def text_model(name: str, base_url: str, output: Path | None = None) -> TextModel:
-    """A text model whose connections end with the command; its replies are kept beside the output, where one is named.
-
-    The same command then pays for nothing twice, whatever ended it.
-    """
+    """A text model for this command; its replies are stored beside the output, so that nothing is paid twice."""
     from salva.remote.journal import Journal
     from salva.remote.text_model import TextModel
 
     journal = None if output is None else Journal(output.with_name(f"{output.stem}-replies.jsonl"))
-    context = click.get_current_context()
-    model = TextModel(name, base_url, context.meta[_TIMEOUT_S], journal)
-    context.call_on_close(model.close)
+    model = TextModel(name, base_url, journal=journal)
+    click.get_current_context().call_on_close(model.close)
     return model

@@ -10,26 +10,32 @@ from typing import Any, TypeVar
 
 import click
 
+from salva.cli.help import Flag
 from salva.core.about import about_of, options_of
 from salva.core.case import Case
 from salva.core.table import Cell
 from salva.errors import PluginError, UsageError
+from salva.messages import message
 from salva.registry import entries, load
 
 F = TypeVar("F", bound=Callable[..., Any])
 CaseRows = Callable[[Iterable[Case]], Iterator[list[Cell]]]
 
 
-def format_list(role: str) -> str:
-    """Every format of a role with its first sentence, for the end of a help page."""
-    lines = ["\b"]
-    for entry in entries(role):
-        try:
-            what = entry.summary or (load(role, entry.name).__doc__ or "").strip().partition("\n")[0]
-        except PluginError as error:
-            what = f"broken: {error}"
-        lines.append(f"{entry.name:16}{what}")
-    return "\n".join(lines)
+def format_list(role: str) -> Callable[[], list[tuple[str, str]]]:
+    """What lists every format of a role with its first sentence, for the end of a help page."""
+
+    def described() -> list[tuple[str, str]]:
+        rows = []
+        for entry in entries(role):
+            try:
+                what = entry.summary or (load(role, entry.name).__doc__ or "").strip().partition("\n")[0]
+            except PluginError as error:
+                what = f"broken: {error}"
+            rows.append((entry.name, what))
+        return rows
+
+    return described
 
 
 def case_formats() -> dict[str, CaseRows]:
@@ -60,7 +66,7 @@ def given_options(role: str, form: str, flags: Mapping[str, Any]) -> dict[str, s
             continue
         if form not in by_option[name]:
             flag = f"--{name.replace('_', '-')}"
-            raise UsageError(f"{flag} is for the format {' and '.join(by_option[name])}; leave it out for {form}")
+            raise UsageError(message("format-flag", flag=flag, formats=" and ".join(by_option[name]), form=form))
         given[name] = str(value).lower() if isinstance(value, bool) else str(value)
     return given
 
@@ -89,7 +95,6 @@ def _flag(name: str, formats: list[str], options: type[Any]) -> Callable[[F], F]
     help_text = field.metadata.get("help", "")
     settings: dict[str, Any] = {
         "default": ",".join(map(str, field.default)) if is_list else field.default,  # type: ignore[arg-type]  # a tuple
-        "show_default": field.default not in ("", (), False),
         "help": f"{', '.join(formats)}: {help_text[:1].lower()}{help_text[1:]}",
     }
     if hint is bool:
@@ -100,4 +105,4 @@ def _flag(name: str, formats: list[str], options: type[Any]) -> Callable[[F], F]
         settings["metavar"] = "NAME,..."
     flag = name.replace("_", "-")
     # What is on unless said otherwise needs a way to say so.
-    return click.option(f"--{flag}/--no-{flag}" if field.default is True else f"--{flag}", name, **settings)
+    return click.option(f"--{flag}/--no-{flag}" if field.default is True else f"--{flag}", name, cls=Flag, **settings)

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from salva.cli import flags
+from salva.cli import help as pages
 from salva.cli.main import EXIT_GATE, EXIT_INCOMPLETE, EXIT_INTERRUPTED
+from salva.messages import message
 
 if TYPE_CHECKING:
     from salva.core.table import Table
@@ -17,14 +19,14 @@ if TYPE_CHECKING:
 _EXITS = {"passed": 0, "failed": EXIT_GATE, "not decided": EXIT_INCOMPLETE}
 
 
-@click.command("gate", short_help="Suites on a candidate against a baseline, by the rules of a file.")
+@click.command("gate", cls=pages.Command)
 @click.argument("spec", type=click.Path(dir_okay=False, path_type=Path), metavar="SPEC.toml")
 @flags.progress_flag
 def command(spec: Path, no_progress: bool) -> None:
-    """Run the suites of SPEC.toml on its candidate, hold them against the baseline, and exit by its rules.
+    """Run the suites of SPEC.toml on a candidate, compare with a baseline, exit by its rules.
 
-    Exit 0 when every rule is kept, 1 when one is broken, 2 when the file or the baseline must be changed (before
-    anything is painted), 3 when too little is decided. The same command resumes and paints nothing twice.
+    Exit code 0: every rule passed. 1: one failed. 2: the file or the baseline must be changed. 3: too few cases are
+    decided. The same command resumes an interrupted gate.
     """
     from salva.compare.gate_file import read_gate
     from salva.compare.gate_forms import gate_lines, gate_table, write_gate
@@ -36,7 +38,7 @@ def command(spec: Path, no_progress: bool) -> None:
     try:
         result = run_gate(asked, make_progress(quiet=no_progress), lambda text: click.echo(text, err=True))
     except KeyboardInterrupt:
-        click.echo(f"\ninterrupted; what is finished is in {asked.out}. The same command goes on.", err=True)
+        click.echo(f"\nsalva: {message('run-interrupted', path=str(asked.out))}", err=True)
         sys.exit(EXIT_INTERRUPTED)
     folder = write_gate(result)
     _print(gate_table(result))

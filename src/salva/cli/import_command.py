@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from salva.cli import flags
+from salva.cli import help as pages
 from salva.cli.format_flags import format_flags, format_list, given_options
 from salva.core.counted import counted
 
@@ -16,11 +17,13 @@ _ONE = {"people": "person"}
 """What one of these is called, where that is not the word less its s."""
 
 
-@click.command("import", short_help="Others' raw answers and ratings into a run.", epilog=format_list("importer"))
+@click.command("import", cls=pages.Command, formats=format_list("importer"))
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--as", "form", required=True, metavar="FORMAT", help="What the files are; see below.")
-@flags.flag("--out", type=flags.RUN_DIRECTORY, required=True, help="The run directory to make.")
-@click.option("--model", default="", help="The model that painted; by default told from the files.")
+@flags.flag(
+    "--as", "form", group=pages.OUTPUT, of="import", required=True, metavar="FORMAT", help="One of the formats below."
+)
+@flags.flag("--out", group=pages.OUTPUT, type=flags.RUN_DIRECTORY, required=True, help="The run directory to make.")
+@flags.flag("--model", group=pages.TEST, of="import", default="", help="The model's name, where the files have none.")
 @format_flags("importer")
 def command(files: tuple[Path, ...], form: str, out: Path, model: str, **options: Any) -> None:
     """Make a run of FILES that others wrote: prompts, answers and scores, or ratings by people and judges.

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from salva.cli import flags
+from salva.cli import help as pages
 from salva.core.legible import legible
 from salva.errors import PluginError, UsageError, unknown_name
 
@@ -36,19 +38,17 @@ _SEEDS = {
 }
 
 
-@click.command("list", short_help="What can be named.")
+@click.command("list", cls=pages.Command)
 @click.argument("kind", type=click.Choice([*_ROLES, "laws"]))
 @click.argument("name", required=False)
-@click.option("--plugin", multiple=True, metavar="FILE:CLASS", help="Also a component from a loose file.")
-def command(kind: str, name: str | None, plugin: tuple[str, ...]) -> None:
-    """The registered components of a kind, one a line; with a NAME what that one is made for, and its options."""
+@flags.plugin_flag
+def command(kind: str, name: str | None) -> None:
+    """List the components of a KIND; with NAME, what that one needs and its options."""
     from rich.console import Console
     from rich.table import Table
 
-    from salva.registry import add_loose_plugin, entries, load
+    from salva.registry import entries, load
 
-    for source in plugin:
-        add_loose_plugin(source)
     if name is not None:
         _tell_one(kind, name)
         return

@@ -1,8 +1,7 @@
 """The `salva` command: parses, calls, prints.
 
-Commands load when asked for, so that `salva --help` answers at once. Every error salva raises on purpose ends here as
-one message and an exit code. Whatever else is raised is a fault of ours: it is shown with its traceback, and ends with
-2, since Python's own 1 would mean that a gate failed.
+Commands are imported by name when they are called. Every SalvaError ends here as one message and exit code 2; any other
+exception is printed with its traceback and ends with 2 too, since 1 means that a gate failed.
 """
 
 from __future__ import annotations
@@ -24,36 +23,37 @@ from salva.core.legible import legible
 from salva.core.secrets import redact
 from salva.core.threads import any_left_behind
 from salva.engine.ctrl_c import CtrlC
-from salva.errors import NobodyNamedError, SalvaError, UsageError, unknown_name
-from salva.messages import SalvaWarning
+from salva.errors import MissingRoleError, SalvaError, UsageError, meant
+from salva.messages import SalvaWarning, message
 
 COMMANDS = {
-    "run": "Paint every prompt of a suite, look at the pictures, judge and summarise.",
-    "list": "What can be named: suites, models, detectors, readers, checks, laws ...",
-    "cases": "The prompts of a suite; nothing is run.",
-    "prove": "Worlds of a formula; of two formulas, whether they are equivalent.",
-    "rewrite": "Equivalent formulas by the laws of logic, with their English.",
-    "rejudge": "Verdicts again from what a run has stored.",
+    "run": "Generate images for a suite, observe, judge and summarise.",
     "report": "A run as html, pdf, md, json, csv or junit.",
-    "runs": "The runs in a folder: model, suite, rate, date.",
-    "merge": "Shards of a run into one run.",
-    "compare": "Models held against each other on the same cases, with a gate.",
-    "power": "How many pairs a difference takes, or what a run could have shown.",
-    "gate": "Suites on a candidate against a baseline, by the rules of a file.",
-    "quality": "FID and Inception Score of a run's pictures.",
-    "export": "Counterexamples or verdict rows of a run as files.",
+    "compare": "Compare models on the same cases, with a gate.",
+    "gate": "Suites on a candidate against a baseline, by a file's rules.",
+    "power": "How many pairs it takes to detect a difference.",
+    "rejudge": "New verdicts from what a run has stored.",
+    "list": "Suites, models, detectors, readers, checks, laws ...",
+    "cases": "The prompts of a suite.",
+    "prove": "Worlds of a formula; whether two are equivalent.",
+    "rewrite": "Equivalent formulas by the laws of logic, in English.",
+    "runs": "The runs in a folder.",
+    "merge": "Merge the shards of a run.",
+    "quality": "FID and Inception Score of a run's images.",
+    "export": "A run as rows, counterexamples or training data.",
+    "import": "Answers, scores or ratings of others as a run.",
     "agree": "How far judges agree with people.",
-    "import": "Others' raw answers and ratings into a run.",
-    "write": "New test sentences from templates, reviewed by people.",
-    "selftest": "Planted faults in, precision and recall of the oracle out.",
+    "write": "New test sentences, formulas and questions.",
+    "selftest": "Precision and recall of observers on planted faults.",
     "verify": "Check every stored image and row of a run.",
-    "doctor": "Versions, devices, extras and keys (yes or no); with a suite, whether its run fits on the disk.",
+    "doctor": "Versions, devices, extras, keys and disk.",
+    "explain": "What a message means and what to do.",
 }
 EXIT_GATE, EXIT_USAGE, EXIT_INCOMPLETE, EXIT_INTERRUPTED = 1, 2, 3, 130
-_LONGEST = 4000
-"""So many characters of a message are shown."""
+_MAX_MESSAGE = 4000
+"""The characters of a message that are shown."""
 _TYPED = "salva.typed"
-"""Where a context keeps the words salva was called with."""
+"""Where a context keeps the arguments of the command line."""
 
 
 class LazyGroup(click.Group):
@@ -66,16 +66,15 @@ class LazyGroup(click.Group):
     def invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)
-        except NobodyNamedError as error:
+        except MissingRoleError as error:
             typed = redact(shlex.join(["salva", *ctx.meta[_TYPED]]))
-            how = f"Name one:\n  {typed} --{error.role} {error.name}\n{error.others}"
-            raise UsageError(f"{error.problem}. {how}") from error
+            raise error.with_example(f"{typed} --{error.role} {error.name}") from error
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args[0] not in COMMANDS and not args[0].startswith("-") and not ctx.resilient_parsing:
-            raise unknown_name("command", args[0], COMMANDS)
+            raise UsageError(message("command-unknown", name=args[0], meant=meant(args[0], COMMANDS)))
         return super().resolve_command(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -99,31 +98,30 @@ def salva() -> None:
     """Test a text-to-image model by saying the same thing in two ways.
 
     \b
-    salva run metalogic                     run the MetaLogic suite on the embedded model
-    salva report RUN                        the pictures that prove what broke
-    salva prove "cat & dog" "dog & cat"     decide an equivalence
+    salva run metalogic                   run a suite on the embedded model
+    salva report RUN                      make the report of a run
+    salva prove "cat & dog" "dog & cat"   decide an equivalence
     """
 
 
 def main() -> None:
     """Entry point: exit codes 0 fine, 1 gate failed, 2 the user must act, 3 incomplete, 130 interrupted."""
-    _mend_streams()
+    _prepare_streams()
     warnings.showwarning = _show_warning
     try:
-        _obey_to_the_end()
+        _run_safely()
     except (SystemExit, KeyboardInterrupt) as ended:
-        # One more Ctrl-C while Python takes itself apart would change the exit code.
+        # Another Ctrl-C during shutdown would change the exit code.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         code = ended.code if isinstance(ended, SystemExit) else EXIT_INTERRUPTED
         if not _is_flushed() or any_left_behind() or code == EXIT_INTERRUPTED:
-            # Python would unwind a thread that is inside of torch or of a network, and the process end with 134, or
-            # with 120 for what nobody took, whatever it should say.
+            # Python would stop threads inside torch or a request, and end with 134; or with 120 for unflushed output.
             os._exit(code if isinstance(code, int) else int(code is not None))
         raise
 
 
-class _Unheard(io.FileIO):
-    """What we print where nobody may take it: what is lost on such errors is lost, and the exit code says enough."""
+class _LossyOutput(io.FileIO):
+    """A stream that drops what cannot be written, so that the exit code stays that of the command."""
 
     def __init__(self, stream: TextIO, *errors: type[OSError]) -> None:
         super().__init__(stream.fileno(), "w", closefd=False)
@@ -136,19 +134,18 @@ class _Unheard(io.FileIO):
             return memoryview(data).nbytes
 
 
-def _mend_streams() -> None:
-    """Have somewhere to print where a shell closed it, and letters told that a terminal does not have.
+def _prepare_streams() -> None:
+    """Make standard streams that never end the command: closed ones, broken pipes, letters a terminal lacks.
 
-    A command whose reader goes away works on to its exit code (salva run | head): click and rich would end it with 1.
-    Streams that somebody else has put in the place of Python's own are left alone.
+    Streams that replace Python's own are left alone.
     """
-    # A full disk is told where the output goes to one.
+    # A full disk is reported on stdout, where the output may be a file.
     for name, errors in (("stdout", (BrokenPipeError,)), ("stderr", (OSError,))):
         stream = getattr(sys, name)
         if stream is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115  # for as long as we live
         elif stream is getattr(sys, f"__{name}__"):
-            file = io.BufferedWriter(_Unheard(stream, *errors))
+            file = io.BufferedWriter(_LossyOutput(stream, *errors))
             is_shown = name == "stderr" or stream.isatty()
             setattr(sys, name, io.TextIOWrapper(file, stream.encoding, "backslashreplace", line_buffering=is_shown))
 
@@ -163,24 +160,21 @@ def _is_flushed() -> bool:
     return is_flushed
 
 
-def _obey_to_the_end() -> None:
+def _run_safely() -> None:
     try:
-        obey()
+        run_command()
     except Exception:
         click.echo(legible(redact(traceback.format_exc())), err=True)
-        _complain(
-            "this should not have happened. If it was about a run that somebody changed or that was damaged, "
-            "`salva verify RUN` says where; else please report the lines above"
-        )
+        _fail(message("unexpected-error"))
 
 
-def obey() -> None:
-    """Do what was typed; ends with SystemExit, but for a fault of ours."""
+def run_command() -> None:
+    """Run the command line; ends with SystemExit unless salva itself is at fault."""
     try:
         with CtrlC() as ctrl_c, ctrl_c.at_once():
             sys.exit(salva.main(standalone_mode=False))
     except SalvaError as error:
-        _complain(str(error))
+        _fail(str(error))
     except click.exceptions.Abort:
         sys.exit(EXIT_INTERRUPTED)
     except click.ClickException as error:
@@ -190,13 +184,13 @@ def obey() -> None:
         click.echo("interrupted", err=True)
         sys.exit(EXIT_INTERRUPTED)
     except (RecursionError, OverflowError) as error:
-        _complain(f"something that was read is nested too deeply, or holds a number beyond all bounds: {error}")
+        _fail(message("too-deep", why=error))
     except OSError as error:
-        # Whoever writes a file by its name says what went wrong there; this is what we print (salva cases > FILE).
+        # An error with a file name was reported where it happened; this one is of the output (salva cases > FILE).
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) or error.filename is not None:
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        _complain(f"cannot print all there is to say ({error.strerror}); make room where the output goes")
+        _fail(message("output-full", why=error.strerror))
 
 
 def _show_warning(
@@ -214,10 +208,10 @@ def _show_warning(
         (file or sys.stderr).write(warnings.formatwarning(message, category, filename, lineno, line))
 
 
-def _complain(message: str) -> None:
-    said = legible(redact(message))
-    if len(said) > _LONGEST:
-        # What is quoted from a damaged file may be all of it.
-        said = f"{said[: _LONGEST // 2]} ... {said[-_LONGEST // 2 :]}"
-    click.echo(f"salva: {said}", err=True)
+def _fail(problem: str) -> None:
+    text = legible(redact(problem))
+    if len(text) > _MAX_MESSAGE:
+        # A damaged file may be quoted whole.
+        text = f"{text[: _MAX_MESSAGE // 2]} ... {text[-_MAX_MESSAGE // 2 :]}"
+    click.echo(f"salva: {text}", err=True)
     sys.exit(EXIT_USAGE)

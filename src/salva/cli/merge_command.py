@@ -9,19 +9,21 @@ from pathlib import Path
 import click
 
 from salva.cli import flags
+from salva.cli import help as pages
 from salva.cli.main import EXIT_INCOMPLETE
 from salva.core.counted import counted
+from salva.messages import message
 
 
-@click.command("merge", short_help="Shards into one run.")
+@click.command("merge", cls=pages.Command)
 @click.argument("runs", nargs=-1, required=True, type=flags.RUN_DIRECTORY)
-@flags.flag("--out", type=flags.RUN_DIRECTORY, required=True, help="The directory of the merged run.")
+@flags.flag("--out", group=pages.OUTPUT, type=flags.RUN_DIRECTORY, required=True, help="The merged run.")
 @flags.progress_flag
 def command(runs: tuple[Path, ...], out: Path, no_progress: bool) -> None:
-    """Put the shards RUNS of one command together, as if it had run in one piece.
+    """Merge the shards RUNS of one command into one run.
 
-    All shards must be there; of one that was killed, all pieces count. Nothing is painted, and nothing that the shards
-    name is contacted. The command without --shard goes on with the merged run where a shard was not finished.
+    All shards must be given. Nothing is generated and nothing is contacted. If a shard is unfinished, the command
+    without --shard continues the merged run.
     """
     from salva.engine.progress import make_progress
     from salva.runs.merge import merge
@@ -36,9 +38,5 @@ def command(runs: tuple[Path, ...], out: Path, no_progress: bool) -> None:
     click.echo(f"report: salva report {shlex.quote(str(out))}")
     if merged.unfinished:
         named = ", ".join(merged.unfinished[:5]) + (" ..." if len(merged.unfinished) > 5 else "")
-        click.echo(
-            f"salva: not finished: {named}; their command without --shard, with --out {shlex.quote(str(out))}, does "
-            "what is left",
-            err=True,
-        )
+        click.echo(f"salva: {message('not-finished', runs=named, path=shlex.quote(str(out)))}", err=True)
         sys.exit(EXIT_INCOMPLETE)

@@ -5,22 +5,30 @@ from __future__ import annotations
 import click
 
 from salva.cli import flags
+from salva.cli import help as pages
 from salva.core.legible import legible
 
 
-@click.command("power", short_help="How many pairs it takes, or what so many show.")
-@click.argument("subject", default="", metavar="[RUN|SUITE]")
-@flags.plugin_flag
+@click.command("power", cls=pages.Command)
+@click.argument("subject", default="", metavar="[RUN | SUITE")
+@click.argument("paths", nargs=-1, metavar="[PATH]...]")
 @flags.flag(
-    "--half-width", type=float, metavar="X", help="How far the interval of a figure may reach; 0.05: ±5 points."
+    "--half-width",
+    group=pages.AMOUNT,
+    type=float,
+    metavar="X",
+    help="The half-width of an interval; 0.05: 5 points.",
 )
-@flags.flag("--difference", type=float, metavar="D", help="The difference of two models to show with 80 % power.")
-def command(subject: str, half_width: float | None, difference: float | None) -> None:
-    """How many cases a half-width or a difference takes, or what those of a run can show.
+@flags.flag("--difference", group=pages.AMOUNT, type=float, metavar="D", help="A difference to detect with 80 % power.")
+@flags.plugin_flag
+def command(subject: str, paths: tuple[str, ...], half_width: float | None, difference: float | None) -> None:
+    """How many cases a half-width or a difference takes, or what a RUN can detect.
 
-    Of a RUN by its own variances, of a SUITE, or of none, from assumptions that are printed. Nothing is painted.
+    A RUN gives its own variances; a SUITE, or nothing, takes assumptions that are printed.
     """
     from salva.compare.power import Target, power_lines
+    from salva.runs.suite_paths import with_paths
 
-    for line in power_lines(subject, Target(half_width=half_width, difference=difference)):
+    settings = with_paths(subject, paths, {})
+    for line in power_lines(subject, Target(half_width=half_width, difference=difference), settings):
         click.echo(legible(line))

@@ -5,20 +5,20 @@ from __future__ import annotations
 import click
 
 from salva.cli import flags
+from salva.cli import help as pages
 from salva.core.counted import counted
 
 _SHOWN = 20
 
 
-@click.command("prove", short_help="Decide worlds and equivalence.")
+@click.command("prove", cls=pages.Command)
 @click.argument("formula")
 @click.argument("other", required=False, metavar="[FORMULA]")
 @flags.counts_flag
-def command(formula: str, other: str | None, counts: str) -> None:
-    """The worlds of FORMULA and whether it is determinate; of two, whether they are equivalent.
+def command(formula: str, other: str | None, counts: str | None) -> None:
+    """Print the worlds of FORMULA and whether it is determinate; of two, whether they are equivalent.
 
-    Either can be an English sentence; the formula it was read as is printed. One that can be read in two ways is
-    refused.
+    A formula can be an English sentence. One with two readings is refused.
 
     \b
     salva prove "cat & (dog | apple)" "(cat & dog) | (cat & apple)"
@@ -30,6 +30,8 @@ def command(formula: str, other: str | None, counts: str) -> None:
     from salva.logic.formula import Formula, entities
     from salva.logic.notation import to_notation
     from salva.logic.worlds import count_worlds, worlds
+
+    counts = counts or "exact"
 
     def show_worlds(title: str, one: Formula) -> int:
         n_worlds = count_worlds(one, counts)

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from salva.cli import flags
+from salva.cli import help as pages
 from salva.core.legible import legible_json
 from salva.errors import UsageError
+from salva.messages import message
 
 if TYPE_CHECKING:
     from salva.core.table import Cell
@@ -18,54 +20,55 @@ if TYPE_CHECKING:
 
 _FOLDER = click.Path(path_type=Path)
 _NOTE = (
-    "FID is a distance: smaller is better. Of Inception Scores and R-precision the larger is better; from and to are "
-    "95 %, over splits and over captions, spread is over splits and draws. "
-    "Compare only what one embedder gave, for as many pictures."
+    "FID: smaller is better. Inception Score and R-precision: larger is better. "
+    "Compare figures of one embedder and of as many images only."
 )
 
 
-@click.command("quality", short_help="FID and Inception Score of a run's pictures.")
+@click.command("quality", cls=pages.Command)
 @click.argument("run", type=flags.RUN_DIRECTORY)
-@flags.images_flag
-@flags.plugin_flag
-@click.option("--reference", type=_FOLDER, help="Real pictures: gives the FID of the run's from these.")
+@flags.flag("--reference", group=pages.TEST, of="quality", type=_FOLDER, help="Real images: gives the FID.")
+@flags.flag("--by-set", group=pages.TEST, is_flag=True, help="For each set of captions; stored with RUN.")
 @flags.flag(
     "--embedder",
+    group=pages.OBSERVERS,
     of="quality",
     default="published-inception",
-    show_default=True,
-    help="The network both figures rest on; inception/FILE for an ONNX file.",
+    help="The network; inception/FILE for an ONNX file. Default: published-inception.",
 )
-@click.option(
+@flags.flag(
     "--logits",
+    group=pages.OBSERVERS,
     default="",
     metavar="OUTPUT",
-    help="Its output with logits, such as logits_unbiased: gives the Inception Score.",
+    help="Its logits: gives the Inception Score.",
 )
-@click.option(
-    "--splits", type=click.IntRange(min=1), default=10, show_default=True, help="Parts of the Inception Score."
-)
-@click.option(
-    "--held-out",
-    type=_FOLDER,
-    help="Pictures in a folder a class, to calibrate the logits by: gives ACTesting's I-IS.",
-)
-@click.option("--by-set", is_flag=True, help="Of each set by itself (of captions: orig, ec, er-r, ...), kept with RUN.")
-@click.option(
+@flags.flag("--held-out", group=pages.OBSERVERS, type=_FOLDER, help="Images a class: gives ACTesting's I-IS.")
+@flags.flag(
     "--r-precision",
+    group=pages.OBSERVERS,
     default="",
     metavar="EMBEDDER",
-    help="How often a picture finds its own caption among 100, by an embedder of both, such as clip; with --by-set.",
+    help="How often an image finds its caption among 100; with --by-set.",
 )
-@flags.set_flag
-@flags.flag("--format", "form", of="quality", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@flags.flag(
+    "--format",
+    "form",
+    group=pages.OUTPUT,
+    of="quality",
+    type=click.Choice(["table", "json"]),
+    default="table",
+    help="Default: table.",
+)
 @flags.progress_flag
+@flags.set_flag
+@flags.images_flag
+@flags.plugin_flag
 def command(
     run: Path,
     reference: Path | None,
     embedder: str,
     logits: str,
-    splits: int,
     held_out: Path | None,
     by_set: bool,
     r_precision: str,
@@ -73,17 +76,15 @@ def command(
     form: str,
     no_progress: bool,
 ) -> None:
-    """How good the pictures of RUN are as pictures, whatever they show: FID and Inception Score of every model.
+    """Print FID and Inception Score of every model of RUN, whatever its images show.
 
-    Needs many pictures: below 2,048 a distance is too large and compares with nothing but others of as many pictures.
-    Vectors that RUN has stored from the same embedder are used, the rest are made now and not kept. Figures by set are
-    kept, and reported with RUN.
+    Below 2,048 images a distance is too large and compares only with others of as many images.
     """
     from salva.engine.progress import make_progress
     from salva.runs.image_quality import Wanted
 
     if r_precision and not by_set:
-        raise UsageError("--r-precision is measured set by set; add --by-set")
+        raise UsageError(message("by-set-needed"))
     wanted = None
     if reference is not None or logits or held_out is not None or not r_precision:
         wanted = Wanted(
@@ -91,7 +92,6 @@ def command(
             options=_embedder_options(settings),
             reference=reference,
             logits=logits,
-            n_splits=splits,
             held_out=held_out,
         )
     progress = make_progress(quiet=no_progress)
@@ -163,6 +163,6 @@ def _embedder_options(settings: tuple[str, ...]) -> dict[str, str]:
     for key, value in split_settings(settings).items():
         role, _, name = key.partition(".")
         if role != "embedder" or not name:
-            raise UsageError(f"--set {key}={value}: only the embedder has options here; write embedder.OPTION={value}")
+            raise UsageError(message("option-invalid", name="--set", value=key, wanted="embedder.OPTION"))
         options[name] = value
     return options

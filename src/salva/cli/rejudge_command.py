@@ -1,4 +1,4 @@
-"""`salva rejudge`: verdicts again from what is stored."""
+"""`salva rejudge`: new verdicts from what a run has stored."""
 
 from __future__ import annotations
 
@@ -8,21 +8,22 @@ from pathlib import Path
 import click
 
 from salva.cli import flags
-from salva.cli.decided import tell_too_little
+from salva.cli import help as pages
 from salva.cli.main import EXIT_INCOMPLETE
+from salva.cli.undecided import warn_too_few_decided
 
 
-@click.command("rejudge", short_help="Verdicts again from stored pictures.")
+@click.command("rejudge", cls=pages.Command)
 @click.argument("run", type=flags.RUN_DIRECTORY)
+@flags.flag("--check", group=pages.TEST, help="The check that makes the result from now on.")
+@flags.counts_flag
+@flags.flag("--detector", group=pages.OBSERVERS, help="Another detector; both stand in the report.")
+@flags.flag("--reader", group=pages.OBSERVERS, help="Another reader, or none.")
+@flags.flag("--judge", "judges", group=pages.OBSERVERS, multiple=True, help="Another judge; repeatable.")
+@flags.set_flag
 @flags.images_flag
 @flags.plugin_flag
-@flags.flag("--check", default=None, help="The check that leads from now on.")
-@flags.flag("--detector", default=None, help="Need again with another detector; its verdicts stand beside the others.")
-@flags.flag("--reader", default=None, help="Need again with another reader, or none.")
-@flags.flag("--judge", "judges", multiple=True, help="Ask another judge; repeatable.")
-@flags.flag("--counts", type=click.Choice(["exact", "at-least"]), default=None)
-@flags.set_flag
-@flags.flag("--executor", default="local", show_default=True, help="Where components run: local or ray.")
+@flags.executor_flag
 @flags.progress_flag
 def command(
     run: Path,
@@ -35,7 +36,7 @@ def command(
     executor: str,
     no_progress: bool,
 ) -> None:
-    """Judge the pictures of RUN again; nothing is painted, and only a newly named role looks."""
+    """Judge the images of RUN again. Nothing is generated; only newly named observers observe."""
     from salva.engine.progress import make_progress
     from salva.report.summary import summarise_run
     from salva.report.terminal import print_summary
@@ -55,6 +56,6 @@ def command(
     summary = rejudge(run, changes, make_progress(quiet=no_progress), executor=workplace)
     figures = summarise_run(run)
     print_summary(figures)
-    too_little = tell_too_little(figures)
+    too_little = warn_too_few_decided(figures)
     if not summary.is_complete or too_little:
         sys.exit(EXIT_INCOMPLETE)

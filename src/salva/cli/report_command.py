@@ -7,36 +7,35 @@ from pathlib import Path
 import click
 
 from salva.cli import flags
+from salva.cli import help as pages
 from salva.core.legible import legible_json
 
 _FORMS = ("html", "md", "json", "csv", "pdf", "junit")
 _PAGES = {"html": "index.html", "pdf": "report.pdf"}
-"""Forms that are no text to print: they go to RUN/report/ unless told otherwise."""
+"""Forms that are no text to print: they go to RUN/report/ without -o."""
 
 
-@click.command("report", short_help="A run as html, pdf, md, json, csv or junit.")
+@click.command("report", cls=pages.Command)
 @click.argument("run", type=flags.RUN_DIRECTORY)
-@flags.images_flag
 @flags.flag(
     "--format",
     "form",
+    group=pages.OUTPUT,
     of="report",
     type=click.Choice(_FORMS),
     default="html",
-    show_default=True,
-    help="What to make.",
+    help="Default: html.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=flags.OUTPUT_FILE,
-    help="Where to write it; json, md, csv and junit print otherwise.",
-)
+@flags.flag("-o", "--output", group=pages.OUTPUT, of="report", type=flags.OUTPUT_FILE, help="The file to write.")
+@flags.images_flag
 def command(run: Path, form: str, output: Path | None) -> None:
-    """Make the report of RUN; html and pdf go to RUN/report/ unless told otherwise, html there with charts as files."""
+    """Make the report of RUN.
+
+    Without -o, html and pdf are written to RUN/report/; the other formats are printed.
+    """
     from salva.report.summary import summarise_run
 
-    flags.check_folder(output, own=run / "report")
+    flags.require_folder(output, own=run / "report")
     if form == "html":
         from salva.report.html import write_html
 

@@ -5,22 +5,24 @@ from __future__ import annotations
 import click
 
 from salva.cli import flags
+from salva.cli import help as pages
 from salva.core.legible import legible_json
 
 
-@click.command("rewrite", short_help="Equivalent formulas by the laws of logic.")
+@click.command("rewrite", cls=pages.Command)
 @click.argument("formula")
-@flags.flag("--law", help="Only this law or family; see salva list laws.")
+@flags.flag("--law", group=pages.TEST, help="Only this law or family; see salva list laws.")
 @flags.flag(
     "--format",
     "form",
+    group=pages.OUTPUT,
     of="rewrite",
     type=click.Choice(["table", "jsonl"]),
     default="table",
-    show_default=True,
+    help="Default: table.",
 )
 def command(formula: str, law: str | None, form: str) -> None:
-    """Every formula that one law, applied at one place, makes of FORMULA (or of an English sentence)."""
+    """Print every formula that one law makes of FORMULA, which can be an English sentence."""
     from salva.english.sentences import to_english, understood
     from salva.logic.notation import to_notation
     from salva.logic.rewrite import Rewrite, rewrites

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from salva.cli import flags
-from salva.cli.decided import tell_too_little
+from salva.cli import help as pages
 from salva.cli.dry_run import print_forecast
 from salva.cli.main import EXIT_GATE, EXIT_INCOMPLETE, EXIT_INTERRUPTED
+from salva.cli.undecided import warn_too_few_decided
 from salva.core.counted import counted
+from salva.messages import message
 from salva.runs import ask as asking
 
 if TYPE_CHECKING:
@@ -25,64 +27,71 @@ if TYPE_CHECKING:
 _MOST_FAILURES = 3
 
 
-def _default(role: str) -> str:
-    return f"Default: the suite's choice, else {asking.DEFAULTS[role]}."
-
-
-@click.command("run", short_help="Run a suite against a model.")
+@click.command("run", cls=pages.Command)
 @click.argument("suite")
-@flags.config_flag
-@flags.plugin_flag
-@flags.flag("--model", "models", multiple=True, help=f"A generator; repeatable. {_default('model')}")
-@flags.flag("--detector", default="", help="Finds the things in a picture. Default: pocket for painter and pocket.")
-@flags.flag("--reader", default="", help=f"Reads text in a picture. {_default('reader')}")
-@flags.flag("--embedder", default="", help=f"Makes vectors of pictures and texts. {_default('embedder')}")
-@flags.flag("--judge", "judges", multiple=True, help=f"Answers about a picture; repeatable. {_default('judge')}")
-@flags.size_flag
-@flags.flag("--repeats", type=int, default=1, show_default=True, help="How many seeds every prompt is painted with.")
-@flags.seed_flag
-@flags.flag("--control", is_flag=True, help="Cross wordings and seeds to measure seed noise (at least 2 repeats).")
-@flags.flag("--only", multiple=True, metavar="LABEL=VALUE", help="Only cases with this label, e.g. law=de-morgan")
-@flags.flag("--shard", default="", metavar="I/N", help="Only the I-th of N shares of the cases; see `salva merge`.")
-@flags.set_flag
+@flags.path_argument
+@flags.flag("--model", "models", group=pages.TEST, multiple=True, help="A generator; repeatable. Default: pocket.")
+@flags.only_flag
 @flags.flag(
-    "--check",
-    default="",
-    help="The check that leads; default: truth where prompts have formulas, else each case's own.",
+    "--check", group=pages.TEST, default="", help="The check that makes the result. Default: the best for each case."
 )
 @flags.counts_flag
-@flags.flag("--published", is_flag=True, help="Judge by the rule of the suite's paper; prints the flags it stands for.")
-@flags.flag("--out", type=flags.RUN_DIRECTORY, help="The run's directory; default runs/<name of what was asked>.")
-@flags.new_images_flag
-@flags.flag("--executor", default="local", show_default=True, help="Where components run: local or ray.")
-@flags.flag("--max-failure-rate", type=flags.Span(0, 1), help="Exit 1 when the rate is above this.")
+@flags.flag("--control", group=pages.TEST, is_flag=True, help="Also compare seeds of one prompt (needs --repeats 2).")
+@flags.flag("--published", group=pages.TEST, is_flag=True, help="Judge by the rule of the suite's paper.")
+@flags.flag(
+    "--detector", group=pages.OBSERVERS, default="", help="Finds entities. Default: pocket for painter and pocket."
+)
+@flags.flag("--reader", group=pages.OBSERVERS, default="", help="Reads text in images, or none. Default: rapidocr.")
+@flags.flag("--embedder", group=pages.OBSERVERS, default="", help="Embeds images and texts. Default: none.")
+@flags.flag(
+    "--judge", "judges", group=pages.OBSERVERS, multiple=True, help="Answers questions; repeatable. Default: none."
+)
+@flags.size_flag
+@flags.flag("--repeats", group=pages.AMOUNT, type=int, default=1, help="Seeds for every prompt. Default: 1.")
+@flags.seed_flag
+@flags.flag("--max-images", group=pages.AMOUNT, type=click.IntRange(min=1), help="Stop after so many new images.")
+@flags.flag("--max-cost", group=pages.AMOUNT, type=flags.Number(min=0), help="Stop before endpoints cost more USD.")
+@flags.flag(
+    "--max-failure-rate", group=pages.GATE, type=flags.Number(0, 1), help="Exit 1 if the failure rate is above this."
+)
 @flags.flag(
     "--gate-on",
+    group=pages.GATE,
     type=click.Choice(["lower", "point", "upper"]),
     default="lower",
-    show_default=True,
-    help="Which end of the interval the gate looks at.",
+    help="The end of the interval that counts. Default: lower.",
 )
 @flags.flag(
     "--gate-rate",
+    group=pages.GATE,
     type=click.Choice(["wrong", "inconsistent", "both_wrong"]),
-    help="The rate the gate looks at; default: the one that leads.",
+    help="The rate that counts. Default: the headline.",
 )
 @flags.flag(
     "--min-decided",
+    group=pages.GATE,
     type=click.IntRange(min=1),
     default=16,
-    show_default=True,
-    help="With a gate: exit 3 when fewer pairs are decided.",
+    help="Exit 3 if fewer pairs are decided. Default: 16.",
 )
-@flags.flag("--dry-run", is_flag=True, help="Say what would be done and what it takes; do, write and contact nothing.")
-@flags.flag("--max-images", type=click.IntRange(min=1), help="Stop after so many new images; exit 3, resumable.")
-@flags.flag("--max-cost", type=flags.Span(min=0), help="Stop before endpoints cost more than this, in USD.")
-@flags.flag("--retry-refused", is_flag=True, help="Ask again for pictures the model refused.")
-@flags.flag("--retry-unreadable", is_flag=True, help="Ask judges again, alone, where no reply could be read.")
+@flags.flag("--out", group=pages.OUTPUT, type=flags.RUN_DIRECTORY, help="The run directory. Default: runs/<name>.")
+@flags.new_images_flag
+@flags.flag("--dry-run", group=pages.OUTPUT, is_flag=True, help="Print the plan and its price; contact nothing.")
 @flags.progress_flag
+@flags.set_flag
+@flags.config_flag
+@flags.plugin_flag
+@flags.executor_flag
+@flags.flag("--shard", default="", metavar="I/N", help="Only the I-th of N parts; see salva merge.")
+@flags.flag(
+    "--retry",
+    multiple=True,
+    type=click.Choice(["refused", "unreadable"]),
+    help="Ask again for refused images or unreadable replies.",
+)
 def command(
     suite: str,
+    paths: tuple[str, ...],
     out: Path | None,
     images_at: str,
     executor: str,
@@ -94,15 +103,15 @@ def command(
     dry_run: bool,
     max_images: int | None,
     max_cost: float | None,
-    retry_refused: bool,
-    retry_unreadable: bool,
+    retry: tuple[str, ...],
     no_progress: bool,
     settings: tuple[str, ...],
+    counts: str | None,
     **asked: Any,
 ) -> None:
-    """Paint every prompt of SUITE, look at the pictures, judge and summarise.
+    """Generate an image for every prompt of SUITE, observe, judge and summarise.
 
-    The same command resumes an interrupted run and does nothing twice.
+    PATH is the suite's own file or folder, or the sentence of scene. The same command resumes an interrupted run.
     """
     from salva.engine.budget import Limits
     from salva.engine.progress import make_progress
@@ -112,11 +121,12 @@ def command(
     from salva.runs.gate import Gate
     from salva.runs.pipeline import execute
     from salva.runs.planning import refuse_null_rate
+    from salva.runs.suite_paths import with_paths
     from salva.runs.untouched import Untouched
     from salva.runs.workplaces import bind_executor
 
-    given = asking.split_settings(settings)
-    ask = asking.Ask(suite=suite, settings=given, **asked)
+    given = with_paths(suite, paths, asking.split_settings(settings))
+    ask = asking.Ask(suite=suite, settings=given, counts=counts or "", **asked)
     if published:
         ask, rule = asking.by_published_rule(ask)
         click.echo(f"--published: {rule}", err=True)
@@ -137,18 +147,18 @@ def command(
             directory,
             progress,
             executor=workplace,
-            retry_refused=retry_refused,
-            retry_unreadable=retry_unreadable,
+            retry_refused="refused" in retry,
+            retry_unreadable="unreadable" in retry,
             limits=limits,
             images_at=images_at,
         )
     except KeyboardInterrupt:
-        click.echo(f"\ninterrupted; everything finished so far is in {directory}. The same command goes on.", err=True)
+        click.echo(f"\nsalva: {message('run-interrupted', path=str(directory))}", err=True)
         sys.exit(EXIT_INTERRUPTED)
     figures = summarise_run(directory)
     print_summary(figures)
-    _tell_place(summary, directory)
-    _tell_failures(summary, figures)
+    _print_place(summary, directory)
+    _warn_of_errors(summary, figures)
     gate = None
     if max_failure_rate is not None:
         gate = Gate(limit=max_failure_rate, end=gate_on, rate=gate_rate or "", min_decided=min_decided)
@@ -161,43 +171,39 @@ def _exit(summary: RunSummary, figures: Summary, decisions: list[Decision]) -> N
     # A rate above its limit is the worst news, even where something failed besides.
     if any(decision.decides and not decision.passed for decision in decisions):
         sys.exit(EXIT_GATE)
-    too_little = tell_too_little(figures)
+    too_little = warn_too_few_decided(figures)
     if not summary.is_complete or too_little or not all(decision.decides for decision in decisions):
         sys.exit(EXIT_INCOMPLETE)
 
 
-def _tell_place(summary: RunSummary, directory: Path) -> None:
+def _print_place(summary: RunSummary, directory: Path) -> None:
     """Where the run is, what it cost, and where it stopped."""
     click.echo(f"\nrun directory: {directory}\nreport:        salva report {shlex.quote(str(directory))}")
     if summary.cost_usd:
         click.echo(f"cost:          {summary.cost_usd:.4f} USD by this command, as the components count it")
     if summary.limit_reached:
-        click.echo(
-            f"salva: stopped at {summary.limit_reached}; {counted(summary.n_unpainted, 'cases')} without a verdict. "
-            "The same command goes on from there",
-            err=True,
-        )
+        cases = counted(summary.n_unpainted, "cases")
+        _warn("run-stopped", limit=summary.limit_reached, cases=cases)
 
 
-def _tell_failures(summary: RunSummary, figures: Summary) -> None:
-    """What failed, of whatever check, and what the same command does about it."""
-    n_again = summary.outcomes.get("ERROR", 0) - summary.n_refused
+def _warn_of_errors(summary: RunSummary, figures: Summary) -> None:
+    """What ended in ERROR, by any check, and what the same command does about it."""
     for model in figures.by_model:
-        for (check, reason), n in list(model.failed.items())[:_MOST_FAILURES]:
-            click.echo(f"salva: {model.model}: {counted(n, 'verdicts')} of {check} ERROR: {reason}", err=True)
-        if n_more := sum(list(model.failed.values())[_MOST_FAILURES:]):
-            click.echo(f"salva: {model.model}: {n_more} more ERROR for other reasons; the report has them", err=True)
-    if n_again > 0:
-        click.echo(f"salva: {counted(n_again, 'verdicts')} ERROR; the same command tries again", err=True)
-    elif summary.n_retryable:
-        told = counted(summary.n_retryable, "verdicts")
-        click.echo(f"salva: {told} of the control ERROR; the same command tries again", err=True)
+        failed = list(model.failed.items())
+        for (check, reason), n in failed[:_MOST_FAILURES]:
+            _warn("verdicts-failed", model=model.model, verdicts=counted(n, "verdicts"), check=check, why=reason)
+        if n_more := sum(n for _, n in failed[_MOST_FAILURES:]):
+            _warn("more-errors", model=model.model, n=n_more)
+    if n_again := max(summary.outcomes.get("ERROR", 0) - summary.n_refused, 0) or summary.n_retryable:
+        _warn("errors-retried", verdicts=counted(n_again, "verdicts"))
     if summary.n_refused:
-        leaves = f"salva: {counted(summary.n_refused, 'verdicts')} ERROR by a refusal"
-        click.echo(f"{leaves}; the same command does not ask again, --retry-refused does", err=True)
+        _warn("refusals-kept", verdicts=counted(summary.n_refused, "verdicts"))
     if summary.n_unreadable:
-        told = f"{counted(summary.n_unreadable, 'replies')} could not be read, which decides nothing"
-        click.echo(f"salva: {told}; --retry-unreadable asks again, and for nothing else", err=True)
+        _warn("replies-unreadable", replies=counted(summary.n_unreadable, "replies"))
+
+
+def _warn(code: str, **values: object) -> None:
+    click.echo(f"salva: {message(code, **values)}", err=True)
 
 
 def _at_the_gate(figures: Summary, gate: Gate | None, summary: RunSummary, directory: Path) -> list[Decision]:

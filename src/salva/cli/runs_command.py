@@ -51,13 +51,12 @@ def _cut(text: str, n: int) -> str:
     return text if len(text) <= n else f"{text[: n - n // 2 - 1]}…{text[len(text) - n // 2 :]}"
 
 
-@click.command("runs", short_help="The runs in a folder: model, suite, rate, date.")
+@click.command("runs")
 @click.argument("folder", type=click.Path(path_type=Path), default="runs")
 def command(folder: Path) -> None:
-    """The runs in FOLDER (default: runs), newest first: model, suite, leading rate, date.
+    """List the runs in FOLDER (default: runs), newest first: model, suite, rate, date.
 
-    Runs that are unfinished or damaged, and folders that are no runs, are named with why. Nothing that a run names is
-    contacted.
+    Unfinished and damaged runs are listed with the reason. Nothing is contacted.
     """
     from rich.console import Console
     from rich.table import Table

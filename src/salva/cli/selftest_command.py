@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from salva.cli import flags
+from salva.cli import help as pages
 from salva.cli.main import EXIT_GATE, EXIT_INCOMPLETE
 
 if TYPE_CHECKING:
@@ -18,31 +19,28 @@ if TYPE_CHECKING:
 
 _N_EXPLAINED = 10
 _N_PAIRS, _N_ASKED = 200, 25
+_THRESHOLD = 0.97
+"""The precision and recall below which a test fails."""
 
 
-@click.command("selftest", short_help="Precision and recall of the oracle, or of a judge, on planted faults.")
-@flags.plugin_flag
-@flags.flag("--detector", default="pocket", show_default=True, help="The detector to test.")
-@flags.flag("--reader", default="rapidocr", show_default=True, help="The reader to test, or none.")
-@flags.flag("--judge", default="", help="The judge to test in their place: closed questions about painted pictures.")
+@click.command("selftest", cls=pages.Command)
+@flags.flag("--detector", group=pages.OBSERVERS, default="pocket", help="The detector to test. Default: pocket.")
+@flags.flag("--reader", group=pages.OBSERVERS, default="rapidocr", help="The reader, or none. Default: rapidocr.")
+@flags.flag("--judge", group=pages.OBSERVERS, default="", help="The judge to test instead.")
 @flags.flag(
     "--pairs",
     "n_pairs",
+    group=pages.AMOUNT,
     type=click.IntRange(10),
-    help=f"Pairs per fault, {_N_PAIRS} unless given; with --judge pictures per fault, {_N_ASKED} unless given.",
+    help=f"Pairs a fault. Default: {_N_PAIRS}; images, {_N_ASKED}, with --judge.",
 )
 @flags.flag(
-    "--hard",
-    "n_hard",
-    type=click.IntRange(0),
-    default=25,
-    show_default=True,
-    help="Pictures of each hard kind; 0 for none.",
+    "--hard", "n_hard", group=pages.AMOUNT, type=click.IntRange(0), default=25, help="Images a hard kind. Default: 25."
 )
 @flags.seed_flag
-@flags.flag("--threshold", type=flags.Span(0, 1), default=0.97, show_default=True, help="Exit 1 below this.")
-@flags.set_flag
 @flags.progress_flag
+@flags.set_flag
+@flags.plugin_flag
 def command(
     detector: str,
     reader: str,
@@ -50,14 +48,12 @@ def command(
     n_pairs: int | None,
     n_hard: int,
     seed: int,
-    threshold: float,
     settings: tuple[str, ...],
     no_progress: bool,
 ) -> None:
-    """Paint faultless and faulty pairs, look at them, and compare what was found with what was planted.
+    """Draw pairs with and without faults, and print the precision and recall of the observers.
 
-    Then pictures that are hard to look at, of every kind; these change no exit code. Exit 1: below the threshold.
-    Exit 3: too few faults to tell.
+    Images of hard kinds follow; they change no exit code. Exit code 1: below 0.97. 3: too few faults to decide.
     """
     from salva.engine.progress import make_progress
     from salva.runs.ask import split_settings
@@ -72,7 +68,7 @@ def command(
         report = judge_selftest(
             judge=judge, detector=detector, settings=given, n_pictures=n_pictures, seed=seed, progress=progress
         )
-        print_judge_report(report, threshold)
+        print_judge_report(report)
     else:
         from salva.runs.selftest import selftest
 
@@ -85,14 +81,14 @@ def command(
             seed=seed,
             progress=progress,
         )
-        print_report(report, threshold)
-    if report.problems(threshold):
+        print_report(report)
+    if report.problems(_THRESHOLD):
         sys.exit(EXIT_GATE)
     if report.too_few():
         sys.exit(EXIT_INCOMPLETE)
 
 
-def print_report(report: SelftestReport, threshold: float) -> None:
+def print_report(report: SelftestReport) -> None:
     """Print the tables, some of the mistakes, whether the oracle passes, and what that does not say."""
     from salva.runs.selftest_report import COVERED, NOT_COVERED
 
@@ -102,16 +98,16 @@ def print_report(report: SelftestReport, threshold: float) -> None:
     _say(NOT_COVERED)
     if report.made_for:
         _say(f"The detector was made for: {report.made_for}")
-    _verdict("in its own world the oracle", report.problems(threshold), report.too_few())
+    _verdict("in its own world the oracle", report.problems(_THRESHOLD), report.too_few())
     if report.hard:
         _say(f"beyond it: {report.beyond()}")
 
 
-def print_judge_report(report: JudgeReport, threshold: float) -> None:
+def print_judge_report(report: JudgeReport) -> None:
     """Print the tables, whether the judge passes, and how it does on yes and no."""
     _print_tables(report.tables())
     _say(report.balance())
-    _verdict(f"the judge {report.judge}", report.problems(threshold), report.too_few())
+    _verdict(f"the judge {report.judge}", report.problems(_THRESHOLD), report.too_few())
 
 
 def _verdict(who: str, problems: Sequence[str], too_few: Sequence[str]) -> None:

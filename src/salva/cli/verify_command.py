@@ -8,17 +8,18 @@ from pathlib import Path
 import click
 
 from salva.cli import flags
+from salva.cli import help as pages
 from salva.cli.main import EXIT_USAGE
 from salva.core.counted import counted
 from salva.core.legible import legible
 
 
-@click.command("verify", short_help="Check a run's images and rows.")
+@click.command("verify", cls=pages.Command)
 @click.argument("run", type=flags.RUN_DIRECTORY)
 @flags.images_flag
 @flags.progress_flag
 def command(run: Path, no_progress: bool) -> None:
-    """Read everything RUN has stored and name what does not match."""
+    """Check every stored image and row of RUN, and make its verdicts anew."""
     from salva.engine.progress import make_progress
     from salva.runs.verify import verify
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from salva.cli import flags
+from salva.cli import help as pages
 from salva.core.counted import counted
 from salva.errors import UsageError
 from salva.messages import message
@@ -37,11 +38,11 @@ class _Job:
     """What an earlier command has written."""
 
 
-@click.command("formulas")
+@click.command("formulas", cls=pages.Command)
 @click.argument("source", metavar="FILE")
 @click.option("-o", "--output", type=_FILE, required=True, help="The same prompts with formulas (JSON lines).")
 @click.option("--writer", required=True, metavar="openai/MODEL", help="The text model that proposes formulas.")
-@flags.text_model_flags
+@flags.base_url_flag
 @flags.progress_flag
 def formulas(source: str, output: Path, writer: str, base_url: str, no_progress: bool) -> None:
     """Have a text model propose a formula for every prompt of FILE that has none and that the grammar cannot read.
@@ -55,11 +56,11 @@ def formulas(source: str, output: Path, writer: str, base_url: str, no_progress:
     _write(job, source, output, writer, base_url, no_progress)
 
 
-@click.command("paraphrases")
+@click.command("paraphrases", cls=pages.Command)
 @click.argument("source", metavar="FILE")
 @click.option("-o", "--output", type=_FILE, required=True, help="The same prompts, and pairs with theirs (JSON lines).")
 @click.option("--writer", required=True, metavar="openai/MODEL", help="The text model that says them otherwise.")
-@flags.text_model_flags
+@flags.base_url_flag
 @flags.progress_flag
 def paraphrases(source: str, output: Path, writer: str, base_url: str, no_progress: bool) -> None:
     """Have a text model say every prompt of FILE in other words; nobody proves that they mean the same.

@@ -9,14 +9,16 @@ from typing import Any
 import click
 
 from salva.cli import flags
+from salva.cli import help as pages
 from salva.core.counted import counted
 from salva.errors import UsageError
+from salva.messages import message
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _N_NAMED = 5
 
 
-@click.command("questions")
+@click.command("questions", cls=pages.Command)
 @click.argument("source", metavar="SUITE|FILE")
 @click.option("-o", "--output", type=_FILE, required=True, help="The question file: JSON for tifa, CSV for dsg.")
 @click.option("--writer", required=True, metavar="openai/MODEL", help="The text model that writes the questions.")
@@ -27,12 +29,9 @@ _N_NAMED = 5
     show_default=True,
     help="tifa: choices and an expected answer. dsg: yes or no, with dependencies.",
 )
-@flags.plugin_flag
 @flags.size_flag
-@flags.seed_flag
-@flags.flag("--only", multiple=True, metavar="LABEL=VALUE", help="Only cases with this label.")
 @flags.set_flag
-@flags.text_model_flags
+@flags.base_url_flag
 @flags.progress_flag
 def questions(
     source: str, output: Path, writer: str, style: str, base_url: str, no_progress: bool, **chosen: Any
@@ -88,7 +87,7 @@ def questions(
     click.echo(f"ask them with: --judge JUDGE --set check.questions={output}")
 
 
-def _prompts(source: str, size: str, seed: int, only: tuple[str, ...], settings: tuple[str, ...]) -> list[str]:
+def _prompts(source: str, size: str, settings: tuple[str, ...]) -> list[str]:
     """The prompts of a suite's cases, or of a file."""
     from salva.english.prompt_files import read_prompts
     from salva.registry import entries
@@ -98,15 +97,15 @@ def _prompts(source: str, size: str, seed: int, only: tuple[str, ...], settings:
     suites = [entry.name for entry in entries("suite")]
     if source.partition("/")[0] not in suites:
         if not Path(source).is_file():
-            raise UsageError(f"no suite or file named {source!r}; the suites are {', '.join(sorted(suites))}")
+            raise UsageError(message("source-unknown", name=source, known=", ".join(sorted(suites))))
         context = click.get_current_context()
-        for name, flag in {"size": "--size", "seed": "--seed", "only": "--only", "settings": "--set"}.items():
+        for name, flag in {"size": "--size", "settings": "--set"}.items():
             if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-                raise UsageError(f"{flag} is for suites, and {source!r} is a file; all of its prompts are asked about")
+                raise UsageError(message("source-is-file", flag=flag, name=source))
         return read_prompts(Path(source))
     options = split_settings(settings)
     for key in options:
         if not key.startswith("suite."):
-            raise UsageError(f"--set {key} has no use here; only options of the suite have, such as suite.path")
-    spec = make_spec(Ask(suite=source, size=size, seed=seed, only=only, settings=options))
+            raise UsageError(message("option-invalid", name="--set", value=key, wanted="suite.OPTION"))
+    spec = make_spec(Ask(suite=source, size=size, settings=options))
     return [prompt.text for case in planned_cases(spec) for prompt in case.prompts]

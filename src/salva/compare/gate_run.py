@@ -21,7 +21,7 @@ from salva.core.counted import counted
 from salva.core.fingerprint import Json
 from salva.core.spec import RunSpec
 from salva.engine.progress import Progress
-from salva.errors import NobodyNamedError, UsageError
+from salva.errors import MissingRoleError, UsageError
 from salva.report.summary import ModelSummary, summarise_run
 from salva.runs.ask import Ask, make_spec
 from salva.runs.gate import Decision, Gate, decide, forget, keep
@@ -125,10 +125,8 @@ def _bound(spec: GateSpec, ask: Ask) -> RunSpec:
     try:
         bound = make_spec(ask)
         refuse_unwatched(bound)
-    except NobodyNamedError as error:
-        raise UsageError(
-            f'{spec.path}: {error.problem}. Name one under [parts]:\n  {error.role} = "{error.name}"\n{error.others}'
-        ) from error
+    except MissingRoleError as error:
+        raise error.with_example(f'{error.role} = "{error.name}"  # in [parts] of {spec.path}') from error
     return bound
 
 

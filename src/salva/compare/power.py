@@ -6,7 +6,7 @@ are taken to fail independently of each other, which is the worst case for a pai
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from salva.compare.pairing import figure_over, values_by_case
 from salva.compare.series import Key, Series
 from salva.core.about import options_of
 from salva.core.counted import counted
+from salva.core.options import parse_options
 from salva.errors import UsageError
 from salva.results.headline import is_apart
 from salva.stats.paired import chance_to_show
@@ -116,7 +117,7 @@ class Basis:
         return one_more_repeat(repeats) if self.rate is not None else self._variance(0.0, repeats)
 
 
-def power_lines(subject: str, target: Target) -> list[str]:
+def power_lines(subject: str, target: Target, settings: Mapping[str, str] | None = None) -> list[str]:
     """The answer for a run directory, a suite's name, or an empty subject."""
     if subject and (Path(subject) / "salva.db").is_file():
         return _of_run(Path(subject), target)
@@ -125,7 +126,7 @@ def power_lines(subject: str, target: Target) -> list[str]:
             f"{subject!r} is neither a run directory nor a suite; give the directory salva run printed, or one of "
             f"{', '.join(names)}"
         )
-    return _of_suite(subject, target)
+    return _of_suite(subject, target, settings or {})
 
 
 def _of_run(directory: Path, target: Target) -> list[str]:
@@ -227,9 +228,9 @@ def _parts(series: Series, values: dict[str, list[float]]) -> Parts | None:
     return parts_of(by_category) or parts_of({"": list(values.values())})
 
 
-def _of_suite(name: str, target: Target) -> list[str]:
+def _of_suite(name: str, target: Target, settings: Mapping[str, str]) -> list[str]:
     """From assumptions: rates, or spreads where the suite leads with another figure."""
-    n_categories, sizes = _counted(name) if name else (1, {})
+    n_categories, sizes = _counted(name, settings) if name else (1, {})
     own = component_facts.own_figures(name)[:1] if name else ()
     lines = [
         f"{name or 'any suite'}: nothing was run, so this rests on assumptions; salva power RUN goes by a run's own"
@@ -272,10 +273,11 @@ def _assumed(title: str, n_categories: int, *, is_share: bool, is_rate: bool) ->
         )
 
 
-def _counted(name: str) -> tuple[int, dict[str, int]]:
+def _counted(name: str, settings: Mapping[str, str]) -> tuple[int, dict[str, int]]:
     """Over how many categories a suite averages, and how many cases its smaller sizes have."""
     suite = registry.load("suite", name)
-    built, apart = suite(options_of(suite)()), component_facts.suite_about(name).apart
+    given = {key.removeprefix("suite."): value for key, value in settings.items()}
+    built, apart = suite(parse_options(options_of(suite), given, "suite")), component_facts.suite_about(name).apart
     has_own = bool(component_facts.own_figures(name))
     sizes: dict[str, int] = {}
     categories: set[str] = set()

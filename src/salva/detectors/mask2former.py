@@ -41,7 +41,7 @@ class Mask2FormerOptions(ScoredOptions, CheckpointOptions):
 
     model: str = option(
         "facebook/mask2former-swin-small-coco-instance",
-        "The checkpoint: a hub id, or a folder that save_pretrained or `salva write geneval-weights` wrote.",
+        "The checkpoint: a hub id, or a folder that save_pretrained or `python -m salva.cli.geneval_weights` wrote.",
         target=True,
     )
     threshold: ClassVar[float] = 0.5

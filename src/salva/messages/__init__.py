@@ -15,7 +15,7 @@ from salva.messages.entry import Entry
 
 SUBJECTS = (
     *("components", "options", "files", "runs", "store", "endpoints", "generating", "observing"),
-    *("prompts", "english", "suites", "review", "compare", "authoring"),
+    *("prompts", "english", "suites", "review", "compare", "authoring", "commands"),
 )
 """The modules of this room that hold templates."""
 
@@ -53,7 +53,7 @@ def entries() -> Mapping[str, Entry]:
     return found
 
 
-def message(code: str, **values: object) -> Message:
+def message(code: str, /, **values: object) -> Message:
     """The text of a code with its values filled in."""
     return Message(f"{entries()[code].template.format(**values)} [{code}]", code)
 

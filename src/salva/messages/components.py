@@ -12,8 +12,8 @@ ENTRIES: Mapping[str, Entry] = {
         "Components are found by role and name. `salva list` shows those that are installed; a plugin registers its own by an entry point.",
     ),
     "role-unset": Entry(
-        "{problem}; name one, as in --{role} {name}. {others}",
-        "The suite needs somebody in this role, and the model that is tested has no default for it.",
+        "{problem}. Name one:\n  {example}\n{others}",
+        "The suite needs a component in this role, and the model that is tested has no default for it.",
     ),
     "extra-missing": Entry(
         "{component} needs packages that are not installed. Install them with: {install}",

@@ -7,6 +7,14 @@ from collections.abc import Mapping
 from salva.messages.entry import Entry
 
 ENTRIES: Mapping[str, Entry] = {
+    "name-unknown": Entry(
+        "There is no {kind} named {name!r}. Known: {known}.{meant}",
+        "`salva list` shows every name that can be given.",
+    ),
+    "code-unknown": Entry(
+        "No message has the code {code!r}.{meant}",
+        "docs/reference/messages.md lists every code.",
+    ),
     "option-unknown": Entry(
         "{owner} has no option {name!r}.{meant}",
         "`salva list ROLE -v` shows the options of every component.",
@@ -19,5 +27,42 @@ ENTRIES: Mapping[str, Entry] = {
     ),
     "flag-needed": Entry(
         "{flag} is needed: {why}.",
+    ),
+    "path-unused": Entry(
+        "The suite {suite!r} reads no file, got {path!r}.",
+        "Its cases are made from options; `salva list suites NAME` shows them.",
+    ),
+    "command-unknown": Entry(
+        "There is no command {name!r}.{meant} `salva --help` lists all commands.",
+    ),
+    "value-expected": Entry(
+        "Expected KEY=VALUE, got {pair!r}.",
+        "An example: --set model.faults=entity-omission:0.3.",
+    ),
+    "value-given-twice": Entry(
+        "{key!r} is set twice, to {first!r} and to {second!r}.",
+    ),
+    "config-key-unknown": Entry(
+        "{path!r} sets {key!r}, which is no flag of this command. Known: {known}.",
+        "A config file holds the long flags without dashes, and a table [set] with ROLE.OPTION = value.",
+    ),
+    "output-is-folder": Entry(
+        "-o names the folder {path!r}. Name the file to write in it.",
+    ),
+    "output-to-stdout": Entry(
+        "-o needs the name of a file. Leave it out to print.",
+    ),
+    "folder-missing": Entry(
+        "There is no folder {folder!r} to write {name!r} to. Make it first.",
+    ),
+    "images-in-memory": Entry(
+        "--images is {url!r}, which is gone when the command ends. Name a folder that stays.",
+    ),
+    "number-not-finite": Entry(
+        "{value!r} is no finite number.",
+    ),
+    "keyword-invalid": Entry(
+        "{name}= is {value}, {kind}; it must be {wanted}.",
+        "Keywords of run_suite take the values of the flags of the same name.",
     ),
 }

@@ -17,12 +17,10 @@ from pathlib import Path
 
 from salva.assets.files import asset_names, read_asset
 from salva.core.blame import blaming, translating
-from salva.core.counted import counted
-from salva.core.spec import Binding, RunSpec
+from salva.core.spec import Binding
 from salva.core.versions import installed_version
 from salva.errors import PluginError, SalvaError, install_line
 from salva.hardware.cores import n_cores
-from salva.runs.plan import n_pictures, planned_cases
 from salva.store.sqlite import open_run
 
 KEYS = (
@@ -69,16 +67,15 @@ class Finding:
     """Whether salva cannot work as it is."""
 
 
-def examine(spec: RunSpec | None = None, directory: Path | None = None) -> Iterator[Finding]:
-    """Everything, section by section; a specification adds what its run would need."""
-    where = directory or Path("runs")
+def examine(directory: Path = Path("runs")) -> Iterator[Finding]:
+    """Everything, section by section; directory: where runs would be stored."""
     yield from _versions()
     yield from _extras()
     yield from _devices()
     for name in KEYS:
         yield Finding(section="keys", name=name, state="set" if os.environ.get(name) else "not set")
     yield from _own_files()
-    yield from _disk(where, spec)
+    yield from _disk(directory)
 
 
 def _versions() -> Iterator[Finding]:
@@ -155,8 +152,8 @@ def _own_files() -> Iterator[Finding]:
     yield Finding(section="files", name="weights and sprites", state=state, is_bad=bool(problems))
 
 
-def _disk(where: Path, spec: RunSpec | None) -> Iterator[Finding]:
-    present = next(path for path in (where.absolute(), *where.absolute().parents) if path.exists())
+def _disk(where: Path) -> Iterator[Finding]:
+    present = _existing(where)
     try:
         with tempfile.TemporaryDirectory(prefix=".salva-doctor-", dir=present) as trial, open_run(Path(trial), "write"):
             pass
@@ -164,23 +161,20 @@ def _disk(where: Path, spec: RunSpec | None) -> Iterator[Finding]:
         yield Finding(section="disk", name="runs", state=f"cannot be stored in {present}: {error}", is_bad=True)
     else:
         yield Finding(section="disk", name="runs", state=f"can be stored in {present}")
-    free = shutil.disk_usage(present).free
-    yield Finding(section="disk", name="free", state=_size(free))
-    if spec is not None:
-        n_painted = n_pictures(planned_cases(spec)) * spec.repeats
-        n_images = n_painted * len(spec.models)
-        needed = sum(_needed(model, n_painted) for model in spec.models)
-        verdict = "fits" if needed < free else "does not fit"
-        yield Finding(
-            section="disk",
-            name=f"{spec.suite.label} {spec.size}",
-            state=f"{counted(n_images, 'images')}, at most about {_size(needed)}: {verdict}",
-            is_bad=needed >= free,
-        )
+    yield Finding(section="disk", name="free", state=size_text(free_bytes(where)))
 
 
-def _needed(model: Binding, n_images: int) -> int:
-    """How many bytes a model's pictures take, from the size its options name."""
+def _existing(where: Path) -> Path:
+    return next(path for path in (where.absolute(), *where.absolute().parents) if path.exists())
+
+
+def free_bytes(where: Path) -> int:
+    """The free space where a directory is or would be."""
+    return shutil.disk_usage(_existing(where)).free
+
+
+def needed_bytes(model: Binding, n_images: int) -> int:
+    """The most bytes that images of a model take, by the size its options name."""
     options = model.options
     width, height = getattr(options, "width", None), getattr(options, "height", None)
     size = str(getattr(options, "size", "") or "")
@@ -192,7 +186,8 @@ def _needed(model: Binding, n_images: int) -> int:
     return int(n_images * (n_pixels * _BYTES_PER_PIXEL + _ROW_BYTES))
 
 
-def _size(n_bytes: float) -> str:
+def size_text(n_bytes: float) -> str:
+    """A number of bytes for people."""
     for unit in ("B", "KiB", "MiB", "GiB"):
         if n_bytes < 1024:
             return f"{n_bytes:.0f} {unit}" if unit in ("B", "KiB") else f"{n_bytes:.1f} {unit}"

@@ -22,7 +22,7 @@ from salva.core.protocols import Check
 from salva.core.spec import RunSpec
 from salva.engine.cast import DETECTOR, AppliedCheck, Cast
 from salva.engine.guard import build
-from salva.errors import NobodyNamedError, SalvaError, UsageError
+from salva.errors import MissingRoleError, SalvaError, UsageError
 from salva.results.headline import MACRO, is_apart, leading_check
 from salva.results.uncheckable import why_unchecked
 from salva.results.rates import BOTH_WRONG
@@ -284,7 +284,7 @@ def refuse_unwatched(spec: RunSpec) -> None:
             return
         problem = f"the check {leading!r} leads here and goes by a detector's boxes"
     strangers = [b.label for b in spec.models if not b.about.defaults.get("detector")] or [b.label for b in spec.models]
-    raise NobodyNamedError(
+    raise MissingRoleError(
         f"{problem}, and nobody looks at pictures of {', '.join(strangers)} unless named",
         "detector",
         EXAMPLE,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from salva.cli import flags
+from salva.cli import help as pages
 from salva.core.counted import counted
 from salva.errors import UnusableError, UsageError
 
@@ -24,11 +25,11 @@ _PATIENCE = 5
 """So many replies of which none could be read, before any that could, and the writer is given up."""
 
 
-@click.command(SUITE)
+@click.command(SUITE, cls=pages.Command)
 @click.argument("principles", type=_FILE)
 @click.option("-o", "--output", type=_FILE, required=True, help="The groups (JSON lines), for suite.path.")
 @click.option("--writer", default="", metavar="openai/MODEL", help="Writes levels, points and questions.")
-@flags.text_model_flags
+@flags.base_url_flag
 @click.option("--sheet", type=_FILE, help="A CSV of which each of two reviewers fills in a copy.")
 @click.option("--review", "reviews", type=_FILE, multiple=True, help="A sheet that a reviewer filled in.")
 @click.option("--only-valid", is_flag=True, help="With --review: only what two reviewers call valid.")

@@ -1,4 +1,4 @@
-"""`salva write geneval-weights`: the detector that GenEval was published with, from mmdet's own file."""
+"""`python -m salva.cli.geneval_weights`: the detector that GenEval was published with, from mmdet's own file."""
 
 from __future__ import annotations
 
@@ -30,3 +30,7 @@ def command(file: Path, output: Path) -> None:
         f"{GENEVAL_SHA256}"
     )
     click.echo(f"use them with: --detector mask2former/{output}")
+
+
+if __name__ == "__main__":
+    command()
