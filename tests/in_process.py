@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
@@ -20,6 +21,11 @@ class Done(NamedTuple):
     returncode: int
     stdout: str
     stderr: str
+
+    @property
+    def codes(self) -> list[str]:
+        """The codes of the messages on stderr."""
+        return re.findall(r"\[([a-z]+(?:-[a-z]+)+)\]", self.stderr)
 
 
 Command = Callable[..., Done]

@@ -32,7 +32,7 @@ def test_a_few_lines_run_a_suite_and_give_a_data_frame(tmp_path: Path) -> None:
     truth = frame[frame["check"] == "truth"]
     assert len(truth) == 12
     assert truth["is_fail"].any()
-    assert set(truth.loc[truth["is_fail"], "errors"]) <= {"entity-omission"}
+    assert set(truth.loc[truth["is_fail"], "failure_types"]) <= {"entity-omission"}
     rates = frame.groupby("label.law")["is_fail"].mean()
     assert rates.between(0, 1).all()
     assert run.summary.to_json()["cases"] == 12
@@ -158,7 +158,7 @@ def test_a_run_of_a_function_opens_without_it(tmp_path: Path) -> None:
     for words in (
         ("report", directory, "--format", "json"),
         ("verify", directory),
-        ("judge", directory, "--set", "check.threshold=0.6"),
+        ("rejudge", directory, "--set", "check.threshold=0.6"),
         ("export", directory, "--as", "csv", "-o", str(tmp_path / "rows.csv")),
         ("report", directory, "-o", str(tmp_path / "report.html")),
     ):

@@ -137,7 +137,9 @@ def test_cases_of_a_number_are_balanced_and_nested() -> None:
 def test_report_json_has_the_contract_keys(run_directory: Path) -> None:
     done = salva("report", str(run_directory), "--format", "json")
     figures = json.loads(done.stdout)
-    contract = "suite models cases outcomes failure_rate interval macro_rate excess errors tables metrics by_model"
+    contract = (
+        "suite models cases outcomes failure_rate interval macro_rate excess failure_types tables metrics by_model"
+    )
     assert set(contract.split()) <= set(figures)
     assert figures["suite"] == "metalogic"
     assert figures["cases"] == 20
@@ -154,7 +156,7 @@ def test_report_json_has_the_contract_keys(run_directory: Path) -> None:
     assert [row[0] for row in controls["rows"]] == ["same-scene", "truth"], "truth has its control too"
     low, high = figures["rates"]["wrong"]["without_one_template"]
     assert low < figures["failure_rate"] < high
-    assert figures["errors"]["entity-omission"] > 0
+    assert figures["failure_types"]["entity-omission"] > 0
 
 
 @pytest.mark.parametrize("form", ["html", "md", "csv"])
@@ -169,7 +171,7 @@ def test_exported_csv_has_the_contract_columns(run_directory: Path, tmp_path: Pa
     path = tmp_path / "verdicts.csv"
     salva("export", str(run_directory), "--as", "csv", "-o", str(path))
     rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
-    fixed = ["case_id", "suite", "model", "repeat", "arm", "check", "outcome", "errors"]
+    fixed = ["case_id", "suite", "model", "repeat", "arm", "check", "outcome", "failure_types"]
     assert list(rows[0])[: len(fixed)] == fixed
     assert {row["arm"] for row in rows} == {"pair", "control"}
     assert {row["check"] for row in rows} == {"same-scene", "truth"}
@@ -294,27 +296,17 @@ def test_a_config_file_names_every_flag_as_it_is_typed_and_a_typed_setting_takes
     assert list((tmp_path / "pictures").rglob("*.webp"))
 
 
-def test_a_config_file_may_use_the_names_of_before(tmp_path: Path) -> None:
-    lines = f'models = ["painter"]\njudges = []\nimages_at = "file://{tmp_path}/pictures"\n'
-    (tmp_path / "salva.toml").write_text(lines, encoding="utf-8")
-    typed = ("--set", "model.side=256", "--reader", "none", "--size", "2", "--no-progress", "--out", "x")
-    asked = salva("run", "metalogic", "--config", "salva.toml", *typed, cwd=tmp_path)
-    assert asked.returncode == 0, asked.stderr
-    assert "'images_at' is called 'images' now" in asked.stderr
-    stored = json.loads((tmp_path / "x" / "run.json").read_text(encoding="utf-8"))
-    assert [model["name"] for model in stored["asked"]["models"]] == ["painter"]
-    assert list((tmp_path / "pictures").rglob("*.webp"))
-
-
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("repeats = [1, 2]", "repeats is [1, 2]; it takes one value"),
-        ("seed = {a = 1}", "seed is {'a': 1}; it takes one value"),
-        ("only = [[1]]", "only is [[1]]; it takes a list of values"),
-        ("repeats = 99999999999", "--repeats is 99999999999; it must be from 1 to 100,000"),
+        ("repeats = [1, 2]", "[option-invalid]"),
+        ("seed = {a = 1}", "[option-invalid]"),
+        ("only = [[1]]", "[option-invalid]"),
+        ("repeats = 99999999999", "--repeats"),
         ("max-images = true", "'true' is not a valid integer"),
-        ('settings = ["model.side=128"]', "'settings' is no flag of this command; known: control, detector, dry-run"),
+        ('settings = ["model.side=128"]', "[config-key-unknown]"),
+        ("set = 3", "[option-invalid]"),
+        ("set =", "[file-unreadable]"),
     ],
 )
 def test_a_config_file_is_held_to_what_could_be_typed(line: str, message: str, tmp_path: Path) -> None:
@@ -335,7 +327,7 @@ def test_every_flag_has_a_variable_named_after_it(name: str) -> None:
             flag = max(option.opts, key=len)
             after_it = flag.removeprefix("--").replace("-", "_").upper()
             assert _variable(option) in (f"SALVA_{after_it}", f"SALVA_{name.upper()}_{after_it}"), flag
-            assert option.show_envvar, flag
+            assert not option.show_envvar, flag
 
 
 def _variable(option: click.Option) -> str | None:
@@ -372,19 +364,14 @@ def test_what_is_set_for_one_command_does_not_reach_another() -> None:
     assert salva("rewrite", "cat & dog", SALVA_REWRITE_FORMAT="jsonl").stdout.startswith("{")
 
 
-def test_a_form_for_all_commands_counts_where_none_is_set_for_one() -> None:
-    assert salva("rewrite", "cat & dog", SALVA_FORMAT="jsonl").stdout.startswith("{")
-    both = salva("rewrite", "cat & dog", SALVA_FORMAT="jsonl", SALVA_REWRITE_FORMAT="table")
-    assert not both.stdout.startswith("{")
-
-
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
 def test_output_to_a_full_disk_is_told_in_one_line() -> None:
     program = [sys.executable, "-c", "from salva.cli.main import main; main()", "cases", "metalogic", "--size", "4"]
     with open("/dev/full", "w", encoding="utf-8") as full:
         done = subprocess.run(program, stdout=full, stderr=subprocess.PIPE, text=True)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
-    assert "cannot print all there is to say (No space left on device)" in done.stderr
+    assert "No space left on device" in done.stderr
+    assert "[output-full]" in done.stderr
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
@@ -448,7 +435,7 @@ def test_list_tells_of_one_component_what_it_is_made_for_and_its_options() -> No
 def test_list_refuses_a_name_nobody_registered(kind: str, name: str) -> None:
     done = salva("list", kind, name)
     assert done.returncode == 2
-    assert f"no {kind[:-1]} named {name!r}; known: " in done.stderr
+    assert done.codes == ["name-unknown"]
     assert "Did you mean" in done.stderr
 
 
@@ -462,8 +449,8 @@ for line in sys.stdin:
 @pytest.mark.parametrize(
     ("word", "advice"),
     [
-        ("refused", "by a refusal; the same command does not ask again, --retry-refused does"),
-        ("error", "ERROR; the same command tries again"),
+        ("refused", "refusals-kept"),
+        ("error", "errors-retried"),
     ],
 )
 def test_a_run_that_failed_says_why_and_what_to_do(word: str, advice: str, tmp_path: Path) -> None:
@@ -482,9 +469,9 @@ def test_a_run_that_failed_says_why_and_what_to_do(word: str, advice: str, tmp_p
         done = salva("run", "metalogic", *asked, "--reader", "none", cwd=tmp_path)
         assert done.returncode == 3, done.stderr
         assert "not today" in done.stdout
-        assert advice in done.stderr
+        assert advice in done.codes
         for check in ("truth", "same-scene"):
-            assert re.search(rf"verdicts of {check} ERROR: .*not today", done.stderr), "whoever leads"
+            assert re.search(rf"verdicts of {check} .*not today.*\[verdicts-failed\]", done.stderr)
 
 
 def test_a_repeated_command_without_a_gate_forgets_what_the_last_one_decided(tmp_path: Path) -> None:
@@ -510,4 +497,4 @@ def test_a_gate_on_a_rate_that_nothing_could_enter_is_refused_before_painting(tm
 def test_the_package_itself_is_the_command_line() -> None:
     done = subprocess.run([sys.executable, "-m", "salva", "no-such-command"], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("salva: no command named 'no-such-command'")
+    assert "[command-unknown]" in done.stderr

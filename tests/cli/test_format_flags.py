@@ -65,23 +65,24 @@ def test_a_format_of_a_plugin_is_listed_and_its_options_are_flags(
             assert told == f"{2 * len(records.verdicts)} counts in {out}\n"
             assert out.read_text() == f"{2 * len(records.verdicts)}!"
             shown = _export("--help")
-            assert "counted         A file: how many verdicts there are." in shown
+            assert "A file: how many verdicts there are." in shown
             assert "counted: how often to count each." in shown
     finally:
         importlib.reload(export_command)
 
 
 def test_every_format_stands_in_the_help_with_what_it_is() -> None:
-    shown = _export("--help")
+    shown = " ".join(_export("--help").split())
     for entry in registry.entries("exporter"):
-        assert f"{entry.name:16}{entry.summary}"[:70] in shown
+        sentence = entry.summary or (registry.load("exporter", entry.name).__doc__ or "").partition("\n")[0]
+        assert f"{entry.name} {sentence}" in shown
 
 
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
         (["--as", "cvs", "-o", "x"], "no export format named 'cvs'.*Did you mean 'csv'"),
-        (["--as", "csv", "-o", "x", "--min-score", "0.5"], "--min-score is for the format dpo and sft; leave it out"),
+        (["--as", "csv", "-o", "x", "--min-score", "0.5"], r"\[format-flag\]"),
         (["--as", "sft", "-o", "x", "--filter", "none", "--max-asymmetry", "0.2"], "nowhere"),
     ],
 )
@@ -97,8 +98,8 @@ def test_a_mistake_in_an_import_is_named(tmp_path: Path) -> None:
     given = [str(tmp_path / "r.csv"), "--out", str(tmp_path / "run")]
     for arguments, complaint in (
         (["--as", "rating"], "no import format named 'rating'.*Did you mean 'ratings'"),
-        (["--as", "tifa-lite", "--rater", "who"], "--rater is for the format ratings; leave it out for tifa-lite"),
-        (["--as", "ratings", "--scale", "cosine"], "--scale is for the format tifa-lite; leave it out for ratings"),
+        (["--as", "tifa-lite", "--rater", "who"], r"\[format-flag\]"),
+        (["--as", "ratings", "--scale", "cosine"], r"\[format-flag\]"),
     ):
         done = CliRunner().invoke(salva, ["import", *given, *arguments])
         assert isinstance(done.exception, UsageError)

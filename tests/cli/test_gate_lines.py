@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -58,17 +57,6 @@ def test_of_two_models_the_one_that_is_whole_passes(
     whole, part = _decided(monkeypatch, 2, _model("whole"), _model("part", n_failed=2))
     assert (whole.passed, part.passed) == (True, False)
     assert "each model by itself; 1 of 2 passed" in capsys.readouterr().err
-
-
-def test_what_changed_is_said_only_where_a_rate_has_taken_the_place_of_another(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    _decided(monkeypatch, 0, _model())
-    assert "until now" in capsys.readouterr().err
-    _decided(monkeypatch, 0, _model(leading=replace(_leads(), rate=None)))
-    said = capsys.readouterr().err
-    assert "gate passed" in said
-    assert "until now" not in said
 
 
 @pytest.mark.parametrize("limit", ["--max-failure-rate", "--max-cost"])

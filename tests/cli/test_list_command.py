@@ -92,11 +92,15 @@ def test_a_report_is_written_where_it_is_told_and_nowhere_else(tmp_path: Path) -
     assert [path.name for path in out.iterdir()] == ["page.html"]
     done = salva("report", str(tmp_path / "run"), "--format", "json", "-o", str(tmp_path / "typo" / "x.json"))
     assert done.returncode == 2
-    assert "make it first" in done.stderr
+    assert done.codes == ["folder-missing"]
     assert not (tmp_path / "typo").exists()
-    for odd, why in ((str(out), "a folder"), (str(tmp_path / "new") + "/", "a folder"), ("-", "leave it out")):
+    for odd, code in (
+        (str(out), "output-is-folder"),
+        (f"{tmp_path}/new/", "output-is-folder"),
+        ("-", "output-to-stdout"),
+    ):
         done = salva("report", str(tmp_path / "run"), "-o", odd)
-        assert (done.returncode, why in done.stderr) == (2, True), odd
+        assert (done.returncode, done.codes) == (2, [code]), odd
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "run"]
     (tmp_path / "out" / "link.md").symlink_to(tmp_path / "out" / "page.md")
     (tmp_path / "out" / "page.md").touch()

@@ -39,6 +39,10 @@ _NO_PICTURE = Picture(rgb=bytes(3), width=1, height=1)
 Name = TypeVar("Name")
 
 
+SPLITS = 10
+"""The parts of the Inception Score, as published."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
     """Which figures, by which network."""
@@ -51,7 +55,6 @@ class Wanted:
     """Real pictures, for FID."""
     logits: str = ""
     """The embedder's output for Inception Score."""
-    n_splits: int = 10
     held_out: Path | None = None
     """Pictures by class, to calibrate the logits."""
 
@@ -75,7 +78,7 @@ def quality_figures(directory: Path, wanted: Wanted, progress: Progress = SILENT
             temperature = calibrated_temperature(wanted.held_out, wanted.embedder, options, progress)
             name = f"I-IS, temperature {temperature:.4g}"
         scores = run_inception_score(
-            directory, wanted.embedder, options, progress, temperature=temperature, n_splits=wanted.n_splits
+            directory, wanted.embedder, options, progress, temperature=temperature
         )
         figures.append((name, scores))
     return [(model, name, quality) for name, by_model in figures for model, quality in by_model.items()]
@@ -109,7 +112,7 @@ def run_inception_score(
     progress: Progress = SILENT,
     *,
     temperature: float = 1.0,
-    n_splits: int = 10,
+    n_splits: int = SPLITS,
 ) -> dict[str, Quality]:
     """Inception Score of each model's pictures, by model.
 

@@ -22,6 +22,7 @@ from salva.engine.progress import Progress
 from salva.errors import UsageError
 from salva.runs.image_quality import (
     SILENT,
+    SPLITS,
     Stage,
     Wanted,
     built_embedder,
@@ -155,7 +156,7 @@ def _inception_scores(
     actor, component = built_embedder(wanted.embedder, options)
 
     def figure(of: str, logits: object, n: int) -> SetFigure:
-        n_splits = min(wanted.n_splits, n)
+        n_splits = min(SPLITS, n)
         score = inception_score(logits, temperature=temperature, n_splits=n_splits)  # type: ignore[arg-type]  # an array
         return _figure(name, of, score, wanted.embedder)
 
