@@ -166,7 +166,7 @@ def test_a_proposal_without_the_column_is_not_used_and_an_odd_mark_is_refused(tm
     (row,) = read_prompt_rows(str(path))
     assert (row.formulas, row.proposals) == ((None,), ("cat & dog",))
     path.write_text("prompt,formula,formula_by,accepted\nA cat sits by a dog,cat & dog,openai/x,maybe\n")
-    with pytest.raises(UsageError, match=r"\[accepted-unknown\]"):
+    with pytest.raises(UsageError, match=r"\[prompt-cell\]"):
         read_prompt_rows(str(path))
 
 

@@ -388,12 +388,12 @@ def test_prompts_come_from_files(tmp_path: Path, name: str, content: str, found:
 @pytest.mark.parametrize(
     ("name", "content", "problem"),
     [
-        ("p.txt", "\n", "holds no prompt"),
-        ("p.csv", "name\nx\n", "has no column prompt, or prompt_a and prompt_b"),
-        ("p.csv", "prompt,n\na cup,1\n,2\n", "line 3: no prompt"),
-        ("p.jsonl", '{"text": "a cup"}\n{"text": 3}\n{}\n', "2 entries that cannot be used"),
-        ("p.jsonl", "a cup\n", "line 1 is no JSON"),
-        ("p.txt", None, "cannot be read"),
+        ("p.txt", "\n", "[file-empty]"),
+        ("p.csv", "name\nx\n", "[prompt-column-missing]"),
+        ("p.csv", "prompt,n\na cup,1\n,2\n", "line 3: "),
+        ("p.jsonl", '{"text": "a cup"}\n{"text": 3}\n{}\n', "[rows-invalid]"),
+        ("p.jsonl", "a cup\n", "[json-invalid]"),
+        ("p.txt", None, "[file-unreadable]"),
     ],
 )
 def test_a_file_of_prompts_with_something_wrong_says_where(

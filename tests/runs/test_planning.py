@@ -116,12 +116,3 @@ def test_whoever_judges_or_embeds_alone_needs_no_detector() -> None:
     assert done.exit_code == 0, done.output
 
 
-@pytest.mark.usefixtures("no_pictures")
-def test_a_relation_that_nobody_knows_is_named_with_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    rows = ("prompt_a,prompt_b,check", "a cat,a cat and a dog,differ", "a cat,a dog,no-such-relation")
-    Path("pairs.csv").write_text("\n".join(rows), encoding="utf-8")
-    said = refused("prompts", "--set", "suite.path=pairs.csv", *QUICK)
-    assert said.startswith("'pairs.csv', line 3: no check named 'no-such-relation'; known: ")
-    printed = CliRunner().invoke(command_line, ["cases", "prompts", "--set", "suite.path=pairs.csv"])
-    assert str(printed.exception) == said

@@ -15,7 +15,7 @@ from salva.authoring.asking import Suggestion, suggest
 from salva.core.authored import Writer
 from salva.core.fingerprint import Json
 from salva.english.nouns import plural, singular
-from salva.english.prompt_files import ACCEPTED, CHECK, FORMULA_BY, PromptRow
+from salva.english.prompt_files import ACCEPTED, EXPECT, FORMULA_BY, PromptRow
 from salva.english.sentences import read_prompt
 from salva.errors import FormulaError
 from salva.logic.equivalence import is_contradictory
@@ -107,8 +107,8 @@ def entry_of(
             accepted = before.accepted if before else ""
         if formula := formula or proposals.get(text):
             entry[f"formula{name}"] = formula
-    if row.check:
-        entry[CHECK] = row.check
+    if row.expect:
+        entry[EXPECT] = row.expect
     if formula_by:
         entry |= {FORMULA_BY: formula_by, ACCEPTED: accepted}
     return entry | dict(row.labels)

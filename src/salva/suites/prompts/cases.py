@@ -9,22 +9,19 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from salva.core.case import Case, Finding, Prompt
 from salva.core.fingerprint import fingerprint
 from salva.core.question import Question
 from salva.english.pair_facts import facts_of, findings_of
-from salva.english.prompt_files import PARAPHRASED_BY, PromptRow
+from salva.english.prompt_files import DIFFER, PARAPHRASED_BY, PromptRow
 from salva.english.sentences import Reading, read_prompt
 from salva.logic.equivalence import is_contradictory, is_determinate
 from salva.logic.notation import parse
 from salva.suites.prompts.rewordings import rewordings
 
-SAME, DIFFER = "same", "differ"
 MUST_DIFFER = "must-differ"
-_WORDS = ("", SAME, DIFFER)
-"""What a file may say of a pair; anything else is the name of a check."""
 READ, GIVEN, NONE = "read", "given", "none"
 """Where a case's formulas come from."""
 BY_FORMULA = ("truth", "same-scene")
@@ -44,13 +41,8 @@ class Meant:
     findings: tuple[Finding, ...] = ()
 
 
-def cases_of(row: PromptRow, n_rewordings: int, file: str = "") -> Iterator[Case]:
-    """The cases of a row, those of its rewordings beside each other.
-
-    file: where the row is from, for whoever finds that there is no check of the name it gives.
-    """
-    if row.check not in _WORDS:
-        row = replace(row, where=f"{file!r}, {row.where}")
+def cases_of(row: PromptRow, n_rewordings: int) -> Iterator[Case]:
+    """The cases of a row: its prompts, each with its rewordings."""
     if len(row.texts) == 2:
         yield _pair(row)
         return
@@ -106,14 +98,14 @@ def _meant(row: PromptRow, formulas: Sequence[str | None], problems: Sequence[st
 def _case(
     row: PromptRow, meant: Meant, prompts: tuple[Prompt, ...], labels: Mapping[str, str], suffix: str = ""
 ) -> Case:
-    equivalent, determinate, findings = _decided(prompts, row.check)
-    groups = _check_groups(row.check, n_prompts=len(prompts), has_formulas=all(meant.formulas))
+    equivalent, determinate, findings = _decided(prompts, row.expect)
+    groups = _check_groups(row.expect, n_prompts=len(prompts), has_formulas=all(meant.formulas))
     return Case(
         case_id=f"{case_name(row)}{suffix}",
         suite="prompts",
         category=row.labels.get("category") or _kind(row, meant),
         prompts=prompts,
-        check=_own_check(row.check, len(prompts), meant, equivalent=equivalent, determinate=determinate),
+        check=_own_check(row.expect, len(prompts), meant, equivalent=equivalent, determinate=determinate),
         labels={**labels, **row.labels, "formula": meant.source},
         cluster=row.labels.get("cluster") or " / ".join(row.texts)[:200],
         equivalent=equivalent,
@@ -121,7 +113,6 @@ def _case(
         findings=(*meant.findings, *findings),
         painting=painting_of(row),
         check_groups=groups,
-        extra={"where": row.where},
     )
 
 
@@ -133,42 +124,38 @@ def painting_of(row: PromptRow) -> str:
 def case_name(row: PromptRow) -> str:
     """A case's id without what was made of it: its first words, and a hash of all of them."""
     words = re.findall(r"[a-z0-9]+", row.texts[0].lower())[:5]
-    said = fingerprint([*row.texts, row.check, *row.formulas])[:8]
+    said = fingerprint([*row.texts, row.expect, *row.formulas])[:8]
     return "-".join(("prompts", *(word[:12] for word in words), said))
 
 
-def _decided(prompts: Sequence[Prompt], check: str) -> tuple[bool | None, bool | None, tuple[Finding, ...]]:
+def _decided(prompts: Sequence[Prompt], expect: str) -> tuple[bool | None, bool | None, tuple[Finding, ...]]:
     """Equivalent, determinate, and what to say of that."""
     formulas = [prompt.formula for prompt in prompts if prompt.formula]
     if len(formulas) < len(prompts):
         # Whoever says that two prompts differ in meaning is believed where no formula says more.
-        return (False if check == DIFFER else None), None, ()
+        return (False if expect == DIFFER else None), None, ()
     if len(formulas) == 1:
         return None, is_determinate(parse(formulas[0])), ()
     facts = facts_of(*formulas)
     findings = findings_of(*formulas)
-    if check == DIFFER and facts.equivalent:
+    if expect == DIFFER and facts.equivalent:
         sentence = "the file says that the prompts differ, and by their formulas they say the same"
         findings = (*findings, Finding(kind="same-after-all", sentence=sentence, subject=("a", "b")))
-    if check != DIFFER:
+    if expect != DIFFER:
         findings = tuple(finding for finding in findings if finding.kind not in ("exclusive", "overlapping"))
     return facts.equivalent, facts.determinate, findings
 
 
-def _check_groups(check: str, *, n_prompts: int, has_formulas: bool) -> tuple[tuple[str, ...], ...]:
-    if check not in _WORDS:
-        return ((check,),)
-    if check == DIFFER:
+def _check_groups(expect: str, *, n_prompts: int, has_formulas: bool) -> tuple[tuple[str, ...], ...]:
+    if expect == DIFFER:
         return (("truth",), (MUST_DIFFER, "right-answers")) if has_formulas else ((MUST_DIFFER, "right-answers"),)
     if n_prompts == 1:
         return (BY_FORMULA, BY_ANSWERS) if has_formulas else (BY_ANSWERS,)
     return (BY_FORMULA, BY_ANSWERS, ("same-similarity",)) if has_formulas else (BY_COMPARING,)
 
 
-def _own_check(check: str, n_prompts: int, meant: Meant, *, equivalent: bool | None, determinate: bool | None) -> str:
-    if check not in _WORDS:
-        return check
-    if check == DIFFER:
+def _own_check(expect: str, n_prompts: int, meant: Meant, *, equivalent: bool | None, determinate: bool | None) -> str:
+    if expect == DIFFER:
         return MUST_DIFFER
     if n_prompts == 1:
         return "truth" if meant.source != NONE else "right-answers"

@@ -31,6 +31,6 @@ def embedded_rows(size: str) -> list[PromptRow]:
     prompts = _PROMPTS[:_N_QUICK] if size == "quick" else _PROMPTS
     rows = [PromptRow(where=f"prompt {n}", texts=(text,), formulas=(None,)) for n, text in enumerate(prompts, 1)]
     return rows + [
-        PromptRow(where=f"pair {n}", texts=(a, b), formulas=(None, None), check=check)
-        for n, (a, b, check) in enumerate(_PAIRS, 1)
+        PromptRow(where=f"pair {n}", texts=(a, b), formulas=(None, None), expect=expect)
+        for n, (a, b, expect) in enumerate(_PAIRS, 1)
     ]

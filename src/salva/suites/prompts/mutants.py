@@ -85,7 +85,6 @@ def _case(row: PromptRow, seed: Seed, operator: str, mutant: Mutant) -> Case:
         mutation=mutant.mutation,
         painting=painting_of(row),
         check_groups=((CHECK_OF[operator],),),
-        extra={"where": row.where},
     )
 
 

@@ -12,7 +12,6 @@ import shlex
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import lru_cache
 from typing import ClassVar
 
@@ -26,13 +25,10 @@ from salva.files.infiles import file_bytes
 from salva.files.tables import unusable
 from salva.messages import message
 from salva.suites.prompts.cases import (
-    DIFFER,
     GIVEN,
-    MUST_DIFFER,
     NO_FORMULA,
     NONE,
     READ,
-    SAME,
     case_name,
     cases_of,
 )
@@ -123,11 +119,11 @@ def _digest(path: str) -> str:
 @lru_cache(maxsize=2)
 def _planned(options: PromptsOptions, size: str, digest: str) -> Planned:  # noqa: ARG001  # a file may change
     rows = read_prompt_rows(options.path) if options.path else embedded_rows(size)
-    if problems := [f"{row.where}: {problem}" for row in rows if (problem := _unfit(row))]:
+    if problems := [f"{row.where}: {message('prompt-group')}" for row in rows if len(row.texts) > 2]:
         raise unusable(options.path, problems, "entries")
     by_name: dict[str, PromptRow] = {}
     repeated = [row for row in rows if by_name.setdefault(case_name(row), row) is not row]
-    cases = tuple(case for row in by_name.values() for case in cases_of(row, options.rewordings, options.path))
+    cases = tuple(case for row in by_name.values() for case in cases_of(row, options.rewordings))
     remarks = [*_remarks(options.path, rows, by_name, repeated, cases)]
     parser = options.parser or ("" if options.path else GRAMMAR)
     if options.questions == PARTS:
@@ -138,19 +134,6 @@ def _planned(options: PromptsOptions, size: str, digest: str) -> Planned:  # noq
         changed, of_mutants = mutant_cases(alone, options.mutate, reader_of(parser))
         cases, remarks = (*cases, *changed), [*remarks, *of_mutants]
     return Planned(cases=cases, remarks=tuple(remarks))
-
-
-def _unfit(row: PromptRow) -> str:
-    """Why an entry cannot be tested; empty where it can."""
-    if len(row.texts) > 2:
-        return f"{len(row.texts)} prompts; one, or the two of a pair, can be tested here"
-    close = get_close_matches(row.check, (SAME, DIFFER), n=1, cutoff=0.75)
-    if close and close[0] != row.check:
-        return f"check {row.check!r}; did you mean {close[0]!r}?"
-    if len(row.texts) == 1 and row.check in (DIFFER, MUST_DIFFER):
-        # Its other wording would be one that a law proves to mean the same.
-        return f"check {row.check!r} is of a pair, and this is one prompt; give prompt_a and prompt_b"
-    return ""
 
 
 def _remarks(
