@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -38,8 +39,16 @@ def _rows(told: dict[str, Any], name: str) -> list[dict[str, Any]]:
     return [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
 
 
-def test_a_faultless_painter_is_right_by_our_rule_which_leads(tmp_path: Path) -> None:
-    told = _ran(tmp_path / "run", "--size", "quick", "--model", "painter", "--reader", "none")
+@pytest.fixture(scope="module")
+def faultless(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of the quick size on a faultless painter, to be read alone."""
+    run = tmp_path_factory.mktemp("geneval") / "run"
+    _ran(run, "--size", "quick", "--model", "painter", "--reader", "none")
+    return run
+
+
+def test_a_faultless_painter_is_right_by_our_rule_which_leads(faultless: Path) -> None:
+    told = _told(faultless)
     assert (told["headline"]["check"], told["headline"]["rate"]) == ("truth", "wrong")
     assert told["failure_rate"] == 0
     assert told["headline"]["chance"] > 0.9
@@ -106,9 +115,9 @@ def test_an_embedder_tells_colours_where_one_is_named(tmp_path: Path, monkeypatc
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_what_stands_beside_the_tasks_is_counted_apart(tmp_path: Path) -> None:
+def test_what_stands_beside_the_tasks_is_counted_apart(faultless: Path, tmp_path: Path) -> None:
     flags = ("--size", "quick", "--model", "painter", "--reader", "none")
-    plain = _ran(tmp_path / "plain", *flags)
+    plain = _told(faultless)
     more = _ran(tmp_path / "more", *flags, "--set", "suite.variants=commuted,other-side,exchanged")
     assert plain["headline"]["n"] == more["headline"]["n"] == 24
     rows = _rows(more, "variants")
@@ -120,9 +129,8 @@ def test_what_stands_beside_the_tasks_is_counted_apart(tmp_path: Path) -> None:
     assert [row["images_differ_rate"] for row in rows] == [0.0, 0.0, None], "compared where both say the same"
 
 
-def test_a_second_detector_stands_beside_the_first(tmp_path: Path) -> None:
-    run = tmp_path / "run"
-    _ran(run, "--size", "quick", "--model", "painter", "--reader", "none")
+def test_a_second_detector_stands_beside_the_first(faultless: Path, tmp_path: Path) -> None:
+    run = Path(shutil.copytree(faultless, tmp_path / "run"))
     flags = ("--plugin", f"{GARBAGE}:Blind", "--detector", "blind", "--set", "run.preflight=off", "--no-progress")
     done = salva("rejudge", str(run), *flags)
     assert done.returncode in (0, 3), done.stderr

@@ -144,6 +144,7 @@ def _attempts(directory: Path) -> list[int]:
 
 def test_ctrl_c_at_any_moment_of_the_command_is_heeded_or_the_run_is_whole(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "salva", "run", "metalogic", "--size", "4", "--reader", "none", "--no-progress"]
+    command += ["--set", "model.steps=4"]
 
     def run(directory: Path, interrupted_after_s: float | None = None) -> tuple[int, str]:
         process = subprocess.Popen(

@@ -7,6 +7,7 @@ set is part of every larger one. Harder prompts grow: each holds the one before 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from itertools import combinations, permutations, product
 from random import Random
 
@@ -32,6 +33,7 @@ _COUNTS = (2, 3, 4)
 _MOST_COUNTED = 2
 
 
+@cache
 def embedded(n_each: int) -> tuple[Asked, ...]:
     """So many prompts of each task, or all where there are fewer, task by task."""
     return tuple(
