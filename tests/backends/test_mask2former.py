@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -305,7 +306,7 @@ def test_a_run_stores_masks_and_is_judged(folder: Path, tmp_path: Path) -> None:
         settings=settings,
     )
     assert set(run.verdicts["outcome"]) <= {"PASS", "FAIL"}
-    with sqlite3.connect(tmp_path / "run" / "salva.db") as database:
+    with closing(sqlite3.connect(tmp_path / "run" / "salva.db")) as database:
         looks = [json.loads(seen) for (seen,) in database.execute("SELECT observation FROM observations")]
     assert looks
     assert all("mask" in box for seen in looks for box in seen["boxes"])

@@ -6,6 +6,7 @@ import json
 import shutil
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -74,7 +75,8 @@ def edit(run: Path, *statements: str) -> None:
 def test_a_run_as_it_was_made_matches_and_every_verdict_was_made_anew(run: Path) -> None:
     report = checked(run)
     assert (report.problems, report.unchecked) == ((), ())
-    n_verdicts = sqlite3.connect(run / "salva.db").execute("SELECT count(*) FROM verdicts").fetchone()[0]
+    with closing(sqlite3.connect(run / "salva.db")) as connection:
+        n_verdicts = connection.execute("SELECT count(*) FROM verdicts").fetchone()[0]
     assert report.n_recomputed == n_verdicts > 0
 
 

@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import sqlite3
 from collections import Counter
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -155,7 +156,8 @@ def test_a_render_comes_back_and_counts_its_attempts(tmp_path: Path) -> None:
         store.put_image(StoredImage(image_id="1" * 40, width=3, height=2, digest="d", n_bytes=9))
         assert store.render_outcome(done.key()) == (Status.DONE, store.image("1" * 40), "")
         assert store.render_outcome("other") is None
-    attempts = sqlite3.connect(tmp_path / "salva.db").execute("SELECT attempts FROM renders").fetchall()
+    with closing(sqlite3.connect(tmp_path / "salva.db")) as connection:
+        attempts = connection.execute("SELECT attempts FROM renders").fetchall()
     assert attempts == [(2,)]
 
 
