@@ -108,7 +108,7 @@ def bind_checks(
     suite: str = "",
     is_open: bool = False,
 ) -> tuple[tuple[Binding, ...], tuple[Binding, ...]]:
-    """The checks of a suite whose needed roles are bound, and those that only lack a detector where one may be named."""
+    """The checks of a suite whose needed roles are bound, and those that lack a detector alone, if one may be named."""
     bound_roles = set(roles)
     classes = load_all("check", suite)
     if headline and headline not in classes:

@@ -170,9 +170,9 @@ def _unasked(directory: Path, asked: Asked, summary: RunSummary) -> Iterator[str
                 f" --set {part.prefix}.{option}={as_typed(part.options[option])}" for option in reached_options(part)
             ]
             yield (
-                f"the {part.role} {part.name!r} was not asked {n_observations} times: run.json names it and this command does "
-                f"not, and it would have reached for {', '.join(reached_by(part))}. If you trust it: salva rejudge "
-                f"{directory} --{part.role} {part.spelled}{''.join(settings)}"
+                f"the {part.role} {part.name!r} was not asked {n_observations} times: run.json names it and this "
+                f"command does not, and it would have reached for {', '.join(reached_by(part))}. If you trust it: "
+                f"salva rejudge {directory} --{part.role} {part.spelled}{''.join(settings)}"
             )
 
 

@@ -43,7 +43,7 @@ def selftest(
     progress: Progress,
 ) -> SelftestReport:
     """Paint n_pairs without a fault and n_pairs per fault, then n_hard pictures of every hard kind; look, and count."""
-    bench = make_bench(detector, reader, settings, seed, progress)
+    bench = make_bench(detector, reader, settings, seed)
     faults = [fault for fault in FAULTS if fault != OPTICAL_CHARACTER or bench.reads]
     plain = [
         Trial(case=case_for(fault, number, seed, bench.things), number=number, fault=fault)

@@ -168,7 +168,7 @@ class Bench:
         return conclusions
 
 
-def make_bench(detector: str, reader: str, settings: Mapping[str, str], seed: int, progress: Progress) -> Bench:
+def make_bench(detector: str, reader: str, settings: Mapping[str, str], seed: int) -> Bench:
     """Everything the test needs, loaded."""
     by_role = settings_by_role(settings)
     for option in ("faults", "hard"):
