@@ -73,25 +73,18 @@ ROOMS = {
 """Every folder of the package, in the order in which a reader meets them."""
 
 NAMES_ONLY = {
-    "stats",
-    "charts",
-    "results/metrics",
-    "hardware",
-    "generators",
-    "detectors",
-    "readers",
-    "embedders",
-    "judges",
-    "messages",
-    "cli",
+    *("generators", "detectors", "readers", "embedders", "judges", "cli", "messages", "stats", "charts"),
+    *("results/metrics", "hardware", "remote", "imaging", "files", "testing"),
 }
 """Rooms in which a file's name says enough."""
 
 CHANGES = {
     "add a law": "logic/laws.py ([how](how-to/add-a-law.md))",
     "add a detector": "a file in detectors/, and its lines in built_in.py ([how](how-to/add-a-detector.md))",
-    "add a judge provider": "a file in judges/ that asks through judges/chat_judge.py, and its lines in built_in.py",
-    "add a verdict column": "exchange/verdict_rows.py; a stored one also in core/verdict.py and store/schema.py",
+    "add a judge provider": "a file in judges/ (see judges/endpoint_judge.py), its client in remote/, "
+    "its lines in built_in.py",
+    "add a verdict column": "exchange/verdict_rows.py and notebook/frames.py; a stored one also core/verdict.py, "
+    "store/schema.py, store/rows.py",
     "add a failure type": "the check that finds it, in checks/ or suites/<suite>/ (its `about.failure_types`)",
     "read another image suffix": "imaging/files.py",
     "add a flag to `salva run`": "cli/run_command.py, core/spec.py, and the file in runs/ that acts on it",
@@ -101,9 +94,9 @@ CHANGES = {
 }
 """Ten changes, and the files of src/salva that each touches."""
 
-MOST_WORDS = 5
+MOST_WORDS = 6
 """Of a file's line; a longer one is cut to FEWER_WORDS."""
-FEWER_WORDS = 4
+FEWER_WORDS = 5
 _DANGLING = {
     *("a", "an", "the", "of", "in", "to", "and", "or", "that", "which", "with", "for", "by", "is", "are", "as")
 }
@@ -179,11 +172,11 @@ def _layers() -> list[str]:
 
 
 def short(path: Path) -> str:
-    """The first words of a module's docstring: up to its first stop, cut where that is long."""
+    """The first words of a module's docstring, up to its first stop; a single word says nothing."""
     summary = (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").partition("\n\n")[0]
     words = re.split(r"[:;,.](?=\s|$)", " ".join(summary.split()))[0].split()
     if len(words) <= MOST_WORDS:
-        return " ".join(words)
+        return " ".join(words) if len(words) > 1 else ""
     words = words[:FEWER_WORDS]
     while words[-1] in _DANGLING:
         words.pop()
@@ -196,7 +189,7 @@ def _room(room: str) -> list[str]:
         shown = textwrap.wrap("  ".join(path.name for path in files), 110, break_on_hyphens=False)
     else:
         widest = max(len(path.name) for path in files)
-        shown = [f"{path.name:{widest}}  {short(path)}" for path in files]
+        shown = [f"{path.name:{widest}}  {short(path)}".rstrip() for path in files]
     return ["", f"## {room or 'salva'}", "", f"{ROOMS[room]}", "", "```text", *shown, "```"]
 
 

@@ -1,4 +1,4 @@
-"""What is usual in pocket's world where a caption leaves it open: colours, places, and one of everything.
+"""What is usual in pocket's world: colours, places, and one of everything.
 
 The strongest of the habits its training captions had (training/pocket_priors.py). The painter follows them where that
 is planted, and the embedded groups of CF-World go against them.

@@ -1,4 +1,4 @@
-"""A text model asked about one text after another: again where a reply cannot be used, and given up when it fails."""
+"""Asks a text model in sequence: again where a reply cannot be used, and given up when it fails."""
 
 from __future__ import annotations
 

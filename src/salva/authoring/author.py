@@ -1,4 +1,4 @@
-"""New triples from first word to checked sample: filled, permuted, paraphrased, checked.
+"""Makes new triples and checks them: filled, permuted, paraphrased, checked.
 
 Rules come first; a text model is asked only for what no rule gives. A criterion answered no with confidence removes
 the triple; what is left is a candidate until people have seen it.

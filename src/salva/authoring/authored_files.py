@@ -1,4 +1,4 @@
-"""The file of a suite's authored entries: JSON lines, a sheet for reviewers, and what they made of the entries."""
+"""Files of authored entries: JSON lines, a sheet for reviewers, and what they made of the entries."""
 
 from __future__ import annotations
 

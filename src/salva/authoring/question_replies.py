@@ -1,4 +1,4 @@
-"""What a text model wrote when it was asked for questions, read strictly: exactly the form asked for, or why not.
+"""Parses questions from replies.
 
 The JSON of a reply comes in; questions go out, or problems in words that the model can be told. Nothing is mended:
 an answer that is none of its choices, a dependency on nothing or on itself, a question put twice all spoil a reply.

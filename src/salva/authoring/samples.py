@@ -1,4 +1,4 @@
-"""Triples on their way to a test set: a file of samples, people's reviews of them, and the hard ones of a run.
+"""Triples with their reviews: a file of samples, people's reviews of them, and the hard ones of a run.
 
 A sample is valid when two people say so, or a third where two differ; until then it is unreviewed or disputed, and
 the file says so and who said what, so that a later sheet adds to it. The files are JSON lines that the semvar suite

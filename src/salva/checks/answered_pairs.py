@@ -1,4 +1,4 @@
-"""What checks over the answers about a pair share: whom to ask, what was answered, what is wrong in it.
+"""Answers about a pair: whom to ask, what was answered, what is wrong in it.
 
 A case and what was seen come in; the answers and scores of both pictures go out, or the conclusion that nobody can
 tell. Knows nothing of how a verdict follows from answers.

@@ -1,4 +1,4 @@
-"""What checks share that ask a judge about both pictures of a pair: the questions, the answers, the scores.
+"""What question-asking checks share: the questions, the answers, the scores.
 
 Cases come in, queries go out; answers come in, scores and whatever could not be read go out. Every picture of a case
 is asked the same, so that any two of them can be compared. Pure, and knows nothing of how a verdict follows.

@@ -1,4 +1,4 @@
-"""Question files in the published shapes of TIFA (JSON) and DSG (CSV).
+"""Reads TIFA and DSG files.
 
 A path comes in; questions by caption go out, with the answers the files expect. What is wrong with a file is named
 row by row. Matching captions to prompts and reading answers is not done here.

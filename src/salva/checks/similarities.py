@@ -1,4 +1,4 @@
-"""What checks share that look at vectors: CLIP scores of a pair and how alike its pictures are.
+"""What vector checks share: CLIP scores of a pair and how alike its pictures are.
 
 Vectors of pictures and prompts come in, scores go out, on a scale that is always named.
 """

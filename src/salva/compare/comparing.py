@@ -1,4 +1,4 @@
-"""Models held against each other on the same cases, repeats and seeds: the first is what the others are compared with.
+"""Compares models on the same cases.
 
 Run directories in, one Comparison out. Only pairs that were decided on both sides count; the others are counted, named
 and given bounds. How sure a difference is, stats says; whether two runs may be compared at all, matching says.

@@ -1,4 +1,4 @@
-"""What the verdicts of a run rest on: suite, rules, observers with their weights and snapshots, rewritten prompts.
+"""What verdicts depend on: suite, rules, observers with their weights and snapshots, rewritten prompts.
 
 A run directory comes in, read only; a record goes out. Nothing that is named in it is looked up, built or asked: two
 runs are held against each other by what they say of themselves.

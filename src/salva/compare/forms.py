@@ -1,4 +1,4 @@
-"""A comparison as programs read it (JSON), and as text for an issue (Markdown) or a terminal.
+"""A comparison as JSON or text.
 
 Words that came from runs are escaped or made legible on their way out; numbers are the record's own.
 """

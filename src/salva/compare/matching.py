@@ -1,4 +1,4 @@
-"""Whether two entrants can be held against each other: what must be the same, what may differ and must be said.
+"""Whether two runs are comparable: what must be the same, what may differ and must be said.
 
 Two entrants in; sentences to show go out, or one error that says what differs, why that matters and what to do. A
 comparison is of models: whatever else differs between two runs would be counted as theirs.

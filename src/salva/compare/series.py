@@ -1,4 +1,4 @@
-"""A figure of one model as what every pair brings to it: the form in which two models are held against each other.
+"""A figure by pair: the form in which two models are held against each other.
 
 Judgements in, series out: the figure that leads, then those that stand beside it. A rate is a series of noughts and
 ones; what a suite leads with otherwise it says itself (core/own_figure.py).

@@ -1,4 +1,4 @@
-"""Addresses of endpoints as keys know them: where an answer came from, less what changes without changing that."""
+"""Endpoint addresses as keys know them: where an answer came from, less what changes without changing that."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a suite's author writes about one row of a file, and the text model it may ask. Knows no suite."""
+"""Entries that a suite's author writes. Knows no suite."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cells of tables that people open in a spreadsheet."""
+"""Cells of a spreadsheet, made safe."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A picture of numbers on its way to a report: which columns of a table, drawn how.
+"""A chart, not yet drawn: which columns of a table, drawn how.
 
 Says nothing of pixels or colours; the report draws it for the page and for files.
 """

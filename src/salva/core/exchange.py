@@ -1,4 +1,4 @@
-"""What passes between the door of import and export and a format: what was read, what was written, what is wrong."""
+"""Records of import and export: what was read, what was written, what is wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a Python program hands over to play a role: by name, for as long as its run lasts.
+"""Components that a Python program hands over: by name, for as long as its run lasts.
 
 A function or a pipeline in memory has no text that would make it again, so that a run stores what it is called and
 nothing more. Asked for in another process, or once the run is over, it is missing, and that is said.

@@ -1,4 +1,4 @@
-"""A picture on its way to the store, as pixels or as its file, and what stands for it afterwards (ImageRef)."""
+"""An image before it is stored."""
 
 from __future__ import annotations
 

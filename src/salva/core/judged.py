@@ -1,4 +1,4 @@
-"""What was concluded about one model's pictures: the record a metric is handed.
+"""The record that metrics get: the verdicts on one model, joined with their cases.
 
 Verdicts stand beside their cases, and those that lead are chosen already. A check says by its Rate what its
 failures mean, so that whoever reads verdicts need not know it by name.

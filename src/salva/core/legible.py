@@ -1,4 +1,4 @@
-"""Text from outside as it may be shown: what moves a cursor, colours a terminal or turns writing round is escaped."""
+"""Foreign text made safe to print: what moves a cursor, colours a terminal or turns writing round is escaped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which pixels of a picture belong to a thing: run lengths in, a short text to store, rows of pixels out.
+"""Masks as text and back: run lengths in, a short text to store, rows of pixels out.
 
 A mask covers a rectangle of the picture and nothing beyond it. A run mostly has the length of the one two places
 before it, give or take a pixel, so the differences are what is kept, deflated: some 150 to 850 characters for a

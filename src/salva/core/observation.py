@@ -1,4 +1,4 @@
-"""What a observer saw in one image: detections, text, an answer or a vector.
+"""What an observer reports: detections, text, an answer or a vector.
 
 Each kind turns into JSON and back without loss, because that is how the store keeps it.
 """

@@ -1,4 +1,4 @@
-"""A figure that a suite leads with in the place of a rate, said so that others can compute it over any of its verdicts.
+"""A suite's own headline figure.
 
 A metric names its figures in `about.figures`, the one that leads first. Whoever compares models leaves cases out and
 computes it again, which tables and charts are too slow and too late for.

@@ -1,4 +1,4 @@
-"""What the two halves of a score of a picture against a text mean, step by step: one rubric for people and judges.
+"""The rubric for scores.
 
 Rating sheets and what judges in words are told both take it from here, so that their numbers can be compared. The
 steps are those of SemVarBench's Table 13 in our own words: attributes belong to the things that have them, and the

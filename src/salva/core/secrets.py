@@ -1,4 +1,4 @@
-"""Keys kept out of whatever is stored, printed or logged: whole, in part, and in the forms they travel in.
+"""Keys kept out of stored text.
 
 What counts as a key is told by the environment: variables named like one, and what stands for a password in an
 address. Text is redacted before it is cut, since half a key is half a secret.

@@ -1,4 +1,4 @@
-"""A run as whoever reports or exports it is handed it: its records, and its pictures by id.
+"""A run as exporters get it: its records, and its pictures by id.
 
 Whatever works on these can be tried in a test without a store, and can stand below the store.
 """

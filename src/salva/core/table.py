@@ -1,4 +1,4 @@
-"""A table of numbers on its way to a report."""
+"""A table of a report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parsed JSON that somebody may have edited: each value of the kind it should have, or a ValueError that says where."""
+"""JSON values checked by type: each value of the kind it should have, or a ValueError that says where."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Records that were read from where somebody may have edited them: every field holds what its annotation says, all the
-way down, or a ValueError says which does not. Annotations are read once a class."""
+"""Records checked by their annotations: every field holds what its annotation says, all the way down, or a ValueError
+says which does not. Annotations are read once a class."""
 
 from __future__ import annotations
 

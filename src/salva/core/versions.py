@@ -1,4 +1,4 @@
-"""Which version of a package is installed here."""
+"""Versions of installed packages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who plays which role in a run: generators, actors_by_role and checks, resolved and labelled.
+"""Components by role: generators, actors_by_role and checks, resolved and labelled.
 
 Two components that would be called the same get labels that tell them apart, so that verdicts of
 a detector at two thresholds stand side by side. Loads no weights.

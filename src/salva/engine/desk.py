@@ -1,4 +1,4 @@
-"""The pictures in memory while somebody looks at them."""
+"""Images in memory while observed."""
 
 from __future__ import annotations
 

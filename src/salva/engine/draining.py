@@ -1,4 +1,4 @@
-"""The end of a run that ends early: what was asked for and is still to come is stored, as far as it was paid for.
+"""Ends a run early: what was asked for and is still to come is stored, as far as it was paid for.
 
 Nothing more is begun, and no unit goes on.
 """

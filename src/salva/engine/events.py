@@ -1,4 +1,4 @@
-"""What comes back to the flow from lanes and from the threads that handle files: one record a kind of news."""
+"""Events from lanes and threads: one record a kind of news."""
 
 from __future__ import annotations
 

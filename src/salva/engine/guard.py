@@ -1,4 +1,4 @@
-"""Between the run and components that may do anything: the one broad except.
+"""Contains components that misbehave: the one broad except.
 
 A batch goes in, one outcome per element comes out: what was asked for, or a BackendError. What
 can be tried again is tried again, within bounds. What no element can survive (a component that

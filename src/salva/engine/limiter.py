@@ -1,4 +1,4 @@
-"""How many requests an endpoint takes at once, found by asking: grow while clean, ease off when told to.
+"""Concurrent requests to an endpoint.
 
 It begins with a few and grows with every clean answer. When the endpoint says "too many" the limit falls
 by a fifth, once an episode: answers to requests sent before the fall tell nothing new. From then on it stays

@@ -1,4 +1,4 @@
-"""The looks of a run while they are wanted: found in the store, under way already, or new.
+"""Pending observations: found in the store, under way already, or new.
 
 A look may have to be told what others saw in the same image; it is handed out only when their answers and its
 picture are here. Belongs to the flow's one thread.

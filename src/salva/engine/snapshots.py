@@ -1,4 +1,4 @@
-"""Which model an endpoint says it is: one run, one snapshot each.
+"""The model an endpoint reports: one run, one snapshot each.
 
 The first answer's snapshot is kept with the run; a later one that differs stops it, today or on resuming.
 """

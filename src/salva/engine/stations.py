@@ -1,4 +1,4 @@
-"""A component at work in one process: built, guarded, and handed pictures it can look at.
+"""A component in one process: built, guarded, and handed pictures it can look at.
 
 The same in a thread of the run and in an actor elsewhere. Knows neither queue nor store.
 """

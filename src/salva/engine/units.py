@@ -1,4 +1,4 @@
-"""One case under one model while it is worked on: what its checks ask, and the jobs that it waits for.
+"""One case under one model: what its checks ask, and the jobs that it waits for.
 
 Plain state with no threads, no disk and no models; the flow moves it on.
 """

@@ -1,4 +1,4 @@
-"""The verdict rows of a finished unit: of every check the pair arm, then the control arm where it has one.
+"""Verdict rows of a finished case: of every check the pair arm, then the control arm where it has one.
 
 Pure: no model, no disk. What a check concludes is said elsewhere; here it gets its case, repeat, arm and observers.
 """

@@ -1,4 +1,4 @@
-"""A few threads that do what they are handed, each piece with its own future."""
+"""A small thread pool."""
 
 from __future__ import annotations
 

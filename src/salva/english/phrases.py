@@ -1,4 +1,4 @@
-"""The members of a list in a sentence, and how far each of them reaches.
+"""Members of a list.
 
 Phrases or clauses with the words that join them come in, the formula of the list goes out. A list that can be read in
 two ways is refused with both readings: and beside or, a denial that may go on ("there isn't a cat and a dog"), a place

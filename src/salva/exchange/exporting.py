@@ -1,4 +1,4 @@
-"""A run as files in a format that the registry knows by name."""
+"""Exports by the registry's formats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that people and other programs wrote: their bytes, or their text in UTF-8 or UTF-16.
+"""Reads foreign files: their bytes, or their text in UTF-8 or UTF-16.
 
 What is no text is one error with the line. Knows nothing of what the text means.
 """

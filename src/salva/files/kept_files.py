@@ -1,4 +1,4 @@
-"""The copies of imported files in a run directory, checked against their digests."""
+"""Copies of imported files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one reader of tables and JSON that other people and programs wrote: CSV, TSV, JSON and JSON lines.
+"""The reader of foreign tables: CSV, TSV, JSON and JSON lines.
 
 A path comes in, rows of named cells go out, each with its line. It takes a byte order mark, UTF-16, `sep=` lines and
 NaN (as missing); a duplicate key or column and whatever else is wrong is named with its place. It knows nothing of

@@ -1,4 +1,4 @@
-"""Pictures as Python programs hold them (PIL, numpy, torch) to ours; what they are not is a ValueError in words.
+"""Images as Python objects.
 
 Nothing is guessed: values beyond 0 to 1, several pictures at once or axes in an unknown order are named.
 """

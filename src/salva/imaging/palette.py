@@ -1,5 +1,7 @@
-"""The colour words of formulas as colours: what the painter paints a thing in, and what a picture's pixels are held
-against. One table for both, so that what is painted red is not seen as something else."""
+"""Colour words as colours, for drawing and for reading them from pixels.
+
+One table for both, so that what is painted red is not seen as something else.
+"""
 
 from __future__ import annotations
 

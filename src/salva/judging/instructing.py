@@ -1,4 +1,4 @@
-"""Text in a picture that tells a judge what to say: a reading comes in, the texts that do so leave.
+"""Text that instructs a judge: a reading comes in, the texts that do so leave.
 
 Words alone (score, yes, perfect, 100 %) are on every street and should alarm nobody. What tells a judge what to say was
 learnt from 16,607 texts by many hands in the languages the shipped reader reads (training/train_instructing.py): a

@@ -1,4 +1,4 @@
-"""How much of what a formula says is in a scene: its objects, and its triples, each a share.
+"""The share of a formula satisfied: its objects, and its triples, each a share.
 
 A formula and a scene come in; the objects (is it there?) and triples (its colour, place, number, and how it stands
 to another thing) leave one by one with whether they match, after appendix B of the SemVarBench paper. A formula

@@ -1,4 +1,4 @@
-"""Who takes which place at the lowest cost in all: the assignment problem, for a handful of things.
+"""The assignment problem: the assignment problem, for a handful of things.
 
 Takes a table of costs, one row a thing and one column a place; gives the pairs. The shortest augmenting path for each
 row (Jonker and Volgenant's way), which is exact.

@@ -1,4 +1,4 @@
-"""Whether the things of a scene can be dealt to the cells of one world so that the geometry fits.
+"""Whether a scene fits one world.
 
 Worlds know no geometry: they are numbers of things in cells. Of the placed things of a world take a smallest set that
 keeps it a world wherever the others stand: where two of the set have different places on an axis, the strict order of

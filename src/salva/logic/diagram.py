@@ -1,4 +1,4 @@
-"""One or two formulas as a decision over entities and relations, walked without listing worlds.
+"""Formulas as decision diagrams.
 
 Levels are entities (which class of states?) and relations (true or not?); a formula shrinks at each
 choice, equal rests are walked once. Counting, finding a difference and picking the n-th world are

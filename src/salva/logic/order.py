@@ -1,4 +1,4 @@
-"""Which relations between things can hold together.
+"""Which relations can hold together.
 
 Takes how many things of each entity stand where, and relations said to hold or not; answers whether
 some arrangement on the two axes and in size has exactly those. Things may share a coordinate or a size, so

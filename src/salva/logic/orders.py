@@ -1,4 +1,4 @@
-"""The order of centroids in two scenes, as far as the prompts decide it.
+"""The order of centroids.
 
 Formulas say which things are ordered on which axis; two scenes come in, the orders in which they
 differ go out. Pure. Equal centroids share a rank, which is no order; things with one label are

@@ -1,4 +1,4 @@
-"""The things of a scene and the cells of an entity: how they can be put in, and whether they stand where a cell says.
+"""Entities of a scene and cells: how they can be put in, and whether they stand where a cell says.
 
 Pieces of one entity come in, ways to deal them out go out, alike ones merged. Knows no formulas and no worlds;
 dealing.py asks which of the ways make one.

@@ -1,4 +1,4 @@
-"""Where the things of a scene are, in the words of a formula: places and relations.
+"""Positions and relations in a scene.
 
 Rule "order" (the default): a thing is at a place when it stands on the right side of the things that
 the formula puts at other places of the axis; when none of those is there, halves decide (middle: the

@@ -1,4 +1,4 @@
-"""Whether a scene is one of a formula's worlds, and what is wrong with it when it is not.
+"""Whether a scene satisfies a formula.
 
 A scene comes in and leaves as yes or no (dealing.py has the rule), or as the fewest differences to a world. Labels the
 formula does not mention are ignored. Colours nobody looked at count as none of the mentioned; ask needs_colour first.

@@ -1,4 +1,4 @@
-"""The keywords of salva.run_suite as people write them, to what an ask takes: size=3, only="law=numbering".
+"""Keywords of salva.run_suite.
 
 A keyword that does not exist and a value of another kind are named, with what was meant where that is clear.
 """

@@ -1,4 +1,4 @@
-"""A run as numbers and pictures under names, for a log that draws them over time.
+"""A run's values for loggers.
 
 Nothing that was not decided is a number: a rate that rests on no pair is left out and never zero.
 """

@@ -1,4 +1,4 @@
-"""Whether a function that was handed over paints the same picture from the same prompt and seed.
+"""Whether a function respects seeds.
 
 Pairing rests on that. One picture of a run is painted a second time and compared; nothing of it is stored.
 """

@@ -1,4 +1,4 @@
-"""A checkpoint of transformers on its way into a detector or embedder: found, checked, loaded, run in batches.
+"""Loads a checkpoint of transformers: found, checked, loaded, run in batches.
 
 Whatever can be wrong with it (no such model, gated, half there, pickled, made for something else) leaves here as one
 of our errors. Weights are safetensors at a pinned revision; code from the hub is never run. Knows nothing of boxes

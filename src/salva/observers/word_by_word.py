@@ -1,4 +1,4 @@
-"""How a model that writes attends to what is written already, one word at a time, on a GPU.
+"""Attention of models that write.
 
 cuDNN, which torch prefers on recent GPUs, plans anew for every length, and in a text every word has a length of its
 own: a plan takes longer than several words. So single words attend here, in plain steps; all else as transformers does.

@@ -1,4 +1,4 @@
-"""From what an endpoint sent for a picture to the picture; whatever else it sent is named."""
+"""Responses to images; whatever else it sent is named."""
 
 from __future__ import annotations
 

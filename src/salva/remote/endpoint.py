@@ -1,4 +1,4 @@
-"""Plain HTTP for endpoints without a kit: JSON in, JSON or bytes out, their errors in our words.
+"""Plain HTTP requests: JSON in, JSON or bytes out, their errors in our words.
 
 Nothing larger than a picture could be is ever read, and a redirect never carries a key elsewhere.
 """

@@ -1,4 +1,4 @@
-"""What an endpoint's answer means for the run: try again, give this one up, or stop.
+"""Responses to errors: try again, give this one up, or stop.
 
 One table for every endpoint, by HTTP status and the words of the answer. Knows no library.
 """

@@ -1,4 +1,4 @@
-"""A text model behind an OpenAI-compatible endpoint, asked for JSON and nothing else.
+"""A text model behind an endpoint.
 
 Used for paraphrases and for criteria that code cannot decide. A reply that is not the JSON asked for is asked for
 again, then given up: None, never a guess. With a journal, what was of use once is not asked for again.

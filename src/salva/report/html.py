@@ -1,4 +1,4 @@
-"""The report as one HTML file that needs nothing else: no server, no network, no second file.
+"""The report as one page: no server, no network, no second file.
 
 Takes a run's records and pictures. Prompts, labels and text read from images are data: the
 template escapes them, no script is built from them, and the page's own policy lets nothing

@@ -1,4 +1,4 @@
-"""The same pair as several models painted it, side by side: which pairs a page shows, and where the models differ.
+"""One pair under several models.
 
 Takes records and an ImageSource. A pair is shown when a model broke its check; those that one model got right and
 another did not come first, since they are what a choice between models is made on.

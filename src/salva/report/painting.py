@@ -1,4 +1,4 @@
-"""What was painted in the place of prompts, and which of their words were passed over, as tables.
+"""Prompts that providers rewrote.
 
 A provider may rewrite a prompt, a wrapper deduces what should be seen, a small model passes over words it does not
 know: what is judged by the prompt was not painted word for word, and whoever reads a report should see what was.

@@ -1,4 +1,4 @@
-"""The report as a PDF to send or to print: figures, charts, counterexamples, tables.
+"""The report as a PDF: figures, charts, counterexamples, tables.
 
 Takes a run's records and pictures. Text from prompts and plugins is escaped, since the page maker reads markup.
 Shorter than the HTML report on purpose: paper has no filters.

@@ -1,4 +1,4 @@
-"""A picture on paper with the boxes that were seen in it, drawn as lines, so that they are sharp at any size.
+"""Images with boxes in PDF.
 
 Loaded by the PDF report alone, since it needs the page maker.
 """

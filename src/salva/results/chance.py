@@ -1,4 +1,4 @@
-"""What pictures that have nothing to do with their prompts would get: every picture in the place of another.
+"""The rate of shuffled images: every picture in the place of another.
 
 Cases in, the rate a shuffled faultless painter would have. Worlds of each prompt are painted in thought, each thing in
 its third and what has no place anywhere, and held against other prompts of the same suite; or two of them, of

@@ -1,4 +1,4 @@
-"""What a verdict on each picture by itself says of the pair: both right, one wrong, both wrong alike or not.
+"""Right and wrong images of pairs: both right, one wrong, both wrong alike or not.
 
 Read from the scores that every check of Rate.WRONG leaves.
 """

@@ -1,4 +1,4 @@
-"""How much more often the second wording is painted wrong than the first, paired by case and repeat.
+"""The effect of the wording.
 
 Judgements in, figures out. What is right is a verdict's score `right_<role>`; a pair in which one picture could not be
 decided says nothing here. Pairs of different meanings are no wordings of one thing and stay out.

@@ -1,4 +1,4 @@
-"""A row of a file of ratings, and what its cells say: a number, yes or no, or nothing."""
+"""Cells of a rating file."""
 
 from __future__ import annotations
 

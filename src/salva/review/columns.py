@@ -1,4 +1,4 @@
-"""Which column of a file of ratings is what: by its documented name, or by a flag that names it.
+"""Columns of a rating file: by its documented name, or by a flag that names it.
 
 The heading of a file and the flags come in, a layout goes out. Nothing is guessed: what the names and flags do not
 settle is an error that shows the heading and the flag to give.

@@ -1,4 +1,4 @@
-"""The cases that a table of ratings is about, for a run made of it.
+"""Cases of a rating table.
 
 A rating table comes in; a case for each subject and a place for each item go out. Where a check scores pairs of text
 and image, their roles make the check's cases; anything else is a case of its own.

@@ -1,4 +1,4 @@
-"""Ratings by people and scores by judges, from any number of files, as one table.
+"""Ratings as one table.
 
 Files and the flags that name columns come in, a RatingTable goes out. There is one rule for several files: each gives
 ratings of items by raters, an item is the same where its item columns say the same, and the first rating counts.

@@ -1,4 +1,4 @@
-"""Where the answers of a run come from: one address a component, from the first answer to the last."""
+"""Which endpoints answered: one address a component, from the first answer to the last."""
 
 from __future__ import annotations
 

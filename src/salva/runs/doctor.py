@@ -1,4 +1,4 @@
-"""What this machine has for a run: versions, extras, devices, keys, disk, and whether salva's own files are whole.
+"""What this machine offers: versions, extras, devices, keys, disk, and whether salva's own files are whole.
 
 Says of keys only whether they are set. Nothing is downloaded and no endpoint is asked.
 """

@@ -1,4 +1,4 @@
-"""What earlier runs that lie beside each other tell of the next: what a call cost, how long a picture took.
+"""Prices and times of earlier runs: what a call cost, how long a picture took.
 
 A folder and a specification come in; rates go out. A run that cannot be read is passed over. Nothing is written.
 """

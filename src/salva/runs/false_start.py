@@ -1,4 +1,4 @@
-"""A run that is refused before it has done anything leaves nothing behind.
+"""Removes a run that never started.
 
 Whoever corrects the command, or starts the server it names, must find the same --out free. What was painted, paid for
 or answered stays, and so does what others wrote.

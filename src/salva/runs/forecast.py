@@ -1,4 +1,4 @@
-"""What a run would do and take, counted before anything is painted: for --dry-run.
+"""What a run would take.
 
 A specification and the place it would be stored in come in; counts, prices and times go out, as far as they are known.
 Nothing is loaded, contacted or written. Rates come from what components say of themselves and from earlier runs that

@@ -1,4 +1,4 @@
-"""A limit that a run must keep: which rate, which end of its interval, over how many pairs; passed or not, and why.
+"""The gate on a rate: which rate, which end of its interval, over how many pairs; passed or not, and why.
 
 Figures in, a decision out. A number nobody can trust passes no gate.
 """

@@ -1,4 +1,4 @@
-"""Pictures of a run whose files are gone: painted again by the same command, and held against what they were.
+"""Restores lost image files: painted again by the same command, and held against what they were.
 
 An image's id is the hash of its pixels, so a model that repeats itself puts every file back where it was, and nothing
 that was seen or judged changes. So is a damaged one, known by its size, which costs no more than to see that it is

@@ -1,4 +1,4 @@
-"""What a run directory says it is: run.json, its cases, and the stamp of a finished run."""
+"""The state of a run directory: run.json, its cases, and the stamp of a finished run."""
 
 from __future__ import annotations
 

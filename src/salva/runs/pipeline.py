@@ -1,4 +1,4 @@
-"""A run from its specification to its verdicts, from the beginning or from wherever it stopped.
+"""From specification to verdicts.
 
 Says what happens in which order; how each step is done is said elsewhere. Everything that costs
 is stored before it is used, so the same call after a crash goes on where the last one ended, and

@@ -1,4 +1,4 @@
-"""From a specification to the work it means: which cases, which components, which requests.
+"""From specification to planned work: which cases, which components, which requests.
 
 Pure: the same specification always gives the same plan, so a killed run finds its place again
 by planning anew. Nothing is loaded and nothing is stored here.

@@ -1,4 +1,4 @@
-"""Verdicts made anew from what is stored, held against those that stand there: how `salva verify` finds a false one.
+"""Verdicts recomputed from stored rows.
 
 Nobody looks and nothing is painted. Nothing that run.json names is opened or contacted: a rule that rests on a file is
 not checked, and neither is one whose plugin or version is not there. What cannot be checked is said, never passed over.

@@ -1,4 +1,4 @@
-"""Figures of the sets of pictures that a run consists of: FID, Inception Score and R-precision, kept with the run.
+"""Figures of sets of images: FID, Inception Score and R-precision, kept with the run.
 
 A set is what one model painted for one role of the prompts; of captions and their mutants, `orig` and each operator. A
 picture that several cases share is in its set once. Verdicts play no part.

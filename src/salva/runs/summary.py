@@ -1,4 +1,4 @@
-"""What a run says about itself when it ends."""
+"""What a run concludes."""
 
 from __future__ import annotations
 

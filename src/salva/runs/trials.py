@@ -1,4 +1,4 @@
-"""What observers are asked about pictures of salva's own, and what their answers say about them.
+"""The preflight of observers.
 
 A judge is asked about a thing that is in a drawing and about one that is not; a detector looks at noise and at plain
 grey, where nothing is. Pure: observations in, a finding out or none.

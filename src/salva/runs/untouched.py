@@ -1,4 +1,4 @@
-"""Who is bound and not put to work: everybody in a dry run, and a suite that is told that nothing can be painted."""
+"""Observers that are never used: everybody in a dry run, and a suite that is told that nothing can be painted."""
 
 from __future__ import annotations
 

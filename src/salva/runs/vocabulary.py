@@ -1,4 +1,4 @@
-"""What the detector of a run can name: as it says before it is built, as a run remembers, or as it says once built."""
+"""What the detector can name: as it says before it is built, as a run remembers, or as it says once built."""
 
 from __future__ import annotations
 

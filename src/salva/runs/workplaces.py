@@ -1,4 +1,4 @@
-"""Where the components of a run are put to work: an executor by its name and settings, then ready.
+"""Where components run: an executor by its name and settings, then ready.
 
 No part of a specification: it changes no outcome and no key, and a run can go on elsewhere.
 """

@@ -1,4 +1,4 @@
-"""Image files by the hash of their pixels: bytes in, bytes out.
+"""Image files by hash: bytes in, bytes out.
 
 A file appears under its name only when it is whole and on disk, so a name that exists can be
 trusted after a crash. Knows nothing of formats or rows.

@@ -1,4 +1,4 @@
-"""Where the image files of a run are: in its own directory, or at an address somebody named.
+"""Where image files are: in its own directory, or at an address somebody named.
 
 A run directory is data: an address that it names is contacted for nobody who does not name it again. Knows of every
 place only that files can be read from it and written to it.

@@ -1,4 +1,4 @@
-"""Rows and image files of one run put into another: what is the same stays once, what failed gives way.
+"""Copies rows and images between runs: what is the same stays once, what failed gives way.
 
 Row by row and file by file, each held against its digest before it is taken; whatever is there already is not written
 again, so that the same call goes on where it was stopped. Rows that contradict each other are refused.

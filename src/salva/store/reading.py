@@ -1,4 +1,4 @@
-"""Every row of a run as records: the reading half of salva.db.
+"""Reads a run's rows: the reading half of salva.db.
 
 Others may read while one process writes. A row that is not what salva wrote raises a StoreError
 that names it. Knows nothing of models, formats or what a verdict means.

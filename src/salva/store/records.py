@@ -1,4 +1,4 @@
-"""What the store keeps about work done: renders and looks, with the inputs of their keys."""
+"""Records of work done: renders and looks, with the inputs of their keys."""
 
 from __future__ import annotations
 

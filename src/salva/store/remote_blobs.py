@@ -1,4 +1,4 @@
-"""Image files on any file system that fsspec knows: bytes in, bytes out.
+"""Image files through fsspec: bytes in, bytes out.
 
 On an object store a put is atomic, so a name that exists is whole; elsewhere a writer that was killed may leave half a
 file, which no row names, and which is written anew when its picture is painted again. A file that is not there is a

@@ -1,4 +1,4 @@
-"""Records to rows of salva.db and back, without loss.
+"""Records to rows and back.
 
 A row is a mapping from column to value both ways, so no column depends on its place.
 """

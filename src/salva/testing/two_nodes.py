@@ -1,4 +1,4 @@
-"""A Ray cluster of two nodes on this machine, one of which can be lost; the cores and GPUs they count may be made up.
+"""A local Ray cluster.
 
 Ray's own `ray.cluster_utils.Cluster` is handed over: nothing here imports Ray.
 """

@@ -1,4 +1,4 @@
-"""A component at work in several actors, some of which may die: a lane whose batches go to whoever is free.
+"""A component in several actors.
 
 What an actor takes with it is asked again of another, and counted: a batch that kills whoever works at it is taken
 apart, and a component whose actors die whatever they are asked ends the run. Knows no cluster but by its Workplace.

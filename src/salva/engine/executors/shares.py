@@ -1,4 +1,4 @@
-"""How a cluster is shared among the components of a run: how many actors each has, and what each actor takes.
+"""Divides a cluster among components: how many actors each has, and what each actor takes.
 
 Arithmetic over roles, cores and GPUs; knows no cluster.
 """

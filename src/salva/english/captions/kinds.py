@@ -1,4 +1,4 @@
-"""What kind of thing a class is: something alive, a place, or anything else; and which classes detectors can name.
+"""The kind of a class: something alive, a place, or anything else; and which classes detectors can name.
 
 Exchanging a thing for one of its own kind keeps a sentence English: a dog may eat a cake, a hill may not.
 """

@@ -1,4 +1,4 @@
-"""Nouns of captions that are no things, or stand for the things behind an "of": a picture of, a pair of, in front of.
+"""Nouns that name no entity.
 
 Tables alone; tree.py says what they mean for a sentence.
 """

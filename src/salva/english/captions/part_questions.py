@@ -1,4 +1,4 @@
-"""Questions about a prompt in the DSG manner, without a text model: what it names, how that looks, how it stands.
+"""Questions about parts (DSG).
 
 A reading of a prompt comes in, questions to be answered with yes go out: one for each thing, one for each number and
 attribute, and one for each relation; what is asked of a thing depends on the thing. Only words of the prompt that are

@@ -1,4 +1,4 @@
-"""Which captions can be seeds of mutants: what speaks against a text, and against what was read in it."""
+"""Captions that can have mutants: what speaks against a text, and against what was read in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verbs of captions as predicates say them: sits, sit and sat are sitting; parked and covered stay as they are.
+"""Verbs as predicates: sits, sit and sat are sitting; parked and covered stay as they are.
 
 By the surface of the word, since the lemmas of small English models are wrong for captions (riding to rid).
 """

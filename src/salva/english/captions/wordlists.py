@@ -1,4 +1,4 @@
-"""Lists of words as one writes them down: with spaces between."""
+"""Lists of words: with spaces between."""
 
 from __future__ import annotations
 

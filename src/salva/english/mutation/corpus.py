@@ -1,4 +1,4 @@
-"""What a corpus of captions says how often: which classes stand where, and which of them stand together.
+"""Frequencies in a corpus of captions: which classes stand where, and which of them stand together.
 
 Pools and readings come in one by one, counts stay; operators draw from these.
 """

@@ -1,4 +1,4 @@
-"""What a caption taken apart means as a formula, and what the pictures of its mutants are held against."""
+"""A parsed caption as a formula."""
 
 from __future__ import annotations
 

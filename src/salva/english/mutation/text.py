@@ -1,4 +1,4 @@
-"""A caption changed where the change is: a noun exchanged, a part cut out, a part put in.
+"""A caption with one change: a noun exchanged, a part cut out, a part put in.
 
 Everything else stays letter by letter, so that a picture can only differ for the reason the operator had.
 """

@@ -1,4 +1,4 @@
-"""What makes a picture hard to look at, though it shows the same things: names, and what they do to a layout.
+"""Images that are hard to observe.
 
 Boxes that hold a formula go in; boxes that may stick out, lie over each other, or hold something small, turned, covered
 or drawn in another manner come out. Centres stay where places need them, and the caller checks the formula again.

@@ -1,4 +1,4 @@
-"""A caption and one mutant of it as a case: prompts, pools, formulas where boxes can decide all of them.
+"""A caption and a mutant: prompts, pools, formulas where boxes can decide all of them.
 
 Knows nothing of where the caption came from.
 """

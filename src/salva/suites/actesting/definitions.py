@@ -1,4 +1,4 @@
-"""When a mutant's picture is wrong beside its seed's: three definitions over the same two pictures.
+"""When a mutant's image fails: three definitions over the same two pictures.
 
 `expected` is ours: the picture changes by what the caption changed by, and by nothing else. `paper` is equations 7 to
 14 of ACTesting to the letter, over sets of classes and of predicates. `released` is what the paper's program checks.

@@ -1,4 +1,4 @@
-"""From boxes and answers to what was seen of a picture: which things, and which triples of the two captions.
+"""Boxes and answers to observations: which things, and which triples of the two captions.
 
 Boxes decide predicates of place (on, under, left of, near, ...), by the geometry that formulas go by; a judge is asked
 one closed question about every other triple; a detector that says how boxes stand to each other decides all that it has

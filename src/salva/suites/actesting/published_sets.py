@@ -1,4 +1,4 @@
-"""A run of actesting in the files and folders of the published program.
+"""Writes the published sets.
 
 A JSON list a set (image_id, caption, classes, triples, and what its operator changed), pictures as
 <model>/<set>/<image_id>_<repeat>.png. What is written here `suite.path` and `folder/` read again.

@@ -1,4 +1,4 @@
-"""Questions about one picture made from what it must show: the three kinds, each with criteria for 1, 0.5 and 0.
+"""Questions about one image: the three kinds, each with criteria for 1, 0.5 and 0.
 
 The published rules: every point stands in one question, 0.5 is hard to get, and the third kind asks at l1 for the laws
 of our world and at l2 and l3 for the changed law. What is nearly right and what is wrong may be said for each question;

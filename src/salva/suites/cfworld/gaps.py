@@ -1,4 +1,4 @@
-"""What can be wrong with CF-World's files, by kind, and the table that counts it.
+"""Faults in CF-World's files.
 
 A reader makes findings of these kinds; nothing here reads a file.
 """

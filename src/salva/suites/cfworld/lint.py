@@ -1,4 +1,4 @@
-"""What is wrong with groups and probes, as far as code can see: the four criteria their texts were written under.
+"""Faults in groups and probes.
 
 Visual unambiguity (what decides can be seen), logical deduction (l3 leaves the outcome open, l2 says it), safety, and
 form; that a claim is true to science no code here can tell. Texts in, findings out; nothing is mended.

@@ -1,4 +1,4 @@
-"""The words of a text that carry its meaning, cut to their stems, so that two texts can be held against each other.
+"""The words that carry meaning.
 
 Plain English only: "marbles", "marble" and "marble's" are one stem, "a" and "of" are none.
 """

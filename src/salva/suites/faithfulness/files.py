@@ -1,4 +1,4 @@
-"""Pairs of prompts from CSV files in the published columns.
+"""Pairs from published CSV files.
 
 A path comes in, rows go out; whatever is wrong with the file is found in one reading and named line by line.
 """

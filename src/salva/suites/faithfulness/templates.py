@@ -1,4 +1,4 @@
-"""The prompt templates of the faithfulness suite as data: five laws by four dimensions, and the contrasts.
+"""The prompt templates: five laws by four dimensions, and the contrasts.
 
 In the wordings {a1} is the first thing with its article ("a red cup" where it has a colour), {x1} the same
 without the article, {u1} and {n1} the bare thing with and without one, {b2} the second thing in another

@@ -1,4 +1,4 @@
-"""A faithfulness run in the files and folders of the TIFA-lite project.
+"""Writes TIFA-lite folders.
 
 Prompts, answers, CLIP scores and category means as CSV in the published columns, pictures as
 Images/<law>/<category>/<dimension>/<pair>_A.png. What is written here `salva import --as tifa-lite` reads again.

@@ -1,4 +1,4 @@
-"""Raw answers and CLIP scores in the columns of the TIFA-lite project, read into cases and verdicts.
+"""Reads TIFA-lite answers and scores.
 
 Tells files apart by their columns: prompts, answers to questions (one file a model) and CLIP scores. Rows that lack
 something are named and counted; rows that contradict each other stop the import, since one of them would win in

@@ -1,4 +1,4 @@
-"""Where a verdict that salva exported came from: whose case it is, who looked, and by which rule.
+"""Where an exported verdict came from: whose case it is, who looked, and by which rule.
 
 Cells of a table go out and come in again. By them an import stands under the ids, formulas and names of the run that
 was exported, and can be held against it; whatever contradicts the published files beside them is refused. Knows no

@@ -1,4 +1,4 @@
-"""From answers and CLIP scores that others collected to the verdict of one pair.
+"""Imported answers to verdicts.
 
 The same scores under the same names as the checks give, so that a table cannot tell where they came from. A verdict
 becomes cells of a table here, and cells become a verdict again. Knows no files.

@@ -1,4 +1,4 @@
-"""What a prompt of GenEval asks for, in three forms: the clauses of the metadata, a formula, and English.
+"""What a prompt requires.
 
 A formula holds all that the clauses say, so a case carries it alone: `2 clock & !3 clock` is at least two and fewer
 than three. Clauses that no formula can say (two of one thing, one of them placed) are told so.

@@ -1,4 +1,4 @@
-"""The pictures of the MetaLogic paper as charts: law by modifier, each law, AND against OR, the curve over numbers."""
+"""The paper's charts: law by modifier, each law, AND against OR, the curve over numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prompts without a formula asked about part by part: things, numbers, attributes and relations before the whole.
+"""Prompts asked about by part: things, numbers, attributes and relations before the whole.
 
 Cases come in with one question a prompt; they go out with the questions of what a parser read in the prompt before it,
 and with what to tell of them. The whole is still asked, since a parser does not read everything that a prompt says.

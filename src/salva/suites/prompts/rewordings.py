@@ -1,4 +1,4 @@
-"""A prompt said in other words by a law of logic: a text and its formula come in, proved rewordings go out.
+"""Prompts reworded by a law: a text and its formula come in, proved rewordings go out.
 
 Every rewording has the same worlds, and its English reads back to a formula that has them too. A relation
 seen from the other side comes first, then one law after the other; a double denial comes last.

@@ -1,4 +1,4 @@
-"""SemVarBench triples in the world of the embedded models: templates, swap rules and their formulas.
+"""Triples about pocket's entities: templates, swap rules and their formulas.
 
 Things and templates go in, triples of sentences with their formulas go out. Every triple is decided by the logic
 core before it leaves: the paraphrase means the same as the anchor, the swap does not, and each has one world. The

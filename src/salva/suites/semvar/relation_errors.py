@@ -1,4 +1,4 @@
-"""In which way a picture gets a relation wrong: the five classes of SemVarBench's appendix F.3.2.
+"""How an image gets relations wrong: the five classes of SemVarBench's appendix F.3.2.
 
 From boxes and formulas where there are any, which tells four of the five for sure; else from a judge's scores,
 which tells three. One class a picture, the most specific that fits. Pure.

@@ -1,4 +1,4 @@
-"""What SemVarBench says about scores of triples that others made or use: people's ratings, training data."""
+"""SemVarBench's score of triples: people's ratings, training data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words of a prompt that mean something, each as a question to a judge: for SemVarBench's token accuracy.
+"""The words that carry meaning.
 
 A model can show every word of a prompt and none of the relations between them; so each word is asked for on its own,
 whatever it belongs to. The paper has a language model pick the words; here a list of empty words leaves out the rest.
