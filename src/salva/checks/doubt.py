@@ -13,7 +13,7 @@ from itertools import combinations
 from salva.checks.scenes import Seen
 from salva.core.protocols import Conclusion
 from salva.core.scene import Scene
-from salva.core.verdict import CERTAINTY, FAIL_AT_THRESHOLD, Outcome
+from salva.core.verdict import CERTAINTY, Outcome
 
 MOST_TOGETHER = 6
 """So many of the weakest things, of an image or of two that are compared, are left out in every combination; any
@@ -56,7 +56,6 @@ def doubted(seen: Images, conclusion: Conclusion, find: Callable[[], Hanging | N
     doubt = min(image.doubt or 0.0 for image in seen)
     if hanging is None or hanging.score >= doubt:
         return replace(conclusion, scores={**conclusion.scores, CERTAINTY: certainty})
-    is_fail = conclusion.outcome is Outcome.FAIL
     threshold = max(image.threshold or 0.0 for image in seen)
     # Whether a picture is right is what nobody can say; what was seen in it stays.
     kept = {name: value for name, value in conclusion.scores.items() if name.startswith(("named_", "mean_score_"))}
@@ -64,7 +63,7 @@ def doubted(seen: Images, conclusion: Conclusion, find: Callable[[], Hanging | N
         outcome=Outcome.UNDECIDED,
         reason=f"in doubt: {hanging.words()}; from {threshold:g} on a box counts and from {doubt:g} on it is sure, and "
         f"without {'these' if len(hanging.things) > 1 else 'it'} {conclusion.outcome} would be {hanging.outcome}",
-        scores={**kept, CERTAINTY: certainty, FAIL_AT_THRESHOLD: float(is_fail)},
+        scores={**kept, CERTAINTY: certainty},
     )
 
 

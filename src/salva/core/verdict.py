@@ -20,8 +20,6 @@ OPTICAL_CHARACTER = "optical-character"
 CERTAINTY = "certainty"
 """Score of a verdict: how high a detector's score must be for the verdict to hang on no weaker box; 1 where it hangs on
 none."""
-FAIL_AT_THRESHOLD = "fail_at_threshold"
-"""Score of a verdict left open for doubt: 1 where it would be FAIL if every box that counts were sure, else 0."""
 
 PAIR = "pair"
 """The arm of a verdict on the images of a case under one seed."""

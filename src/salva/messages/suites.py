@@ -14,4 +14,16 @@ ENTRIES: Mapping[str, Entry] = {
     "judge-unsteady": Entry(
         "Asked again about {n} images, the judge graded {flipped} of them differently.",
     ),
+    "files-duplicate": Entry(
+        "Several files are about {what}: {files}. Give one.",
+    ),
+    "import-empty": Entry(
+        "These files hold no {what}. Wanted: {wanted}.",
+    ),
+    "model-name-ambiguous": Entry(
+        "--model {model!r} names one model, and there are {n} files of a kind. Leave it out, or import one file.",
+    ),
+    "repeats-gap": Entry(
+        "There is a {column} {highest} and none {missing}. Number repeats from 0 without a gap.",
+    ),
 }

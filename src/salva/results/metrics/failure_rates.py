@@ -15,7 +15,6 @@ from salva.core.verdict import Outcome, observers_text
 from salva.results.control import compared_controls, excess_of
 from salva.results.headline import by_observers, is_open, of_main_observers
 from salva.results.metrics.control_table import control_table
-from salva.results.metrics.doubt_table import doubt_table
 from salva.results.metrics.rate_charts import rate_charts
 from salva.results.metrics.wording_table import wording_table
 from salva.results.pair_kinds import PairKind, pair_kind
@@ -61,7 +60,6 @@ class FailureRates:
             _by_category(judgements.speaking),
             _failure_types(leading),
             wording_table(judgements),
-            doubt_table(judgements),
             control_table(of_main_observers(judgements.controls), judgements.pairs),
             _checks_compared(judgements),
             _deciders(judgements),

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 from salva.core.chart import Chart, ChartKind
 from salva.core.table import Cell, Table
-from salva.results.metrics.doubt_table import DOUBT, doubt_chart
 from salva.results.metrics.wording_table import WORDINGS, wording_chart
 
 BY_CATEGORY = "by-category"
@@ -49,8 +48,6 @@ def rate_charts(tables: Sequence[Table]) -> Iterator[Chart]:
         )
     if WORDINGS in by_name:
         yield wording_chart(by_name[WORDINGS])
-    if DOUBT in by_name:
-        yield doubt_chart(by_name[DOUBT])
     if "control" in by_name:
         yield _control(by_name["control"])
 

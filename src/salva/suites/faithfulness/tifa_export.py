@@ -37,16 +37,11 @@ from salva.suites.faithfulness.tifa_files import (
     CONTRAST_OF,
     GROUNDED,
     METRIC_COLUMNS,
-    ORIGIN_COLUMNS,
-    OUTCOME,
     PROMPT_COLUMNS,
     REPEAT,
-    VERDICT_COLUMNS,
     Kind,
     read_tifa_file,
 )
-from salva.suites.faithfulness.tifa_origin import origin_cells
-from salva.suites.faithfulness.tifa_verdicts import verdict_cells
 
 _RELATIONS = (SAME_ANSWERS, MUST_DIFFER)
 _FORM = "tifa-lite"
@@ -137,7 +132,6 @@ def _write_again(records: RunRecords, out: Path) -> None:
             Kind.PROMPTS: _PROMPTS,
             Kind.ANSWERS: f"vqa_raw_results_{model}.csv",
             Kind.CLIP: f"clip_results_{model}.csv",
-            Kind.VERDICTS: f"verdicts_{model}.csv",
         }
         write_bytes(out / named.get(sheet.kind, Path(file.name).name), data)
 
@@ -158,36 +152,28 @@ class _Model:
         self._images, self._folder, self._options = images, folder, options
         self._file: QuestionFile | None = questions_to_ask(options.questions)
         self._cases = {case.case_id: case for case in records.cases}
-        self._rules = records.asked.checks
 
     def write(self, verdicts: Sequence[Verdict], name: str) -> None:
-        """Pictures, answers, CLIP scores and verdicts of pairs, each repeat of each."""
-        # Published files know neither repeats nor dependencies; columns of ours stand last, where they say something.
-        # Error types, options and what broke have no place in them: verdicts are a file of their own.
+        """Images, answers and CLIP scores of pairs, each repeat of each."""
+        # Published files know neither repeats nor dependencies; columns of ours follow, where they say something.
         has_repeats = any(verdict.repeat for verdict in verdicts)
         has_dsg = any("dsg_mean" in verdict.scores for verdict in verdicts)
-        has_contrasts = any(verdict.check == MUST_DIFFER for verdict in verdicts)
         more, grounded = ((REPEAT,) if has_repeats else ()), ((GROUNDED,) if has_dsg else ())
-        answers: list[Sequence[Cell]] = [(*ANSWER_COLUMNS, *grounded, *((OUTCOME,) if has_contrasts else ()), *more)]
+        answers: list[Sequence[Cell]] = [(*ANSWER_COLUMNS, *grounded, *more)]
         clips: list[Sequence[Cell]] = [(*CLIP_COLUMNS, *more)]
-        concluded: list[Sequence[Cell]] = [(*VERDICT_COLUMNS, *ORIGIN_COLUMNS, *more)]
         for verdict in verdicts:
             case = self._cases[verdict.case_id]
             pair_id, category_id, law, dimension = names_of(case)
             named = (pair_id, law, category_id, dimension)
-            paths = _pictures(self._images, case, verdict, self._folder)
+            paths = _write_images(self._images, case, verdict, self._folder)
             last = (verdict.repeat,) if has_repeats else ()
-            word = verdict.outcome.value if verdict.check == MUST_DIFFER else ""
-            contrast = (word,) if has_contrasts else ()
             # Without the score some answers are missing: means over the rest would be of other pairs.
             for row in self._answers(case, verdict, paths) if "faith_mean" in verdict.scores else ():
-                answers.append((*named, *(row if has_dsg else row[:-1]), *contrast, *last))
+                answers.append((*named, *(row if has_dsg else row[:-1]), *last))
             if "clip_A" in verdict.scores:
                 scores = (verdict.scores.get(score) for score in CLIP_SCORES)
                 clips.append((*named, *paths.values(), *scores, *last))
-            came_from = origin_cells(case, verdict, self._rules)
-            concluded.append((pair_id, *verdict_cells(verdict), *came_from, *last))
-        for kind, rows in (("vqa_raw_results", answers), ("clip_results", clips), ("verdicts", concluded)):
+        for kind, rows in (("vqa_raw_results", answers), ("clip_results", clips)):
             if len(rows) > 1:
                 write_text(self._folder / f"{kind}_{name}.csv", csv_text(rows))
 
@@ -214,7 +200,7 @@ class _Model:
                 yield side, path, RECKONED, YES, "reckoned from the answers", reckoned, int(score), int(score)
 
 
-def _pictures(images: ImageSource, case: Case, verdict: Verdict, folder: Path) -> dict[str, str]:
+def _write_images(images: ImageSource, case: Case, verdict: Verdict, folder: Path) -> dict[str, str]:
     """Write the pictures of a pair; role to path below the folder, empty where there is none."""
     from salva.imaging.files import decode_picture, encode_picture
 

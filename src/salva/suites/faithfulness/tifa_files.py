@@ -1,8 +1,6 @@
-"""The files of the TIFA-lite project, told apart by their columns: prompts, answers, CLIP scores, means by category.
+"""The files of the TIFA-lite project, recognised by their columns: prompts, answers, CLIP scores, means by category.
 
-A file comes in, its kind and its rows go out. Beside the published columns those of ours may stand that say something:
-which pairs are about the same things, which repeat a row is of, whether a right answer rests on parents that hold, and
-what was concluded about a contrast. Beside the published files one of ours may stand: the verdict on every pair.
+Our own columns may follow the published ones: cluster, contrast, repeat, and whether an answer's parents hold.
 """
 
 from __future__ import annotations
@@ -28,8 +26,6 @@ ANSWER_COLUMNS = (
 CLIP_SCORES = ("clip_A", "clip_B", "clip_mean", "clip_diff", "clip_stability", "image_similarity")
 CLIP_COLUMNS = (*PAIR_COLUMNS, "image_A_path", "image_B_path", *CLIP_SCORES)
 METRIC_COLUMNS = ("n_pairs", "mean_faith_A", "mean_faith_B", "mean_faith", "mean_faith_stability")
-VERDICT_COLUMNS = ("pair_id", "outcome", "failure_types", "reason", "scores", "failures")
-"""Of a file of ours, a row a verdict; errors are parted by semicolons, scores and failures are JSON."""
 CLUSTER = "cluster"
 """Of prompts: pairs about the same things, which are not independent."""
 CONTRAST_OF = "contrast_of"
@@ -38,14 +34,9 @@ REPEAT = "repeat"
 """Of answers and CLIP scores, in runs that paint every prompt several times."""
 GROUNDED = "is_grounded"
 """Of answers: is_correct, and every question that this one depends on is answered with yes."""
-OUTCOME = "pair_outcome"
-"""Of answers about prompts that must differ: what was concluded from all answers, also those that nothing settles."""
-CASE_ID, FORMULAS, SEEN_BY, RULE = "case_id", ("formula_A", "formula_B"), "seen_by", "rule"
-ORIGIN_COLUMNS = (CASE_ID, *FORMULAS, SEEN_BY, RULE)
-"""Of verdicts: the id and formulas of their case, who looked and the options of the check, the latter as JSON."""
-_OURS = (CLUSTER, CONTRAST_OF, REPEAT, GROUNDED, OUTCOME, *ORIGIN_COLUMNS)
-_KNOWN = frozenset((*PROMPT_COLUMNS, *ANSWER_COLUMNS, *CLIP_COLUMNS, *METRIC_COLUMNS, *VERDICT_COLUMNS, *_OURS))
-_MODEL = re.compile(r"(?:vqa_raw_results|vqa_results|clip_results|verdicts)_(.+)")
+_OURS = (CLUSTER, CONTRAST_OF, REPEAT, GROUNDED)
+_KNOWN = frozenset((*PROMPT_COLUMNS, *ANSWER_COLUMNS, *CLIP_COLUMNS, *METRIC_COLUMNS, *_OURS))
+_MODEL = re.compile(r"(?:vqa_raw_results|vqa_results|clip_results)_(.+)")
 
 
 class Kind(StrEnum):
@@ -56,8 +47,6 @@ class Kind(StrEnum):
     PROMPTS = "prompts"
     MEANS = "means by category"
     """The authors' own; read only to be compared with what the answers give."""
-    VERDICTS = "verdicts"
-    """What was concluded; read where it is of the answers and CLIP scores that stand beside it."""
 
 
 NEEDED = {
@@ -65,7 +54,6 @@ NEEDED = {
     Kind.CLIP: ("pair_id", "clip_A", "clip_B"),
     Kind.PROMPTS: ("pair_id", "prompt_A", "prompt_B"),
     Kind.MEANS: ("category_id", "n_pairs", "mean_faith"),
-    Kind.VERDICTS: VERDICT_COLUMNS,
 }
 """The columns that make a file one of a kind; of two that fit, the first."""
 

@@ -1,20 +1,12 @@
-"""Imported answers to verdicts.
-
-The same scores under the same names as the checks give, so that a table cannot tell where they came from. A verdict
-becomes cells of a table here, and cells become a verdict again. Knows no files.
-"""
+"""Imported answers to verdicts, with the scores that the checks give."""
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass
 
 from salva.checks.answers import NOTHING_SEEN, is_nothing_seen
 from salva.core.case import Case
-from salva.core.fingerprint import Json
-from salva.core.table import Cell
 from salva.core.verdict import PAIR, Failure, Outcome, Verdict
 from salva.english.contrasts import questions_of_contrast
 from salva.logic.entailment import excludes
@@ -22,7 +14,6 @@ from salva.logic.notation import parse
 from salva.stats.pair_scores import clip_divisor, mean, pair_scores
 
 _OBSERVERS = ("imported",)
-_FAILURE = {field.name for field in fields(Failure)}
 MEANS = {
     "mean_faith_A": "faith_A",
     "mean_faith_B": "faith_B",
@@ -30,10 +21,6 @@ MEANS = {
     "mean_faith_stability": "faith_stability",
 }
 """Columns of the project's category table and the scores they are means of."""
-
-
-GIVEN = ("n_counted_A", "n_counted_B", "faith_A", "faith_B", "clip_A", "clip_B")
-"""Scores that hang on nothing but answers and CLIP scores: by them a verdict is known to be about these very ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,8 +35,6 @@ class AnswerRow:
     """None when there is no answer."""
     is_grounded: bool | None = None
     """Whether it is right and what it depends on holds; None where the file does not say."""
-    outcome: str = ""
-    """What the file says was concluded about its pair; empty where it does not."""
 
     @property
     def heard(self) -> str:
@@ -93,19 +78,16 @@ def verdict_of(
     if is_contrast and not reason:
         telling = _telling(case, sides)
         differing = [failure for question, failure in compared.items() if failure and question in telling]
-        reason = "" if telling else "no question about both pictures is about what tells the prompts apart"
+        reason = "" if telling else "no question about both images is about what distinguishes the prompts"
     heard = [row.heard for rows in sides.values() for row in rows]
     if not reason and not is_contrast and case.equivalent is None and is_nothing_seen(heard):
         reason = NOTHING_SEEN
     if is_contrast and not reason and not differing and not _excludes(case):
-        reason = "both pictures get the same answers, and some pictures are right for both prompts"
+        reason = "both images get the same answers, and some images are right for both prompts"
     is_fail = not reason and (not differing if is_contrast else bool(differing))
-    if is_contrast and (told := _told(sides)):
-        is_fail = told is Outcome.FAIL
-        reason = "" if told in (Outcome.FAIL, Outcome.PASS) else reason or "the file says that nobody could tell"
     if is_fail and is_contrast:
         same = Failure(
-            failure_type="no-difference", role="", message="every question gets the same answer in both pictures"
+            failure_type="no-difference", role="", message="every question gets the same answer in both images"
         )
         failures = [same, *failures]
     outcome = Outcome.UNDECIDED if reason else Outcome.FAIL if is_fail else Outcome.PASS
@@ -122,62 +104,6 @@ def verdict_of(
         scores=scores,
         reason=reason,
     )
-
-
-def verdict_cells(verdict: Verdict) -> tuple[Cell, ...]:
-    """What was concluded, under VERDICT_COLUMNS after the pair."""
-    failures = [{name: text for name, text in asdict(failure).items() if text} for failure in verdict.failures]
-    # Escaped by JSON, which is undone: what a table makes legible stays so.
-    scores, reasons = json.dumps(dict(verdict.scores)), json.dumps(failures)
-    return verdict.outcome.value, ";".join(verdict.failure_types), verdict.reason, scores, reasons
-
-
-def with_conclusion(verdict: Verdict, cells: Mapping[str, str], known: Collection[str]) -> Verdict:
-    """A verdict with what such cells say was concluded; ValueError for what no verdict can say.
-
-    known: the error types of its check.
-    """
-    outcome = Outcome(cells["outcome"].strip())
-    errors = tuple(name.strip() for name in cells["failure_types"].split(";") if name.strip())
-    if strange := [name for name in errors if name not in known]:
-        raise ValueError(f"{strange[0]!r} is no error type of the check")
-    if bool(errors) != (outcome is Outcome.FAIL):
-        raise ValueError(f"{outcome} with {'' if errors else 'no '}error types")
-    return replace(
-        verdict,
-        outcome=outcome,
-        failure_types=errors,
-        failures=_failures(json.loads(cells["failures"]), known),
-        scores=_scores(json.loads(cells["scores"])),
-        reason=cells["reason"].strip(),
-    )
-
-
-def _scores(said: Json) -> dict[str, float]:
-    if not isinstance(said, dict):
-        raise ValueError("scores are no JSON object")
-    scores = {name: float(value) for name, value in said.items() if isinstance(value, int | float)}
-    if len(scores) < len(said) or not all(map(math.isfinite, scores.values())):
-        raise ValueError("a score is no number")
-    return scores
-
-
-def _failures(said: Json, known: Collection[str]) -> tuple[Failure, ...]:
-    failures = []
-    for one in said if isinstance(said, list) else [said]:
-        texts = {name: text for name, text in one.items() if isinstance(text, str)} if isinstance(one, dict) else {}
-        if len(texts) < 2 or texts != one or not {"failure_type", "message"} <= texts.keys() <= _FAILURE:
-            raise ValueError("failures are no JSON list of objects with failure_type and message")
-        if texts["failure_type"] not in known:
-            raise ValueError(f"{texts['failure_type']!r} is no error type of the check")
-        failures.append(Failure(**({"role": ""} | texts)))
-    return tuple(failures)
-
-
-def _told(sides: Mapping[str, Sequence[AnswerRow]]) -> Outcome | None:
-    """What all rows of a pair say was concluded; None where they do not agree on it."""
-    words = {row.outcome for rows in sides.values() for row in rows}
-    return Outcome(words.pop()) if len(words) == 1 and "" not in words else None
 
 
 def _dsg(sides: Mapping[str, Sequence[AnswerRow]]) -> dict[str, float]:
