@@ -44,3 +44,13 @@ def test_the_page_on_releases_shows_the_file() -> None:
     shown = next(block for block in blocks(DOCS / "how-to" / "check-a-release.md") if block.language == "toml")
     _, _, content = (DOCS / "how-to" / "release-check.toml").read_text(encoding="utf-8").partition("\n")
     assert shown.text == content
+
+
+def test_an_entry_of_the_changelog_is_one_short_line() -> None:
+    fragments = [path for path in (ROOT / "changelog.d").glob("*.md") if path.name != "README.md"]
+    latest = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").split("\n## ")[1]
+    entries = [line.removeprefix("- ") for line in latest.splitlines() if line.startswith("- ")]
+    assert len(entries) <= 60
+    for entry in [*entries, *(path.read_text(encoding="utf-8").strip() for path in fragments)]:
+        assert len(entry.split()) <= 20
+        assert "\n" not in entry
