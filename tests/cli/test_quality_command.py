@@ -72,7 +72,7 @@ def test_a_table_for_people_says_how_to_read_it_and_warns_of_few_pictures(run: P
     assert done.exit_code == 0, done.output
     assert "painter" in done.stdout
     assert "smaller is better" in done.stdout
-    assert "below the usual 2,048" in done.stderr
+    assert "[images-few]" in done.stderr
 
 
 def test_logits_give_the_inception_score_and_held_out_pictures_calibrate_it(

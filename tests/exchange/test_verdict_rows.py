@@ -149,7 +149,7 @@ def test_memory_does_not_grow_with_the_run(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(verdict_rows, "_N_AT_ONCE", 64)
     peaks = []
     # Beyond the rows that are read at a time, twice.
-    for n in (1100, 2000):
+    for n in (1100, 3000):
         cases = tuple(make_case(f"case-{i}", texts=(f"{i} cats", f"cats, {i} of them")) for i in range(n))
         verdicts = tuple(make_verdict(case.case_id, reason=f"of {case.case_id}") for case in cases)
         directory = tmp_path / str(n)
@@ -160,4 +160,4 @@ def test_memory_does_not_grow_with_the_run(tmp_path: Path, monkeypatch: pytest.M
         export_run(directory, "csv", tmp_path / "rows.csv")
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
-    assert (peaks[1] - peaks[0]) / 900 < 30, "bytes a case"
+    assert (peaks[1] - peaks[0]) / 1900 < 30, "bytes a case"

@@ -25,7 +25,7 @@ def code_of_reading(folder: Path, text: str, columns: Columns | None = None) -> 
 
 
 def values(table: RatingTable, who: str, measure: str = "rating") -> dict[str, float | None]:
-    return dict(zip(table.items, table.column(who, measure), strict=True))
+    return dict(zip(table.items, table.columns(measure)[who], strict=True))
 
 
 def test_flags_name_people_judges_and_items_and_nothing_else_is_taken(tmp_path: Path) -> None:
@@ -57,18 +57,10 @@ def test_every_shape_of_file_gives_the_same_table(tmp_path: Path, shape: str) ->
         path.write_text(json.dumps(rows))
     expected = read_ratings([write(tmp_path / "r.csv", WIDE)], FLAGS)
     table = read_ratings([path], columns)
-    assert [table.column(who, "rating") for who in (*table.people, *table.judges)] == [
-        pytest.approx(expected.column(who, "rating")) for who in ("h1", "h2", "clip")
+    assert [table.columns("rating")[who] for who in (*table.people, *table.judges)] == [
+        pytest.approx(expected.columns("rating")[who]) for who in ("h1", "h2", "clip")
     ]
     assert [*table.items] == [*expected.items]
-
-
-def test_ratings_by_model_are_an_item_a_model(tmp_path: Path) -> None:
-    path = tmp_path / "r.json"
-    path.write_text(json.dumps({"00001": {"prompt": "p", "models": {"A": [5, 4], "B": [1, None]}}}))
-    table = read_ratings([path], Columns(people=("rating_1", "rating_2")))
-    assert values(table, "rating_1") == {"00001 / A": 5, "00001 / B": 1}
-    assert values(table, "rating_2") == {"00001 / A": 4, "00001 / B": None}
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ def test_the_distance_is_that_of_the_runs_pictures_from_the_folders(
     assert found["painter"].value == pytest.approx(fid(means(painted), means(real)).value, abs=1e-4)
     assert found["painter"].n_images == len(painted)
     assert found["painter"].n_reference == 12
-    assert "below the usual 2,048" in found["painter"].warning
+    assert "[images-few]" in found["painter"].warning
 
 
 def test_a_run_is_nearer_to_its_own_pictures(directory: Path, reference: Path, tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_the_inception_score_is_that_of_the_runs_pictures(directory: Path, tmp_p
     assert found["painter"].value == pytest.approx(inception_score(logits, temperature=8.0, n_splits=1).value, abs=1e-3)
     assert found["painter"].value > 1
     assert found["painter"].n_images == len(painted)
-    assert "below the usual 2,048" in found["painter"].warning
+    assert "[images-few]" in found["painter"].warning
     cold = run_inception_score(directory, network, {"pixels": "byte"}, n_splits=1)
     assert cold["painter"].value > found["painter"].value, "a sure classifier scores higher"
 

@@ -7,7 +7,8 @@ in the run, so that `salva agree RUN` reads what `salva agree FILE` did.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
@@ -22,10 +23,9 @@ from salva.core.score_rubric import HIGHEST
 from salva.core.scoring import Pair
 from salva.core.spec import Binding, ComponentSpec
 from salva.core.verdict import PAIR, Outcome, Verdict
+from salva.exchange.rated_cases import RATED, Place, Placed, place_all
 from salva.review.columns import FAILED, RATING, Columns
-from salva.review.kept_ratings import KeptRatings, read_kept
-from salva.review.rated_cases import RATED, Place
-from salva.review.rating_table import Rating
+from salva.review.rating_table import Rating, RatingTable, read_ratings
 
 _NO_VERDICT = "a rating does not decide whether a check passes"
 _HALVES = ("objects", "relations")
@@ -54,13 +54,14 @@ class RatingsImport:
 
 
 def _read_in(files: Sequence[Path], settings: ImportSettings, columns: Columns) -> ReadIn:
-    kept = read_kept(files, settings.names or [path.name for path in files], columns, settings.model)
-    table, placed = kept.table, kept.placed
+    table = read_ratings(files, columns, names=settings.names or [path.name for path in files])
+    rated = _Rated(table=table, placed=place_all(table, settings.model), observers=_observers(table))
+    placed = rated.placed
     is_scored = placed.check != RATED
-    verdicts = list(_scored_verdicts(kept) if is_scored else _item_verdicts(kept))
-    judges = [kept.observers[who] for who in table.judges]
-    roles = {**dict.fromkeys(kept.people, "person"), **dict.fromkeys(judges, "judge")}
-    rule = AskedComponent(role="check", name=RATED, options={"people": ",".join(kept.people)})
+    verdicts = list(_scored_verdicts(rated) if is_scored else _item_verdicts(rated))
+    people, judges = ([rated.observers[who] for who in names] for names in (table.people, table.judges))
+    roles = {**dict.fromkeys(people, "person"), **dict.fromkeys(judges, "judge")}
+    rule = AskedComponent(role="check", name=RATED, options={"people": ",".join(people)})
     return ReadIn(
         suite=placed.suite,
         models=placed.models,
@@ -76,9 +77,9 @@ def _read_in(files: Sequence[Path], settings: ImportSettings, columns: Columns) 
         rules=(_check(placed.check).asked() if is_scored else rule,),
         repeats=len({place.repeat for place in placed.places.values()}),
         observers=roles,
-        leading={placed.check: kept.people[0]},
+        leading={placed.check: people[0]},
         about={
-            "people": list[Json](kept.people),
+            "people": list[Json](people),
             "judges": list[Json](judges),
             "model": settings.model,
             "columns": {
@@ -92,36 +93,54 @@ def _read_in(files: Sequence[Path], settings: ImportSettings, columns: Columns) 
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Rated:
+    """Ratings, where each of them belongs, and the name of each rater as an observer."""
+
+    table: RatingTable
+    placed: Placed
+    observers: Mapping[str, str]
+
+
+def _observers(table: RatingTable) -> dict[str, str]:
+    observers: dict[str, str] = {}
+    for who in (*table.people, *table.judges):
+        # A plus joins observers and a comma lists them, so no name may hold either.
+        name = re.sub(r"\s*[+,]\s*", " and ", who)
+        observers[who] = name if name not in observers.values() else f"{name} ({len(observers) + 1})"
+    return observers
+
+
 def _check(name: str) -> Binding:
     return registry.bind(ComponentSpec(role="check", name=name))
 
 
-def _by_observer(kept: KeptRatings) -> dict[str, list[Rating]]:
+def _by_observer(rated: _Rated) -> dict[str, list[Rating]]:
     """People first: of observers with as many verdicts the first leads."""
-    table = kept.table
+    table = rated.table
     by_observer: dict[str, list[Rating]] = {who: [] for who in (*table.people, *table.judges)}
     for rating in table.ratings:
-        if rating.item in kept.placed.places:
+        if rating.item in rated.placed.places:
             by_observer[rating.who].append(rating)
     return by_observer
 
 
-def _scored_verdicts(kept: KeptRatings) -> Iterator[Verdict]:
+def _scored_verdicts(rated: _Rated) -> Iterator[Verdict]:
     """One verdict a case, model, repeat and rater or judge who rated any of its pairs, by the check's own rule."""
-    bound = _check(kept.placed.check)
+    bound = _check(rated.placed.check)
     check: ScoringCheck = bound.build()
     assert bound.about.scoring is not None, "rated pairs are placed by a check that scores them"
-    for who, ratings in _by_observer(kept).items():
+    for who, ratings in _by_observer(rated).items():
         units: dict[Place, dict[Pair, tuple[float, float] | str]] = {}
         for rating in ratings:
-            place = kept.placed.places[rating.item]
+            place = rated.placed.places[rating.item]
             if place.pair is not None:
                 units.setdefault(replace(place, pair=None), {})[place.pair] = _halves(rating)
         for unit, given in units.items():
             missing = f"{who} gave no rating that can be used"
             scores = {pair: given.get(pair, missing) for pair in bound.about.scoring.pairs}
-            conclusion = check.conclude(kept.placed.cases[unit.case_id], scores, {})
-            yield _verdict(unit, kept.placed.check, kept.observers[who], conclusion)
+            conclusion = check.conclude(rated.placed.cases[unit.case_id], scores, {})
+            yield _verdict(unit, rated.placed.check, rated.observers[who], conclusion)
 
 
 def _halves(rating: Rating) -> tuple[float, float] | str:
@@ -131,14 +150,14 @@ def _halves(rating: Rating) -> tuple[float, float] | str:
     return f"{rating.who} gave one number, and objects and relations, 0 to {HIGHEST} each, are needed"
 
 
-def _item_verdicts(kept: KeptRatings) -> Iterator[Verdict]:
+def _item_verdicts(rated: _Rated) -> Iterator[Verdict]:
     """One verdict an item and rater or judge who rated it."""
-    for who, ratings in _by_observer(kept).items():
+    for who, ratings in _by_observer(rated).items():
         by_item: dict[str, list[Rating]] = {}
         for rating in ratings:
             by_item.setdefault(rating.item, []).append(rating)
         for item, given in by_item.items():
-            yield _verdict(kept.placed.places[item], RATED, kept.observers[who], _concluded(given))
+            yield _verdict(rated.placed.places[item], RATED, rated.observers[who], _concluded(given))
 
 
 def _concluded(ratings: Sequence[Rating]) -> Conclusion:

@@ -106,7 +106,8 @@ def agreement_tables(table: RatingTable, options: AgreementOptions, clusters: Cl
     drawn: dict[str, list[str]] = {}
     counted: dict[str, list[float] | None] = {}
     for measure in table.measures:
-        people = [*zip(*(table.column(who, measure) for who in table.people), strict=True)]
+        columns = table.columns(measure)
+        people = [*zip(*(columns[who] for who in table.people), strict=True)]
         for name, whole in groups.items():
             kept = [index for index in whole if len(table.measures) == 1 or any(v is not None for v in people[index])]
             heading = name if len(table.measures) == 1 else f"{name}, {measure}"
@@ -114,8 +115,7 @@ def agreement_tables(table: RatingTable, options: AgreementOptions, clusters: Cl
             drawn[heading] = [clusters.names[index] for index in kept]
             counted[heading] = [weights[index] for index in kept] if weights else None
             for judge in table.judges:
-                scores = table.column(judge, measure)
-                both = {i: (scores[i], _mean(people[i])) for i in kept if scores[i] is not None}
+                both = {i: (columns[judge][i], _mean(people[i])) for i in kept}
                 pairs = {i: (a, b) for i, (a, b) in both.items() if a is not None and b is not None}
                 if pairs:
                     own = [weights[i] for i in pairs] if weights else None
@@ -127,9 +127,9 @@ def agreement_tables(table: RatingTable, options: AgreementOptions, clusters: Cl
     if judged:
         unit = f"whole clusters of items ({clusters.text})" if clusters.column else "items"
         note = f"Each judge against the mean rating of the people; 95 % intervals draw {unit} anew."
-        columns = ("group", *STATISTIC_COLUMNS, *(REWEIGHTED_COLUMNS if weights else ()))
         note += REWEIGHTED_NOTE if weights else ""
-        tables.append(Table(name="judges and people", columns=columns, rows=tuple(judged), note=note))
+        headings = ("group", *STATISTIC_COLUMNS, *(REWEIGHTED_COLUMNS if weights else ()))
+        tables.append(Table(name="judges and people", columns=headings, rows=tuple(judged), note=note))
     return [*tables, *people_tables("group", rated, options.level, drawn, counted)]
 
 

@@ -7,7 +7,7 @@ ratings of items by raters, an item is the same where its item columns say the s
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -69,26 +69,21 @@ class RatingTable:
         rated = {rating.item for rating in self.ratings if rating.who in self.people}
         return replace(self, items={item: line for item, line in self.items.items() if item in rated})
 
-    def column(self, who: str, measure: str) -> list[float | None]:
-        """The ratings of one person or judge, by item."""
-        given = {one.item: one.value for one in self.ratings if one.who == who and one.measure == measure}
-        return [given.get(item) for item in self.items]
-
-    @property
-    def summary(self) -> str:
-        """What was read, for the user to check."""
-        return message(
-            "ratings-read",
-            n=len(self.items),
-            item=" + ".join(self.item_columns),
-            people=_short(self.people),
-            judges=_short(self.judges),
-        )
+    def columns(self, measure: str) -> dict[str, list[float | None]]:
+        """The ratings of each person and judge, by item."""
+        given: dict[str, dict[str, float]] = {who: {} for who in (*self.people, *self.judges)}
+        for rating in self.ratings:
+            if rating.measure == measure:
+                given[rating.who][rating.item] = rating.value
+        return {who: [of_item.get(item) for item in self.items] for who, of_item in given.items()}
 
     @property
     def notes(self) -> list[str]:
-        """What was read, and what of it could not be used."""
-        return [self.summary, *problem_notes(self.flaws)]
+        """What was read, for the user to check, and what of it could not be used."""
+        people, judges = _short(self.people), _short(self.judges)
+        item = " + ".join(self.item_columns)
+        read = message("ratings-read", n=len(self.items), item=item, people=people, judges=judges)
+        return [read, *problem_notes(self.flaws)]
 
 
 def problem_notes(flaws: Sequence[Flaw]) -> list[str]:
@@ -235,33 +230,20 @@ def _header(lines: Sequence[Line]) -> list[str]:
 def _lines(path: Path, name: str) -> list[Line]:
     """The rows of a file, every cell as text."""
     if is_json(file_text(path)):
-        rows = [(where, cells) for where, whole in read_rows(path) for cells in _unfolded(whole)]
-        return [Line(name, where, _flat(cells)) for where, cells in rows]
+        return [Line(name, where, _flat(cells)) for where, cells in read_rows(path)]
     sheet = read_sheet(path)
     if not sheet.rows:
         raise UsageError(message("file-empty", path=name))
     # Where semicolons part the cells, the comma is the decimal point.
+    has_commas = sheet.delimiter == ";"
     return [
-        Line(
-            name, where, {column: _with_point(cell) if sheet.delimiter == ";" else cell for column, cell in row.items()}
-        )
-        for where, row in sheet.rows
+        Line(name, where, {column: _with_point(cell) for column, cell in cells.items()} if has_commas else cells)
+        for where, cells in sheet.rows
     ]
 
 
 def _with_point(cell: str) -> str:
     return cell.replace(",", ".") if _DECIMAL_COMMA.fullmatch(cell.strip()) else cell
-
-
-def _unfolded(row: Mapping[str, Json]) -> Iterator[Mapping[str, Json]]:
-    """The row; or one a model, where it has ratings by model as in `"models": {"x": [5, 4, 5]}`."""
-    models = row.get("models")
-    if not isinstance(models, dict):
-        yield row
-        return
-    rest = {key: cell for key, cell in row.items() if key != "models"}
-    for model, ratings in models.items():
-        yield {**rest, "model": model, RATING: ratings}
 
 
 def _flat(row: Mapping[str, Json], prefix: str = "") -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -42,6 +42,7 @@ _RIGHT = "right_"
 _SHARES = ("faith_", "dsg_")
 """Before a role in capitals: the share of right answers about its image, plain and by what each depends on."""
 _CASE_ID = "case_id"
+_AMONG = "people among themselves"
 
 Rated = dict[CaseKey, dict[str, dict[str, float]]]
 """Case to score to rater to rating."""
@@ -69,23 +70,15 @@ def run_agreement(
     directory: Path, files: Sequence[Path], columns: Columns | None = None, options: AgreementOptions | None = None
 ) -> tuple[list[Table], list[str]]:
     """Tables of a run's judges against people's ratings, and notes on what of the files could not be used."""
-    options = options or AgreementOptions()
     records = read_records(directory)
     known = {name for verdict in records.verdicts for name in verdict.scores}
     table = read_ratings(files, columns, scores=known)
-    rated, chances, flaws = _rated_by_people(table, records)
-    draws = _draws(records, options.cluster, chances)
-    tables, compared = _judges_tables(records.verdicts, rated, options, draws)
-    people = {key: _means(by_rater) for key, by_rater in rated.items()}
-    calibrated = calibration_tables(records, lambda image: _ratings_of(*image[:3], people), draws.clusters)
-    if not tables and not calibrated:
-        names = sorted({name for by_rater in rated.values() for name in by_rater})
-        shown = ", ".join(names) or "no case of it"
-        raise UsageError(message("ratings-unrelated", path=str(directory), rated=shown))
-    used = {*compared, *(str(row[0]) for one in calibrated for row in one.rows)}
-    among = _people_tables(rated, options, draws, lambda name: bool(used & {*_judged_as(name)}) or is_passes(name))
+    tables, flaws = _by_score(records, records.verdicts, table, options or AgreementOptions())
+    if not {one.name for one in tables} - {_AMONG}:
+        rated = ", ".join(dict.fromkeys(rating.measure for rating in table.ratings))
+        raise UsageError(message("ratings-unrelated", path=str(directory), rated=rated))
     rows = [line.cells for line in table.items.values()]
-    return [*tables, *calibrated, *among], [*problem_notes([*table.flaws, *flaws]), *chance_note(rows)]
+    return tables, [*problem_notes([*table.flaws, *flaws]), *chance_note(rows)]
 
 
 def imported_agreement(
@@ -98,20 +91,24 @@ def imported_agreement(
     if kept is None:
         raise UsageError(message("run-unrated", path=str(directory)))
     tables, notes = table_agreement(kept.table, options, group)
-    people = {(kept.observers[who],) for who in kept.table.people}
-    rated = _rated_in_verdicts([verdict for verdict in records.verdicts if verdict.observers in people])
-    for rating in kept.table.ratings:
-        place = kept.placed.places.get(rating.item)
-        if place is not None and place.pair is not None and rating.who in kept.table.people:
-            mine = rated.setdefault(CaseKey(place.case_id, str(place.repeat), place.model), {})
-            mine.setdefault(pair_name(*place.pair), {})[kept.observers[rating.who]] = rating.value / 100
-    judged = [verdict for verdict in records.verdicts if verdict.observers not in people]
-    places = kept.placed.places.items()
-    chances = {place.case_id: chance_in(kept.table.items[item].cells) for item, place in places if place}
-    draws = _draws(records, "", chances)
-    more, _ = _judges_tables(judged, rated, replace(options, cluster=""), draws)
-    more += _people_tables(rated, options, draws)
+    judged = [verdict for verdict in records.verdicts if not {*verdict.observers} <= {*kept.people}]
+    more, _ = _by_score(records, judged, kept.table, replace(options, cluster=""))
     return [*tables, *(replace(table, name=f"{table.name}, by score") for table in more)], notes
+
+
+def _by_score(
+    records: RunRecords, judged: Sequence[Verdict], table: RatingTable, options: AgreementOptions
+) -> tuple[list[Table], list[Flaw]]:
+    """Judges against people by score, thresholds, and people among themselves; also what is of no case."""
+    rated, chances, flaws = _rated_by_people(table, records)
+    draws = _draws(records, options.cluster, chances)
+    tables, compared = _judges_tables(judged, rated, options, draws)
+    people = {key: _means(by_rater) for key, by_rater in rated.items()}
+    tables += calibration_tables(
+        replace(records, verdicts=tuple(judged)), lambda image: _ratings_of(*image[:3], people), draws.clusters
+    )
+    used = {*compared, *(str(row[0]) for one in tables for row in one.rows)}
+    return [*tables, *_people_tables(rated, options, draws, used)], flaws
 
 
 def _rated_by_people(table: RatingTable, records: RunRecords) -> tuple[Rated, dict[str, float | None], list[Flaw]]:
@@ -166,20 +163,6 @@ def _draws(records: RunRecords, wanted: str, chances: Mapping[str, float | None]
     )
 
 
-def _rated_in_verdicts(verdicts: Sequence[Verdict]) -> Rated:
-    """What follows from people's ratings: the figures of whole sets of scores, and whether a check broke."""
-    rated = Rated()
-    figures = [name for scoring in pair_scorings().values() for name in scoring.figures]
-    for verdict in verdicts:
-        if verdict.outcome not in (Outcome.PASS, Outcome.FAIL):
-            continue
-        mine = rated.setdefault(CaseKey(verdict.case_id, str(verdict.repeat), verdict.model), {})
-        scores = {name: verdict.scores[name] for name in figures if name in verdict.scores}
-        for name, value in {**scores, FAILED: float(verdict.outcome is Outcome.FAIL)}.items():
-            mine.setdefault(name, {})[observers_text(verdict.observers)] = value
-    return rated
-
-
 def _judges_tables(
     verdicts: Sequence[Verdict],
     rated: Rated,
@@ -227,10 +210,8 @@ def _means(by_rater: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
     return scores
 
 
-def _people_tables(
-    rated: Rated, options: AgreementOptions, draws: _Draws, is_shown: Callable[[str], bool] = lambda _: True
-) -> list[Table]:
-    """People among themselves by score; "all s" has the scores of images against texts together."""
+def _people_tables(rated: Rated, options: AgreementOptions, draws: _Draws, used: Collection[str]) -> list[Table]:
+    """People among themselves by the scores that were used; "all s" has those of images against texts together."""
     raters = list(dict.fromkeys(who for scores in rated.values() for given in scores.values() for who in given))
     rows: dict[str, list[list[float | None]]] = {}
     cases: dict[str, list[str]] = {}
@@ -239,7 +220,7 @@ def _people_tables(
             for table in (name, _ALL) if is_pair_name(name) else (name,):
                 rows.setdefault(table, []).append([given.get(who) for who in raters])
                 cases.setdefault(table, []).append(key.case_id)
-    shown = {name: rows[name] for name in sorted(rows) if is_shown(name)}
+    shown = {name: rows[name] for name in sorted(rows) if {*used} & {*_judged_as(name)} or is_passes(name)}
     clusters = {name: draws.names(cases[name]) for name in shown}
     return people_tables("score", shown, options.level, clusters, {name: draws.counts(cases[name]) for name in shown})
 

@@ -46,9 +46,10 @@ class RunJoin:
                 self._cases.setdefault(name, []).append(case)
 
     def _names(self, case: Case) -> set[str]:
-        if self._column == "id":
-            return {case.labels.get("id") or case.case_id}
-        return {prompt.text.strip() for prompt in case.prompts} if self._column == "prompt" else {case.case_id}
+        if self._column == "prompt":
+            return {prompt.text.strip() for prompt in case.prompts}
+        given = case.labels.get("id") or case.case_id
+        return {given} if self._column == "id" else {case.case_id, given}
 
     def case_of(self, line: Line) -> tuple[Case, CaseKey] | Flaw:
         """The case of a row, or what is wrong with the row."""
