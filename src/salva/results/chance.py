@@ -8,6 +8,7 @@ different pairs, against each other.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from random import Random
@@ -33,14 +34,37 @@ _FEWEST_SLOTS = 6
 stand on the same side."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """As much of a case as shuffling its images takes."""
+
+    case_id: str
+    category: str
+    formulas: tuple[str, ...]
+    is_equivalent: bool
+
+
+def _pairs_of(cases: Sequence[Case]) -> tuple[_Pair, ...]:
+    return tuple(
+        _Pair(case.case_id, case.category, tuple(p.formula or "" for p in case.prompts), bool(case.equivalent))
+        for case in cases
+    )
+
+
 def chance_of(cases: Sequence[Case], counts: str = "exact") -> float | None:
     """The mean over categories of how often a pair is wrong with another pair's pictures; None with fewer than two."""
+    return _chance_of(_pairs_of(cases), counts)
+
+
+# A run is summarised once for every form of its report.
+@lru_cache(maxsize=32)
+def _chance_of(cases: tuple[_Pair, ...], counts: str) -> float | None:
     paintable = list(islice(filter(_is_painted, sorted(cases, key=_shuffled)), MOST_PICTURES))
     draws = range(MOST_PICTURES // len(paintable)) if paintable else ()
     by_category: dict[str, list[float]] = {}
     for case in islice(filter(_is_painted, _spread(cases)), MOST_PROMPTS):
         fits = _fitting(case, counts)
-        others = [other for other in paintable if other is not case and len(other.prompts) == len(case.prompts)]
+        others = [other for other in paintable if other is not case and len(other.formulas) == len(case.formulas)]
         if others:
             wrong = sum(not fits(other, draw) for other in others for draw in draws) / len(others) / len(draws)
             by_category.setdefault(case.category, []).append(wrong)
@@ -55,6 +79,13 @@ def chance_to_differ(
 
     shown: the cases whose pictures are dealt. Pictures dealt two by two would agree as they did before.
     """
+    return _chance_to_differ(_pairs_of(cases), _pairs_of(shown), counts, place, is_all)
+
+
+@lru_cache(maxsize=32)
+def _chance_to_differ(
+    cases: tuple[_Pair, ...], shown: tuple[_Pair, ...], counts: str, place: str, is_all: bool
+) -> float | None:
     paintable = list(islice(filter(_is_painted, sorted(shown, key=_shuffled)), MOST_PICTURES))
     n_draws = MOST_PICTURES // len(paintable) if len(paintable) > 1 else 0
     # Each picture beside one of another pair, in every draw of a further one.
@@ -65,14 +96,14 @@ def chance_to_differ(
     ]
     by_category: dict[str, list[float]] = {}
     for case in islice(filter(_is_painted, _spread(cases)), MOST_PROMPTS):
-        what = comparable([parse(prompt.formula or "") for prompt in case.prompts])
+        what = comparable([parse(formula) for formula in case.formulas])
         differs: dict[tuple[tuple[Thing, ...], ...], bool] = {}
         n_differ = n = 0
         for first, second, draw in dealt:
             if case.case_id in (first.case_id, second.case_id):
                 continue
-            pictures = ((first.prompts[0], first.case_id), (second.prompts[-1], second.case_id))
-            key = tuple(_things(prompt.formula, f"{name} {draw}", what, is_all) for prompt, name in pictures)
+            pictures = ((first.formulas[0], first.case_id), (second.formulas[-1], second.case_id))
+            key = tuple(_things(formula, f"{name} {draw}", what, is_all) for formula, name in pictures)
             if key not in differs:
                 a, b = (Scene(things=things) for things in key)
                 differs[key] = not shows_same(a, b, what, counts=counts, place=place, all_labels=is_all)
@@ -83,34 +114,34 @@ def chance_to_differ(
     return sum(shares) / len(shares) if shares else None
 
 
-def _things(notation: str | None, seed: str, what: Comparable, is_all: bool) -> tuple[Thing, ...]:
+def _things(notation: str, seed: str, what: Comparable, is_all: bool) -> tuple[Thing, ...]:
     """What a picture shows of what is compared."""
-    scene = _painted(notation or "", seed) or Scene()
+    scene = _painted(notation, seed) or Scene()
     return scene.things if is_all else tuple(thing for thing in scene.things if thing.label in what.entities)
 
 
-def _is_painted(case: Case) -> bool:
-    return all(_painted(prompt.formula or "", f"{case.case_id} 0") for prompt in case.prompts)
+def _is_painted(case: _Pair) -> bool:
+    return all(_painted(formula, f"{case.case_id} 0") for formula in case.formulas)
 
 
-def _shuffled(case: Case) -> str:
+def _shuffled(case: _Pair) -> str:
     return fingerprint([case.case_id])
 
 
-def _spread(cases: Sequence[Case]) -> list[Case]:
+def _spread(cases: Sequence[_Pair]) -> list[_Pair]:
     """Each category in turn."""
-    by_category: dict[str, list[Case]] = {}
+    by_category: dict[str, list[_Pair]] = {}
     for case in sorted(cases, key=_shuffled):
         by_category.setdefault(case.category, []).append(case)
     turns = range(max(map(len, by_category.values()), default=0))
     return [group[turn] for turn in turns for group in by_category.values() if turn < len(group)]
 
 
-def _fitting(case: Case, counts: str) -> Callable[[Case, int], bool]:
+def _fitting(case: _Pair, counts: str) -> Callable[[_Pair, int], bool]:
     """Whether another case's right pictures, drawn for the nth time, are right for this one."""
-    formulas = [parse(prompt.formula or "") for prompt in case.prompts]
+    formulas = [parse(formula) for formula in case.formulas]
     # As truth does: both wordings of a proved pair in one frame.
-    beside = formulas[::-1] if case.equivalent and len(formulas) == 2 else [None] * len(formulas)
+    beside = formulas[::-1] if case.is_equivalent and len(formulas) == 2 else [None] * len(formulas)
     named = frozenset(name for f in formulas for name in entities(f))
     # What no prompt of the case names plays no part, so most of the others come down to the same few scenes.
     decided: dict[tuple[int, tuple[Thing, ...]], bool] = {}
@@ -121,8 +152,8 @@ def _fitting(case: Case, counts: str) -> Callable[[Case, int], bool]:
             decided[key] = satisfies(formulas[index], Scene(things=key[1]), counts, beside=beside[index])
         return decided[key]
 
-    def fits(other: Case, draw: int) -> bool:
-        scenes = (_painted(prompt.formula or "", f"{other.case_id} {draw}") for prompt in other.prompts)
+    def fits(other: _Pair, draw: int) -> bool:
+        scenes = (_painted(formula, f"{other.case_id} {draw}") for formula in other.formulas)
         return all(scene is not None and is_right(index, scene) for index, scene in enumerate(scenes))
 
     return fits
