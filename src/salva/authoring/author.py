@@ -16,6 +16,7 @@ from salva.authoring.samples import Sample
 from salva.authoring.templates import Grammar, Triple, triples
 from salva.core.fingerprint import Json
 from salva.errors import UnusableError
+from salva.messages import message
 from salva.remote.text_model import TextModel
 
 METHODS = (
@@ -78,10 +79,7 @@ def write_samples(
         if n_unread == _PATIENCE:
             break
     if checker is not None and n_unread > 0:
-        raise UnusableError(
-            f"{checker.name} was asked to check {n_unread} triples and none of its replies could be read, so none of "
-            "them was checked; name another --checker, or leave it out and have people review them"
-        )
+        raise UnusableError(message("checker-unreadable", checker=checker.name, n=n_unread))
 
 
 def _paraphrased(triple: Triple, writer: TextModel | None) -> Sample:
@@ -124,9 +122,7 @@ def _is_sound(sample: Sample) -> bool:
 
 def _checked(sample: Sample, triple: Triple, checker: TextModel | None) -> Sample | Removed:
     if not sample.kept:
-        return Removed(
-            sample=sample, why="no rule gives T_pi and no text model was asked, or none answered; see --writer"
-        )
+        return Removed(sample=sample, why=message("triple-no-paraphrase"))
     checks = list(checks_by_code(sample.anchor, sample.changed, sample.kept))
     unanswered: list[str] = []
     if checker is not None and all(check.is_valid for check in checks):
@@ -142,8 +138,8 @@ def _checked(sample: Sample, triple: Triple, checker: TextModel | None) -> Sampl
         )
     if checker is not None and unanswered:
         # What nobody answered has not passed.
-        told = f"{', '.join(unanswered)} ({checker.name}): no answer that can be read; the same command asks again"
-        return Removed(sample=sample, why=told, is_unread=True)
+        why = message("triple-unanswered", criteria=", ".join(unanswered), checker=checker.name)
+        return Removed(sample=sample, why=why, is_unread=True)
     return sample
 
 

@@ -10,6 +10,7 @@ from salva.authoring.samples import VALID, verdict_of
 from salva.core.authored import Authored
 from salva.errors import UsageError
 from salva.files.tables import csv_text
+from salva.messages import message
 
 _TO_FILL = ("reviewer", "valid", "note")
 
@@ -31,7 +32,7 @@ def with_reviews(entries: Sequence[Authored], reviews: Mapping[str, Mapping[str,
     """The entries with the label review: two who agree decide, a third where they differ."""
     unknown = sorted(set(reviews) - {entry.entry_id for entry in entries})
     if unknown:
-        raise UsageError(f"reviews of {len(unknown)} entries that are not in the file, such as {unknown[0]!r}")
+        raise UsageError(message("review-unknown", n=len(unknown), entry=unknown[0]))
     return [_labelled(entry, verdict_of(list(reviews.get(entry.entry_id, {}).values()))) for entry in entries]
 
 

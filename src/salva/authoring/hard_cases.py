@@ -10,6 +10,7 @@ from salva.core.scoring import pair_name
 from salva.core.source import RunRecords
 from salva.core.verdict import PAIR
 from salva.errors import UsageError
+from salva.messages import message
 
 
 def collect_votes(runs: Iterable[RunRecords], below: float) -> tuple[dict[str, Case], dict[str, Vote]]:
@@ -22,9 +23,7 @@ def collect_votes(runs: Iterable[RunRecords], below: float) -> tuple[dict[str, C
     for records in runs:
         for case in records.cases:
             if cases.setdefault(case.case_id, case).prompts != case.prompts:
-                raise UsageError(
-                    f"{case.case_id!r} has other sentences in {records.name!r}; take runs of the same triples"
-                )
+                raise UsageError(message("runs-other-triples", case=case.case_id, run=records.name))
         for verdict in records.verdicts:
             matched = [pair_name(prompt.role, prompt.role) for prompt in cases[verdict.case_id].prompts]
             scores = [verdict.scores[name] for name in matched if name in verdict.scores]

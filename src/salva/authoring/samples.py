@@ -17,7 +17,8 @@ from typing import Protocol
 from salva.authoring.criteria import Check
 from salva.core.cells import plain_cell
 from salva.errors import UsageError
-from salva.files.tables import csv_text, read_json_lines, read_sheet
+from salva.files.tables import csv_text, read_json_lines, read_sheet, unusable
+from salva.messages import message
 
 UNREVIEWED, DISPUTED, VALID, INVALID = "unreviewed", "disputed", "valid", "invalid"
 REVIEW_COLUMNS = ("id", "category", "T_a", "T_pv", "T_pi", "reviewer", "valid", "note")
@@ -95,8 +96,9 @@ def read_samples(path: Path) -> list[Sample]:
         except (ValueError, KeyError, TypeError) as error:
             problems.append(f"{where}: {type(error).__name__}: {error}")
     if problems or not samples:
-        why = "; ".join(problems[:5]) or "it holds no sample"
-        raise UsageError(f"{str(path)!r}: {why}; each line is an object with id, T_a, T_pv, T_pi and category")
+        raise (
+            unusable(str(path), problems, "samples") if problems else UsageError(message("file-empty", path=str(path)))
+        )
     return samples
 
 
@@ -116,19 +118,16 @@ def read_reviews(paths: Sequence[Path]) -> dict[str, dict[str, bool]]:
         sheet = read_sheet(path)
         missing = [name for name in ("id", "reviewer", "valid") if name not in sheet.columns]
         if not sheet.rows or missing:
-            raise UsageError(f"{str(path)!r} is no review: it has no {missing[0] if missing else 'rows'!r}")
+            raise UsageError(message("review-columns", path=str(path)))
         for where, row in sheet.rows:
             said = row["valid"].strip().lower()
             if not said:
                 continue
             if said not in _YES | _NO or not row["reviewer"].strip():
-                raise UsageError(
-                    f"{str(path)!r}, {where}: valid is {row['valid']!r} by {row['reviewer']!r}; "
-                    "valid is yes or no, and every filled row names its reviewer"
-                )
+                raise UsageError(message("review-row", path=str(path), where=where))
             sample_id, reviewer = plain_cell(row["id"]), row["reviewer"].strip()
             if reviews.setdefault(sample_id, {}).setdefault(reviewer, said in _YES) != (said in _YES):
-                raise UsageError(f"{str(path)!r}, {where}: {reviewer!r} calls {sample_id!r} both valid and not")
+                raise UsageError(message("review-contradiction", reviewer=reviewer, entry=sample_id))
     return reviews
 
 
@@ -136,16 +135,13 @@ def reviewed(samples: Sequence[Sample], reviews: Mapping[str, Mapping[str, bool]
     """The samples with what people made of them, then and now."""
     unknown = sorted(set(reviews) - {sample.sample_id for sample in samples})
     if unknown:
-        raise UsageError(f"reviews of {len(unknown)} samples that are not in the file, such as {unknown[0]!r}")
+        raise UsageError(message("review-unknown", n=len(unknown), entry=unknown[0]))
     done = []
     for sample in samples:
         now = reviews.get(sample.sample_id, {})
         for name in sample.reviews.keys() & now.keys():
             if sample.reviews[name] != now[name]:
-                raise UsageError(
-                    f"{name!r} now calls {sample.sample_id!r} {VALID if now[name] else INVALID}, and the opposite in "
-                    "the file; begin with the file as it was before that review"
-                )
+                raise UsageError(message("review-contradiction", reviewer=name, entry=sample.sample_id))
         said = dict(sorted({**sample.reviews, **now}.items()))
         done.append(replace(sample, review=verdict_of(list(said.values())), reviews=said) if said else sample)
     return done

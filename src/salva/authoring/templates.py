@@ -15,6 +15,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from salva.errors import UsageError
+from salva.messages import message
 
 _SLOT = re.compile(r"\{([a-z]+)(\d+)(?::(ing|ed))?\}")
 _N_TRIES = 200
@@ -64,13 +65,13 @@ def load_grammar(path: Path | None = None) -> Grammar:
         text = path.read_text("utf-8") if path else (files("salva.authoring") / "semvar.toml").read_text("utf-8")
         content = tomllib.loads(text)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise UsageError(f"the templates {where!r} cannot be read: {error}") from error
+        raise UsageError(message("file-unreadable", path=where, why=error)) from error
     lexicon = {str(name): tuple(map(str, words)) for name, words in dict(content.get("lexicon", {})).items()}
     templates = tuple(
         _template(entry, number, lexicon, where) for number, entry in enumerate(content.get("template", ()), 1)
     )
     if not templates:
-        raise UsageError(f"{where!r} has no [[template]]; at least one is wanted")
+        raise UsageError(message("template-invalid", path=where, number=1, why="there is no [[template]]"))
     return Grammar(templates=templates, lexicon=lexicon)
 
 
@@ -132,15 +133,15 @@ def _said(pattern: str, words: Mapping[str, str]) -> str:
 
 
 def _template(entry: Mapping[str, object], number: int, lexicon: Mapping[str, tuple[str, ...]], where: str) -> Template:
-    place = f"{where!r}, template {number}"
+    def wrong(why: str) -> UsageError:
+        return UsageError(message("template-invalid", path=where, number=number, why=why))
+
     missing = [key for key in ("category", "anchor", "swap") if key not in entry]
     if missing:
-        raise UsageError(
-            f"{place} has no {missing[0]!r}; it needs category, anchor and swap, and kept where a rule is known"
-        )
+        raise wrong(f"it has no {missing[0]}")
     swap = entry["swap"]
     if not isinstance(swap, list) or len(swap) != 2:
-        raise UsageError(f"{place}: swap is {swap!r}; it names two slots, such as ['noun1', 'noun2']")
+        raise wrong("swap must name two slots")
     made = Template(
         category=str(entry["category"]),
         anchor=str(entry["anchor"]),
@@ -149,14 +150,12 @@ def _template(entry: Mapping[str, object], number: int, lexicon: Mapping[str, tu
     )
     for slot in (*made.swap, *(f"{name}{digits}" for name, digits, _ in _SLOT.findall(made.kept))):
         if slot not in made.slots:
-            raise UsageError(f"{place}: {slot!r} is no slot of its anchor, which has {', '.join(made.slots)}")
-    for name, digits, form in _SLOT.findall(made.anchor + made.kept):
+            raise wrong(f"{slot!r} is no slot of its anchor")
+    for name, _, form in _SLOT.findall(made.anchor + made.kept):
         words = lexicon.get(name)
         if not words:
-            raise UsageError(f"{place}: the lexicon has no words for {name!r}, which {name}{digits} is filled from")
+            raise wrong(f"the lexicon has no words for {name!r}")
         bad = [word for word in words if form and word.count("/") != 1]
         if bad:
-            raise UsageError(
-                f"{place}: {bad[0]!r} has no two forms; write 'chasing / chased' for {name}{digits}:{form}"
-            )
+            raise wrong(f"{bad[0]!r} must have two forms, such as 'chasing / chased'")
     return made

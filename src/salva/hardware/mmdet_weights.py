@@ -22,6 +22,7 @@ from salva.hardware.ahead import AHEAD
 from salva.hardware.checkpoints import check_complete, quiet
 from salva.hardware.mmdet_names import UNREAD, Shape, is_unused, moves, shape_of
 from salva.hardware.origins import note_origin
+from salva.messages import message
 
 if TYPE_CHECKING:
     import torch
@@ -40,14 +41,11 @@ def convert(file: Path, folder: Path, class_names: Sequence[str]) -> str:
         raise MissingExtraError(NAME, "torch") from error
 
     if folder.exists():
-        raise UsageError(f"{NAME}: {str(folder)!r} is there already; name a folder that is not")
+        raise UsageError(message("output-exists", path=str(folder)))
     sha256, state = _digest(file), _read(file)
     shape = shape_of(state)
     if shape.n_classes != len(class_names):
-        raise UsageError(
-            f"{NAME}: {str(file)!r} knows {shape.n_classes} classes; GenEval's network has COCO's {len(class_names)}. "
-            "The file for panoptic segmentation has the same name but for its date and digest"
-        )
+        raise _wrong(file, f"it has {shape.n_classes} classes instead of {len(class_names)}")
     weights = _moved(state, shape, file)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -73,7 +71,7 @@ def _digest(file: Path) -> str:
         with file.open("rb") as opened:
             return hashlib.file_digest(opened, "sha256").hexdigest()
     except OSError as error:
-        raise UsageError(f"{NAME}: {str(file)!r} cannot be read ({error.strerror}); give mmdet's .pth file") from error
+        raise UsageError(message("file-unreadable", path=str(file), why=error.strerror)) from error
 
 
 def _read(file: Path) -> Mapping[str, torch.Tensor]:
@@ -84,18 +82,17 @@ def _read(file: Path) -> Mapping[str, torch.Tensor]:
         with torch.serialization.safe_globals(_numbers()):
             stored = torch.load(file, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
-        raise UsageError(
-            f"{NAME}: {str(file)!r} is no file of torch, or holds more than tensors and plain values, and loading that "
-            f"would run it: {one_line(error)}. Give the file as mmdet published it"
-        ) from error
+        raise _wrong(file, "it is no torch file, or holds more than tensors and plain values") from error
     except (RuntimeError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:
-        raise UsageError(
-            f"{NAME}: {str(file)!r} is damaged or no file of torch: {one_line(error)}. Download it again"
-        ) from error
+        raise _wrong(file, f"it is damaged or no torch file ({one_line(error)})") from error
     state = stored.get("state_dict", stored) if isinstance(stored, dict) else stored
     if not isinstance(state, dict) or not all(isinstance(weight, torch.Tensor) for weight in state.values()):
-        raise UsageError(f"{NAME}: {str(file)!r} holds no weights by name; wanted is a state_dict, as mmdet stores it")
+        raise _wrong(file, "it holds no state_dict")
     return {str(key): weight for key, weight in state.items()}
+
+
+def _wrong(file: Path, why: str) -> UsageError:
+    return UsageError(message("mmdet-weights", path=str(file), why=why))
 
 
 def _numbers() -> list[Any]:
@@ -114,10 +111,7 @@ def _moved(state: Mapping[str, torch.Tensor], shape: Shape, file: Path) -> dict[
     unknown = {key for key in state if not is_unused(key)} - {move.old for move in wanted}
     for which, has, keys in (("lacks", "has", missing), ("also holds", "has not", unknown)):
         if keys:
-            raise UsageError(
-                f"{NAME}: {str(file)!r} {which} {len(keys)} weights that a Mask2Former over Swin {has}, as mmdet 2 "
-                f"stores it: {_named(keys)}. Give the file as mmdet published it"
-            )
+            raise _wrong(file, f"it {which} {len(keys)} weights that the network {has}: {_named(keys)}")
     return {
         name: part.float().contiguous().clone()
         for move in wanted

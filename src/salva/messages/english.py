@@ -43,4 +43,9 @@ ENTRIES: Mapping[str, Entry] = {
         "Actions, sizes and other attributes are no part of a formula. A judge can be asked about them.",
     ),
     "colour-alone": Entry("{colour} what? Name the entity after its colour, such as a {colour} ball."),
+    "caption-pipeline-unfit": Entry("The spaCy pipeline {pipeline!r} lacks a tagger or a parser."),
+    "caption-pipeline-missing": Entry(
+        "No spaCy pipeline {pipelines} is installed. Install one with: python -m spacy download en_core_web_sm",
+        "Captions of a user are taken apart by spaCy; plain ones in pocket's words by suite.parser=grammar.",
+    ),
 }

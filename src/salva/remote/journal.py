@@ -12,6 +12,7 @@ from pathlib import Path
 from salva.core.fingerprint import Json, fingerprint
 from salva.core.secrets import redact
 from salva.errors import UsageError
+from salva.messages import message
 
 
 class Journal:
@@ -23,7 +24,7 @@ class Journal:
         try:
             content = path.read_bytes() if path.exists() else b""
         except OSError as error:
-            raise UsageError(f"{str(path)!r} cannot be read: {error.strerror or error}; move it away") from error
+            raise UsageError(message("file-unreadable", path=str(path), why=error.strerror or error)) from error
         self._is_torn = bool(content) and not content.endswith(b"\n")
         for line in content.decode(errors="replace").splitlines():
             try:
@@ -48,6 +49,6 @@ class Journal:
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
-            raise UsageError(f"{str(self._path)!r} cannot be written: {error.strerror or error}") from error
+            raise UsageError(message("file-unwritable", path=str(self._path), why=error.strerror or error)) from error
         self._is_torn = False
         self._replies[key] = reply

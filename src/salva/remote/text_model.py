@@ -15,6 +15,7 @@ from salva.core.blame import translating
 from salva.core.fingerprint import Json
 from salva.core.secrets import cut
 from salva.errors import BackendError, UnreachableError, UsageError
+from salva.messages import message
 from salva.remote import openai_client
 from salva.remote.journal import Journal
 
@@ -30,9 +31,7 @@ class TextModel:
     def __init__(self, name: str, base_url: str = "", timeout_s: float = 60.0, journal: Journal | None = None) -> None:
         maker, _, model = name.partition("/")
         if maker != "openai" or not model:
-            raise UsageError(
-                f"the text model is {name!r}; it is openai/MODEL, for OpenAI and every endpoint that speaks its API"
-            )
+            raise UsageError(message("option-invalid", name="--writer or --checker", value=name, wanted="openai/MODEL"))
         self.name = name
         self._model = model
         self._client = openai_client.connect(name, base_url, timeout_s)
@@ -84,10 +83,8 @@ class TextModel:
             try:
                 content = answered.choices[0].message.content or ""
             except (AttributeError, IndexError, TypeError) as error:
-                raise BackendError(
-                    f"{self.name} answered, but not as a chat does: {cut(answered, 200)!r}; check the base URL",
-                    is_retryable=False,
-                ) from error
+                why = message("reply-not-chat", model=self.name, reply=cut(answered, 200))
+                raise BackendError(why, is_retryable=False) from error
             text = _FENCE.sub("", content.strip())
             try:
                 read: Json = json.loads(text)

