@@ -158,8 +158,8 @@ class Reader:
         assert done.returncode in (0, 1, 3), f"salva {shlex.join(words)}\n{done.stderr}"
         if file:
             self.save(file, done.stdout)
-        if words[:2] == ["write", "sheet"]:
-            self._review(values(words, "-o")[0])
+        for sheet in values(words, "--sheet"):
+            self._review(sheet)
         if "ratings" in values(words, "--as") and words[0] == "export":
             self._rate(values(words, "-o")[0])
         planned = "--dry-run" in self._more(words)
@@ -182,6 +182,8 @@ class Reader:
 
     def _review(self, sheet: str) -> None:
         """Three people fill in a sheet; one of them calls the first row invalid."""
+        if not (self.folder / sheet).exists():
+            return
         with (self.folder / sheet).open(encoding="utf-8-sig", newline="") as file:
             rows = list(csv.DictReader(file))
         for name in ("ann", "bob", "carol"):
