@@ -48,7 +48,8 @@ def main() -> None:
 
 def measure(n_images: int, retry_after: str) -> dict[str, float]:
     """One run against a fresh endpoint."""
-    from salva.core.spec import RunSpec
+    from salva.core.plan import Plan
+    from salva.core.run_spec import RunSpec
     from salva.engine.progress import SilentProgress
     from salva.generators.openai_images import OpenAiImages
     from salva.runs.pipeline import execute
@@ -60,14 +61,14 @@ def measure(n_images: int, retry_after: str) -> dict[str, float]:
         assert server.stdin is not None
         assert server.stdout is not None
         port = int(server.stdout.readline())
-        spec = RunSpec(
+        spec = Plan(
             suite=bound("suite", FakeSuite, n=n_images // 2),
             models=(
                 bound("model", OpenAiImages, model="bench", base_url=f"http://127.0.0.1:{port}/v1", send_seed=True),
             ),
             detector=bound("detector", FakeDetector),
             checks=(bound("check", FakeSame),),
-            size="full",
+            spec=RunSpec(size="full"),
         )
         with tempfile.TemporaryDirectory(prefix="salva-bench-") as directory:
             began = time.perf_counter()

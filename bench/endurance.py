@@ -215,20 +215,20 @@ def jump_about() -> None:
 
 def run(directory: Path, n_images: int, encoded: str) -> None:
     """The run, from the beginning or from wherever it was killed."""
-    from salva.core.spec import Binding, RunSpec
+    from salva.core.plan import Binding, Plan
+    from salva.core.run_spec import RunSpec
     from salva.engine.progress import SilentProgress
     from salva.errors import StoreError
     from salva.runs.pipeline import execute
     from salva.testing.fakes import FakeDetector, FakeGenerator, FakeSame, FakeSuite
 
     painter = FakeGenerator.Options(omits=0.3, encoded=encoded, batch=32)
-    spec = RunSpec(
+    spec = Plan(
         suite=Binding(role="suite", label="fake", component=FakeSuite, options=FakeSuite.Options(n=n_images // 2)),
         models=(Binding(role="model", label="fake", component=FakeGenerator, options=painter),),
         detector=Binding(role="detector", label="fake", component=FakeDetector, options=FakeDetector.Options(batch=32)),
         checks=(Binding(role="check", label="fake-same", component=FakeSame, options=FakeSame.Options()),),
-        size="full",
-        preflight=False,
+        spec=RunSpec(size="full", preflight=False),
     )
     try:
         summary = execute(spec, directory, SilentProgress())

@@ -68,14 +68,15 @@ def measure(what: str, directory: Path, n_images: int) -> dict[str, float]:
 
 def child(what: str, directory: Path, n_images: int) -> None:
     """What the fresh process does."""
-    from salva.core.spec import Binding, RunSpec
+    from salva.core.plan import Binding, Plan
+    from salva.core.run_spec import RunSpec
     from salva.engine.progress import SilentProgress
     from salva.report.summary import summarise_run
     from salva.runs.pipeline import execute
     from salva.runs.rejudge import rejudge
     from salva.testing.fakes import FakeDetector, FakeGenerator, FakeSame, FakeSuite
 
-    spec = RunSpec(
+    spec = Plan(
         suite=Binding(role="suite", label="fake", component=FakeSuite, options=FakeSuite.Options(n=n_images // 2)),
         models=(
             Binding(
@@ -87,7 +88,7 @@ def child(what: str, directory: Path, n_images: int) -> None:
         ),
         detector=Binding(role="detector", label="fake", component=FakeDetector, options=FakeDetector.Options(batch=32)),
         checks=(Binding(role="check", label="fake-same", component=FakeSame, options=FakeSame.Options()),),
-        size="full",
+        spec=RunSpec(size="full"),
     )
     digest_s = time_digests() if what == "digests" else [0.0]
     began = time.perf_counter()

@@ -24,6 +24,7 @@ from salva.core.image import Picture
 from salva.core.observation import Detection, Detections, Observation
 from salva.core.options import NoOptions, option
 from salva.core.protocols import ObserveRequest, Rendered, RenderRequest
+from salva.core.run_spec import RunSpec
 from salva.detectors.pocket_detector import PocketDetector
 from salva.engine.progress import make_progress
 from salva.errors import SalvaError, UsageError
@@ -34,10 +35,10 @@ from salva.registry import add_loose_plugin, load
 from salva.report.summary import summarise_run
 from salva.results.headline import is_apart
 from salva.results.leading import Leading
-from salva.runs.ask import Ask, make_spec
+from salva.runs.cases import planned_cases
 from salva.runs.gate import Gate, decide
 from salva.runs.pipeline import execute
-from salva.runs.plan import planned_cases
+from salva.runs.plans import make_plan
 
 SIDE = 256
 LIMIT = 0.1
@@ -99,7 +100,7 @@ class Shuffled:
 
     def __init__(self, options: ShuffledOptions) -> None:
         apart = load("suite", "metalogic").about.apart
-        cases = [case for case in planned_cases(make_spec(ask({}, options.size))) if not is_apart(case, apart)]
+        cases = [case for case in planned_cases(make_plan(ask({}, options.size))) if not is_apart(case, apart)]
         random.Random(0).shuffle(cases)
         self._others: dict[tuple[int, str], Case] = {}
         for repeat in range(options.repeats):
@@ -170,9 +171,9 @@ def register() -> None:
         add_loose_plugin(f"{__file__}:{component.__name__}")
 
 
-def ask(garbage: Mapping[str, str], size: str) -> Ask:
+def ask(garbage: Mapping[str, str], size: str) -> RunSpec:
     """A run of the faultless painter with this garbage in its place."""
-    return Ask(
+    return RunSpec.of(
         suite="metalogic",
         models=(garbage.get("model", "painter"),),
         detector=garbage.get("detector", "pocket"),
@@ -183,14 +184,14 @@ def ask(garbage: Mapping[str, str], size: str) -> Ask:
     )
 
 
-def leading(asked: Ask) -> Leading:
+def leading(asked: RunSpec) -> Leading:
     """What leads the report of such a run."""
     with tempfile.TemporaryDirectory(prefix="salva-bench-") as root:
-        execute(make_spec(asked), Path(root) / "run", make_progress(quiet=True))
+        execute(make_plan(asked), Path(root) / "run", make_progress(quiet=True))
         return summarise_run(Path(root) / "run").by_model[0].leading
 
 
-def shuffled(size: str, n: int) -> Ask:
+def shuffled(size: str, n: int) -> RunSpec:
     """A run whose every repeat is another shuffle."""
     settings = {"model.repeats": str(n), "model.size": size}
     return replace(ask({"model": "shuffled", **settings}, size), repeats=n)

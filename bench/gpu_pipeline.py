@@ -53,8 +53,9 @@ from salva.core.case import Prompt
 from salva.core.image import Picture
 from salva.core.observation import Detections, Observation
 from salva.core.options import NoOptions
+from salva.core.plan import Plan
 from salva.core.protocols import ObserveRequest, Query, Rendered, RenderRequest
-from salva.core.spec import RunSpec
+from salva.core.run_spec import RunSpec
 from salva.detectors.florence2 import Florence2
 from salva.engine.progress import SilentProgress
 from salva.errors import SalvaError
@@ -196,14 +197,14 @@ class Blind:
         return [Detections() for _ in requests]
 
 
-def run_spec(generator: Any, detector: Any, n_images: int, detector_name: str = "bench") -> RunSpec:
+def run_spec(generator: Any, detector: Any, n_images: int, detector_name: str = "bench") -> Plan:
     """A whole run: MetaLogic, pictures encoded and stored, rows written, verdicts given."""
-    return RunSpec(
+    return Plan(
         suite=bound("suite", MetaLogic, "metalogic", entities=ENTITIES[: 8 if n_images > 800 else 5]),
         models=(bound("model", type("Painter", (Ready,), {"made": generator}), "bench"),),
         detector=bound("detector", type("Detector", (Ready,), {"made": detector}), detector_name),
         checks=(bound("check", SameScene, "same-scene"),),
-        size=str(n_images // 2),
+        spec=RunSpec(size=str(n_images // 2)),
     )
 
 

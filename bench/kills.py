@@ -29,8 +29,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from endurance import contents, digest, n_torn, print_table
 
+from salva.core.plan import Plan
 from salva.core.shard import Shard
-from salva.core.spec import RunSpec
 from salva.engine.executors.crews import Crew, LostError
 from salva.engine.executors.ray import RayExecutor, RayOptions
 from salva.engine.progress import SilentProgress
@@ -68,7 +68,7 @@ def main() -> None:
         sys.exit("something was lost, doubled or torn")
 
 
-def spec(shard: str = "") -> RunSpec:
+def spec(shard: str = "") -> Plan:
     """The run; everything in it is drawn from its seed."""
     options: dict[str, object] = {"omits": 0.3, "refuses": 0.05, "batch": 2, "delay_s": 0.02}
     share = Shard.parse(shard) if shard else None

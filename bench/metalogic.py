@@ -22,10 +22,11 @@ from typing import Any
 
 from PIL import Image
 
+from salva.core.run_spec import RunSpec
 from salva.engine.progress import make_progress
 from salva.registry import load
-from salva.runs.ask import Ask, make_spec
 from salva.runs.pipeline import execute
+from salva.runs.plans import make_plan
 
 _busy: dict[str, float] = {}
 _turn = threading.Lock()
@@ -62,7 +63,7 @@ def main() -> None:
     for model_name, reader_name in itertools.product(models, ("none", "rapidocr")):
         _busy.clear()
         root = Path(tempfile.mkdtemp(prefix="salva-bench-"))
-        spec = make_spec(Ask(suite="metalogic", models=(model_name,), size=size, reader=reader_name))
+        spec = make_plan(RunSpec.of(suite="metalogic", models=(model_name,), size=size, reader=reader_name))
         wall, cpu = time.perf_counter(), time.process_time()
         summary = execute(spec, root / "run", make_progress(quiet=True))
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu

@@ -23,10 +23,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
+from msgspec import structs
+
 from salva.core.about import About
 from salva.core.case import Case
 from salva.core.observation import Answer, Detections, Observation
 from salva.core.protocols import ObserveRequest
+from salva.core.run_spec import RunSpec
 from salva.core.scene import Scene, Thing
 from salva.core.verdict import Outcome, Verdict
 from salva.detectors.pocket_detector import PocketDetector
@@ -36,8 +39,8 @@ from salva.judges.scene_judge import SceneJudge
 from salva.logic.notation import parse
 from salva.logic.satisfaction import satisfies
 from salva.registry import add_loose_plugin, entries, load
-from salva.runs.ask import Ask, make_spec
 from salva.runs.pipeline import execute
+from salva.runs.plans import make_plan
 from salva.store.queries import VerdictFilter, find_verdicts
 from salva.store.sqlite import RunStore, open_run
 
@@ -182,11 +185,15 @@ def main() -> None:
             component = load(role, name)
             component.look = _watched(role, component.look)
     settings = {"model.faults": FAULTS, "run.preflight": "off"}  # some of these oracles err on purpose
-    base = Ask(suite=suite, models=("painter",), reader="none", size=n_pairs, settings=settings)
+    base = RunSpec.of(suite=suite, models=("painter",), reader="none", size=n_pairs, settings=settings)
     quiet = {**base.settings, "check.flip_sample": "0"}
     asks = (
-        replace(base, embedder=embedder, judges=("scene", "erring"), settings=quiet),
-        replace(base, embedder="none", judges=("none",), detector="erring"),
+        structs.replace(
+            base.with_observers("embedder", [embedder]).with_observers("judge", ["scene", "erring"]), settings=quiet
+        ),
+        base.with_observers("embedder", ["none"])
+        .with_observers("judge", ["none"])
+        .with_observers("detector", ["erring"]),
     )
     columns = ("judged", "bad", "precision", "recall", "AUC", "s an image", "calls an image")
     print(f"faults {FAULTS}\n{'oracle':<32}" + "".join(f"{column:>15}" for column in columns))
@@ -195,7 +202,7 @@ def main() -> None:
         _calls.clear()
         root = Path(tempfile.mkdtemp(prefix="salva-bench-"))
         try:
-            execute(make_spec(ask), root / "run", make_progress(quiet=True))
+            execute(make_plan(ask), root / "run", make_progress(quiet=True))
             with open_run(root / "run") as store:
                 report(store, oracles)
         finally:

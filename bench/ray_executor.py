@@ -25,8 +25,8 @@ from salva.core.protocols import Rendered
 from salva.testing.fakes import FakeGenerator
 
 if TYPE_CHECKING:
+    from salva.core.plan import Binding, Plan
     from salva.core.protocols import RenderRequest
-    from salva.core.spec import Binding, RunSpec
     from salva.errors import SalvaError
     from salva.store.records import StoredRender
 
@@ -100,7 +100,7 @@ class AtWork:
 
     version: ClassVar[str] = "1"
 
-    def __init__(self, inside: Any, spec: RunSpec, n_batches: dict[str, int]) -> None:
+    def __init__(self, inside: Any, spec: Plan, n_batches: dict[str, int]) -> None:
         assert spec.detector is not None
         crowd = [*spec.models, spec.detector]
         self._inside = inside
@@ -123,7 +123,7 @@ class AtWork:
 
 def child(what: str, directory: Path, n_images: int, n_actors: int) -> None:
     """What the fresh process does."""
-    from salva.core.spec import ComponentSpec
+    from salva.core.run_spec import ComponentSpec
     from salva.engine.executors.local import LocalExecutor
     from salva.engine.executors.ray import RayExecutor, RayOptions
     from salva.engine.progress import SilentProgress

@@ -23,7 +23,7 @@ from salva.assets.files import read_asset
 from salva.core.image import Picture
 from salva.core.observation import Reading
 from salva.core.protocols import ObserveRequest, Query, Rendered, RenderRequest
-from salva.core.spec import ComponentSpec
+from salva.core.run_spec import ComponentSpec
 from salva.generators.painter.component import random_scene
 from salva.readers.rapid_ocr import RapidOcr
 from salva.registry import bind

@@ -20,6 +20,7 @@ from salva.core.case import Case
 from salva.core.counted import counted
 from salva.core.handed import handing_over
 from salva.core.legible import legible
+from salva.core.run_spec import RunSpec
 from salva.core.secrets import redact
 from salva.core.verdict import Outcome
 from salva.engine.progress import make_progress
@@ -31,11 +32,10 @@ from salva.notebook.seeds import seed_notes
 from salva.report.card import card_html, card_lines
 from salva.report.run_list import list_runs
 from salva.report.summary import Summary, summarise_records, summarise_run
-from salva.runs.ask import Ask, make_spec
 from salva.runs.directory import RUNS
 from salva.runs.forecast import Forecast, forecast
 from salva.runs.pipeline import execute
-from salva.runs.untouched import Untouched
+from salva.runs.plans import AllButSuite, make_plan
 from salva.runs.workplaces import bind_executor
 from salva.store.images import name_images
 from salva.store.queries import open_source, read_records
@@ -130,10 +130,10 @@ def run_suite(
     images_at = name_images(images) if images else ""
     place, models = read_out(out), read_models(model, name, version)
     chosen = {**read_settings(settings), **models.settings}
-    ask = Ask(suite=read_suite(suite), models=models.texts, settings=chosen, **read_flags(flags))
+    ask = RunSpec.of(suite=read_suite(suite), models=models.texts, settings=chosen, **read_flags(flags))
     shown = make_progress(quiet=not progress)
     with handing_over(models.things):
-        spec, workplace = make_spec(ask), bind_executor(executor, chosen)
+        spec, workplace = make_plan(ask), bind_executor(executor, chosen)
         directory = place or RUNS / spec.directory_name()
         if models.one_off:
             if read_run_file(directory) is not None:
@@ -171,9 +171,9 @@ def plan_run(
     """What `run_suite` would do with the same words, as `salva run --dry-run` says it; nothing is done or written."""
     place, models = read_out(out), read_models(model, "", None)
     chosen = {**read_settings(settings), **models.settings}
-    ask = Ask(suite=read_suite(suite), models=models.texts, settings=chosen, **read_flags(flags))
+    ask = RunSpec.of(suite=read_suite(suite), models=models.texts, settings=chosen, **read_flags(flags))
     with handing_over(models.things):
-        spec = make_spec(ask, foreign=Untouched())
+        spec = make_plan(ask, foreign=AllButSuite())
         directory = place or RUNS / spec.directory_name()
         return forecast(spec, directory)
 

@@ -6,15 +6,15 @@ A component that is not installed says nothing: a report must not need the plugi
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
 
+from msgspec import structs
+
 from salva.core.about import About, about_of
-from salva.core.asked import Asked
 from salva.core.judged import Rate
 from salva.core.own_figure import OwnFigure
+from salva.core.run_spec import ComponentSpec, RunSpec
 from salva.core.scoring import PairScoring
-from salva.core.spec import ComponentSpec
 from salva.errors import PluginError, SalvaError
 from salva.registry import BUILT_IN, Entry, bind, defaults, entries, load, load_all
 
@@ -58,33 +58,31 @@ def own_figures(suite: str) -> tuple[OwnFigure, ...]:
     return tuple(figure for metric in metrics for figure in about_of(metric).figures)
 
 
-def usual_score(asked: Asked) -> float | None:
+def usual_score(asked: RunSpec) -> float | None:
     """The score that a run's detector has on its own ground, where it says so."""
-    name = next((o.typed or o.name for o in asked.observers if o.role == "detector"), "")
-    return _said_by("detector", name.partition("/")[0]).usual_score if name else None
+    name = next((o.registered_name for o in asked.observers if o.role == "detector"), "")
+    return _said_by("detector", name).usual_score if name else None
 
 
-def inner_model(asked: Asked, model: str) -> str:
+def inner_model(asked: RunSpec, model: str) -> str:
     """The model of a run that another one of it is put round, with the same options; empty where there is none."""
     outer = next((component for component in asked.models if component.name == model), None)
-    if outer is None or not _said_by("model", (outer.typed or model).partition("/")[0]).wraps:
+    if outer is None or not _said_by("model", outer.registered_name).wraps:
         return ""
-    name, _, target = str(outer.options.get("model", "")).partition("/")
+    name = str(outer.options.get("model", ""))
     pairs = outer.options.get("inner")
     options = dict(str(pair).split("=", 1) for pair in pairs) if isinstance(pairs, list) else {}
     try:
-        inside = bind(ComponentSpec(role="model", name=name, target=target, options=options), is_foreign=True).asked()
+        inside = bind(ComponentSpec(role="model", name=name, options=options), is_foreign=True).spec()
     except SalvaError:
         return ""
     wanted = (inside.name, dict(inside.options))
-    return next(
-        (model.name for model in asked.models if (model.typed or model.name, dict(model.options)) == wanted), ""
-    )
+    return next((model.name for model in asked.models if (model.full_name, dict(model.options)) == wanted), "")
 
 
-def is_shown_pictures(asked: Asked) -> bool:
+def is_shown_pictures(asked: RunSpec) -> bool:
     """Whether a judge of a run looks at pictures; one that answers from boxes never sees what is written in them."""
-    names = [(o.typed or o.name).partition("/")[0] for o in asked.observers if o.role == "judge"]
+    names = [o.registered_name for o in asked.observers if o.role == "judge"]
     return any("detector" not in _said_by("judge", name).needs_roles for name in names)
 
 
@@ -114,7 +112,7 @@ def _loadable(role: str, name: str) -> type[Any] | None:
         return None
 
 
-def widened(asked: Asked) -> Asked:
+def widened(asked: RunSpec) -> RunSpec:
     """What was asked in as few options as say it, of the whole suite: there a case of a sample is found again."""
     size = asked.size
     if size.isdecimal():
@@ -123,4 +121,4 @@ def widened(asked: Asked) -> Asked:
             size = "full" if "full" in sizes else str(sizes[-1])
         except SalvaError:
             size = "full"
-    return replace(asked.chosen(defaults), size=size)
+    return structs.replace(asked.without_defaults(defaults), size=size)

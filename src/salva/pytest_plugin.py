@@ -101,8 +101,8 @@ class Salva:
 
 
 def _open(config: pytest.Config, folder: Path) -> SceneTests:
+    from salva.core.run_spec import split_settings
     from salva.registry import add_loose_plugin
-    from salva.runs.ask import split_settings
     from salva.scene_tests import Parts, SceneTests
 
     for source in config.getoption("--salva-plugin"):

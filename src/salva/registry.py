@@ -26,8 +26,9 @@ from salva.core.about import about_of, address_of, options_of, weights_of
 from salva.core.blame import blaming
 from salva.core.fingerprint import Json
 from salva.core.options import default_options, parse_options, target_field
+from salva.core.plan import Around, Binding
 from salva.core.protocols import INJECTION_READER
-from salva.core.spec import Around, Binding, ComponentSpec
+from salva.core.run_spec import ComponentSpec
 from salva.errors import PluginError, SalvaError, UsageError, unknown_name
 from salva.messages import message, warn_once
 
@@ -164,20 +165,22 @@ def bind(spec: ComponentSpec, *, is_foreign: bool = False) -> Binding:
 
     is_foreign: nothing is opened to pin them, since a run names it and nobody here.
     """
-    component = load(spec.role, spec.name)
+    component = load(spec.role, spec.registered_name)
     options_class = options_of(component)
     given = dict(spec.options)
     target = target_field(options_class)
     if spec.target:
         if target is None:
-            raise UsageError(f"the {spec.role} {spec.name!r} takes nothing after a slash, got {spec.typed!r}")
+            raise UsageError(
+                message("target-unexpected", role=spec.role, name=spec.registered_name, typed=spec.full_name)
+            )
         given[target] = spec.target
     elif target is not None and target not in given and not options_class.__dataclass_fields__[target].default:
-        raise UsageError(f"the {spec.role} {spec.name!r} needs something after a slash: {spec.name}/<{target}>")
+        raise UsageError(message("target-missing", role=spec.role, name=spec.name, target=target))
     options = parse_options(options_class, given, spec.role)
     component = _around(component, options, is_foreign=is_foreign)
-    binding = Binding(role=spec.role, label=spec.label, component=component, options=options, group=spec.group)
-    binding = replace(binding, typed=spec.typed if spec.alias else "", is_foreign=is_foreign)
+    binding = Binding(role=spec.role, label=spec.name, component=component, options=options, group=spec.group)
+    binding = replace(binding, typed=spec.typed, is_foreign=is_foreign)
     return binding if is_foreign else _pinned(binding)
 
 
@@ -208,11 +211,8 @@ def _around(component: Any, options: Any, *, is_foreign: bool) -> Any:
     role = about_of(component).wraps
     if not role:
         return component
-    name, _, target = options.model.partition("/")
     inner = dict(pair.split("=", 1) for pair in options.inner)
-    return Around(
-        component, bind(ComponentSpec(role=role, name=name, target=target, options=inner), is_foreign=is_foreign)
-    )
+    return Around(component, bind(ComponentSpec(role=role, name=options.model, options=inner), is_foreign=is_foreign))
 
 
 def _pinned(binding: Binding) -> Binding:

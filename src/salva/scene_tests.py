@@ -14,6 +14,7 @@ from pathlib import Path
 
 from salva.component_facts import rates_of, widened
 from salva.core.judged import Judged
+from salva.core.run_spec import RunSpec
 from salva.core.source import RunSource
 from salva.core.verdict import Outcome
 from salva.engine.executors.kept import KeptExecutor
@@ -21,8 +22,8 @@ from salva.engine.progress import SilentProgress
 from salva.errors import LockedError, UsageError
 from salva.report.pair_lines import lines_of, one_line
 from salva.results.headline import leading_verdicts
-from salva.runs.ask import Ask, make_spec
 from salva.runs.pipeline import execute
+from salva.runs.plans import make_plan
 from salva.store.blobs import Blobs
 from salva.store.queries import open_source
 
@@ -74,8 +75,8 @@ class SceneTests:
         if not 1 <= wanted <= repeats:
             raise UsageError(f"at_least is {wanted}; it must be from 1 to the number of repeats, which is {repeats}")
         own = {"suite.scene": scene, "suite.law": law, "suite.prompt": prompt}
-        spec = make_spec(
-            Ask(
+        spec = make_plan(
+            RunSpec.of(
                 suite=_SUITE,
                 models=(self._parts.model,) if self._parts.model else (),
                 detector=self._parts.detector,
@@ -105,7 +106,7 @@ class SceneTests:
 def _tried(source: RunSource, directory: Path, repeats: int, wanted: int) -> Tried:
     records = source.records
     rates = rates_of(verdict.check for verdict in records.verdicts)
-    by_model = leading_verdicts(records.cases, records.verdicts, rates, records.asked.headline)
+    by_model = leading_verdicts(records.cases, records.verdicts, rates, records.asked.check)
     judged = [judgement for group in by_model.values() for judgement in group]
     # Nothing may look right because nobody judged it.
     worst = [

@@ -13,7 +13,7 @@ import pytest
 
 from salva import component_facts, registry
 from salva.core.judged import Rate
-from salva.core.spec import ComponentSpec
+from salva.core.run_spec import ComponentSpec
 from salva.errors import PluginError, UsageError
 
 PACKAGE = Path(__file__).parents[1] / "plugin_package"
@@ -121,7 +121,7 @@ def test_an_unknown_name_gets_the_nearest_one() -> None:
 
 def test_a_slash_is_refused_where_nothing_may_follow() -> None:
     with pytest.raises(UsageError, match="takes nothing after a slash"):
-        registry.bind(ComponentSpec(role="model", name="painter", target="extra"))
+        registry.bind(ComponentSpec(role="model", name="painter/extra"))
 
 
 @pytest.fixture

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from backends.endpoints import Answered, Asked, Server, png_text, said, serving
 
-from salva.core.spec import ComponentSpec, RunSpec
+from salva.core.plan import Plan
+from salva.core.run_spec import ComponentSpec
 from salva.engine.progress import SilentProgress
 from salva.errors import UsageError
 from salva.judges.chat_judge import ChatJudge
@@ -47,18 +48,18 @@ def server() -> Iterator[Server]:
         yield made
 
 
-def spec(n: int = 3, **options: str) -> RunSpec:
-    model = bind(ComponentSpec(role="model", name="openai", target="paint-1", options=options))
+def spec(n: int = 3, **options: str) -> Plan:
+    model = bind(ComponentSpec(role="model", name="openai/paint-1", options=options))
     return fake_spec(n, models=(model,))
 
 
-def run(directory: Path, asked: RunSpec) -> list[str]:
+def run(directory: Path, asked: Plan) -> list[str]:
     notes = Notes()
     execute(asked, directory, notes)
     return notes.said
 
 
-def asked_options(asked: RunSpec) -> dict[str, str]:
+def asked_options(asked: Plan) -> dict[str, str]:
     base_url = asked.models[0].options.base_url
     return {"base_url": base_url} if base_url else {}
 
@@ -70,8 +71,8 @@ def test_the_address_is_in_the_key_whether_set_or_from_the_environment(monkeypat
     monkeypatch.setenv("OPENAI_BASE_URL", "https://one.example/v1")
     assert spec().models[0].identity() == set_so != own
     assert set_so["endpoint"] == "https://one.example/v1"
-    judge = bind(ComponentSpec(role="judge", name="openai", target="judge-1"))
-    reader = bind(ComponentSpec(role="reader", name="openai", target="judge-1"))
+    judge = bind(ComponentSpec(role="judge", name="openai/judge-1"))
+    reader = bind(ComponentSpec(role="reader", name="openai/judge-1"))
     assert judge.identity()["endpoint"] == reader.identity()["endpoint"] == "https://one.example/v1"
 
 
@@ -113,7 +114,7 @@ def test_a_base_url_in_a_strangers_run_json_is_not_taken_over(
     monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
     run(tmp_path / "run", spec())
     content = json.loads((tmp_path / "run" / "run.json").read_text())
-    content["asked"]["models"][0]["options"]["base_url"] = f"{server.url}/evil/v1"
+    content["spec"]["models"][0]["options"]["base_url"] = f"{server.url}/evil/v1"
     (tmp_path / "run" / "run.json").write_text(json.dumps(content))
     with open_run(tmp_path / "run", "write") as store:
         store.drop_meta("finished")

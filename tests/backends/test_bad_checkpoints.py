@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from backends.tiny_models import save_clip, save_detr, save_florence2
 
-from salva.core.spec import ComponentSpec
+from salva.core.run_spec import ComponentSpec
 from salva.errors import MissingExtraError, UnusableError, UsageError
 from salva.registry import bind
 
@@ -29,7 +29,7 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def build(label: str, role: str = "detector", **options: str) -> Any:
     name, _, target = label.partition("/")
-    return bind(ComponentSpec(role=role, name=name, target=target, options=options)).build()
+    return bind(ComponentSpec(role=role, name=f"{name}/{target}", options=options)).build()
 
 
 def test_no_such_folder_and_no_hub_id(tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_a_config_that_is_no_json_is_named(tmp_path: Path) -> None:
 
 def test_the_pin_changes_with_the_weights_and_survives_a_copy(tmp_path: Path) -> None:
     one, other = (
-        bind(ComponentSpec(role="detector", name="detr", target=str(f))).weights
+        bind(ComponentSpec(role="detector", name=f"detr/{f}")).weights
         for f in (save_detr(tmp_path / "a"), save_detr(tmp_path / "b"))
     )
     assert one == other
@@ -158,7 +158,7 @@ def test_the_pin_changes_with_the_weights_and_survives_a_copy(tmp_path: Path) ->
     weights = safetensors.load_file(path)
     first = next(iter(weights))
     safetensors.save_file({**weights, first: weights[first] + 1}, path, metadata={"format": "pt"})
-    assert bind(ComponentSpec(role="detector", name="detr", target=str(tmp_path / "b"))).weights != one
+    assert bind(ComponentSpec(role="detector", name="detr" + "/" + str(tmp_path / "b"))).weights != one
 
 
 @pytest.mark.parametrize(("role", "name"), [("detector", "florence2"), ("detector", "detr"), ("embedder", "clip")])

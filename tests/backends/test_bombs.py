@@ -16,7 +16,7 @@ from backends.endpoints import Answered, Asked, asked_for, serving
 
 from salva.core.image import Picture
 from salva.core.protocols import ObserveRequest, Query
-from salva.core.spec import ComponentSpec
+from salva.core.run_spec import ComponentSpec
 from salva.errors import BackendError, SalvaError
 from salva.generators.command_line import CommandLine
 from salva.generators.openai_images import OpenAiImages
@@ -43,7 +43,7 @@ def painted_at(url: str) -> object:
 
 
 def painted_by_google(url: str) -> object:
-    spec = ComponentSpec(role="model", name="google", target="gemini-image", options={"base_url": url})
+    spec = ComponentSpec(role="model", name="google/gemini-image", options={"base_url": url})
     with closing(bind(spec).build()) as model:
         (outcome,) = model.render([asked_for("a cat")])
     return outcome
@@ -51,7 +51,7 @@ def painted_by_google(url: str) -> object:
 
 def judged_by(maker: str, path: str = "") -> Callable[[str], object]:
     def ask(url: str) -> object:
-        spec = ComponentSpec(role="judge", name=maker, target="j", options={"base_url": f"{url}{path}"})
+        spec = ComponentSpec(role="judge", name=maker + "/" + "j", options={"base_url": f"{url}{path}"})
         picture = Picture(rgb=bytes(12), width=2, height=2)
         query = Query(role="judge", kind="answer", text="is there a cat?", choices=("yes", "no"))
         with closing(bind(spec).build()) as judge:

@@ -165,7 +165,7 @@ def test_two_trainings_share_nothing() -> None:
     assert other is not None
     assert first.folder != second.folder
     versions = {
-        json.loads((run.directory / "run.json").read_text())["asked"]["models"][0]["options"]["version"]
+        json.loads((run.directory / "run.json").read_text())["spec"]["models"][0]["options"]["version"]
         for run in (one, other)
     }
     assert len(versions) == 2

@@ -12,12 +12,13 @@ from pathlib import Path
 import pytest
 from backends.endpoints import Answered, Asked, said, serving
 
-from salva.core.spec import RunSpec
+from salva.core.plan import Plan
+from salva.core.run_spec import RunSpec
 from salva.engine.progress import SilentProgress
 from salva.errors import UsageError
 from salva.report.summary import summarise_run
-from salva.runs.ask import Ask, make_spec
 from salva.runs.pipeline import execute
+from salva.runs.plans import make_plan
 from salva.store.sqlite import open_run
 from salva.testing.fakes import FakeGenerator
 from salva.testing.specs import bound
@@ -59,8 +60,8 @@ def honest(text: str) -> float:
     return 0.4 if "one law differs" in text or "opponent" in text else 1.0
 
 
-def spec(folder: Path, url: str, size: str = "12", **settings: str) -> RunSpec:
-    ask = Ask(
+def spec(folder: Path, url: str, size: str = "12", **settings: str) -> Plan:
+    ask = RunSpec.of(
         suite="cfworld",
         models=("pocket",),
         detector="none",
@@ -74,7 +75,7 @@ def spec(folder: Path, url: str, size: str = "12", **settings: str) -> RunSpec:
             **{name.replace("__", "."): value for name, value in settings.items()},
         },
     )
-    return replace(make_spec(ask), models=(bound("model", FakeGenerator, "fake", batch=64),))
+    return replace(make_plan(ask), models=(bound("model", FakeGenerator, "fake", batch=64),))
 
 
 def test_the_published_files_are_graded_by_two_named_judges(

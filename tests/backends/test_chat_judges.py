@@ -13,7 +13,7 @@ from backends.judge_servers import Fail, Say, Server, Turn, picture_in, serving
 from salva.core.image import Picture
 from salva.core.observation import Answer
 from salva.core.protocols import ObserveRequest, Query
-from salva.core.spec import ComponentSpec
+from salva.core.run_spec import ComponentSpec
 from salva.engine.budget import Limits, check_prices
 from salva.errors import BackendError, BusyError, PluginError, RefusedError, SalvaError, UnusableError, UsageError
 from salva.registry import bind
@@ -43,7 +43,7 @@ def keys(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def judge(maker: str, server: Server, **options: str) -> Any:
     url = server.url + ("/v1" if maker == "openai" else "")
-    spec = ComponentSpec(role="judge", name=maker, target="judge-1", options={"base_url": url, **options})
+    spec = ComponentSpec(role="judge", name=maker + "/" + "judge-1", options={"base_url": url, **options})
     return bind(spec).build()
 
 
@@ -121,7 +121,7 @@ def test_answers_and_grades(maker: str) -> None:
 def test_it_keeps_the_promises_of_a_perceiver(maker: str) -> None:
     with serving([Say(text=AS_JSON)]) as server:
         url = server.url + ("/v1" if maker == "openai" else "")
-        spec = ComponentSpec(role="judge", name=maker, target="judge-1", options={"base_url": url})
+        spec = ComponentSpec(role="judge", name=maker + "/" + "judge-1", options={"base_url": url})
         check_observer(bind(spec), [PICTURE, PICTURE], query=SCORE)
 
 
@@ -286,7 +286,7 @@ def test_nobody_there(maker: str) -> None:
 def test_who_hangs_is_said_to_hang_and_what_to_set(maker: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         options = {"base_url": f"http://127.0.0.1:{silent.getsockname()[1]}/v1", "timeout_s": "0.3"}
-        component = bind(ComponentSpec(role="judge", name=maker, target="judge-1", options=options)).build()
+        component = bind(ComponentSpec(role="judge", name=maker + "/" + "judge-1", options=options)).build()
         (outcome,) = component.observe([ObserveRequest(picture=PICTURE, query=SCORE)])
         component.close()
     assert isinstance(outcome, BackendError)
@@ -318,7 +318,7 @@ def test_without_a_key_or_an_endpoint_it_says_what_to_set(maker: str, monkeypatc
     for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"):
         monkeypatch.delenv(name)
     with pytest.raises(UsageError, match="_API_KEY"):
-        bind(ComponentSpec(role="judge", name=maker, target="judge-1")).build()
+        bind(ComponentSpec(role="judge", name=maker + "/" + "judge-1")).build()
 
 
 def test_without_usage_the_cost_is_not_known() -> None:
@@ -339,20 +339,20 @@ def test_detail_and_size_reach_the_endpoint() -> None:
 @pytest.mark.parametrize("name", ["attempts", "max_tokens"])
 def test_options_are_checked(name: str) -> None:
     with pytest.raises(UsageError, match="1 or more"):
-        bind(ComponentSpec(role="judge", name="openai", target="x", options={name: "0"}))
+        bind(ComponentSpec(role="judge", name="openai/x", options={name: "0"}))
 
 
 @pytest.mark.parametrize("name", ["openai", "anthropic", "google"])
 def test_a_password_in_an_address_is_refused(name: str) -> None:
     options = {"base_url": "http://me:sesame@127.0.0.1:9/v1"}
     with pytest.raises(UsageError, match="base_url holds a user or password") as caught:
-        bind(ComponentSpec(role="judge", name=name, target="m", options=options))
+        bind(ComponentSpec(role="judge", name=name + "/" + "m", options=options))
     assert "sesame" not in str(caught.value)
 
 
 def test_a_price_is_known_when_both_halves_are() -> None:
     def has_price(**options: str) -> bool:
-        binding = bind(ComponentSpec(role="judge", name="openai", target="x", options=options))
+        binding = bind(ComponentSpec(role="judge", name="openai/x", options=options))
         try:
             check_prices([binding], Limits(max_cost_usd=1.0))
         except UsageError:

@@ -27,9 +27,10 @@ from backends.tiny_models import (
 
 from salva.api import run_suite
 from salva.core.observation import Detection, Detections
+from salva.core.plan import Binding
 from salva.core.protocols import ObserveRequest, Query
+from salva.core.run_spec import ComponentSpec
 from salva.core.seeing import counting
-from salva.core.spec import Binding, ComponentSpec
 from salva.detectors.boxes import BoxOptions
 from salva.detectors.florence2 import DETECT, GROUND, Florence2, Florence2Grounding, said
 from salva.detectors.grounding_dino import GroundingDino
@@ -87,7 +88,7 @@ def bound(name: str, folder: Path, **options: str) -> Binding:
     registered = "detr" if name in ("rt-detr", "d-fine") else name
     if "florence2" in name:
         options.setdefault("max_tokens", "60")
-    return bind(ComponentSpec(role="detector", name=registered, target=str(folder), options=options))
+    return bind(ComponentSpec(role="detector", name=f"{registered}/{folder}", options=options))
 
 
 def look(detector: Any, *labels: str) -> list[Detections]:
@@ -239,7 +240,7 @@ def test_florence2_asked_twice_is_sure_of_what_it_says_both_times(folders: dict[
     assert [box.score for box in seen.boxes] == [0.5] * 4
     mirrored = [(1 - box.box[2], box.box[1], 1 - box.box[0], box.box[3]) for box in plain.boxes]
     assert [box.box for box in seen.boxes[2:]] == [pytest.approx(box, abs=1e-4) for box in mirrored]
-    assert once.asked().options == {k: v for k, v in twice.asked().options.items() if k != "twice"}
+    assert once.spec().options == {k: v for k, v in twice.spec().options.items() if k != "twice"}
 
 
 @pytest.mark.parametrize("name", ["florence2-grounding", "grounding-dino", "owlv2", "sam3"])

@@ -13,8 +13,9 @@ from backends.tiny_models import save_clip, save_siglip
 from PIL import Image
 
 from salva.core.observation import Vector
+from salva.core.plan import Binding
 from salva.core.protocols import ObserveRequest, Query
-from salva.core.spec import Binding, ComponentSpec
+from salva.core.run_spec import ComponentSpec
 from salva.errors import BackendError
 from salva.registry import bind
 from salva.stats.similarity import cosine
@@ -40,7 +41,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def bound(name: str, folder: Path, **options: str) -> Binding:
-    return bind(ComponentSpec(role="embedder", name=name, target=str(folder), options=options))
+    return bind(ComponentSpec(role="embedder", name=f"{name}/{folder}", options=options))
 
 
 def of_picture(number: int) -> ObserveRequest:

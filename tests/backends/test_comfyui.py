@@ -12,7 +12,7 @@ import pytest
 from backends.endpoints import Answered, Asked, asked_for, png, said, serving
 
 from salva.core.protocols import Rendered
-from salva.core.spec import ComponentSpec
+from salva.core.run_spec import ComponentSpec
 from salva.engine.progress import SilentProgress
 from salva.errors import BackendError, UnusableError, UsageError
 from salva.generators.comfyui import ComfyUi
@@ -179,7 +179,7 @@ def test_what_a_server_says_when_it_cannot(tmp_path: Path, handle: Any, kind: ty
 
 def test_an_edited_workflow_is_another_model(tmp_path: Path) -> None:
     path = tmp_path / "w.json"
-    spec = ComponentSpec(role="model", name="comfyui", target=write(path, CLASSIC))
+    spec = ComponentSpec(role="model", name="comfyui" + "/" + write(path, CLASSIC))
     before = bind(spec).identity()
     write(path, FLUX)
     assert bind(spec).identity() != before

@@ -15,8 +15,9 @@ from backends.tiny_pipelines import save_flux, save_stable_diffusion, save_uncon
 import salva
 from salva.core.case import Prompt
 from salva.core.handed import handing_over
+from salva.core.plan import Binding
 from salva.core.protocols import RenderRequest
-from salva.core.spec import Binding, ComponentSpec
+from salva.core.run_spec import ComponentSpec
 from salva.errors import BackendError, RefusedError
 from salva.registry import bind
 from salva.testing.conformance import check_generator
@@ -43,7 +44,7 @@ def loaded(folder: Path) -> Any:
 
 
 def bound(**options: str) -> Binding:
-    return bind(ComponentSpec(role="model", name="pipeline", target="mine", options={"version": "1", **options}))
+    return bind(ComponentSpec(role="model", name="pipeline/mine", options={"version": "1", **options}))
 
 
 def test_it_keeps_the_promises_of_a_generator(folder: Path) -> None:
@@ -54,7 +55,7 @@ def test_it_keeps_the_promises_of_a_generator(folder: Path) -> None:
 def test_it_paints_what_the_checkpoint_paints(folder: Path) -> None:
     settings = {"steps": "2", "guidance": "5", "negative": "blurry"}
     from_folder = bind(
-        ComponentSpec(role="model", name="diffusers", target=str(folder), options={**settings, "scheduler": "own"})
+        ComponentSpec(role="model", name=f"diffusers/{folder}", options={**settings, "scheduler": "own"})
     ).build()
     wanted = [one.picture.image_id() for one in from_folder.render(REQUESTS)]
     with handing_over({"mine": loaded(folder)}):

@@ -36,8 +36,9 @@ from salva.api import run_suite
 from salva.core.case import Prompt
 from salva.core.image import Picture
 from salva.core.options import keyed_options
+from salva.core.plan import Binding
 from salva.core.protocols import Rendered, RenderRequest
-from salva.core.spec import Binding, ComponentSpec
+from salva.core.run_spec import ComponentSpec
 from salva.errors import BackendError, MissingExtraError, RefusedError, SalvaError, UnusableError, UsageError
 from salva.generators import diffusers_pipeline
 from salva.generators.diffusers_easel import n_tokens_cut, parse_size
@@ -375,7 +376,7 @@ def test_a_missing_library_prints_its_install_line(sd: Path, monkeypatch: pytest
 
 
 def _bound(folder: Path, **options: str) -> Binding:
-    return bind(ComponentSpec(role="model", name="diffusers", target=str(folder), options=options))
+    return bind(ComponentSpec(role="model", name=f"diffusers/{folder}", options=options))
 
 
 def _started(folder: Path, out: Path) -> subprocess.Popen[str]:

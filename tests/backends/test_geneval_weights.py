@@ -20,7 +20,7 @@ from salva.cli.main import salva as salva_command
 from salva.core.about import PUBLISHED_WEIGHTS
 from salva.core.observation import Detections
 from salva.core.protocols import ObserveRequest, Query
-from salva.core.spec import ComponentSpec
+from salva.core.run_spec import ComponentSpec
 from salva.errors import UsageError
 from salva.hardware import mmdet_names, origins
 from salva.hardware.mmdet_weights import convert
@@ -106,9 +106,7 @@ def test_the_command_makes_a_folder_the_detector_takes(tmp_path: Path, monkeypat
     assert done.exit_code == 0, done.output
     assert "other weights: the digest of the file begins with" in done.output
     assert f"--detector mask2former/{folder}" in done.output
-    spec = ComponentSpec(
-        role="detector", name="mask2former", target=str(folder), options={"shortest": "64", "longest": "96"}
-    )
+    spec = ComponentSpec(role="detector", name=f"mask2former/{folder}", options={"shortest": "64", "longest": "96"})
     detector = bind(spec).build()
     assert {"computer mouse", "tv remote", "dining table", "person"} <= set(detector.habits.names)
     (seen,) = detector.observe([ObserveRequest(picture=drawn(60, 40, 1), query=Query(role="detector"))])

@@ -12,7 +12,7 @@ from backends.test_pixels import drawn
 from backends.tiny_models import save_florence2
 
 from salva.core.protocols import ObserveRequest, Query
-from salva.core.spec import ComponentSpec
+from salva.core.run_spec import ComponentSpec
 from salva.errors import SalvaError, UsageError
 from salva.hardware import checkpoints
 from salva.registry import bind
@@ -31,7 +31,7 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeHub]:
 
 
 def seen_by(target: str) -> object:
-    spec = ComponentSpec(role="detector", name="florence2", target=target, options={"max_tokens": "60"})
+    spec = ComponentSpec(role="detector", name=f"florence2/{target}", options={"max_tokens": "60"})
     binding = bind(spec)
     assert binding.weights.startswith(COMMIT)
     return binding.build().observe([ObserveRequest(picture=drawn(32, 32), query=Query(role="detector"))])[0]

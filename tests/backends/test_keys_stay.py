@@ -11,14 +11,14 @@ from backends.judge_servers import Fail, Say
 from backends.judge_servers import serving as judging
 
 from salva.cli.main import salva as command_line
-from salva.core.spec import ComponentSpec
+from salva.core.run_spec import ComponentSpec, RunSpec
 from salva.engine.progress import SilentProgress
 from salva.errors import UsageError
 from salva.generators.openai_images import OpenAiImages
 from salva.judges.chat_judge import ChatJudge
 from salva.registry import bind
-from salva.runs.ask import Ask, make_spec
 from salva.runs.pipeline import execute
+from salva.runs.plans import make_plan
 from salva.testing.specs import fake_spec
 
 pytest.importorskip("openai", reason="models at endpoints need the api extra")
@@ -52,7 +52,7 @@ def test_a_model_that_sends_the_key_back(tmp_path: Path, capsys: pytest.CaptureF
     with serving(echo) as server:
         options = {"base_url": f"{server.url}/v1"}
         for _ in range(2):
-            model = bind(ComponentSpec(role="model", name="openai", target="m", options=options))
+            model = bind(ComponentSpec(role="model", name="openai/m", options=options))
             execute(fake_spec(4, models=(model,)), tmp_path / "run", SilentProgress())
     shown = capsys.readouterr()
     assert_no_key(tmp_path / "run", shown.out + shown.err)
@@ -65,8 +65,10 @@ def test_a_judge_that_sends_the_key_back(tmp_path: Path, capsys: pytest.CaptureF
     turn = Fail(status=400, body=f"{'wrong ' * 48}{KEY}".encode()) if is_failing else Say(text=reply)
     with judging([turn]) as server:
         settings = {"judge.base_url": f"{server.url}/v1", "run.preflight": "off"}
-        ask = Ask(suite="semvar", models=("painter",), reader="none", judges=("openai/j",), size="1", settings=settings)
-        execute(make_spec(ask), tmp_path / "run", SilentProgress())
+        ask = RunSpec.of(
+            suite="semvar", models=("painter",), reader="none", judges=("openai/j",), size="1", settings=settings
+        )
+        execute(make_plan(ask), tmp_path / "run", SilentProgress())
     command_line.main(["report", str(tmp_path / "run")], standalone_mode=False)
     command_line.main(["report", str(tmp_path / "run"), "--format", "md"], standalone_mode=False)
     shown = capsys.readouterr()

@@ -12,7 +12,7 @@ from backends.tiny_judges import save_blip, save_llava
 from salva.core.image import Picture
 from salva.core.observation import Answer
 from salva.core.protocols import ObserveRequest, Query
-from salva.core.spec import ComponentSpec
+from salva.core.run_spec import ComponentSpec
 from salva.errors import PluginError, UsageError
 from salva.judges.local_vlm_judge import LocalVlmJudge
 from salva.judges.prompts import put
@@ -42,7 +42,7 @@ def yes_man(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def spec(name: str, folder: Path, **options: str) -> ComponentSpec:
-    return ComponentSpec(role="judge", name=name, target=str(folder), options={"max_tokens": "8", **options})
+    return ComponentSpec(role="judge", name=f"{name}/{folder}", options={"max_tokens": "8", **options})
 
 
 def looks(*asked: tuple[Picture, Query]) -> list[ObserveRequest]:

@@ -73,8 +73,8 @@ def page(out: Path) -> str:
 def asked_of(out: Path) -> bool:
     content = read_run_file(out)
     assert content is not None
-    assert "reader" not in {observer.role for observer in content.asked.observers}
-    return content.asked.injection_reader
+    assert "reader" not in {observer.role for observer in content.spec.observers}
+    return content.spec.injection_reader
 
 
 @pytest.mark.usefixtures("server")

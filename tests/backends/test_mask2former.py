@@ -20,8 +20,9 @@ from salva.core.about import PUBLISHED_WEIGHTS
 from salva.core.image import Picture
 from salva.core.masks import rows_of
 from salva.core.observation import Detection, Detections
+from salva.core.plan import Binding
 from salva.core.protocols import ObserveRequest, Query
-from salva.core.spec import Binding, ComponentSpec
+from salva.core.run_spec import ComponentSpec
 from salva.detectors.instance_masks import MEAN, STD, Frame, find, frame_of, to_input
 from salva.errors import BackendError, UsageError
 from salva.hardware.origins import NOTE, note_origin
@@ -47,7 +48,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def bound(folder: Path, **options: str) -> Binding:
-    return bind(ComponentSpec(role="detector", name="mask2former", target=str(folder), options={**SMALL, **options}))
+    return bind(ComponentSpec(role="detector", name=f"mask2former/{folder}", options={**SMALL, **options}))
 
 
 def look(detector: Any, pictures: list[Picture]) -> list[Detections]:

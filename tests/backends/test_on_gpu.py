@@ -29,7 +29,7 @@ from backends.tiny_pipelines import save_flux, save_sd3, save_sdxl, save_stable_
 from salva.core.case import Prompt
 from salva.core.observation import Answer, Detections, Vector
 from salva.core.protocols import ObserveRequest, Query, Rendered, RenderRequest
-from salva.core.spec import ComponentSpec
+from salva.core.run_spec import ComponentSpec
 from salva.generators.diffusers_pipeline import DiffusersOptions, DiffusersPipeline
 from salva.registry import bind
 from salva.stats.similarity import cosine
@@ -198,7 +198,7 @@ def test_detectors_see_on_the_gpu_what_they_see_on_the_processor(name: str, tmp_
     options = {"max_tokens": "60"} if "florence2" in name else {"threshold": "0.1", "names": "none"}
 
     def seen(**more: str) -> list[Detections]:
-        spec = ComponentSpec(role="detector", name=registered, target=str(folder), options={**options, **more})
+        spec = ComponentSpec(role="detector", name=f"{registered}/{folder}", options={**options, **more})
         query = Query(role="detector", labels=("cat", "dog"))
         found = bind(spec).build().observe([ObserveRequest(picture=picture, query=query) for picture in PICTURES])
         assert all(isinstance(one, Detections) for one in found), found
@@ -219,7 +219,7 @@ def test_a_compiled_florence_sees_the_same(tmp_path: Path) -> None:
 
     def seen(**options: str) -> list[Any]:
         given = {"device": GPU, "max_tokens": "60", "batch_size": "32", **options}
-        detector = bind(ComponentSpec(role="detector", name="florence2", target=str(folder), options=given)).build()
+        detector = bind(ComponentSpec(role="detector", name=f"florence2/{folder}", options=given)).build()
         return list(detector.observe([ObserveRequest(picture=p, query=Query(role="detector")) for p in PICTURES]))
 
     assert seen(compile="true") == seen()
@@ -230,7 +230,7 @@ def test_embedders_agree_with_the_processor(name: str, save: Callable[[Path], Pa
     folder = save(tmp_path / name)
 
     def vectors(device: str) -> list[Vector]:
-        spec = ComponentSpec(role="embedder", name=name, target=str(folder), options={"device": device})
+        spec = ComponentSpec(role="embedder", name=f"{name}/{folder}", options={"device": device})
         asked = [ObserveRequest(picture=picture, query=Query(role="embedder")) for picture in PICTURES]
         asked += [ObserveRequest(picture=PICTURES[0], query=Query(role="embedder", text="a cat"))]
         return list(bind(spec).build().observe(asked))
@@ -248,6 +248,6 @@ def test_judges_answer_on_the_gpu(tmp_path: Path) -> None:
     }
     for name, folder in folders.items():
         options = {"max_tokens": "1" if name == "blip-vqa" else "8", "device": GPU}
-        judge = bind(ComponentSpec(role="judge", name=name, target=str(folder), options=options)).build()
+        judge = bind(ComponentSpec(role="judge", name=f"{name}/{folder}", options=options)).build()
         answers = judge.observe([ObserveRequest(picture=picture, query=queries[name]) for picture in PICTURES])
         assert all(isinstance(answer, Answer) and not answer.problem for answer in answers), answers[:2]

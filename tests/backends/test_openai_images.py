@@ -18,8 +18,9 @@ from typing import Any
 import pytest
 from backends.endpoints import Answered, Asked, asked_for, png, png_text, said, serving
 
+from salva.core.plan import Plan
 from salva.core.protocols import Rendered
-from salva.core.spec import ComponentSpec, RunSpec
+from salva.core.run_spec import ComponentSpec
 from salva.engine.budget import Limits
 from salva.engine.progress import SilentProgress
 from salva.errors import BackendError, BusyError, RefusedError, SalvaError, UnreachableError, UnusableError, UsageError
@@ -58,7 +59,7 @@ def ask(handle: Callable[[Asked], Answered], **options: object) -> Rendered | Sa
         return outcome
 
 
-def spec_of(url: str, n: int = 4, **options: object) -> RunSpec:
+def spec_of(url: str, n: int = 4, **options: object) -> Plan:
     model = bound("model", OpenAiImages, "openai/m", model="m", base_url=f"{url}/v1", send_seed=True, **options)
     return fake_spec(n, models=(model,))
 
@@ -359,7 +360,7 @@ def test_an_endpoint_that_is_not_there_stops_the_run_early(tmp_path: Path) -> No
 def test_a_password_in_an_address_is_refused_before_it_could_be_stored(model: str) -> None:
     name = "base_url" if model in ("openai", "google") else "host"
     with pytest.raises(UsageError, match=f"{name} holds a user or password") as caught:
-        bind(ComponentSpec(role="model", name=model, target="m", options={name: "http://me:sesame@127.0.0.1:9/v1"}))
+        bind(ComponentSpec(role="model", name=model + "/" + "m", options={name: "http://me:sesame@127.0.0.1:9/v1"}))
     assert "sesame" not in str(caught.value)
 
 
@@ -475,5 +476,5 @@ def test_from_the_command_line(tmp_path: Path) -> None:
         command.remove("5")
         second = subprocess.run(command, capture_output=True, text=True)
         assert (second.returncode, len(server.asked)) == (3, 12), "white pictures show nothing that a prompt names"
-    asked = json.loads((tmp_path / "run" / "run.json").read_text())["asked"]
+    asked = json.loads((tmp_path / "run" / "run.json").read_text())["spec"]
     assert asked["models"][0]["name"] == "openai/gpt-image-1"

@@ -12,8 +12,9 @@ import pytest
 
 from salva.core.image import Picture
 from salva.core.observation import Vector
+from salva.core.plan import Binding
 from salva.core.protocols import ObserveRequest, Query
-from salva.core.spec import Binding, ComponentSpec
+from salva.core.run_spec import ComponentSpec
 from salva.errors import UsageError
 from salva.registry import bind
 from salva.testing.conformance import check_observer
@@ -59,7 +60,7 @@ def weights(tmp_path: Path) -> Path:
 
 def bound(path: Path, **options: str) -> Binding:
     given = {"device": "cpu", **options}
-    return bind(ComponentSpec(role="embedder", name="published-inception", target=str(path), options=given))
+    return bind(ComponentSpec(role="embedder", name=f"published-inception/{path}", options=given))
 
 
 def features(binding: Binding, picture: Picture) -> tuple[float, ...]:

@@ -15,7 +15,7 @@ from in_process import Command
 from salva.core.image import Picture
 from salva.core.observation import Reading
 from salva.core.protocols import ObserveRequest, Query
-from salva.core.spec import ComponentSpec
+from salva.core.run_spec import ComponentSpec
 from salva.readers.judge_reader import IS_ANY
 from salva.readers.rapid_ocr import RapidOcr, RapidOcrOptions
 from salva.registry import bind
@@ -148,7 +148,7 @@ def test_every_maker_can_be_asked_to_read(
     turns: list[Turn] = [Say(text="[[yes]]"), Say(text="[[Keep left]]"), Say(text="[[no]]")]
     with serving(turns) as server:
         options = {"base_url": f"{server.url}{place}", "structured": "off"}
-        reader = bind(ComponentSpec(role="reader", name=name, target="m", options=options)).build()
+        reader = bind(ComponentSpec(role="reader", name=name + "/" + "m", options=options)).build()
         look = [ObserveRequest(picture=GREY, query=Query(role="reader"))]
         (sign,), (blank,) = reader.observe(look), reader.observe(look)
         reader.close()
@@ -162,9 +162,7 @@ def test_a_model_on_this_machine_can_be_asked_to_read(tmp_path: Path) -> None:
     from backends.tiny_judges import save_blip
 
     folder = save_blip(tmp_path, "yes")
-    reader = bind(
-        ComponentSpec(role="reader", name="blip-vqa", target=str(folder), options={"max_tokens": "1"})
-    ).build()
+    reader = bind(ComponentSpec(role="reader", name=f"blip-vqa/{folder}", options={"max_tokens": "1"})).build()
     first, second = reader.observe([ObserveRequest(picture=GREY, query=Query(role="reader"))] * 2)
     assert [span.text for span in first.spans] == ["yes"], first
     assert first == second

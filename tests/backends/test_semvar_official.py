@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from salva.core.image import Picture
-from salva.core.spec import RunSpec
+from salva.core.plan import Plan
+from salva.core.run_spec import RunSpec
 from salva.core.verdict import Outcome
 from salva.engine.progress import SilentProgress
 from salva.report.summary import summarise_run
@@ -102,17 +103,16 @@ def endpoint(foreign_data: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[En
     thread.join()
 
 
-def spec(folder: Path, endpoint: Endpoint) -> RunSpec:
+def spec(folder: Path, endpoint: Endpoint) -> Plan:
     from salva.judges.chat_judge import ChatJudge
 
     url = f"http://127.0.0.1:{endpoint.server_address[1]}/v1"
-    return RunSpec(
+    return Plan(
         suite=bound("suite", SemVar, "semvar", path=(str(folder),)),
         models=(bound("model", FakeGenerator, "fake", batch=64),),
         judges=(bound("judge", ChatJudge, "openai/fake-vlm", model="fake-vlm", base_url=url),),
         checks=(bound("check", SemanticEffect, "semantic-effect", flip_sample=0.0),),
-        size="quick",
-        preflight=False,
+        spec=RunSpec(size="quick", preflight=False),
     )
 
 

@@ -17,9 +17,10 @@ import pytest
 from backends.judge_servers import Say, Server, serving
 from in_process import Command
 
+from salva.core.run_spec import RunSpec
 from salva.engine.progress import SilentProgress
-from salva.runs.ask import Ask, make_spec
 from salva.runs.pipeline import execute
+from salva.runs.plans import make_plan
 from salva.store.sqlite import open_run
 
 pytest.importorskip("openai", reason="judges at endpoints need the api extra")
@@ -87,7 +88,7 @@ def salva(monkeypatch: pytest.MonkeyPatch) -> Command:
 def made(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run whose judge is at an endpoint that run.json names."""
     directory = tmp_path_factory.mktemp("stranger") / "run"
-    ask = Ask(
+    ask = RunSpec.of(
         suite="semvar",
         models=("painter",),
         reader="none",
@@ -97,7 +98,7 @@ def made(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OPENAI_API_KEY", "sk-a-planted-key")
-        execute(make_spec(ask), directory, SilentProgress())
+        execute(make_plan(ask), directory, SilentProgress())
     return directory
 
 
@@ -183,7 +184,7 @@ def test_what_run_json_names_is_neither_opened_nor_run_nor_called(
     program.chmod(0o755)
     path, value = TRAPS[trap]
     content = json.loads((judged / "run.json").read_text())
-    place: Any = content["asked"]
+    place: Any = content["spec"]
     for step in path[:-1]:
         place = place[int(step)] if step.isdigit() else place[step]
     if path[-1] == "name":

@@ -62,7 +62,7 @@ def test_a_function_is_a_model(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert capsys.readouterr().err == ""
     assert set(run.verdicts["model"]) == {"draw"}
     told = json.loads((tmp_path / "run" / "run.json").read_text())
-    (model,) = told["asked"]["models"]
+    (model,) = told["spec"]["models"]
     assert (model["name"], model["typed"]) == ("draw", "python/draw")
     assert model["options"] == {"name": "draw", "version": "1"}
 

@@ -51,7 +51,7 @@ def test_shards_make_the_run_that_one_command_makes(folder: Path) -> None:
 
 def test_a_shard_says_that_it_is_one(folder: Path) -> None:
     run = next((folder / "runs").glob("*shard-1-of-2*"))
-    assert json.loads((run / "run.json").read_text())["asked"]["shard"] == "1/2"
+    assert json.loads((run / "run.json").read_text())["spec"]["shard"] == "1/2"
     printed(folder, str(run), "report", "--format", "html", "-o", "page.html")
     page = (folder / "page.html").read_text()
     assert "shard" in page

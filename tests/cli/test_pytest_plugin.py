@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from salva import registry, scene_tests
-from salva.core.spec import Binding, RunSpec
+from salva.core.plan import Binding, Plan
 from salva.core.verdict import Outcome
 from salva.engine.executors.local import LocalExecutor, LocalLane
 from salva.errors import FormulaError, LockedError, MissingRoleError, UsageError
@@ -134,7 +134,7 @@ def test_a_model_that_nobody_looks_at_is_told_which_flag_to_add(pytester: pytest
 def test_a_folder_that_another_process_has_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tries: list[Path] = []
 
-    def busy_twice(spec: RunSpec, directory: Path, *given: Any, **named: Any) -> None:
+    def busy_twice(spec: Plan, directory: Path, *given: Any, **named: Any) -> None:
         tries.append(directory)
         if len(tries) < 3:
             raise LockedError("another process writes here")

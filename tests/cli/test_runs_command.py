@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from in_process import salva
+from msgspec import structs
 from PIL import Image
 from report.fake_runs import small_run, store_run
 
 import salva as package
 from salva.cli.runs_command import Row, fitted
-from salva.core.asked import AskedComponent
+from salva.core.run_spec import ComponentSpec
 
 
 def test_runs_are_listed_with_model_suite_rate_and_date(tmp_path: Path) -> None:
@@ -30,8 +31,8 @@ def test_runs_are_listed_with_model_suite_rate_and_date(tmp_path: Path) -> None:
 
 def test_names_that_move_a_cursor_are_shown_as_text(tmp_path: Path) -> None:
     records, images = small_run()
-    named = AskedComponent(role="model", name="evil\x1b[2J")
-    asked = replace(records.asked, models=(named,))
+    named = ComponentSpec(role="model", name="evil\x1b[2J")
+    asked = structs.replace(records.asked, models=(named,))
     store_run(tmp_path / "run", replace(records, asked=asked), images)
     (tmp_path / "other\x1b[31m").mkdir()
     done = salva("runs", str(tmp_path))

@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from msgspec import structs
 from report.fake_runs import ASKED, ENTITIES, FakeImages, image_id, make_case, make_verdict, store_run
 
-from salva.core.asked import Asked, AskedComponent
 from salva.core.case import Case
+from salva.core.run_spec import ComponentSpec, RunSpec
 from salva.core.source import RunRecords
 from salva.core.verdict import Failure, Outcome, Verdict
 
@@ -72,11 +73,11 @@ def verdicts(
     return made
 
 
-def asked(models: Sequence[str], repeats: int = 1, **changes: object) -> Asked:
+def asked(models: Sequence[str], repeats: int = 1, **changes: object) -> RunSpec:
     """What the run was asked for."""
-    named = tuple(AskedComponent(role="model", name=model) for model in models)
-    plain = replace(ASKED, models=named, repeats=repeats, control=False)
-    return replace(plain, **changes)  # type: ignore[arg-type]  # fields by name
+    named = tuple(ComponentSpec(role="model", name=model) for model in models)
+    plain = structs.replace(ASKED, models=named, repeats=repeats, control=False)
+    return structs.replace(plain, **changes)
 
 
 def store(
@@ -112,7 +113,7 @@ def store_kappas(directory: Path, kappas: Sequence[float]) -> Path:
         make_verdict(case.case_id, check=check, model=name, scores={"kappa": kappa, "alignment": 0.5})
         for case, kappa in zip(of, kappas, strict=True)
     ]
-    by = AskedComponent(role="check", name=check)
+    by = ComponentSpec(role="check", name=check)
     records = RunRecords(cases=tuple(of), verdicts=tuple(made), asked=asked((name,), checks=(by,)), name=name)
     store_run(directory, records, FakeImages())
     return directory

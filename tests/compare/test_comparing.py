@@ -201,7 +201,7 @@ def test_runs_that_lead_with_different_figures_are_refused(tmp_path: Path) -> No
         of = cases(2)
         same = [make_verdict(case.case_id, model=name, outcome=Outcome.PASS, check="same-scene") for case in of]
         made = (*verdicts(of, some, name), *same)
-        records = RunRecords(cases=tuple(of), verdicts=tuple(made), asked=asked((name,), headline=headline), name=name)
+        records = RunRecords(cases=tuple(of), verdicts=tuple(made), asked=asked((name,), check=headline), name=name)
         store_run(tmp_path / name, records, FakeImages())
         return tmp_path / name
 

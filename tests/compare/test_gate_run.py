@@ -119,7 +119,7 @@ def test_a_stored_run_is_a_baseline_and_nothing_else_of_it_is_used(broken: tuple
     # A stranger's run may name anything as its model: it is read, and never built.
     file = tmp_path / "stored" / "run.json"
     content = json.loads(file.read_text(encoding="utf-8"))
-    content["asked"]["models"][0] |= {"name": "painter", "typed": "command/touch owned", "options": {"x": "y"}}
+    content["spec"]["models"][0] |= {"name": "painter", "typed": "command/touch owned", "options": {"x": "y"}}
     file.write_text(json.dumps(content), encoding="utf-8")
     done = salva("gate", "release.toml", "--no-progress", cwd=tmp_path)
     assert done.returncode == 1, done.stdout + done.stderr
@@ -159,7 +159,7 @@ def test_a_baseline_that_was_asked_otherwise_is_refused_before_anything_is_paint
         (HEAD + AGAINST + NOT_WORSE + SUITE, "are both 'painter' with the same options"),
         (HEAD.replace("painter", "paintr") + LIMIT + SUITE, "Did you mean 'painter'"),
         (HEAD + LIMIT + SUITE.replace("metalogic", "metalogik"), "Did you mean 'metalogic'"),
-        (HEAD + LIMIT + SUITE + "only = ['law']\n", "expected KEY=VALUE"),
+        (HEAD + LIMIT + SUITE + "only = ['law']\n", "[setting-invalid]"),
         (FOREIGN + LIMIT + SUITE, "Name one under [parts]:\n  detector ="),
     ],
 )

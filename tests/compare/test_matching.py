@@ -16,9 +16,9 @@ from report.fake_runs import FakeImages, make_verdict, store_run
 
 import salva as api
 from salva.compare.comparing import Duel, compare_runs
-from salva.core.asked import AskedComponent
 from salva.core.case import Case
 from salva.core.fingerprint import Json
+from salva.core.run_spec import ComponentSpec
 from salva.core.source import RunRecords
 from salva.errors import UsageError
 from salva.runs.ledger import CASES, RULES
@@ -80,8 +80,8 @@ def test_another_version_with_the_same_prompts_is_said(tmp_path: Path) -> None:
 
 
 def test_another_reading_is_refused_with_the_command_that_mends_it(tmp_path: Path) -> None:
-    def checks(counts: str) -> tuple[AskedComponent, ...]:
-        return (AskedComponent(role="check", name="truth", options={"counts": counts, "place": "order"}),)
+    def checks(counts: str) -> tuple[ComponentSpec, ...]:
+        return (ComponentSpec(role="check", name="truth", options={"counts": counts, "place": "order"}),)
 
     runs = (
         store(tmp_path / "a", {"m": some}, checks=checks("exact")),
@@ -92,7 +92,7 @@ def test_another_reading_is_refused_with_the_command_that_mends_it(tmp_path: Pat
 
 
 def test_another_version_of_the_rule_is_refused(tmp_path: Path) -> None:
-    checks = (AskedComponent(role="check", name="truth", options={"counts": "exact"}),)
+    checks = (ComponentSpec(role="check", name="truth", options={"counts": "exact"}),)
     runs = [store(tmp_path / name, {"m": some}, checks=checks) for name in "ab"]
     for run, version in zip(runs, "12", strict=True):
         note(run, RULES, {"truth": {"name": "truth", "version": version}})
@@ -106,7 +106,7 @@ def by_both_rules(directory: Path, scope: str, observers: tuple[str, ...] = ("po
     of = cases(2)
     same = [make_verdict(case.case_id, model="m", check="same-scene", observers=observers) for case in of]
     by = tuple(
-        AskedComponent(role="check", name=name, options=options)
+        ComponentSpec(role="check", name=name, options=options)
         for name, options in (("truth", {"counts": "exact"}), ("same-scene", {"scope": scope}))
     )
     made = (*verdicts(of, some, "m"), *same)

@@ -18,8 +18,9 @@ from salva.core.case import Case, Prompt
 from salva.core.image import ImageRef, Picture
 from salva.core.observation import Detection, Detections, Observation, Reading
 from salva.core.options import NoOptions, target_field
+from salva.core.plan import Binding
 from salva.core.protocols import Conclusion, ImageObservations, ObserveRequest, Query, Rendered, RenderRequest
-from salva.core.spec import Binding, ComponentSpec
+from salva.core.run_spec import ComponentSpec
 from salva.core.verdict import Outcome
 from salva.errors import UsageError
 from salva.registry import BUILT_IN, ROLES, add_loose_plugin, bind, entries, load

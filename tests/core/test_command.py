@@ -5,26 +5,27 @@ from __future__ import annotations
 import shlex
 from dataclasses import replace
 
+from msgspec import structs
 from report.fake_runs import make_case
 
 from salva.component_facts import widened
-from salva.core.asked import NOTHING, Asked, AskedComponent
 from salva.core.command import command_for
 from salva.core.fingerprint import Json
+from salva.core.run_spec import NOTHING, ComponentSpec, RunSpec
 
 
-def model(name: str, **options: Json) -> AskedComponent:
-    return AskedComponent(role="model", name=name, options=options)
+def model(name: str, **options: Json) -> ComponentSpec:
+    return ComponentSpec(role="model", name=name, options=options)
 
 
-def check(name: str) -> AskedComponent:
-    return AskedComponent(role="check", name=name, options={"counts": "at-least"})
+def check(name: str) -> ComponentSpec:
+    return ComponentSpec(role="check", name=name, options={"counts": "at-least"})
 
 
-ASKED = Asked(
-    suite=AskedComponent(role="suite", name="metalogic", options={"brackets": False}),
+ASKED = RunSpec(
+    suite=ComponentSpec(role="suite", name="metalogic", options={"brackets": False}),
     models=(model("painter", faults="entity-omission:0.3", side=256), model("other", x=1)),
-    observers=(AskedComponent(role="detector", name="pocket"),),
+    observers=(ComponentSpec(role="detector", name="pocket"),),
     checks=(check("same-scene"), check("truth")),
     size="120",
     repeats=2,
@@ -56,10 +57,10 @@ def test_what_follows_a_slash_is_not_repeated_and_unknown_plugins_do_no_harm() -
 
 def test_hostile_labels_stay_one_word() -> None:
     case = make_case(labels={"law": "x; rm -rf ~ $(id) `id`\n'\""})
-    command = command_for(case, "painter", Asked(size="quick"))
+    command = command_for(case, "painter", RunSpec(size="quick"))
     assert shlex.split(command)[-1] == "law=x; rm -rf ~ $(id) `id`\n'\""
 
 
 def test_there_is_no_command_where_nothing_is_known_or_others_painted() -> None:
     assert command_for(make_case(), "painter", NOTHING) == ""
-    assert command_for(make_case(), "painter", replace(ASKED, imported="ratings")) == ""
+    assert command_for(make_case(), "painter", structs.replace(ASKED, imported="ratings")) == ""

@@ -15,8 +15,8 @@ from salva.assets.coco_names import COCO
 from salva.core.image import Picture
 from salva.core.observation import Detection, Detections
 from salva.core.protocols import ObserveRequest, Query
+from salva.core.run_spec import ComponentSpec
 from salva.core.seeing import counting
-from salva.core.spec import ComponentSpec
 from salva.detectors.onnx_yolox import GREY, OnnxOptions, OnnxYolox, to_input
 from salva.errors import UsageError
 from salva.imaging.files import decode_picture
@@ -36,7 +36,7 @@ def rows(n_labels: int = 3) -> NDArray[np.float32]:
 
 
 def detector(path: Path, **options: str) -> OnnxYolox:
-    built: OnnxYolox = bind(ComponentSpec(role="detector", name="onnx", target=str(path), options=options)).build()
+    built: OnnxYolox = bind(ComponentSpec(role="detector", name=f"onnx/{path}", options=options)).build()
     return built
 
 
@@ -112,7 +112,7 @@ def test_it_keeps_the_promises_of_the_seam(tmp_path: Path, labels: str) -> None:
     given = rows()
     given[0, 5] = (0, 0, 1, 1, 1, 1, 0, 0)
     path = save_fixed(tmp_path / "n.onnx", given)
-    spec = ComponentSpec(role="detector", name="onnx", target=str(path), options={"labels_file": labels})
+    spec = ComponentSpec(role="detector", name=f"onnx/{path}", options={"labels_file": labels})
     check_observer(bind(spec), [plain(64, 64), plain(30, 40), plain(1, 1)])
 
 

@@ -10,7 +10,7 @@ from observers.onnx_files import save_fixed, save_means
 from salva.core.image import Picture
 from salva.core.observation import Vector
 from salva.core.protocols import ObserveRequest, Query
-from salva.core.spec import ComponentSpec
+from salva.core.run_spec import ComponentSpec
 from salva.errors import UsageError
 from salva.registry import bind
 from salva.testing.conformance import check_observer
@@ -21,7 +21,7 @@ def plain(colour: tuple[int, int, int], width: int = 8, height: int = 8) -> Pict
 
 
 def features(path: Path, picture: Picture, **options: str) -> Vector:
-    built = bind(ComponentSpec(role="embedder", name="inception", target=str(path), options=options)).build()
+    built = bind(ComponentSpec(role="embedder", name=f"inception/{path}", options=options)).build()
     (seen,) = built.observe([ObserveRequest(picture=picture, query=Query(role="embedder"))])
     assert isinstance(seen, Vector), seen
     return seen
@@ -50,7 +50,7 @@ def test_pictures_of_any_size_are_taken_and_an_open_side_is_set(tmp_path: Path) 
 
 
 def test_it_keeps_the_promises_of_the_seam(tmp_path: Path) -> None:
-    spec = ComponentSpec(role="embedder", name="inception", target=str(save_means(tmp_path / "means.onnx")))
+    spec = ComponentSpec(role="embedder", name="inception" + "/" + str(save_means(tmp_path / "means.onnx")))
     check_observer(bind(spec), [plain((1, 2, 3)), plain((9, 8, 7), 20, 30)])
 
 
@@ -63,13 +63,13 @@ def test_texts_and_wrong_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "page.onnx").write_text("<html>")
     with pytest.raises(UsageError, match="no ONNX file that can be loaded"):
         features(tmp_path / "page.onnx", plain((0, 0, 0)))
-    built = bind(ComponentSpec(role="embedder", name="inception", target=str(path))).build()
+    built = bind(ComponentSpec(role="embedder", name=f"inception/{path}")).build()
     with pytest.raises(UsageError, match="embeds pictures only"):
         built.observe([ObserveRequest(picture=plain((0, 0, 0)), query=Query(role="embedder", text="a cat"))])
 
 
 def test_a_network_that_gives_no_numbers_is_an_error_and_no_vector(tmp_path: Path) -> None:
     path = save_fixed(tmp_path / "nan.onnx", [[float("nan"), 1.0]])
-    built = bind(ComponentSpec(role="embedder", name="inception", target=str(path))).build()
+    built = bind(ComponentSpec(role="embedder", name=f"inception/{path}")).build()
     (seen,) = built.observe([ObserveRequest(picture=plain((0, 0, 0)), query=Query(role="embedder"))])
     assert "numbers that are none" in str(seen)

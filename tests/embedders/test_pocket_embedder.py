@@ -21,8 +21,8 @@ from salva.core.case import Prompt
 from salva.core.image import Picture
 from salva.core.observation import Observation, Vector
 from salva.core.options import NoOptions
+from salva.core.plan import Binding
 from salva.core.protocols import ObserveRequest, Query, Rendered, RenderRequest
-from salva.core.spec import Binding
 from salva.embedders import pocket_embedder
 from salva.embedders.pocket_embedder import CARD, PICTURE, TEXT, PocketEmbedder
 from salva.errors import BackendError, PluginError, SalvaError

@@ -12,8 +12,8 @@ import pytest
 from salva.core.about import About, Habits
 from salva.core.observation import Answer, Observation
 from salva.core.options import option
+from salva.core.plan import Binding
 from salva.core.protocols import ObserveRequest, Rendered
-from salva.core.spec import Binding
 from salva.engine import guard as guarding
 from salva.engine.actors import Actor
 from salva.engine.budget import Budget, Limits, check_prices

@@ -14,8 +14,8 @@ import pytest
 from salva.core.about import About
 from salva.core.case import Case, Prompt
 from salva.core.observation import Detections
+from salva.core.plan import Binding, Plan
 from salva.core.protocols import ImageObservations, Need, Query, Rendered
-from salva.core.spec import Binding, RunSpec
 from salva.core.verdict import Outcome
 from salva.engine import dispatch, progress
 from salva.engine.actors import Actor
@@ -119,7 +119,7 @@ class Held:
 
 
 @contextmanager
-def held(directory: Path, spec: RunSpec) -> Iterator[Held]:
+def held(directory: Path, spec: Plan) -> Iterator[Held]:
     executor, cast = HeldExecutor(), Cast.of(spec)
     cases = list(spec.suite.build().cases("full"))
     with open_run(directory, "write") as store:

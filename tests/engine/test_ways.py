@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from salva.core.run_spec import RunSpec
 from salva.engine.cast import Cast
-from salva.runs.ask import Ask, make_spec
-from salva.runs.plan import planned_cases
-from salva.runs.untouched import Untouched
+from salva.runs.cases import planned_cases
+from salva.runs.plans import AllButSuite, make_plan
 from salva.runs.vocabulary import known_names
 
 PROMPTS = "a cat and a dog\na cat and a skateboard\nA man rides a wave"
@@ -18,8 +18,8 @@ PROMPTS = "a cat and a dog\na cat and a skateboard\nA man rides a wave"
 def judged_by(folder: Path, **asked: object) -> list[set[str]]:
     """The checks that each of three prompts is judged by: one the detector can name, one it cannot, one unread."""
     (folder / "p.txt").write_text(PROMPTS)
-    ask = Ask(suite="prompts", settings={"suite.path": str(folder / "p.txt")}, **asked)  # type: ignore[arg-type]  # keywords
-    spec = make_spec(ask, foreign=Untouched())
+    ask = RunSpec.of(suite="prompts", settings={"suite.path": str(folder / "p.txt")}, **asked)  # type: ignore[arg-type]  # keywords
+    spec = make_plan(ask, foreign=AllButSuite())
     cast = Cast.of(spec, names=known_names(spec.detector))
     return [{applied.part.label for applied in cast.checks_of(case)} for case in planned_cases(spec)]
 
@@ -54,14 +54,14 @@ def test_a_relation_that_is_named_is_judged_besides(tmp_path: Path) -> None:
 def test_a_detector_that_wants_words_says_nothing_of_pairs_without_any(tmp_path: Path) -> None:
     pairs = "prompt_a,prompt_b\nA man rides a wave,A wave is ridden\na cat and a dog,a dog and a cat\n"
     (tmp_path / "pairs.csv").write_text(pairs)
-    ask = Ask(
+    ask = RunSpec.of(
         suite="prompts",
         models=("openai/m",),
         detector="mm-grounding-dino",
         reader="rapidocr",
         settings={"suite.path": str(tmp_path / "pairs.csv")},
     )
-    spec = make_spec(ask, foreign=Untouched())
+    spec = make_plan(ask, foreign=AllButSuite())
     cast = Cast.of(spec)
     unread, read = (cast.checks_of(case) for case in planned_cases(spec))
     assert ["looks for words it is given" in applied.undecidable for applied in unread] == [True]

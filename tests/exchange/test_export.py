@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from PIL import Image
 from report.fake_runs import FakeImages, make_case, make_verdict, random_run, store_run
 from report.hostile import FORMULA, hostile_run
@@ -88,7 +89,7 @@ def test_no_cell_of_a_hostile_run_starts_a_formula() -> None:
 
 def test_counterexamples_are_pictures_with_an_index(tmp_path: Path) -> None:
     drawn, images = random_run(n_entities=2)
-    records = replace(drawn, asked=replace(drawn.asked, headline="same-scene"))
+    records = replace(drawn, asked=structs.replace(drawn.asked, check="same-scene"))
     store_run(tmp_path / "run", records, images)
     out = tmp_path / "out"
     n_pairs = export_run(tmp_path / "run", "counterexamples", out).n

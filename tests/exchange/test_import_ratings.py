@@ -229,7 +229,9 @@ def test_judges_scores_in_a_file_of_their_own_are_judges(tmp_path: Path) -> None
     assert about["imported"]["judges"] == ["gpt"]
     assert [one["name"] for one in about["imported"]["files"]] == ["people.csv", "scores.csv"]
     assert all(len(one["sha256"]) == 64 for one in about["imported"]["files"])
-    assert set(about["asked"]["observers"]) == {"person:ann", "person:bob", "person:cyd", "judge:gpt"}
+    assert {(part["role"], part["name"]) for part in about["spec"]["observers"]} == {
+        *(("person", "ann"), ("person", "bob"), ("person", "cyd"), ("judge", "gpt")),
+    }
 
 
 def test_rated_items_have_means_and_no_failure_rate(tmp_path: Path) -> None:

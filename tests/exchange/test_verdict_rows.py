@@ -14,11 +14,12 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from in_process import salva
+from msgspec import structs
 from report.fake_runs import ASKED, FakeImages, make_case, make_verdict, random_run, store_run
 
 import salva as api
-from salva.core.asked import OWN, AskedComponent
-from salva.core.run_json import Judged, RunFile
+from salva.core.run_file import Judging, new_run_file
+from salva.core.run_spec import OWN, ComponentSpec
 from salva.core.source import RunRecords
 from salva.core.verdict import Outcome, observers_text
 from salva.exchange import verdict_rows
@@ -101,9 +102,9 @@ def test_whoever_judged_what_the_same_rows_lead_as_when_all_are_read_at_once(tmp
             verdicts.append(make_verdict(case.case_id, repeat=repeat, model=model, check=check, observers=by, arm=arm))
     headline = rng.choice(["", "", OWN, checks[0]])
     leading = {checks[-1]: observers_text(observers[-1])} if rng.random() < 0.5 else {}
-    asked = replace(ASKED, headline=headline, suite=AskedComponent(role="suite", name=suite_of(seed)))
+    asked = structs.replace(ASKED, check=headline, suite=ComponentSpec(role="suite", name=suite_of(seed)))
     store_run(tmp_path / "run", RunRecords(cases=tuple(cases), verdicts=tuple(verdicts), asked=asked), FakeImages())
-    write_run_file(tmp_path / "run", RunFile(asked=asked, judged=Judged(asked=asked, leading=leading)))
+    write_run_file(tmp_path / "run", new_run_file(asked, judging=Judging(spec=asked, leading=leading)))
 
     records = read_records(tmp_path / "run")
     is_leading = verdict_rows.speaking(records)
@@ -129,8 +130,8 @@ def test_a_second_opinion_that_sees_more_is_not_marked_with_the_first(tmp_path: 
         for observers, outcome in opinions
     ]
     store_run(tmp_path / "run", RunRecords(cases=tuple(cases), verdicts=tuple(verdicts), asked=ASKED), FakeImages())
-    judged_again = Judged(asked=ASKED, leading={"truth": "pocket+rapidocr"})
-    write_run_file(tmp_path / "run", RunFile(asked=ASKED, judged=judged_again))
+    judged_again = Judging(spec=ASKED, leading={"truth": "pocket+rapidocr"})
+    write_run_file(tmp_path / "run", new_run_file(ASKED, judging=judged_again))
     export_run(tmp_path / "run", "csv", tmp_path / "rows.csv")
     rows, frame = pd.read_csv(tmp_path / "rows.csv"), api.open_run(tmp_path / "run").verdicts
     (model,) = summarise_run(tmp_path / "run").by_model

@@ -14,8 +14,8 @@ from salva.core.fingerprint import Json
 from salva.core.image import ImageRef, Picture
 from salva.core.observation import Observation
 from salva.core.protocols import Conclusion, ImageObservations, ObserveRequest, Query, Rendered, RenderRequest
+from salva.core.run_spec import ComponentSpec
 from salva.core.scene import Box, Scene, Thing
-from salva.core.spec import ComponentSpec
 from salva.core.verdict import ENTITY_FORBIDDEN, OPTICAL_CHARACTER, X_MISPOSITION, Y_MISPOSITION, Outcome
 from salva.logic.notation import parse
 from salva.logic.satisfaction import satisfies

@@ -17,6 +17,7 @@ from salva.cli.main import salva as command_line
 from salva.core.image import ImageRef, Picture
 from salva.core.observation import Detection, Detections, Observation
 from salva.core.protocols import ImageObservations, ObserveRequest, Rendered, RenderRequest
+from salva.core.run_spec import RunSpec
 from salva.core.scene import Box
 from salva.core.verdict import CONTROL, PAIR, Outcome
 from salva.engine.progress import SilentProgress
@@ -26,8 +27,8 @@ from salva.generators.painter.component import Painter, PainterOptions
 from salva.registry import load
 from salva.report.summary import summarise_run
 from salva.results.leading import BLIND
-from salva.runs.ask import Ask, make_spec
 from salva.runs.pipeline import execute
+from salva.runs.plans import make_plan
 from salva.store.sqlite import open_run
 from salva.suites.actesting.checks import ERROR_SCORES
 from salva.suites.actesting.definitions import OPERATORS
@@ -129,9 +130,11 @@ def test_a_detector_can_see_pictures_in_the_published_size(tmp_path: Path) -> No
             self.sides.update((request.picture.width, request.picture.height) for request in requests)
             return [Detections()] * len(requests)
 
-    spec = make_spec(Ask(suite="actesting", models=("painter",), only=("operator=ss",), settings={"check.side": "512"}))
+    spec = make_plan(
+        RunSpec.of(suite="actesting", models=("painter",), only=("operator=ss",), settings={"check.side": "512"})
+    )
     ours = tuple(check for check in spec.checks if check.label == "unchanged")
-    watched = replace(spec, detector=bound("detector", Watching), checks=ours, preflight=False)
+    watched = replace(spec, detector=bound("detector", Watching), checks=ours).asking(preflight=False)
     execute(watched, tmp_path, SilentProgress())
     assert Watching.sides == {(512, 512)}
     with open_run(tmp_path) as store:

@@ -11,20 +11,21 @@ import pytest
 from salva.core.case import Prompt
 from salva.core.image import Picture
 from salva.core.protocols import Rendered, RenderRequest
+from salva.core.run_spec import RunSpec
 from salva.core.verdict import Outcome
 from salva.engine.progress import SilentProgress
 from salva.errors import BackendError, SalvaError
 from salva.generators.painter.component import Painter
 from salva.report.summary import Summary, summarise_run
-from salva.runs.ask import Ask, make_spec
 from salva.runs.pipeline import execute
+from salva.runs.plans import make_plan
 from salva.store.sqlite import open_run
 
 
 def run(directory: Path, size: str = "quick", **settings: str) -> Summary:
     named = {name.replace("__", "."): value for name, value in settings.items()}
-    ask = Ask(suite="cfworld", models=("painter",), detector="pocket", size=size, settings=named)
-    execute(make_spec(ask), directory, SilentProgress())
+    ask = RunSpec.of(suite="cfworld", models=("painter",), detector="pocket", size=size, settings=named)
+    execute(make_plan(ask), directory, SilentProgress())
     return summarise_run(directory)
 
 

@@ -17,8 +17,9 @@ from salva.core.case import Case, Prompt
 from salva.core.image import Picture
 from salva.core.observation import Detection, Detections
 from salva.core.options import NoOptions
+from salva.core.plan import Plan
 from salva.core.protocols import ObserveRequest, Rendered, RenderRequest
-from salva.core.spec import RunSpec
+from salva.core.run_spec import RunSpec
 from salva.core.verdict import Verdict
 from salva.engine.progress import SilentProgress
 from salva.imaging.palette import PALETTE
@@ -101,15 +102,14 @@ def counted() -> Iterator[None]:
     Blotch.inks = (PALETTE["red"],)
 
 
-def spec() -> RunSpec:
-    return RunSpec(
+def spec() -> Plan:
+    return Plan(
         suite=bound("suite", OneCase, "one"),
         models=(bound("model", Blotch, "blotch"),),
         detector=bound("detector", Stranger, "stranger"),
         colour_reader=colour_reader(),
         checks=(bound("check", Truth, "truth"), bound("check", SameScene, "same-scene")),
-        size="full",
-        preflight=False,
+        spec=RunSpec(size="full", preflight=False),
     )
 
 

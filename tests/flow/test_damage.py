@@ -15,14 +15,15 @@ import pytest
 
 from salva.core.cells import safe_cell
 from salva.core.legible import legible, legible_json
+from salva.core.run_spec import RunSpec
 from salva.engine.progress import SilentProgress
 from salva.errors import PluginError, StoreError, UsageError
 from salva.registry import add_loose_plugin
 from salva.remote.errors import seconds_to_wait
 from salva.report.markdown import escape
 from salva.results.metrics.failure_rates import FailureRates
-from salva.runs.ask import Ask, make_spec
 from salva.runs.pipeline import execute
+from salva.runs.plans import make_plan
 from salva.store.blobs import Blobs
 
 HOSTILE = "red\x1b[31m \u202eevil\u2066 \x9b0m\u200b"
@@ -31,14 +32,14 @@ HOSTILE = "red\x1b[31m \u202eevil\u2066 \x9b0m\u200b"
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("damage") / "run"
-    ask = Ask(
+    ask = RunSpec.of(
         suite="metalogic",
         models=("painter",),
         reader="none",
         size="2",
         settings={"model.faults": "entity-omission:1", "model.side": "256", "run.preflight": "off"},
     )
-    execute(make_spec(ask), directory, SilentProgress())
+    execute(make_plan(ask), directory, SilentProgress())
     return directory
 
 

@@ -16,11 +16,12 @@ import pytest
 from PIL import Image
 
 from salva.core.image import Picture
+from salva.core.run_spec import RunSpec
 from salva.engine.progress import SilentProgress
 from salva.errors import StoreError, UnusableError
 from salva.imaging.files import encode_picture
-from salva.runs.ask import Ask, make_spec
 from salva.runs.pipeline import execute
+from salva.runs.plans import make_plan
 from salva.runs.rejudge import rejudge
 from salva.runs.verify import verify
 from salva.store.sqlite import open_run
@@ -90,14 +91,14 @@ def first_image(directory: Path) -> Path:
 def test_an_export_to_a_full_disk_says_so_and_leaves_no_half_file(
     small_disk: Path, tmp_path: Path, form: str, n_left: int
 ) -> None:
-    ask = Ask(
+    ask = RunSpec.of(
         suite="metalogic",
         models=("painter",),
         reader="none",
         size="2",
         settings={"model.faults": "entity-omission:1", "model.side": "256", "run.preflight": "off"},
     )
-    execute(make_spec(ask), tmp_path / "run", SilentProgress())
+    execute(make_plan(ask), tmp_path / "run", SilentProgress())
     free = os.statvfs(small_disk).f_bavail * os.statvfs(small_disk).f_frsize
     (small_disk / "filler").write_bytes(b"x" * (free - n_left))
     done = in_process.salva("export", str(tmp_path / "run"), "--as", form, "-o", str(small_disk / "out"))
@@ -312,14 +313,14 @@ def test_a_damaged_image_that_must_be_looked_at_is_painted_again(finished: Path)
 
 @pytest.mark.parametrize("form", ["counterexamples", "ratings", "sft"])
 def test_another_picture_of_the_same_size_is_no_evidence(tmp_path: Path, form: str) -> None:
-    ask = Ask(
+    ask = RunSpec.of(
         suite="metalogic",
         models=("painter",),
         reader="none",
         size="4",
         settings={"model.faults": "entity-omission:0.5", "run.preflight": "off"},
     )
-    execute(make_spec(ask), tmp_path / "run", SilentProgress())
+    execute(make_plan(ask), tmp_path / "run", SilentProgress())
     for path in (tmp_path / "run" / "images").rglob("*.webp"):
         path.write_bytes(path.read_bytes()[::-1])
     done = in_process.salva("export", "run", "--as", form, "-o", "out", cwd=tmp_path)

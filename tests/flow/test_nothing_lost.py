@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from backends.endpoints import Answered, Asked, png_text, said, serving
 
-from salva.core.spec import RunSpec
+from salva.core.plan import Plan
 from salva.core.verdict import Outcome
 from salva.engine.budget import Limits
 from salva.engine.progress import SilentProgress
@@ -62,7 +62,7 @@ class Painter:
         return said({"created": 1, "data": [{"b64_json": png_text(request.body["prompt"], name)}]})
 
 
-def spec_of(url: str, n: int, **options: object) -> RunSpec:
+def spec_of(url: str, n: int, **options: object) -> Plan:
     model = bound("model", OpenAiImages, "openai/m", model="m", base_url=f"{url}/v1", send_seed=True, **options)
     return fake_spec(n, models=(model,))
 

@@ -109,16 +109,16 @@ def test_a_relation_with_other_options_judges_everything_anew_until_the_run_is_r
     with open_run(finished) as store:
         before = list(store.verdicts())
     strict = bound("check", FakeSame, "fake-same", is_strict=True)
-    rejudge(finished, dataclasses.replace(SPEC, checks=(strict,), headline="fake-same"), SilentProgress())
+    rejudge(finished, dataclasses.replace(SPEC, checks=(strict,)).asking(check="fake-same"), SilentProgress())
     assert counts(finished) == {("fake-same", "fake-detector"): 20}
     with open_run(finished) as store:
         outcomes = {verdict.outcome for verdict in find_verdicts(store, VerdictFilter(arm="pair"))}
     assert outcomes == {Outcome.FAIL}, "cat, dog is never dog, cat"
     content = read_run_file(finished)
     assert content is not None
-    assert content.judged is not None
-    assert content.judged.asked.headline == "fake-same"
-    assert content.judged.leading == {"fake-same": "fake-detector"}
+    assert content.judging is not None
+    assert content.judging.spec.check == "fake-same"
+    assert content.judging.leading == {"fake-same": "fake-detector"}
     CALLS.clear()
     assert execute(SPEC, finished, SilentProgress()).n_reused == 40, "the first command still names this run"
     assert (CALLS["render"], CALLS["detect"]) == (0, 0)
@@ -126,8 +126,8 @@ def test_a_relation_with_other_options_judges_everything_anew_until_the_run_is_r
         assert list(store.verdicts()) == before
     again = read_run_file(finished)
     assert again is not None
-    assert again.judged is not None
-    assert again.judged.asked == again.asked, "by its own rules"
+    assert again.judging is not None
+    assert again.judging.spec == again.spec, "by its own rules"
 
 
 def test_a_judge_added_later_uses_what_the_detector_saw(finished: Path) -> None:

@@ -18,8 +18,8 @@ from salva.core.protocols import Rendered
 from salva.core.verdict import Outcome
 from salva.engine.progress import SilentProgress
 from salva.errors import PluginError, UnusableError, UsageError
+from salva.runs.cases import n_pictures, planned_cases
 from salva.runs.pipeline import execute
-from salva.runs.plan import n_pictures, planned_cases
 from salva.runs.rejudge import rejudge
 from salva.runs.verify import verify
 from salva.store.sqlite import open_run

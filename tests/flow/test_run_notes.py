@@ -15,8 +15,8 @@ from salva.core.observation import Detections
 from salva.engine.budget import Limits
 from salva.engine.progress import SilentProgress
 from salva.errors import StoreError, UnusableError, UsageError
+from salva.runs.cases import planned_cases
 from salva.runs.pipeline import execute
-from salva.runs.plan import planned_cases
 from salva.store.runfile import read_run_file
 from salva.store.sqlite import open_run
 from salva.testing.fakes import (
@@ -125,7 +125,7 @@ def test_run_json_says_what_was_asked_who_answered_and_where(tmp_path: Path, mon
     run(tmp_path, n=3, generator=options, seed=5)
     content = read_run_file(tmp_path)
     assert content is not None
-    assert content.asked == fake_spec(3, options, seed=5).asked()
+    assert content.spec == fake_spec(3, options, seed=5).run_spec()
     assert next(part for part in content.components if part.role == "model").identity["version"] == "1"
     assert {"python", "platform", "n_cores", "packages"} <= set(content.environment)
     for path in tmp_path.rglob("*"):

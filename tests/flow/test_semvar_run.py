@@ -15,8 +15,9 @@ import salva
 from salva.core.about import Habits
 from salva.core.observation import Answer, Observation, Vector
 from salva.core.options import NoOptions, option
+from salva.core.plan import Plan
 from salva.core.protocols import ObserveRequest
-from salva.core.spec import RunSpec
+from salva.core.run_spec import RunSpec
 from salva.core.verdict import Outcome
 from salva.engine.progress import SilentProgress
 from salva.errors import SalvaError
@@ -90,16 +91,15 @@ def plain(text: str) -> str:
     return " ".join(re.split(r"[\s,]+", text.strip()))
 
 
-def spec(path: Path, **changes: object) -> RunSpec:
+def spec(path: Path, **changes: object) -> Plan:
     fields: dict[str, object] = {
         "suite": bound("suite", SemVar, "semvar", path=(str(path),)),
         "models": (bound("model", FakeGenerator, "fake", batch=64),),
         "judges": (bound("judge", KnowingJudge, "knowing", path=str(path)),),
         "checks": (bound("check", SemanticEffect, "semantic-effect", flip_sample=0.0),),
-        "size": "full",
-        "preflight": False,
+        "spec": RunSpec(size=str(changes.pop("size", "full")), preflight=False),
     }
-    return RunSpec(**{**fields, **changes})  # type: ignore[arg-type]  # checked when the run begins
+    return Plan(**{**fields, **changes})  # type: ignore[arg-type]  # checked when the run begins
 
 
 @pytest.fixture

@@ -12,17 +12,17 @@ from click.testing import CliRunner, Result
 
 from salva.cli.main import salva as command_line
 from salva.core.observation import Detections
+from salva.core.run_spec import RunSpec
 from salva.detectors.pocket_detector import PocketDetector
 from salva.errors import UsageError
 from salva.generators.painter.component import Painter
-from salva.runs.ask import Ask
 from salva.store.sqlite import open_run
 
 COMMAND = (
     *("run", "metalogic", "--model", "painter", "--detector", "pocket", "--reader", "none", "--size", "6"),
     *("--set", "model.faults=entity-omission:0.3", "--no-progress"),
 )
-ASK = Ask(
+ASK = RunSpec.of(
     suite="metalogic",
     models=("painter",),
     detector="pocket",

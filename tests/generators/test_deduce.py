@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from salva.component_facts import inner_model
-from salva.core.asked import Asked
 from salva.core.case import Prompt
 from salva.core.image import Picture
 from salva.core.protocols import Rendered, RenderRequest
+from salva.core.run_spec import ComponentSpec, RunSpec
 from salva.errors import BackendError, SalvaError, UsageError
 from salva.generators.deduce import Deduce
 from salva.registry import bind
 from salva.remote import text_model
-from salva.runs.ask import Ask, make_spec
-from salva.runs.binding import component_spec
+from salva.runs.plans import make_plan
 
 PIXEL = Picture(rgb=b"\0\0\0", width=1, height=1)
 
@@ -89,13 +87,15 @@ def test_a_rewriting_that_says_nothing_is_no_picture(inside: Inside, reply: Any)
 
 def test_the_rewriter_and_the_model_inside_are_in_the_key() -> None:
     def identity(**options: str) -> Any:
-        return bind(component_spec("model", "deduce/pocket", {"rewriter": "openai/r", **options})).identity()
+        return bind(ComponentSpec.parse("model", "deduce/pocket", {"rewriter": "openai/r", **options})).identity()
 
     assert identity() == identity()
     assert identity() != identity(rewriter="openai/other")
     assert identity() != identity(inner="steps=4")
-    spec = make_spec(
-        Ask(suite="cfworld", models=("pocket", "deduced=deduce/pocket"), settings={"deduced.rewriter": "openai/r"})
+    spec = make_plan(
+        RunSpec.of(
+            suite="cfworld", models=("pocket", "deduced=deduce/pocket"), settings={"deduced.rewriter": "openai/r"}
+        )
     )
     assert [model.label for model in spec.models] == ["pocket", "deduced"]
     assert spec.detector is not None, "the pictures are pocket's, and are looked at as such"
@@ -115,15 +115,15 @@ def test_the_model_inside_is_found_among_those_of_the_run(
     models: tuple[str, ...], settings: dict[str, str], inside: str
 ) -> None:
     """Only with the same options: the difference of two painters is no gain by deduction."""
-    spec = make_spec(Ask(suite="cfworld", models=models, settings={"deduced.rewriter": "openai/r", **settings}))
-    assert inner_model(spec.asked(), "deduced") == inside
-    assert inner_model(spec.asked(), models[0].partition("=")[0]) == "", "the one inside has none"
+    spec = make_plan(RunSpec.of(suite="cfworld", models=models, settings={"deduced.rewriter": "openai/r", **settings}))
+    assert inner_model(spec.run_spec(), "deduced") == inside
+    assert inner_model(spec.run_spec(), models[0].partition("=")[0]) == "", "the one inside has none"
     # As a stored run has it.
-    assert inner_model(Asked.from_json(json.loads(json.dumps(spec.asked().to_json()))), "deduced") == inside
+    assert inner_model(spec.run_spec().redacted(), "deduced") == inside
 
 
 def test_a_painter_that_sees_formulas_is_refused() -> None:
     with pytest.raises(UsageError, match="paints what a formula says"):
-        bind(component_spec("model", "deduce/painter", {"rewriter": "openai/r"}))
+        bind(ComponentSpec.parse("model", "deduce/painter", {"rewriter": "openai/r"}))
     with pytest.raises(UsageError, match=r"model\.rewriter"):
-        bind(component_spec("model", "deduce/pocket"))
+        bind(ComponentSpec.parse("model", "deduce/pocket"))

@@ -17,8 +17,8 @@ from salva.errors import BackendError, SalvaError, UsageError
 from salva.generators.folder import FolderImages
 from salva.generators.folder_layouts import detect, worn
 from salva.imaging.files import encode_picture
+from salva.runs.cases import planned_cases
 from salva.runs.pipeline import execute
-from salva.runs.plan import planned_cases
 from salva.testing.conformance import check_generator
 from salva.testing.fakes import painted, written_in
 from salva.testing.specs import bound, fake_spec
@@ -276,7 +276,7 @@ def test_a_partial_folder_fails_the_missing_and_lists_them_and_the_list_becomes_
         models=(bound("model", FolderImages, "folder/pictures", path=str(folder), missing=f"{folder}/missing.jsonl"),),
         repeats=2,
     )
-    everything = [request for case in planned_cases(spec) for request in requests_of(case, 2, spec.seed)]
+    everything = [request for case in planned_cases(spec) for request in requests_of(case, 2, spec.spec.seed)]
 
     def paint(rows: list[dict[str, object]]) -> None:
         for row in rows:

@@ -11,8 +11,9 @@ from PIL import Image
 
 from salva.core.case import Prompt
 from salva.core.handed import batched, handing_over
+from salva.core.plan import Binding
 from salva.core.protocols import Rendered, RenderRequest
-from salva.core.spec import Binding, ComponentSpec
+from salva.core.run_spec import ComponentSpec
 from salva.engine.guard import Guard
 from salva.errors import BackendError, UsageError
 from salva.registry import bind
@@ -34,7 +35,7 @@ def requests(n: int = 3) -> list[RenderRequest]:
 
 
 def bound() -> Binding:
-    return bind(ComponentSpec(role="model", name="python", target="mine", options={"version": "1"}))
+    return bind(ComponentSpec(role="model", name="python/mine", options={"version": "1"}))
 
 
 def rendered(function: object, n: int = 3) -> Sequence[object]:

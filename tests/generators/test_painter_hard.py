@@ -10,8 +10,8 @@ import pytest
 
 from salva.core.case import Prompt
 from salva.core.protocols import Rendered, RenderRequest
+from salva.core.run_spec import ComponentSpec
 from salva.core.scene import Scene, Thing
-from salva.core.spec import ComponentSpec
 from salva.errors import UsageError
 from salva.generators.painter.component import Painter, PainterOptions
 from salva.generators.painter.hard import HARD, LOOKS, TEXTS

@@ -12,7 +12,7 @@ from generators.test_pocket import BATCH, LENGTH, SIDE, TIMES, WORDS, ask, pixel
 
 from salva.api import Run, run_suite
 from salva.core.options import keyed_options
-from salva.core.spec import ComponentSpec
+from salva.core.run_spec import ComponentSpec
 from salva.errors import UsageError
 from salva.generators.pocket import MEMBERS, Pocket, PocketOptions
 from salva.registry import bind
@@ -119,7 +119,7 @@ def test_a_run_takes_the_folder_and_keeps_its_pin(folder: Path, tmp_path: Path) 
 
 
 def test_the_family_is_in_the_wheel_and_no_two_of_it_paint_alike() -> None:
-    bound = [bind(ComponentSpec(role="model", name="pocket", target=name)) for name in MEMBERS[1:]]
+    bound = [bind(ComponentSpec(role="model", name=f"pocket/{name}")) for name in MEMBERS[1:]]
     assert [one.label for one in bound] == ["pocket/tuned", "pocket/small", "pocket/early"]
     every = [PocketOptions(), *(one.options for one in bound)]
     assert len({Pocket.weights(one) for one in every}) == len(MEMBERS)
@@ -136,7 +136,7 @@ def test_the_best_of_the_family_has_the_key_it_had_before_there_was_one() -> Non
 
 def test_one_who_is_not_of_the_family_is_named_with_those_who_are() -> None:
     with pytest.raises(UsageError, match=r"smal.*pocket, tuned, small, early"):
-        bind(ComponentSpec(role="model", name="pocket", target="smal"))
+        bind(ComponentSpec(role="model", name="pocket/smal"))
 
 
 def test_a_folder_and_one_of_the_family_are_two_painters(folder: Path) -> None:

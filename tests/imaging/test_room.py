@@ -15,8 +15,8 @@ from backends.endpoints import Answered, Asked, asked_for, png_text, said, servi
 from PIL import Image
 
 from salva.core.image import Picture
+from salva.core.plan import Plan
 from salva.core.protocols import Rendered
-from salva.core.spec import RunSpec
 from salva.engine.desk import Desk
 from salva.engine.guard import Guard
 from salva.engine.progress import SilentProgress
@@ -163,7 +163,7 @@ def answer(request: Asked) -> Answered:
     return said({"created": 1, "data": [{"b64_json": png_text(prompt, note)}]})
 
 
-def endpoint_spec(url: str, n: int) -> RunSpec:
+def endpoint_spec(url: str, n: int) -> Plan:
     model = bound(*("model", OpenAiImages, "openai/m"), model="m", base_url=f"{url}/v1", send_seed=True, max_at_once=16)
     return fake_spec(n, models=(model,), detector=bound("detector", FakeDetector, "d", batch=8))
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from salva.core.protocols import Query
+from salva.core.run_spec import ComponentSpec
 from salva.core.score_rubric import SCORE_RUBRIC
-from salva.core.spec import ComponentSpec
 from salva.errors import UsageError
 from salva.judges.own_prompts import PRESETS, own_prompt
 from salva.judges.prompts import put
@@ -19,7 +19,7 @@ SCORE = Query(role="judge", kind="score", text="a cat {and} a {prompt}", rubric=
 
 
 def identity(**options: str) -> dict[str, object]:
-    return dict(bind(ComponentSpec(role="judge", name="openai", target="m", options=options)).identity())
+    return dict(bind(ComponentSpec(role="judge", name="openai/m", options=options)).identity())
 
 
 def written(folder: Path, text: str, name: str = "prompt.txt") -> str:

@@ -8,7 +8,7 @@ from salva.core.case import Prompt
 from salva.core.image import Picture
 from salva.core.observation import Answer, Detection, Detections, Reading
 from salva.core.protocols import ObserveRequest, Query, RenderRequest
-from salva.core.spec import ComponentSpec
+from salva.core.run_spec import ComponentSpec
 from salva.errors import PluginError, UsageError
 from salva.judges.scene_judge import SceneJudge, SceneJudgeOptions
 from salva.registry import bind

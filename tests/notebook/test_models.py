@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from salva.core.handed import batched
+from salva.core.run_spec import split_name
 from salva.errors import UsageError
 from salva.notebook.models import Version, read_models
-from salva.runs.binding import split_name
 
 
 def paint(prompt: str, seed: int) -> object:
@@ -105,7 +105,7 @@ def keyword_seed(prompt: str, *, seed: int) -> object:
         (keyword_seed, "", None, "cannot be called"),
         (batched(lambda _prompts: []), "", None, r"cannot be called as \(prompts, seeds\)"),  # type: ignore[arg-type, misc]
         (paint, "a b", None, "cannot be called 'a b'"),
-        (paint, "check", None, "no role's"),
+        (paint, "check", None, "name-invalid"),
         (paint, 5, None, "name= is 5"),
         ({"a": paint}, "b", None, "leave one of them out"),
         ({5: paint}, "", None, "keys are the models' names"),

@@ -16,8 +16,9 @@ from salva.core.about import About, Habits
 from salva.core.image import Picture
 from salva.core.observation import Answer, Reading, observation_from_json, observation_to_json
 from salva.core.options import option
+from salva.core.plan import Binding
 from salva.core.protocols import ObserveRequest, Query
-from salva.core.spec import Binding, ComponentSpec
+from salva.core.run_spec import ComponentSpec
 from salva.errors import BackendError, RefusedError, SalvaError, UsageError
 from salva.readers.judge_reader import IS_ANY, WHAT, JudgeAsReader, JudgeReader, reading_of
 from salva.registry import bind, entries, load
@@ -128,7 +129,7 @@ def test_every_judge_that_looks_at_pictures_can_be_named_as_a_reader() -> None:
     assert {"anthropic", "blip-vqa", "google", "openai", "rapidocr", "transformers"} <= {
         entry.name for entry in entries("reader")
     }
-    bound = bind(ComponentSpec(role="reader", name="openai", target="gpt", options={"usd_per_million_input": "1"}))
+    bound = bind(ComponentSpec(role="reader", name="openai/gpt", options={"usd_per_million_input": "1"}))
     assert bound.about.is_remote
     assert bound.options.model == "gpt"
     with pytest.raises(UsageError, match=r"sees no pixels, so it cannot read; use --reader rapidocr"):

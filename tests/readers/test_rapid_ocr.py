@@ -18,7 +18,7 @@ from salva.core.case import Prompt
 from salva.core.image import Picture
 from salva.core.observation import Reading
 from salva.core.protocols import ObserveRequest, Query, Rendered, RenderRequest
-from salva.core.spec import ComponentSpec
+from salva.core.run_spec import ComponentSpec
 from salva.errors import PluginError, UsageError
 from salva.generators.painter.component import Painter, PainterOptions, random_scene
 from salva.readers import rapid_ocr

@@ -10,15 +10,16 @@ from itertools import permutations
 from pathlib import Path
 from random import Random
 
+from msgspec import structs
 from PIL import Image, ImageDraw
 
-from salva.core.asked import Asked, AskedComponent
 from salva.core.case import SEVERAL_WORLDS, Case, Finding, Prompt
 from salva.core.fingerprint import Json
 from salva.core.judged import JudgedBy, Judgements, Rate
 from salva.core.observation import Answer, Detection, Detections, Reading, TextSpan
 from salva.core.protocols import Query
-from salva.core.run_json import RunFile
+from salva.core.run_file import new_run_file
+from salva.core.run_spec import ComponentSpec, RunSpec
 from salva.core.source import RunRecords, Seen
 from salva.core.verdict import Failure, Observers, Outcome, Verdict
 from salva.results.headline import judgements
@@ -115,13 +116,13 @@ def judged(
     return judgements(cases, verdicts, checks, chosen, apart=apart)
 
 
-ASKED = Asked(
-    suite=AskedComponent(role="suite", name="metalogic"),
-    models=(AskedComponent(role="model", name="painter", options={"faults": "entity-omission:0.3"}),),
-    observers=(AskedComponent(role="detector", name="pocket"), AskedComponent(role="reader", name="rapidocr")),
+ASKED = RunSpec(
+    suite=ComponentSpec(role="suite", name="metalogic"),
+    models=(ComponentSpec(role="model", name="painter", options={"faults": "entity-omission:0.3"}),),
+    observers=(ComponentSpec(role="detector", name="pocket"), ComponentSpec(role="reader", name="rapidocr")),
     checks=(
-        AskedComponent(role="check", name="same-scene", options={"scope": "mentioned"}),
-        AskedComponent(role="check", name="truth"),
+        ComponentSpec(role="check", name="same-scene", options={"scope": "mentioned"}),
+        ComponentSpec(role="check", name="truth"),
     ),
     size="paper",
     repeats=2,
@@ -213,7 +214,7 @@ def random_run(
         for case in cases:
             for repeat in range(2):
                 verdicts += _verdicts(case, model, repeat, rng, images)
-    asked = replace(ASKED, models=tuple(AskedComponent(role="model", name=model) for model in models))
+    asked = structs.replace(ASKED, models=tuple(ComponentSpec(role="model", name=model) for model in models))
     return RunRecords(cases=tuple(cases), verdicts=tuple(verdicts), asked=asked, name="metalogic-painter"), images
 
 
@@ -295,7 +296,7 @@ def _scene(names: Sequence[str], error: str, rng: Random) -> Seen:
 def store_run(directory: Path, records: RunRecords, images: FakeImages) -> None:
     """The same run as a directory on disk, written through the store."""
     directory.mkdir(parents=True)
-    write_run_file(directory, RunFile(asked=records.asked))
+    write_run_file(directory, new_run_file(records.asked))
     with open_run(directory, "write") as store:
         for ordinal, case in enumerate(records.cases):
             store.put_case(ordinal, case)

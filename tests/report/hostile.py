@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from msgspec import structs
 from report.fake_runs import ASKED, FakeImages, make_verdict
 
-from salva.core.asked import AskedComponent
 from salva.core.case import Case, Finding, Prompt
 from salva.core.observation import Detection, TextSpan
+from salva.core.run_spec import ComponentSpec
 from salva.core.source import Painted, QuestionAnswer, RunRecords, Seen
 from salva.core.verdict import Failure, Outcome, Verdict
 
@@ -60,7 +59,7 @@ def hostile_run() -> tuple[RunRecords, FakeImages]:
             for prompt in case.prompts
         ),
     )
-    named = AskedComponent(role="model", name=model, options={"=x": SCRIPT})
-    asked = replace(ASKED, headline=IMAGE, size=BREAKOUT, models=(named,))
+    named = ComponentSpec(role="model", name=model, options={"=x": SCRIPT})
+    asked = structs.replace(ASKED, check=IMAGE, size=BREAKOUT, models=(named,))
     records = RunRecords(cases=(case,), verdicts=(verdict, undecided), asked=asked, name=SCRIPT)
     return records, FakeImages(seen_in={"image-a": seen, "image-b": seen})

@@ -10,11 +10,12 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 from report.fake_runs import ASKED, FakeImages, make_case, make_verdict, random_run, store_run
 from report.hostile import EVERYTHING, hostile_run
 
-from salva.core.asked import Asked, AskedComponent
 from salva.core.observation import Detection, TextSpan
+from salva.core.run_spec import ComponentSpec, RunSpec
 from salva.core.source import RunRecords, RunSource, Seen
 from salva.core.verdict import Failure, Outcome, Verdict
 from salva.errors import StoreError
@@ -69,7 +70,7 @@ def told(root: ElementTree.Element) -> list[ElementTree.Element]:
 def records_of(*verdicts: Verdict, is_whole: bool = True, repeats: int = 1) -> RunRecords:
     ids = dict.fromkeys(verdict.case_id for verdict in verdicts)
     cases = tuple(make_case(name, labels={"law": "commutative"}) for name in ids)
-    asked = replace(ASKED, repeats=repeats)
+    asked = structs.replace(ASKED, repeats=repeats)
     return RunRecords(cases=cases, verdicts=verdicts, asked=asked, is_whole=is_whole)
 
 
@@ -121,7 +122,7 @@ def test_a_failure_names_error_types_both_prompts_and_both_pictures() -> None:
 def test_the_relation_that_leads_is_the_one_that_is_told() -> None:
     verdicts = (make_verdict(), make_verdict(check="truth", outcome=Outcome.FAIL, errors=("entity-omission",)))
     assert [child.tag for child in told(made(records_of(*verdicts)))] == ["failure"]
-    chosen = replace(records_of(*verdicts), asked=replace(ASKED, repeats=1, headline="same-scene"))
+    chosen = replace(records_of(*verdicts), asked=structs.replace(ASKED, repeats=1, check="same-scene"))
     assert told(made(chosen)) == []
 
 
@@ -157,10 +158,10 @@ def test_pairs_that_were_never_judged_are_errors() -> None:
 
 
 def test_empty_runs_are_written_and_are_not_green() -> None:
-    painter = AskedComponent(role="model", name="painter")
+    painter = ComponentSpec(role="model", name="painter")
     for records in (
-        RunRecords(cases=(), verdicts=(), asked=Asked(models=(painter,))),
-        RunRecords(cases=(make_case(),), verdicts=(), asked=Asked(models=(painter,))),
+        RunRecords(cases=(), verdicts=(), asked=RunSpec(models=(painter,))),
+        RunRecords(cases=(make_case(),), verdicts=(), asked=RunSpec(models=(painter,))),
     ):
         assert int(made(records).attrib["errors"]) >= 1
     assert made(RunRecords(cases=(), verdicts=())).attrib["tests"] == "0"

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 from report.fake_runs import ASKED, FakeImages, make_case, make_verdict, random_run
 from report.hostile import hostile_run
 from report.test_report_forms import Page
 
-from salva.core.asked import AskedComponent
 from salva.core.case import Case, Prompt
 from salva.core.question import Question
+from salva.core.run_spec import ComponentSpec
 from salva.core.source import Painted, QuestionAnswer, RunRecords, Seen
 from salva.core.verdict import Failure, Outcome, Verdict
 from salva.judging.instructing import JUDGE_INSTRUCTING
@@ -35,7 +36,7 @@ def lined_up(*outcomes: tuple[Outcome | None, ...], limit: int = 200) -> Lineups
 
 
 def records_of(cases: tuple[Case, ...], verdicts: list[Verdict]) -> RunRecords:
-    asked = replace(ASKED, repeats=1, models=tuple(AskedComponent(role="model", name=name) for name in MODELS))
+    asked = structs.replace(ASKED, repeats=1, models=tuple(ComponentSpec(role="model", name=name) for name in MODELS))
     return RunRecords(cases=cases, verdicts=tuple(verdicts), asked=asked)
 
 
@@ -73,7 +74,7 @@ def test_pairs_that_agree_and_are_wrong_and_bribes_are_shown_too() -> None:
         make_verdict("case-1", model="second", scores={JUDGE_INSTRUCTING: 1.0}),
     ]
     records = records_of((make_case(),), verdicts)
-    chosen = replace(records, asked=replace(records.asked, headline="same-scene"))
+    chosen = replace(records, asked=structs.replace(records.asked, check="same-scene"))
     (lineup,) = make_lineups(chosen, FakeImages()).shown
     assert [side.exhibit.kind for side in lineup.sides] == ["agree, both wrong", "tells a judge what to say"]
 

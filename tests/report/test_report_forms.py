@@ -15,15 +15,16 @@ from pathlib import Path
 
 import pytest
 from markdown_it import MarkdownIt
+from msgspec import structs
 from report.fake_runs import ASKED, FakeImages, make_case, make_verdict, random_run, store_run
 from report.hostile import EVERYTHING, hostile_run
 from report.test_pdf import words_of
 from rich.console import Console
 
-from salva.core.asked import Asked, AskedComponent
 from salva.core.judged import Rate
 from salva.core.legible import legible
 from salva.core.observation import TextSpan
+from salva.core.run_spec import ComponentSpec, RunSpec
 from salva.core.source import RunRecords, Seen
 from salva.core.table import Cell, Table
 from salva.core.verdict import Failure, Outcome
@@ -92,7 +93,7 @@ def test_the_page_shows_figures_and_says_what_was_left_out(page: str) -> None:
     summary = summarise(records.cases, records.verdicts, asked=records.asked)
     rate = summary.by_model[0].failure_rate
     assert f"{(rate or 0) * 100:.1f} %" in page
-    leading = leading_verdicts(records.cases, records.verdicts, {"truth": Rate.WRONG}, records.asked.headline)
+    leading = leading_verdicts(records.cases, records.verdicts, {"truth": Rate.WRONG}, records.asked.check)
     left_out = sum(one.verdict.outcome is Outcome.FAIL for one in leading["painter"]) - 60
     assert left_out > 0
     assert f"{left_out} were left out" in page
@@ -148,8 +149,8 @@ def test_a_card_names_prompts_formulas_failures_seed_and_command() -> None:
         outcome=Outcome.FAIL, errors=("entity-omission",), failures=(failure,), images={"a": "i", "b": "j"}
     )
     case = make_case(labels={"law": "commutative", "entities": "cat,dog"})
-    painter = AskedComponent(role="model", name="painter", options={"nonesuch": "5"})
-    asked = Asked(seed=3, size="quick", models=(painter,), observers=(AskedComponent(role="detector", name="pocket"),))
+    painter = ComponentSpec(role="model", name="painter", options={"nonesuch": "5"})
+    asked = RunSpec(seed=3, size="quick", models=(painter,), observers=(ComponentSpec(role="detector", name="pocket"),))
     page = render_html(RunRecords(cases=(case,), verdicts=(verdict,), asked=asked), FakeImages())
     for text in ("There is a dog and a cat", "cat &amp; dog", "no dog where the prompt asks for 1", "case-1"):
         assert text in page
@@ -160,7 +161,7 @@ def test_a_card_names_prompts_formulas_failures_seed_and_command() -> None:
 def test_pairs_that_agree_and_are_both_wrong_are_shown_apart() -> None:
     scores = {"right_a": 0.0, "right_b": 0.0, "both_wrong": 1.0}
     verdicts = (make_verdict(), make_verdict(check="truth", outcome=Outcome.FAIL, scores=scores))
-    compared = Asked(headline="same-scene")
+    compared = RunSpec(check="same-scene")
     page = render_html(RunRecords(cases=(make_case(),), verdicts=verdicts, asked=compared), FakeImages())
     assert '<p class="kind">agree, both wrong</p>' in page
     led_by_truth = render_html(RunRecords(cases=(make_case(),), verdicts=verdicts), FakeImages())
@@ -178,7 +179,7 @@ def test_a_picture_is_called_right_only_where_truth_says_so() -> None:
     ):
         scores = {"right_a": right_a, "right_b": 0.0, "both_wrong": 0.0}
         truth = replace(same, check="truth", failures=failures, scores=scores)
-        asked = Asked(headline="same-scene")
+        asked = RunSpec(check="same-scene")
         page = render_html(RunRecords(cases=(make_case(),), verdicts=(same, truth), asked=asked), FakeImages())
         assert expected in page
         assert ("as its prompt says" in page) == bool(right_a)
@@ -321,8 +322,8 @@ def test_a_pocket_run_says_how_far_its_detector_was_checked() -> None:
     records, images = random_run(n_entities=2)
     asked = replace(
         records.asked,
-        models=(AskedComponent(role="model", name="pocket"),),
-        observers=(AskedComponent(role="detector", name="pocket"),),
+        models=(ComponentSpec(role="model", name="pocket"),),
+        observers=(ComponentSpec(role="detector", name="pocket"),),
     )
     verdicts = tuple(replace(verdict, model="pocket") for verdict in records.verdicts)
     told = render_html(replace(records, asked=asked, verdicts=verdicts), images, limit=1)
@@ -423,8 +424,8 @@ def test_date_and_version_stand_in_the_page() -> None:
 
 
 def test_every_form_says_where_text_in_pictures_instructs_a_judge_and_where_nobody_read_it(tmp_path: Path) -> None:
-    judge = AskedComponent(role="judge", name="openai/gpt")
-    asked = replace(ASKED, observers=(judge,), models=(AskedComponent(role="model", name="painter"),))
+    judge = ComponentSpec(role="judge", name="openai/gpt")
+    asked = structs.replace(ASKED, observers=(judge,), models=(ComponentSpec(role="model", name="painter"),))
     verdict = make_verdict(outcome=Outcome.PASS, scores={JUDGE_INSTRUCTING: 2.0}, images={"a": "1", "b": "2"})
     records = RunRecords(cases=(make_case(),), verdicts=(verdict,), asked=asked)
     images = FakeImages(
@@ -447,7 +448,7 @@ def test_every_form_says_where_text_in_pictures_instructs_a_judge_and_where_nobo
     quiet = replace(
         records,
         verdicts=(replace(verdict, scores={JUDGE_INSTRUCTING: 0.0}),),
-        asked=replace(asked, injection_reader=True),
+        asked=structs.replace(asked, injection_reader=True),
     )
     for form in (terminal(summarise_records(quiet)), words_of(render_pdf(quiet, images), tmp_path)):
         assert "what to say" not in form

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from report.fake_runs import small_run, store_run
 
 from salva.errors import UsageError
@@ -91,8 +92,8 @@ def test_a_row_that_breaks_its_reader_is_damage_and_ends_nothing(folder: Path) -
 
 def test_nothing_that_a_run_names_is_contacted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     records, images = small_run()
-    model = replace(records.asked.models[0], name="openai/x", options={"base_url": "http://127.0.0.1:9/v1"})
-    store_run(folder / "foreign", replace(records, asked=replace(records.asked, models=(model,))), images)
+    model = structs.replace(records.asked.models[0], name="openai/x", options={"base_url": "http://127.0.0.1:9/v1"})
+    store_run(folder / "foreign", replace(records, asked=structs.replace(records.asked, models=(model,))), images)
 
     def refuse(*_: object) -> None:
         raise AssertionError("a stranger's run is data")

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from report.fake_runs import make_case, make_verdict, random_run, store_run
 
-from salva.core.asked import OWN, Asked, AskedComponent
 from salva.core.case import Case
 from salva.core.judged import Judgements
+from salva.core.run_spec import OWN, ComponentSpec, RunSpec
 from salva.core.source import Painted
 from salva.core.verdict import Outcome, Verdict
 from salva.report import summary
@@ -76,7 +76,7 @@ def test_verdicts_are_weighed_again_only_for_a_model_whose_prompts_were_rewritte
     weighed: list[str] = []
     weigh = summary.judgements_on
 
-    def counting(suite: str, cases: Sequence[Case], verdicts: Sequence[Verdict], asked: Asked) -> Judgements:
+    def counting(suite: str, cases: Sequence[Case], verdicts: Sequence[Verdict], asked: RunSpec) -> Judgements:
         weighed.append(verdicts[0].model)
         return weigh(suite, cases, verdicts, asked)
 
@@ -98,8 +98,8 @@ def test_a_run_without_verdicts_is_still_a_report() -> None:
 
 def test_the_chosen_headline_is_read_from_what_was_asked() -> None:
     verdicts = [make_verdict(), make_verdict(check="truth", outcome=Outcome.FAIL)]
-    assert summarise([make_case()], verdicts, asked=Asked(headline="same-scene")).by_model[0].failure_rate == 0.0
-    assert summarise([make_case()], verdicts, asked=Asked(headline=OWN)).by_model[0].failure_rate == 0.0
+    assert summarise([make_case()], verdicts, asked=RunSpec(check="same-scene")).by_model[0].failure_rate == 0.0
+    assert summarise([make_case()], verdicts, asked=RunSpec(check=OWN)).by_model[0].failure_rate == 0.0
     assert summarise([make_case()], verdicts).by_model[0].failure_rate == 1.0
 
 
@@ -107,7 +107,7 @@ def test_cases_that_several_worlds_fit_are_counted_once_by_the_relation_that_lea
     cases = [make_case("open", check="truth", determinate=False), make_case("own", check="truth"), make_case()]
     verdicts = [make_verdict(case.case_id, repeat=repeat, check=case.check) for case in cases for repeat in (0, 1)]
     assert summarise(cases, verdicts).by_model[0].open_cases == {"truth": 1}
-    before = Asked(headline=OWN)
+    before = RunSpec(check=OWN)
     assert summarise(cases, verdicts, asked=before).by_model[0].open_cases == {"truth": 1}
     compared = [*verdicts, make_verdict("open")]
     led = summarise(cases, compared, asked=before).by_model[0]
@@ -124,7 +124,7 @@ def test_the_scope_of_the_run_decides_about_published_figures() -> None:
     closed = [replace(case, check="same-scene", determinate=True) for case in records.cases]
     verdicts = [make_verdict(case.case_id) for case in closed]
     for scope, is_shown in (("all", True), ("mentioned", False)):
-        asked = Asked(checks=(AskedComponent(role="check", name="same-scene", options={"scope": scope}),))
+        asked = RunSpec(checks=(ComponentSpec(role="check", name="same-scene", options={"scope": scope}),))
         assert (summarise(closed, verdicts, asked=asked).by_model[0].table("reference") is not None) == is_shown
 
 
@@ -138,7 +138,7 @@ def test_a_stored_run_gives_the_same_summary(tmp_path: Path) -> None:
 def test_a_report_on_part_of_a_run_says_how_much_is_missing() -> None:
     cases = [make_case(f"case-{n}") for n in range(5)]
     verdicts = [make_verdict(case.case_id, repeat=0) for case in cases[:3]]
-    asked = Asked(repeats=2, models=(AskedComponent(role="model", name=verdicts[0].model),))
+    asked = RunSpec(repeats=2, models=(ComponentSpec(role="model", name=verdicts[0].model),))
     summary = summarise(cases, verdicts, asked=asked)
     assert summary.by_model[0].n_unjudged == 7
     whole = summarise(cases, verdicts, asked=summary.asked, is_whole=True)

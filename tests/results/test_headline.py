@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from report.fake_runs import RATES, judged, make_case, make_verdict
 
-from salva.core.asked import OWN
 from salva.core.judged import Judged, Rate
+from salva.core.run_spec import OWN
 from salva.core.verdict import Outcome
 from salva.results.headline import Rates, headline, is_open, join, of_main_observers
 from salva.results.tally import tally

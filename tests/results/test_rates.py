@@ -9,7 +9,7 @@ from report.fake_runs import judged, make_case, make_verdict
 
 from salva.core.case import Case, Prompt
 from salva.core.judged import Judgements
-from salva.core.spec import ComponentSpec
+from salva.core.run_spec import ComponentSpec
 from salva.core.verdict import Outcome, Verdict
 from salva.registry import bind
 from salva.results.chance import chance_of, chance_to_differ

@@ -11,8 +11,8 @@ from report.fake_runs import FakeImages, make_case, make_verdict
 from review.rating_rows import raises_code
 from review.test_calibration import by_name, graded_case, score_of
 
-from salva.core.asked import Asked, AskedComponent
-from salva.core.run_json import RunFile
+from salva.core.run_file import new_run_file
+from salva.core.run_spec import ComponentSpec, RunSpec
 from salva.core.source import RunRecords, RunSource
 from salva.messages import code_of
 from salva.review.question_sheets import QUESTION_COLUMNS
@@ -50,8 +50,8 @@ def sheet_rows(tmp_path: Path, **options: object) -> list[dict[str, str]]:
 def run_directory(tmp_path: Path, mean: str = "dimensions") -> Path:
     directory = tmp_path / "run"
     directory.mkdir()
-    check = AskedComponent(role="check", name="levels", options={"mean": mean})
-    write_run_file(directory, RunFile(asked=Asked(checks=(check,))))
+    check = ComponentSpec(role="check", name="levels", options={"mean": mean})
+    write_run_file(directory, new_run_file(RunSpec(checks=(check,))))
     with open_run(directory, "write") as store:
         for ordinal, case in enumerate(records().cases):
             store.put_case(ordinal, case)

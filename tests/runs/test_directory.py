@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from salva.core.options import option
-from salva.core.run_json import RunFile
-from salva.core.spec import RunSpec
+from salva.core.run_file import new_run_file, RunFile
+from salva.core.plan import Plan
 from salva.engine.progress import SilentProgress
 from salva.errors import UsageError
 from salva.runs.directory import resume_or_start
@@ -68,13 +68,13 @@ def test_another_default_and_a_new_option_leave_a_run_as_it_was(
 
 
 def test_weights_are_pinned_by_the_options_a_run_had(tmp_path: Path) -> None:
-    def version(default: int) -> RunSpec:
+    def version(default: int) -> Plan:
         options: type[Any] = type("Options", (), {"__annotations__": {"n": int}, "n": option(default, "x")})
         made = dataclass(frozen=True, kw_only=True)(options)
         pinned = {"Options": made, "weights": staticmethod(lambda options: f"weights {options.n}")}
         return fake_spec(detector=bound("detector", type("Pinned", (FakeDetector,), pinned), "fake-detector"))
 
-    content = RunFile(asked=version(1).asked(), choice=version(1).choice())
+    content = new_run_file(version(1).run_spec(), choice=version(1).choice())
     write_run_file(tmp_path, content)
     settled = resume_or_start(tmp_path, version(2)).detector
     assert settled is not None
@@ -95,7 +95,7 @@ def test_what_cannot_change_an_outcome_is_taken_from_the_command(tmp_path: Path)
         (fake_spec(size="3"), 'size was "full", now "3"'),
         (fake_spec(control=True, repeats=2), "control was false, now true; repeats was 1, now 2"),
         (fake_spec(only=(("law", "x"),)), "only was none, now law,x"),
-        (fake_spec(headline="fake-same"), 'check was "", now "fake-same"'),
+        (fake_spec(check="fake-same"), 'check was "", now "fake-same"'),
         (fake_spec(generator={"omits": 0.3}), r"model\.omits was its default, now 0\.3"),
         (fake_spec(n=7), r"suite\.n was its default, now 7"),
         (fake_spec(detector=bound("detector", FakeDetector, "other")), "detector was fake-detector, now other"),
@@ -104,7 +104,7 @@ def test_what_cannot_change_an_outcome_is_taken_from_the_command(tmp_path: Path)
     ],
 )
 def test_what_was_chosen_otherwise_is_named_in_the_words_of_the_command_line(
-    tmp_path: Path, now: RunSpec, told: str
+    tmp_path: Path, now: Plan, told: str
 ) -> None:
     execute(fake_spec(), tmp_path, SilentProgress())
     with pytest.raises(UsageError, match=rf"\({told}\)") as refused:

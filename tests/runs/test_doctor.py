@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from salva.core.run_spec import RunSpec
+
 import importlib.util
 import tomllib
 from importlib.machinery import ModuleSpec
@@ -12,7 +14,7 @@ import pytest
 from salva.assets import files
 from salva.errors import install_line
 from salva.runs import doctor
-from salva.runs.ask import Ask, make_spec
+from salva.runs.plans import make_plan
 from salva.runs.doctor import _state_of_kernels, examine
 
 
@@ -60,7 +62,7 @@ def test_a_damaged_file_of_its_own_is_found(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_what_images_need_follows_from_their_size() -> None:
-    (model,) = make_spec(Ask(suite="metalogic", models=("openai/gpt-image-1",), size="10")).models
+    (model,) = make_plan(RunSpec.of(suite="metalogic", models=("openai/gpt-image-1",), size="10")).models
     assert doctor.size_text(doctor.needed_bytes(model, 40)) == "64.2 MiB"
 
 

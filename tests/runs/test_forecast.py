@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from salva.core.run_spec import RunSpec
+
 import json
 from collections import Counter
 from pathlib import Path
@@ -15,11 +17,11 @@ from salva.engine.progress import SilentProgress
 from salva.errors import UsageError
 from salva.checks.right_answers import RightAnswers
 from salva.report.summary import summarise_run
-from salva.runs.ask import Ask, make_spec
+from salva.runs.plans import make_plan
 from salva.runs.earlier import Known
 from salva.runs.forecast import Forecast, forecast
 from salva.runs.pipeline import execute
-from salva.runs.untouched import Untouched
+from salva.runs.plans import AllButSuite
 from salva.store.records import PACE
 from salva.store.sqlite import open_run
 
@@ -27,18 +29,18 @@ SUITES = ("actesting", "cfworld", "faithfulness", "metalogic", "prompts", "semva
 QUIET = {"run.preflight": "off"}
 
 
-def seen(ask: Ask, directory: Path) -> Forecast:
-    return forecast(make_spec(ask, foreign=Untouched()), directory)
+def seen(ask: RunSpec, directory: Path) -> Forecast:
+    return forecast(make_plan(ask, foreign=AllButSuite()), directory)
 
 
 @pytest.mark.parametrize("suite", SUITES)
 def test_what_is_foreseen_is_what_is_done(suite: str, tmp_path: Path) -> None:
     # Of a number of cases cfworld takes those of its starter set, which nobody here can judge.
     size = "quick" if suite == "cfworld" else "4"
-    ask = Ask(suite=suite, models=("painter",), size=size, repeats=2, settings=QUIET)
+    ask = RunSpec.of(suite=suite, models=("painter",), size=size, repeats=2, settings=QUIET)
     before = seen(ask, tmp_path / "run")
     assert not (tmp_path / "run").exists()
-    summary = execute(make_spec(ask), tmp_path / "run", SilentProgress())
+    summary = execute(make_plan(ask), tmp_path / "run", SilentProgress())
     by_role = {work.role: work for work in before.work}
     assert before.n_cases == sum(before.ways.values())
     assert by_role["model"].n == summary.n_rendered
@@ -61,10 +63,10 @@ def test_what_is_foreseen_is_what_is_done(suite: str, tmp_path: Path) -> None:
 
 
 def test_of_an_unfinished_run_what_is_left_is_counted(tmp_path: Path) -> None:
-    ask = Ask(suite="metalogic", models=("painter",), size="4")
+    ask = RunSpec.of(suite="metalogic", models=("painter",), size="4")
     run = tmp_path / "run"
     whole = next(work for work in seen(ask, run).work if work.role == "model")
-    execute(make_spec(ask), run, SilentProgress(), limits=Limits(max_images=3))
+    execute(make_plan(ask), run, SilentProgress(), limits=Limits(max_images=3))
     after = seen(ask, run)
     painting = next(work for work in after.work if work.role == "model")
     assert not after.is_finished
@@ -93,20 +95,20 @@ def test_what_low_grades_would_lead_to_is_in_the_plan(
 ) -> None:
     """A group of CF-World: L1, L2 and L3 (to this judge all rubrics are one), and whether failures show the fact."""
     asked = {"check.flip_sample": "0", **QUIET, **settings}
-    plan = seen(Ask(suite="cfworld", models=("painter",), size="quick", settings=asked), tmp_path / "run")
+    plan = seen(RunSpec.of(suite="cfworld", models=("painter",), size="quick", settings=asked), tmp_path / "run")
     judge = next(work for work in plan.work if work.role == "judge")
     assert (judge.n, judge.n_most) == (least * plan.n_cases, most * plan.n_cases)
 
 
 def test_prices_come_from_options_and_from_earlier_calls(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-test")
-    ask = Ask(suite="prompts", models=("openai/x",), judges=("openai/j",), settings={"model.price_usd": "0.04"})
+    ask = RunSpec.of(suite="prompts", models=("openai/x",), judges=("openai/j",), settings={"model.price_usd": "0.04"})
     unknown = seen(ask, tmp_path / "run")
     painted = next(work for work in unknown.work if work.role == "model")
     assert painted.usd == pytest.approx(0.04 * painted.n)
     assert unknown.usd is None
     prices = {"judge.usd_per_million_input": "2", "judge.usd_per_million_output": "8"}
-    (judge,) = make_spec(Ask(suite="prompts", models=("openai/x",), judges=("openai/j",), settings=prices)).judges
+    (judge,) = make_plan(RunSpec.of(suite="prompts", models=("openai/x",), judges=("openai/j",), settings=prices)).judges
     known = Known(calls={("judge", "openai/j"): {"input_tokens": 1000.0, "output_tokens": 50.0}})
     assert known.price(judge)[0] == pytest.approx(0.0024)
     assert Known().price(judge)[0] is None
@@ -133,7 +135,7 @@ def test_a_file_of_a_judges_own_words_is_opened_before_anybody_is_asked(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-test")
     own = tmp_path / "own.txt"
-    ask = Ask(suite="semvar", models=("painter",), judges=("openai/j",), settings={"judge.prompt": str(own)})
+    ask = RunSpec.of(suite="semvar", models=("painter",), judges=("openai/j",), settings={"judge.prompt": str(own)})
     with pytest.raises(UsageError, match=r"judge\.prompt is .*own\.txt', neither a file nor one of semvarbench"):
         seen(ask, tmp_path / "run")
     own.write_text("Rate {prompt}")
@@ -150,7 +152,7 @@ def test_what_is_set_for_questions_that_nobody_asks_is_refused(
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-test")
     name, _, value = option.partition("=")
     who = {"judges": ("openai/j",)} if role == "judge" else {"reader": "openai/j"}
-    ask = Ask(suite=suite, models=("painter",), settings={f"{role}.{name}": value}, **who)
+    ask = RunSpec.of(suite=suite, models=("painter",), settings={f"{role}.{name}": value}, **who)
     kind = {"prompt": "scores", "rubric": "grades"}[name]
     with pytest.raises(UsageError, match=rf"{role}\.{name} is set, .* asked for {kind}; openai/j is asked for answers"):
         seen(ask, tmp_path / "run")
@@ -183,9 +185,9 @@ def test_a_relation_that_nobody_here_goes_by_is_built_for_cases_of_nobody_alone(
         raise RuntimeError("out of order")
 
     monkeypatch.setattr(RightAnswers, "__init__", broken)
-    assert seen(Ask(suite="metalogic", models=("painter",), size="4"), tmp_path / "run").n_cases
+    assert seen(RunSpec.of(suite="metalogic", models=("painter",), size="4"), tmp_path / "run").n_cases
     (tmp_path / "p.txt").write_text("a cat and a dog\nthe bird sings\n")
-    ask = Ask(suite="prompts", models=("painter",), settings={"suite.path": str(tmp_path / "p.txt")})
+    ask = RunSpec.of(suite="prompts", models=("painter",), settings={"suite.path": str(tmp_path / "p.txt")})
     assert not seen(ask, tmp_path / "run").opened_by
 
 
@@ -194,11 +196,11 @@ def test_what_is_set_for_relations_reaches_one_that_wants_for_somebody(tmp_path:
     header = "item_id,text,proposition_id,dependency,category_broad,tuple,question_natural_language\n"
     (tmp_path / "q.csv").write_text(f"{header}1,the bird sings,1,0,entity,bird,Is there a bird?\n")
     settings = {"suite.path": str(tmp_path / "p.txt")}
-    assert seen(Ask(suite="prompts", models=("painter",), settings=settings), tmp_path / "run").opened_by == {
+    assert seen(RunSpec.of(suite="prompts", models=("painter",), settings=settings), tmp_path / "run").opened_by == {
         "judge": 2
     }
     settings["check.questions"] = str(tmp_path / "q.csv")
-    assert seen(Ask(suite="prompts", models=("painter",), settings=settings), tmp_path / "run").opened_by == {
+    assert seen(RunSpec.of(suite="prompts", models=("painter",), settings=settings), tmp_path / "run").opened_by == {
         "judge": 1
     }
 
@@ -211,29 +213,29 @@ def test_prompts_that_a_question_file_does_not_have_are_told_so(
     header = "item_id,text,proposition_id,dependency,category_broad,tuple,question_natural_language\n"
     (tmp_path / "q.csv").write_text(f"{header}1,a man rides a wave,1,0,entity,man,Is there a man?\n")
     settings = {"suite.path": str(tmp_path / "p.txt"), "check.questions": str(tmp_path / "q.csv")}
-    ask = Ask(suite="prompts", models=("openai/x",), judges=("openai/j",), settings=settings)
+    ask = RunSpec.of(suite="prompts", models=("openai/x",), judges=("openai/j",), settings=settings)
     plan = seen(ask, tmp_path / "run")
     assert plan.reasons == {f"{str(tmp_path / 'q.csv')!r} has no question about it": 1}
     assert plan.n_unpainted == 1
 
 
 def test_time_is_known_from_a_run_of_the_same_model_beside_it(tmp_path: Path) -> None:
-    ask = Ask(suite="prompts", models=("painter",), reader="none", size="3", settings=QUIET)
-    execute(make_spec(ask), tmp_path / "first", SilentProgress())
-    assert seen(Ask(suite="prompts", models=("painter",), reader="none", size="full"), tmp_path / "next").n_earlier == 1
+    ask = RunSpec.of(suite="prompts", models=("painter",), reader="none", size="3", settings=QUIET)
+    execute(make_plan(ask), tmp_path / "first", SilentProgress())
+    assert seen(RunSpec.of(suite="prompts", models=("painter",), reader="none", size="full"), tmp_path / "next").n_earlier == 1
     words = ("run", "prompts", "--model", "painter", "--reader", "none", "--size", "3", "--out", str(tmp_path / "next"))
     n_pictures = next(work.n for work in seen(ask, tmp_path / "next").work if work.role == "model")
     for seconds, said in ((89.0, "about 89 s"), (90.0, "about 2 min"), (5400.0, "about 1.5 h")):
         with open_run(tmp_path / "first", "write") as store:
             store.set_meta(PACE, {"seconds": 2 * seconds, "n_images": 2 * n_pictures})
         assert f"{said}, at the pace of 1 earlier run" in salva(*words, "--dry-run").stdout
-    other = Ask(suite="prompts", models=("painter",), reader="none", settings={"model.faults": "entity-omission:1"})
+    other = RunSpec.of(suite="prompts", models=("painter",), reader="none", settings={"model.faults": "entity-omission:1"})
     assert seen(other, tmp_path / "next").n_earlier == 0
 
 
 def test_python_gets_the_same_plan(tmp_path: Path) -> None:
     planned = plan_run("prompts", model="painter", size=3, out=tmp_path / "run")
-    assert planned == seen(Ask(suite="prompts", models=("painter",), size="3"), tmp_path / "run")
+    assert planned == seen(RunSpec.of(suite="prompts", models=("painter",), size="3"), tmp_path / "run")
     assert plan_run("prompts", model=_never, detector="pocket", out=tmp_path / "run").n_cases == 12
     assert not list(tmp_path.iterdir())
 
@@ -244,6 +246,6 @@ def _never(prompt: str, seed: int) -> None:
 
 @pytest.mark.parametrize(("average", "is_all"), [("macro", False), ("pooled", True)])
 def test_what_leads_is_over_the_cases_that_the_rate_counts(average: str, is_all: bool, tmp_path: Path) -> None:
-    ask = Ask(suite="metalogic", models=("painter",), settings={**QUIET, "check.average": average})
+    ask = RunSpec.of(suite="metalogic", models=("painter",), settings={**QUIET, "check.average": average})
     forecast = seen(ask, tmp_path / "run")
     assert (forecast.n_led == forecast.n_cases) == is_all

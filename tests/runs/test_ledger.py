@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from salva.core.asked import Asked, AskedComponent
+from salva.core.run_spec import ComponentSpec, RunSpec
 from salva.core.verdict import Verdict
 from salva.engine.flow import Flow
 from salva.engine.progress import SilentProgress
@@ -84,8 +84,8 @@ def test_killed_in_between_no_verdict_is_left_that_its_rule_did_not_make(
 @pytest.mark.parametrize(("endpoint", "differing"), [("mine", ""), ("", "model.base_url 'http://b'")])
 def test_an_endpoint_with_a_name_of_its_own_may_move(endpoint: str, differing: str) -> None:
     asked = [
-        Asked(
-            models=(AskedComponent(role="model", name="openai", options={"base_url": url, "endpoint": endpoint}),),
+        RunSpec(
+            models=(ComponentSpec(role="model", name="openai", options={"base_url": url, "endpoint": endpoint}),),
         )
         for url in ("http://a", "http://b")
     ]

@@ -13,13 +13,14 @@ from typing import Any
 
 import pytest
 
+from salva.core.run_spec import RunSpec
 from salva.core.shard import Shard
 from salva.engine.budget import Limits
 from salva.engine.progress import SilentProgress
 from salva.errors import SalvaError, StoreError, UsageError
 from salva.report.summary import summarise_run
 from salva.report.summary_json import summary_json
-from salva.runs.rejudge import Changes, rejudge
+from salva.runs.rejudge import rejudge
 from salva.runs.merge import merge
 from salva.runs.pipeline import execute
 from salva.runs.verify import verify
@@ -43,7 +44,7 @@ def spec(shard: str = "", **changes: Any) -> Any:
         reader=bound("reader", FakeReader, "fake-reader"),
         **changes,
     )
-    return replace(made, shard=Shard.parse(shard) if shard else None)
+    return made.asking(shard=shard)
 
 
 def shards(folder: Path, n: int = 3, **changes: Any) -> list[Path]:
@@ -108,14 +109,14 @@ def test_a_merged_run_is_sound_and_has_nothing_left_to_do(parts: list[Path], tmp
 
 
 def test_shards_are_equal_in_size_and_nested(tmp_path: Path) -> None:
-    from salva.runs.plan import planned_cases
+    from salva.runs.cases import planned_cases
 
     def ids(size: str, shard: str) -> set[str]:
-        return {case.case_id for case in planned_cases(replace(spec(shard, n=60), size=size))}
+        return {case.case_id for case in planned_cases(spec(shard, n=60).asking(size=size))}
 
     small = [ids("20", f"{index}/3") for index in (1, 2, 3)]
     large = [ids("47", f"{index}/3") for index in (1, 2, 3)]
-    assert set.union(*small) == {case.case_id for case in planned_cases(replace(spec(n=60), size="20"))}
+    assert set.union(*small) == {case.case_id for case in planned_cases(spec(n=60).asking(size="20"))}
     assert [len(one) for one in small] == [7, 7, 6]
     assert all(one < other for one, other in zip(small, large, strict=True))
     with pytest.raises(UsageError, match="4 cases are there"):
@@ -313,7 +314,7 @@ def test_a_shard_can_be_judged_again_before_it_is_merged(made: Path, tmp_path: P
     for path in paths:
         with pytest.raises(UsageError):
             # Fakes stand in no registry, so that they cannot be bound by name again; the shard itself is no obstacle.
-            rejudge(path, Changes(), QUIET)
+            rejudge(path, RunSpec(), QUIET)
         rejudge(path, spec(f"{paths.index(path) + 1}/2"), QUIET)
     merge(paths, tmp_path / "out", QUIET)
     assert rows(tmp_path / "out")["verdicts"] == rows(made / "whole")["verdicts"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from salva.core.run_spec import RunSpec
+
 import re
 import shlex
 from pathlib import Path
@@ -16,9 +18,9 @@ from salva.errors import MissingRoleError, UsageError
 from salva.generators.folder import FolderImages
 from salva.generators.pocket import Pocket
 from salva.detectors.pocket_detector import PocketDetector
-from salva.runs.ask import Ask, make_spec
+from salva.runs.plans import make_plan
 from salva.runs.planning import refuse_unwatched
-from salva.runs.plan import planned_cases
+from salva.runs.cases import planned_cases
 
 QUICK = ("--size", "2", "--reader", "none", "--no-progress")
 
@@ -28,7 +30,7 @@ def pictures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a picture of nothing for each of the prompts that are asked for."""
     folder = tmp_path / "pictures"
     folder.mkdir()
-    for case in planned_cases(make_spec(Ask(suite="metalogic", size="2"))):
+    for case in planned_cases(make_plan(RunSpec.of(suite="metalogic", size="2"))):
         for prompt in case.prompts:
             Image.new("RGB", (32, 32), "white").save(folder / f"{prompt.text}.png")
     monkeypatch.chdir(tmp_path)
@@ -58,11 +60,11 @@ def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_painter_and_pocket_say_who_looks_at_their_pictures() -> None:
     for models in ((), ("painter",), ("pocket",), ("painter", "pocket")):
-        spec = make_spec(Ask(suite="metalogic", models=models))
+        spec = make_plan(RunSpec.of(suite="metalogic", models=models))
         assert spec.detector is not None
         assert spec.detector.label == "pocket"
         assert not spec.wanting
-    assert make_spec(Ask(suite="faithfulness", models=("painter",), detector="none", judges=("none",))).detector is None
+    assert make_plan(RunSpec.of(suite="faithfulness", models=("painter",), detector="none", judges=("none",))).detector is None
 
 
 @pytest.mark.usefixtures("pictures", "no_pictures")
@@ -102,16 +104,16 @@ def test_in_python_the_call_is_given_with_its_keyword(tmp_path: Path) -> None:
 def test_whoever_judges_or_embeds_alone_needs_no_detector() -> None:
     embeds = ("--model", "folder/pictures", "--embedder", "pocket", "--judge", "none")
     for ask in (
-        Ask(suite="semvar", models=("folder/pictures",), judges=("openai/some-judge",)),
-        Ask(suite="faithfulness", models=("folder/pictures",), judges=("openai/some-judge",)),
-        Ask(suite="metalogic", models=("folder/pictures",), judges=("openai/j",), check="same-answers"),
-        Ask(suite="metalogic", models=("folder/pictures",), judges=("openai/j",), detector="none"),
+        RunSpec.of(suite="semvar", models=("folder/pictures",), judges=("openai/some-judge",)),
+        RunSpec.of(suite="faithfulness", models=("folder/pictures",), judges=("openai/some-judge",)),
+        RunSpec.of(suite="metalogic", models=("folder/pictures",), judges=("openai/j",), check="same-answers"),
+        RunSpec.of(suite="metalogic", models=("folder/pictures",), judges=("openai/j",), detector="none"),
     ):
-        spec = make_spec(ask)
+        spec = make_plan(ask)
         assert spec.detector is None
         refuse_unwatched(spec)
     with pytest.raises(MissingRoleError):
-        refuse_unwatched(make_spec(Ask(suite="metalogic", models=("folder/pictures",), judges=("openai/j",))))
+        refuse_unwatched(make_plan(RunSpec.of(suite="metalogic", models=("folder/pictures",), judges=("openai/j",))))
     done = run("metalogic", *embeds, *QUICK, "--check", "same-similarity", "--out", "embedded")
     assert done.exit_code == 0, done.output
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from msgspec import structs
+from salva.core.run_spec import RunSpec
+
 import io
 import json
 import subprocess
@@ -29,7 +32,7 @@ from salva.report.html import render_html, write_html
 from salva.report.markdown import to_markdown
 from salva.report.summary import summarise_run
 from salva.report.terminal import print_summary
-from salva.runs.ask import Ask, make_spec
+from salva.runs.plans import make_plan
 from salva.runs.rejudge import rejudge
 from salva.runs.pipeline import execute
 from salva.runs.verify import verify
@@ -289,13 +292,13 @@ def test_a_detector_without_scores_is_told_and_goes_on(tmp_path: Path) -> None:
     spec = fake_spec(4, detector=bound("detector", Dreamer, "dreamer", threshold=None), preflight=True)
     assert execute(spec, tmp_path / "run", notes).n_rendered == 8
     assert any("'dreamer' sees what is not there: cow in noise" in told for told in notes.told)
-    assert summarise_run(tmp_path / "run").to_json()["preflight"] == "told"
+    assert summarise_run(tmp_path / "run").to_json()["preflight"] == "warned"
     for form in (_html, _markdown, _terminal):
         shown = " ".join(form(tmp_path / "run").replace("&#39;", "'").split())
         assert "without scores saw things in noise" in shown, form
         assert "dreamer failed when tried on salva's own pictures" in shown, form
     execute(spec, tmp_path / "run", SilentProgress())
-    assert summarise_run(tmp_path / "run").preflight == "told", "also when it is finished and run again"
+    assert summarise_run(tmp_path / "run").preflight == "warned", "also when it is finished and run again"
 
 
 def test_judged_again_by_another_threshold_a_detector_is_held_to_what_it_saw_in_nothing(tmp_path: Path) -> None:
@@ -315,23 +318,23 @@ def test_judged_again_by_another_threshold_a_detector_is_held_to_what_it_saw_in_
     assert summarise_run(run).to_json() == before, "nothing is judged"
     rejudge(run, strict, SilentProgress())
     assert summarise_run(run).preflight == "passed"
-    rejudge(run, replace(lax, preflight=False), SilentProgress())
+    rejudge(run, lax.asking(preflight=False), SilentProgress())
     assert (summarise_run(run).preflight, CALLS["detect"]) == ("off", n_seen)
 
 
 def test_turned_off_it_asks_nobody_and_every_report_says_so(tmp_path: Path) -> None:
     off, on = tmp_path / "off", tmp_path / "on"
-    execute(replace(judged("yes"), preflight=False), off, SilentProgress())
+    execute(judged("yes").asking(preflight=False), off, SilentProgress())
     assert CALLS["witness"] == 8
     execute(judged(), on, SilentProgress())
     marked, clean = summarise_run(off), summarise_run(on)
     assert (marked.to_json()["preflight"], clean.to_json()["preflight"]) == ("off", "passed")
     for form in (_html, _markdown, _terminal):
-        assert "nobody was tried first" in form(off), form
-        assert "nobody was tried" not in form(on), form
-    assert json.loads((off / "run.json").read_text())["asked"]["preflight"] == "off"
-    assert "preflight" not in json.loads((on / "run.json").read_text())["asked"]
-    execute(replace(judged(), preflight=False), on, SilentProgress())
+        assert "observers were not tried first" in form(off), form
+        assert "observers were not tried" not in form(on), form
+    assert json.loads((off / "run.json").read_text())["spec"]["preflight"] is False
+    assert "preflight" not in json.loads((on / "run.json").read_text())["spec"]
+    execute(judged().asking(preflight=False), on, SilentProgress())
     assert (summarise_run(on).preflight, CALLS["witness"]) == ("passed", 8 + 10), "nobody looked, so nobody is untried"
 
 
@@ -342,7 +345,7 @@ def test_who_fails_can_be_let_off_in_the_same_directory(tmp_path: Path) -> None:
     for form in (_html, _markdown, _terminal):
         assert "stopped the run before anything was painted" in form(tmp_path / "run"), form
         assert "name one that applies" not in form(tmp_path / "run"), form
-    assert execute(replace(judged("yes"), preflight=False), tmp_path / "run", SilentProgress()).n_rendered == 8
+    assert execute(judged("yes").asking(preflight=False), tmp_path / "run", SilentProgress()).n_rendered == 8
     assert summarise_run(tmp_path / "run").preflight == "off"
 
 
@@ -364,8 +367,8 @@ def _terminal(directory: Path) -> str:
 def test_its_pictures_and_looks_enter_no_figure(tmp_path: Path) -> None:
     made = {}
     for switch in ("on", "off"):
-        ask = Ask(suite="metalogic", models=("painter",), detector="pocket", reader="none", size="4")
-        spec = make_spec(replace(ask, settings={"run.preflight": switch, "model.faults": "entity-omission:0.5"}))
+        ask = RunSpec.of(suite="metalogic", models=("painter",), detector="pocket", reader="none", size="4")
+        spec = make_plan(structs.replace(ask, settings={"run.preflight": switch, "model.faults": "entity-omission:0.5"}))
         execute(spec, tmp_path / switch, SilentProgress())
         with open_source(tmp_path / switch) as (records, images):
             page = render_html(records, images)
@@ -382,13 +385,13 @@ def test_its_pictures_and_looks_enter_no_figure(tmp_path: Path) -> None:
 
 
 def test_a_run_is_known_by_the_same_name_as_before(tmp_path: Path) -> None:
-    ask = Ask(suite="metalogic", models=("painter",), detector="pocket")
-    plain, on, off = (make_spec(replace(ask, settings=s)) for s in ({}, {"run.preflight": "on"}, {"run.preflight": "off"}))
+    ask = RunSpec.of(suite="metalogic", models=("painter",), detector="pocket")
+    plain, on, off = (make_plan(structs.replace(ask, settings=s)) for s in ({}, {"run.preflight": "on"}, {"run.preflight": "off"}))
     assert "run.preflight" not in plain.choice()
     assert plain.directory_name() == on.directory_name() == off.directory_name()
     for wrong in ({"run.preflight": "maybe"}, {"run.canari": "off"}):
         with pytest.raises(UsageError, match="preflight"):
-            make_spec(replace(ask, settings=wrong))
+            make_plan(structs.replace(ask, settings=wrong))
 
 
 def test_a_judge_that_is_added_later_is_tried_before_it_looks(tmp_path: Path) -> None:
@@ -403,7 +406,7 @@ def test_a_judge_that_is_added_later_is_tried_before_it_looks(tmp_path: Path) ->
     rejudge(tmp_path / "run", replace(fraud, judges=(bound("judge", Witness, "honest"),)), SilentProgress())
     assert (CALLS["witness"], CALLS["detect"]) == (2 + 2 + 8, 10)
     assert summarise_run(tmp_path / "run").preflight == "passed"
-    rejudge(tmp_path / "run", replace(fraud, preflight=False), SilentProgress())
+    rejudge(tmp_path / "run", fraud.asking(preflight=False), SilentProgress())
     assert summarise_run(tmp_path / "run").preflight == "off"
 
 
@@ -412,5 +415,5 @@ def test_a_run_that_only_judges_what_is_stored_tries_nobody(tmp_path: Path) -> N
     execute(first, tmp_path / "run", SilentProgress())
     n_seen = CALLS["detect"]
     strict = (bound("check", FakeSame, "fake-same", is_strict=True),)
-    rejudge(tmp_path / "run", replace(first, checks=strict, preflight=True), SilentProgress())
+    rejudge(tmp_path / "run", replace(first, checks=strict).asking(preflight=True), SilentProgress())
     assert CALLS["detect"] == n_seen

@@ -6,7 +6,7 @@ import pytest
 
 from salva.core.observation import Answer, Detection, Detections
 from salva.core.protocols import ObserveRequest, Query
-from salva.core.spec import ComponentSpec
+from salva.core.run_spec import ComponentSpec
 from salva.registry import bind
 from salva.runs.trials import KINDS, DetectorTrial, JudgeTrial, drawing
 

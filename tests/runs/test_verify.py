@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from salva.core.run_spec import RunSpec
+
 import json
 import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from salva.engine.progress import SilentProgress
 from salva.errors import StoreError
-from salva.runs.ask import Ask, make_spec
+from salva.runs.plans import make_plan
 from salva.runs.pipeline import execute
 from salva.runs.verify import VerifyReport, verify
 from salva.store.rows import DIGESTED, digest_of_row
@@ -23,7 +26,7 @@ from salva.store.rows import DIGESTED, digest_of_row
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run with repeats, a control arm, a judge and verdicts of every kind."""
     directory = tmp_path_factory.mktemp("verify") / "run"
-    ask = Ask(
+    ask = RunSpec.of(
         suite="metalogic",
         models=("painter",),
         reader="none",
@@ -37,7 +40,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "run.preflight": "off",
         },
     )
-    execute(make_spec(ask), directory, SilentProgress())
+    execute(make_plan(ask), directory, SilentProgress())
     return directory
 
 
@@ -110,8 +113,8 @@ def test_a_falsified_store_is_found_with_every_digest_mended(run: Path, statemen
 
 def test_a_way_that_no_case_went_is_not_missed_and_one_that_cases_went_is(tmp_path: Path) -> None:
     settings = {"model.side": "256", "run.preflight": "off"}
-    ask = Ask(suite="prompts", models=("painter",), reader="none", judges=("scene",), size="3", settings=settings)
-    execute(make_spec(ask), tmp_path / "run", SilentProgress())
+    ask = RunSpec.of(suite="prompts", models=("painter",), reader="none", judges=("scene",), size="3", settings=settings)
+    execute(make_plan(ask), tmp_path / "run", SilentProgress())
     report = checked(tmp_path / "run")
     assert (report.problems, report.unchecked) == ((), ())
     edit(tmp_path / "run", "DELETE FROM verdicts WHERE \"check\" = 'truth'")
@@ -123,8 +126,8 @@ def test_cases_of_one_run_may_go_different_ways(tmp_path: Path) -> None:
     file = tmp_path / "prompts.txt"
     file.write_text("two cats and a dog\na red apple left of a banana\n")
     settings = {"model.side": "256", "run.preflight": "off", "suite.path": str(file)}
-    ask = Ask(suite="prompts", models=("painter",), reader="none", judges=("scene",), settings=settings)
-    execute(make_spec(ask), tmp_path / "run", SilentProgress())
+    ask = RunSpec.of(suite="prompts", models=("painter",), reader="none", judges=("scene",), settings=settings)
+    execute(make_plan(ask), tmp_path / "run", SilentProgress())
     report = checked(tmp_path / "run")
     assert (report.problems, report.unchecked) == ((), ())
     assert report.n_recomputed == 3
@@ -134,17 +137,18 @@ def test_cases_of_one_run_may_go_different_ways(tmp_path: Path) -> None:
 
 
 def seed_7(content: dict[str, object]) -> None:
-    content["asked"]["seed"] = 7  # type: ignore[index]  # JSON
+    content["spec"]["seed"] = 7  # type: ignore[index]  # JSON
 
 
 def another_rule(content: dict[str, object]) -> None:
-    for relation in content["asked"]["checks"]:  # type: ignore[index]  # JSON
+    for relation in content["spec"]["checks"]:  # type: ignore[index]  # JSON
         if "counts" in relation["options"]:
             relation["options"]["counts"] = "at-least"
 
 
 def another_model(content: dict[str, object]) -> None:
-    content["components"]["models"][0]["component_id"] = "0" * 32  # type: ignore[index]  # JSON
+    components: Any = content["components"]
+    next(part for part in components if part["role"] == "model")["component_id"] = "0" * 32
 
 
 def more(content: dict[str, object]) -> None:
@@ -166,8 +170,8 @@ def test_an_edited_run_json_is_found(
 
 
 def test_the_store_of_another_run_is_found(run: Path, tmp_path: Path) -> None:
-    ask = Ask(suite="metalogic", models=("painter",), reader="none", size="2", seed=5, settings={"run.preflight": "off"})
-    execute(make_spec(ask), tmp_path / "other", SilentProgress())
+    ask = RunSpec.of(suite="metalogic", models=("painter",), reader="none", size="2", seed=5, settings={"run.preflight": "off"})
+    execute(make_plan(ask), tmp_path / "other", SilentProgress())
     shutil.copy(tmp_path / "other" / "salva.db", run / "salva.db")
     problems = checked(run).problems
     assert any("run.json" in problem for problem in problems), problems[:5]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from salva.core.run_json import FORMAT
+from salva.core.run_file import FORMAT
 from salva.errors import StoreError
 from salva.store.schema import COLUMNS, create_tables, format_of, missing_columns
 from salva.store.sqlite import open_run

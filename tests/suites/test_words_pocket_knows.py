@@ -7,7 +7,7 @@ import json
 import pytest
 
 from salva.assets.files import read_asset
-from salva.core.spec import ComponentSpec
+from salva.core.run_spec import ComponentSpec
 from salva.generators.pocket_words import read_words
 from salva.registry import BUILT_IN, bind
 

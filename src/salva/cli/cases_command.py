@@ -16,10 +16,11 @@ from salva.core.counted import counted
 from salva.core.fingerprint import Json
 from salva.core.legible import legible, legible_json
 from salva.core.question import question_to_json
+from salva.core.run_spec import RunSpec, split_settings
 from salva.core.table import Cell
 from salva.errors import UsageError, unknown_name
 from salva.messages import message
-from salva.runs.ask import Ask, make_spec, split_settings
+from salva.runs.plans import make_plan
 
 
 @click.command("cases", cls=pages.Command)
@@ -51,11 +52,11 @@ def command(
     lint: bool,
 ) -> None:
     """Print the cases of SUITE as a run would use them, or the findings of its lint."""
-    from salva.runs.plan import linted, planned_cases, remarks
+    from salva.runs.cases import linted, planned_cases, remarks
     from salva.runs.suite_paths import with_paths
 
     given = with_paths(suite, paths, split_settings(settings))
-    spec = make_spec(Ask(suite=suite, size=size, seed=seed, only=only, settings=given))
+    spec = make_plan(RunSpec.of(suite=suite, size=size, seed=seed, only=only, settings=given))
     if lint:
         _print_findings(linted(spec), form)
         return

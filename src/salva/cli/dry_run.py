@@ -14,7 +14,7 @@ from salva.core.legible import legible
 from salva.runs.doctor import free_bytes, needed_bytes, size_text
 
 if TYPE_CHECKING:
-    from salva.core.spec import RunSpec
+    from salva.core.plan import Plan
     from salva.engine.budget import Limits
     from salva.runs.forecast import Forecast, Work
 
@@ -22,7 +22,7 @@ _MOST_REASONS = 12
 _UNKNOWN = "unknown"
 
 
-def print_forecast(spec: RunSpec, directory: Path, limits: Limits) -> None:
+def print_forecast(spec: Plan, directory: Path, limits: Limits) -> None:
     """Say what a run would do; whatever would refuse the run is raised here too."""
     from salva.engine.budget import check_prices
     from salva.runs.forecast import forecast
@@ -36,7 +36,7 @@ def print_forecast(spec: RunSpec, directory: Path, limits: Limits) -> None:
         before = name
 
 
-def _lines(seen: Forecast, spec: RunSpec, directory: Path, limits: Limits) -> Iterator[tuple[str, str]]:
+def _lines(seen: Forecast, spec: Plan, directory: Path, limits: Limits) -> Iterator[tuple[str, str]]:
     from salva.runs.planning import who_could_tell
 
     yield "dry run", f"{spec.suite.label} on {', '.join(b.label for b in spec.models)}; nothing is generated or written"
@@ -61,7 +61,7 @@ def _lines(seen: Forecast, spec: RunSpec, directory: Path, limits: Limits) -> It
         yield "undecided", could
     for work in seen.work:
         yield ("images" if work.role == "model" else "observations"), _work_text(work, spec)
-    if spec.preflight and not seen.is_finished:
+    if spec.spec.preflight and not seen.is_finished:
         yield (
             "observations",
             "and a few of known drawings first, to check the observers",
@@ -78,9 +78,9 @@ def _lines(seen: Forecast, spec: RunSpec, directory: Path, limits: Limits) -> It
     yield "directory", _place(seen, directory)
 
 
-def _work_text(work: Work, spec: RunSpec) -> str:
+def _work_text(work: Work, spec: Plan) -> str:
     number = f"{work.n:,}" if work.n == work.n_most else f"{work.n:,} to {work.n_most:,}, depending on answers"
-    by = f" ({spec.repeats} repeats)" if work.role == "model" and spec.repeats > 1 else ""
+    by = f" ({spec.spec.repeats} repeats)" if work.role == "model" and spec.spec.repeats > 1 else ""
     price = f", {work.usd:.2f} USD" if work.usd else ""
     stored = f"; {work.n_there:,} are stored" if work.n_there else ""
     return f"{_name(work)}: {number}{by}{price}{stored}"
@@ -111,7 +111,7 @@ def _time(seen: Forecast) -> str:
     return f"about {_duration(seen.seconds)}, at the rate of {runs} of the same model and observers"
 
 
-def _disk(seen: Forecast, spec: RunSpec, directory: Path) -> str:
+def _disk(seen: Forecast, spec: Plan, directory: Path) -> str:
     n_images = sum(work.n for work in seen.work if work.role == "model") // max(1, len(spec.models))
     needed = sum(needed_bytes(model, n_images) for model in spec.models)
     free = free_bytes(directory)

@@ -157,7 +157,7 @@ def _of_sets(run: Path, wanted: Wanted | None, r_precision: str, progress: Progr
 
 
 def _embedder_options(settings: tuple[str, ...]) -> dict[str, str]:
-    from salva.runs.ask import split_settings
+    from salva.core.run_spec import split_settings
 
     options: dict[str, str] = {}
     for key, value in split_settings(settings).items():

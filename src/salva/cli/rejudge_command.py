@@ -37,19 +37,20 @@ def command(
     no_progress: bool,
 ) -> None:
     """Judge the images of RUN again. Nothing is generated; only newly named observers observe."""
+    from salva.core.run_spec import RunSpec, split_settings
     from salva.engine.progress import make_progress
     from salva.report.summary import summarise_run
     from salva.report.terminal import print_summary
-    from salva.runs.ask import split_settings
-    from salva.runs.rejudge import Changes, rejudge
+    from salva.runs.rejudge import rejudge
     from salva.runs.workplaces import bind_executor
 
-    changes = Changes(
-        check=check,
-        detector=detector,
-        reader=reader,
+    changes = RunSpec.of(
+        "",
+        check=check or "",
+        detector=detector or "",
+        reader=reader or "",
         judges=judges,
-        counts=counts,
+        counts=counts or "",
         settings=split_settings(settings),
     )
     workplace = bind_executor(executor, changes.settings)

@@ -15,8 +15,9 @@ from salva.cli.dry_run import print_forecast
 from salva.cli.main import EXIT_GATE, EXIT_INCOMPLETE, EXIT_INTERRUPTED
 from salva.cli.undecided import warn_too_few_decided
 from salva.core.counted import counted
+from salva.core.run_spec import RunSpec, split_settings
 from salva.messages import message
-from salva.runs import ask as asking
+from salva.runs import plans
 
 if TYPE_CHECKING:
     from salva.report.summary import Summary
@@ -121,16 +122,16 @@ def command(
     from salva.runs.gate import Gate
     from salva.runs.pipeline import execute
     from salva.runs.planning import refuse_null_rate
+    from salva.runs.plans import AllButSuite
     from salva.runs.suite_paths import with_paths
-    from salva.runs.untouched import Untouched
     from salva.runs.workplaces import bind_executor
 
-    given = with_paths(suite, paths, asking.split_settings(settings))
-    ask = asking.Ask(suite=suite, settings=given, counts=counts or "", **asked)
+    given = with_paths(suite, paths, split_settings(settings))
+    ask = RunSpec.of(suite=suite, settings=given, counts=counts or "", **asked)
     if published:
-        ask, rule = asking.by_published_rule(ask)
+        ask, rule = plans.published_rule(ask)
         click.echo(f"--published: {rule}", err=True)
-    spec = asking.make_spec(ask, foreign=Untouched() if dry_run else ())
+    spec = plans.make_plan(ask, foreign=AllButSuite() if dry_run else ())
     workplace = bind_executor(executor, ask.settings)
     if gate_rate:
         refuse_null_rate(spec, gate_rate)

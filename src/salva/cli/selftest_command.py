@@ -55,8 +55,8 @@ def command(
 
     Images of hard kinds follow; they change no exit code. Exit code 1: below 0.97. 3: too few faults to decide.
     """
+    from salva.core.run_spec import split_settings
     from salva.engine.progress import make_progress
-    from salva.runs.ask import split_settings
 
     progress = make_progress(quiet=no_progress)
     given = split_settings(settings)

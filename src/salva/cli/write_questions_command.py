@@ -11,6 +11,7 @@ import click
 from salva.cli import flags
 from salva.cli import help as pages
 from salva.core.counted import counted
+from salva.core.run_spec import RunSpec
 from salva.errors import UsageError
 from salva.messages import message
 
@@ -89,10 +90,11 @@ def questions(
 
 def _prompts(source: str, size: str, settings: tuple[str, ...]) -> list[str]:
     """The prompts of a suite's cases, or of a file."""
+    from salva.core.run_spec import split_settings
     from salva.english.prompt_files import read_prompts
     from salva.registry import entries
-    from salva.runs.ask import Ask, make_spec, split_settings
-    from salva.runs.plan import planned_cases
+    from salva.runs.cases import planned_cases
+    from salva.runs.plans import make_plan
 
     suites = [entry.name for entry in entries("suite")]
     if source.partition("/")[0] not in suites:
@@ -107,5 +109,5 @@ def _prompts(source: str, size: str, settings: tuple[str, ...]) -> list[str]:
     for key in options:
         if not key.startswith("suite."):
             raise UsageError(message("option-invalid", name="--set", value=key, wanted="suite.OPTION"))
-    spec = make_spec(Ask(suite=source, size=size, settings=options))
+    spec = make_plan(RunSpec.of(suite=source, size=size, settings=options))
     return [prompt.text for case in planned_cases(spec) for prompt in case.prompts]

@@ -14,8 +14,8 @@ from pathlib import Path
 from salva import component_facts
 from salva.compare.fingerprints import Fingerprints, read_fingerprints
 from salva.compare.series import Series, series_of
-from salva.core.asked import Asked
 from salva.core.case import Case
+from salva.core.run_spec import RunSpec
 from salva.core.source import RunRecords
 from salva.report.summary import judgements_on
 from salva.results.leading import Leading, leading_of
@@ -34,9 +34,9 @@ class Entrant:
     """The run directory's own name."""
     directory: Path
     suite: str
-    asked: Asked
+    asked: RunSpec
     """As it is judged now."""
-    at_first: Asked
+    at_first: RunSpec
     """As it was asked for, which is what judging it again starts from."""
     cases: tuple[Case, ...]
     observers: frozenset[str]
@@ -89,7 +89,7 @@ def _entrant(directory: Path, model: str, records: RunRecords, fingerprints: Fin
         directory=directory,
         suite=suite,
         asked=asked,
-        at_first=run_file.asked if (run_file := read_run_file(directory)) else asked,
+        at_first=run_file.spec if (run_file := read_run_file(directory)) else asked,
         cases=records.cases,
         observers=frozenset(label for verdict in resting for label in verdict.observers),
         checks=frozenset(verdict.check for verdict in resting),

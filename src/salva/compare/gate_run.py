@@ -8,25 +8,28 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import structs
 
 from salva import registry
 from salva.compare.comparing import Comparison, compare_runs
 from salva.compare.gate_file import GateSpec, Rules, Side, SuiteGate
 from salva.compare.words import gate_of
 from salva.core.addresses import plain_words
-from salva.core.asked import Asked
+from salva.core.command import words_of
 from salva.core.counted import counted
 from salva.core.fingerprint import Json
-from salva.core.spec import RunSpec
+from salva.core.plan import Plan
+from salva.core.run_spec import ComponentSpec, RunSpec
 from salva.engine.progress import Progress
 from salva.errors import MissingRoleError, UsageError
 from salva.report.summary import ModelSummary, summarise_run
-from salva.runs.ask import Ask, make_spec
 from salva.runs.gate import Decision, Gate, decide, forget, keep
 from salva.runs.pipeline import execute
 from salva.runs.planning import refuse_null_rate, refuse_unwatched
+from salva.runs.plans import make_plan
 from salva.runs.summary import RunSummary
 from salva.store.queries import read_records
 from salva.store.reading import DATABASE
@@ -88,8 +91,8 @@ class _Plan:
     """One suite with both sides bound."""
 
     suite: SuiteGate
-    candidate: RunSpec
-    baseline: RunSpec | None
+    candidate: Plan
+    baseline: Plan | None
     """None for one that is stored, or where there is none."""
     stored: Path | None
 
@@ -103,7 +106,7 @@ def run_gate(spec: GateSpec, progress: Progress, tell: Callable[[str], None]) ->
 
 
 def _plan(spec: GateSpec, suite: SuiteGate) -> _Plan:
-    candidate = _bound(spec, suite.asked_of(spec.candidate))
+    candidate = _bound(spec, suite.spec_of(spec.candidate))
     if suite.rules.max_failure_rate is not None and suite.rules.gate_rate:
         refuse_null_rate(candidate, suite.rules.gate_rate)
     if suite.baseline is not None:
@@ -111,7 +114,7 @@ def _plan(spec: GateSpec, suite: SuiteGate) -> _Plan:
         return _Plan(suite=suite, candidate=candidate, baseline=None, stored=suite.baseline)
     if spec.baseline is None:
         return _Plan(suite=suite, candidate=candidate, baseline=None, stored=None)
-    baseline = _bound(spec, suite.asked_of(spec.baseline))
+    baseline = _bound(spec, suite.spec_of(spec.baseline))
     if baseline.choice() == candidate.choice():
         raise UsageError(
             f"{spec.path}: candidate and baseline are both {spec.candidate.model!r} with the same options; name "
@@ -120,17 +123,17 @@ def _plan(spec: GateSpec, suite: SuiteGate) -> _Plan:
     return _Plan(suite=suite, candidate=candidate, baseline=baseline, stored=None)
 
 
-def _bound(spec: GateSpec, ask: Ask) -> RunSpec:
+def _bound(spec: GateSpec, asked: RunSpec) -> Plan:
     """The run that is asked, refused where nobody would look at its pictures."""
     try:
-        bound = make_spec(ask)
+        bound = make_plan(asked)
         refuse_unwatched(bound)
     except MissingRoleError as error:
         raise error.with_example(f'{error.role} = "{error.name}"  # in [parts] of {spec.path}') from error
     return bound
 
 
-def _check_stored(spec: GateSpec, suite: SuiteGate, candidate: RunSpec) -> None:
+def _check_stored(spec: GateSpec, suite: SuiteGate, candidate: Plan) -> None:
     """Refuse a stored baseline that does not fit."""
     path = suite.baseline
     assert path is not None
@@ -138,15 +141,15 @@ def _check_stored(spec: GateSpec, suite: SuiteGate, candidate: RunSpec) -> None:
     if stored is None or not read_records(path).verdicts:
         raise UsageError(
             f"{spec.path}: {suite.title!r} has its baseline in {str(path)!r}, and nothing is judged there; make it "
-            f"with the model to hold against:\n  {_command(suite.ask, spec.baseline, path)}"
+            f"with the model to hold against:\n  {_command(suite.spec, spec.baseline, path)}"
         )
-    asked = stored.judged_as().asked
+    asked = stored.current_judging().spec
     if len(asked.models) != 1:
         raise UsageError(
             f"{spec.path}: the baseline {str(path)!r} holds {len(asked.models)} models, and it takes one; make one with"
-            f"\n  {_command(suite.ask, spec.baseline, path)} (in another folder)"
+            f"\n  {_command(suite.spec, spec.baseline, path)} (in another folder)"
         )
-    ours, theirs = _words(candidate.asked().redacted()), _words(asked)
+    ours, theirs = _words(candidate.run_spec().redacted()), _words(asked)
     differing = [name for name in dict.fromkeys((*ours, *theirs)) if ours.get(name) != theirs.get(name)]
     if differing:
         differences = "; ".join(
@@ -155,13 +158,13 @@ def _check_stored(spec: GateSpec, suite: SuiteGate, candidate: RunSpec) -> None:
         raise UsageError(
             f"{spec.path}: the baseline {str(path)!r} was asked otherwise than {suite.title!r} is: {differences}. "
             f"Whatever differs besides the model would count as the model's; make a baseline with\n"
-            f"  {_command(suite.ask, spec.baseline, path)} (in another folder), or change the [[suite]]"
+            f"  {_command(suite.spec, spec.baseline, path)} (in another folder), or change the [[suite]]"
         )
 
 
-def _words(asked: Asked) -> dict[str, Json]:
+def _words(asked: RunSpec) -> dict[str, Json]:
     """What was asked besides the model, in the words of the command line."""
-    return plain_words(replace(asked, models=()).chosen(registry.defaults).words())
+    return plain_words(structs.replace(asked, models=()).without_defaults(registry.defaults).choice())
 
 
 def _word(value: Json) -> str:
@@ -170,22 +173,11 @@ def _word(value: Json) -> str:
     return "unset" if value is None or value == "" else str(value)
 
 
-def _command(ask: Ask, baseline: Side | None, out: Path) -> str:
+def _command(spec: RunSpec, baseline: Side | None, out: Path) -> str:
     """`salva run` that makes a baseline."""
-    settings = {**ask.settings, **(baseline.settings if baseline else {})}
-    words = ["salva", "run", ask.suite, "--model", baseline.model if baseline else "MODEL"]
-    for flag in ("detector", "reader", "embedder", "check", "counts"):
-        words += [f"--{flag}", getattr(ask, flag)] if getattr(ask, flag) else []
-    for judge in ask.judges:
-        words += ["--judge", judge]
-    words += ["--size", ask.size] if ask.size else []
-    words += ["--repeats", str(ask.repeats), "--seed", str(ask.seed)]
-    words += ["--control"] if ask.control else []
-    for label in ask.only:
-        words += ["--only", label]
-    for name, value in settings.items():
-        words += ["--set", f"{name}={value}"]
-    return shlex.join([*words, "--out", str(out)])
+    model = ComponentSpec.parse("model", baseline.model if baseline else "MODEL")
+    settings = {**spec.settings, **(baseline.settings if baseline else {})}
+    return shlex.join([*words_of(structs.replace(spec, models=(model,), settings=settings)), "--out", str(out)])
 
 
 def _do(spec: GateSpec, plan: _Plan, progress: Progress, tell: Callable[[str], None]) -> SuiteResult:
@@ -208,7 +200,7 @@ def _do(spec: GateSpec, plan: _Plan, progress: Progress, tell: Callable[[str], N
         rules.append(RuleResult(name=RATE, passed=passed, reason=decision.reason))
     return SuiteResult(
         title=plan.suite.title,
-        suite=plan.suite.ask.suite,
+        suite=plan.suite.spec.suite.name,
         candidate=candidate,
         baseline=baseline,
         model=model,

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping
 from salva.compare.entrants import Entrant
 from salva.compare.series import Series
 from salva.component_facts import installed_version_of, suite_about
-from salva.core.asked import OWN, Asked
 from salva.core.case import Case
 from salva.core.counted import counted
 from salva.core.fingerprint import Json
+from salva.core.run_spec import OWN, RunSpec
 from salva.core.verdict import Verdict, observers_text
 from salva.errors import UsageError
 from salva.results.leading import BLIND
@@ -80,7 +80,7 @@ def _same_figure(first: Entrant, second: Entrant) -> None:
         return
     ours, theirs = first.series[0], second.series[0]
     # Where each case is judged by its own check, a run that is not finished may not have come to all of them.
-    is_each_its_own = OWN in (first.asked.headline or suite_about(first.suite).leads, ours.check, theirs.check)
+    is_each_its_own = OWN in (first.asked.check or suite_about(first.suite).leads, ours.check, theirs.check)
     if ours.name == theirs.name and (ours.check == theirs.check or is_each_its_own):
         return
     led = [f"{series.title} ({series.check})" if series.check else series.title for series in (ours, theirs)]
@@ -94,7 +94,7 @@ def _same_figure(first: Entrant, second: Entrant) -> None:
 
 def _leader(entrant: Entrant) -> str:
     """The check that --check names to lead as this one; empty where none does."""
-    check = entrant.asked.headline or entrant.series[0].check
+    check = entrant.asked.check or entrant.series[0].check
     return "" if check == OWN else check
 
 
@@ -153,7 +153,7 @@ def _judge(wanted: Entrant, other: Entrant, leader: str = "", roles: str | None 
 
     leader: the check to lead with; roles: the flags that name who looks, where they must be named whoever did.
     """
-    led = leader or (wanted.asked.headline if wanted.asked.headline != other.at_first.headline else "")
+    led = leader or (wanted.asked.check if wanted.asked.check != other.at_first.check else "")
     flags = f" --check {led}" if led not in ("", OWN) else ""
     at_first = {component.name: component.options for component in other.at_first.checks}
     settings: dict[str, str] = {}
@@ -288,7 +288,7 @@ def _version(entrant: Entrant) -> str:
     return str(entrant.fingerprints.suite.get("version", "unknown"))
 
 
-def _words(asked: Asked) -> dict[str, Json]:
+def _words(asked: RunSpec) -> dict[str, Json]:
     only = ", ".join(f"{name}={value}" for name, value in asked.only)
     return {
         "--size": asked.size,

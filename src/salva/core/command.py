@@ -1,46 +1,63 @@
-"""The command that paints one case of a run again: what was asked goes in, a line to paste into a shell comes out."""
+"""The `salva run` line of a specification, and the line that generates one case of a run again."""
 
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator
 
-from salva.core.asked import CANARY, OFF, Asked
+from msgspec import structs
+
 from salva.core.case import Case
 from salva.core.handed import FUNCTION, PIPELINE
 from salva.core.options import as_typed
+from salva.core.run_spec import NOBODY, OFF, PREFLIGHT, RunSpec
 
 
-def command_for(case: Case, model: str, chosen: Asked) -> str:
-    """`salva run` narrowed to one case and model, quoted for a shell; nothing for pictures that no shell can paint.
+def words_of(spec: RunSpec) -> list[str]:
+    """A specification as `salva run` takes it, without quotes."""
+    words = ["salva", "run", spec.suite.name]
+    for model in spec.models:
+        words += ["--model", model.text]
+    for observer in spec.observers:
+        words += [f"--{observer.role}", observer.text]
+    words += ["--check", spec.check] if spec.check else []
+    words += ["--size", spec.size] if spec.size else []
+    words += ["--repeats", str(spec.repeats), "--seed", str(spec.seed)]
+    words += ["--control"] if spec.control else []
+    for name, value in spec.only:
+        words += ["--only", f"{name}={value}"]
+    for setting in dict.fromkeys(_settings(spec)):
+        words += ["--set", setting]
+    return words
 
-    chosen: what was asked, of all of the suite and less what stands at its default.
+
+def command_for(case: Case, model: str, chosen: RunSpec) -> str:
+    """`salva run` narrowed to one case and model, quoted for a shell; empty where no shell can generate its images.
+
+    chosen: what was asked, of the whole suite and without defaults.
     """
     if chosen.imported or not chosen.size:
         return ""
-    painter = next((component for component in chosen.models if component.name == model), None)
-    if painter is not None and painter.typed.partition("/")[0] in (FUNCTION, PIPELINE):
+    generators = tuple(component for component in chosen.models if component.name == model)
+    if any(generator.typed.partition("/")[0] in (FUNCTION, PIPELINE) for generator in generators):
         return ""
-    words = ["salva", "run", case.suite, "--model", painter.spelled if painter else model]
-    for observer in chosen.observers:
-        words += [f"--{observer.role}", observer.spelled]
-    # A role nobody played must be said too: the command line has observers of its own by default.
-    for role in ("detector", "reader"):
-        if f"--{role}" not in words and not (role == "reader" and chosen.injection_reader):
-            words += [f"--{role}", "none"]
-    words += ["--size", chosen.size]
-    words += ["--repeats", str(chosen.repeats), "--seed", str(chosen.seed)]
-    if chosen.control:
-        words.append("--control")
-    for name, value in case.labels.items():
-        words += ["--only", f"{name}={value}"]
-    settings = [
-        f"{component.prefix}.{option}={as_typed(value)}"
-        for component in chosen.components()
-        if component.role != "model" or component.name == model
-        for option, value in component.options.items()
-    ]
-    if not chosen.preflight:
-        settings.append(f"{CANARY}={OFF}")
-    for setting in dict.fromkeys(settings):
-        words += ["--set", setting]
-    return shlex.join(words)
+    # A role that was left empty must be named too: the command line has default observers.
+    roles = {observer.role for observer in chosen.observers}
+    empty = [role for role in ("detector", "reader") if role not in roles]
+    if chosen.injection_reader and "reader" in empty:
+        empty.remove("reader")
+    for role in empty:
+        chosen = chosen.with_observers(role, [NOBODY])
+    narrowed = structs.replace(
+        chosen, suite=structs.replace(chosen.suite, name=case.suite), models=generators, only=tuple(case.labels.items())
+    )
+    words = words_of(structs.replace(narrowed, check=""))
+    return shlex.join(words if generators else [*words[:3], "--model", model, *words[3:]])
+
+
+def _settings(spec: RunSpec) -> Iterator[str]:
+    yield from (f"{name}={value}" for name, value in spec.settings.items())
+    for component in spec.components():
+        yield from (f"{component.prefix}.{option}={as_typed(value)}" for option, value in component.options.items())
+    if not spec.preflight:
+        yield f"{PREFLIGHT}={OFF}"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from salva.core.asked import AskedComponent
 from salva.core.case import Case
 from salva.core.fingerprint import Json
+from salva.core.run_spec import ComponentSpec
 from salva.core.table import Table
 from salva.core.verdict import Verdict
 
@@ -49,13 +49,13 @@ class ReadIn:
     problems: tuple[Flaw, ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict)
     """What was read, in words and numbers: {"answers": 1000}."""
-    rules: tuple[AskedComponent, ...] = ()
+    rules: tuple[ComponentSpec, ...] = ()
     """The checks the scores follow."""
     repeats: int = 1
     observers: Mapping[str, str] = field(default_factory=dict)
     """Who looked, as verdicts name them, and what they are: person or judge."""
-    headline: str = ""
-    """The check to lead with; empty for what the suite leads with."""
+    check: str = ""
+    """The check that decides; empty for what the suite leads with."""
     leading: Mapping[str, str] = field(default_factory=dict)
     """For a check the observer to lead with, where several have as many verdicts."""
     about: Mapping[str, Json] = field(default_factory=dict)

@@ -26,10 +26,10 @@ from salva.core.fingerprint import Json
 from salva.core.image import AnyPicture, ImageRef, Picture, PictureFile
 from salva.core.judged import Judgements
 from salva.core.observation import Observation
+from salva.core.plan import Binding
 from salva.core.scene import Box
 from salva.core.scoring import Pair
 from salva.core.source import RunSource
-from salva.core.spec import Binding
 from salva.core.table import KeyFigure, Table
 from salva.core.verdict import Failure, Outcome
 from salva.errors import SalvaError

@@ -11,11 +11,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from salva.core.asked import NOTHING, Asked
 from salva.core.case import Case
 from salva.core.fingerprint import Json
 from salva.core.judged import Effort, SetFigure
 from salva.core.observation import Answer, Detection, Detections, TextSpan
+from salva.core.run_spec import NOTHING, RunSpec
 from salva.core.verdict import Observers, Verdict
 
 REAL = "real images"
@@ -67,7 +67,7 @@ class RunRecords:
 
     cases: tuple[Case, ...]
     verdicts: tuple[Verdict, ...]
-    asked: Asked = NOTHING
+    asked: RunSpec = NOTHING
     """As the run is judged now."""
     name: str = ""
     """The run directory's own name."""

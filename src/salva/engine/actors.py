@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from salva.core.about import About
 from salva.core.case import Case
 from salva.core.fingerprint import Json, fingerprint
+from salva.core.plan import Binding
 from salva.core.protocols import Query, RenderRequest
-from salva.core.spec import Binding
 from salva.store.records import StoredComponent, observation_key, render_key
 
 

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from salva.core.observation import Answer, Reading
+from salva.core.plan import Binding
 from salva.core.protocols import Painting
-from salva.core.spec import Binding
 from salva.engine.actors import Actor
 from salva.errors import BackendError, UsageError
 

@@ -14,8 +14,8 @@ from salva.core.about import About, Naming
 from salva.core.blame import blaming
 from salva.core.case import Case
 from salva.core.image import ImageRef
+from salva.core.plan import Binding, Plan
 from salva.core.protocols import Check, ImageObservations, Need
-from salva.core.spec import Binding, RunSpec
 from salva.core.verdict import Observers
 from salva.engine.actors import Actor
 from salva.engine.guard import build
@@ -93,12 +93,12 @@ class Cast:
     @classmethod
     def of(
         cls,
-        spec: RunSpec,
+        plan: Plan,
         models: Sequence[Actor] = (),
         labels: Mapping[tuple[str, str], str] | None = None,
         names: frozenset[str] | None = None,
     ) -> Cast:
-        """The cast of a specification.
+        """The cast of a plan.
 
         models: generators known from elsewhere. labels: other labels, by role and name. names: what the detector can
         name.
@@ -108,21 +108,21 @@ class Cast:
         def label(binding: Binding) -> str:
             return renamed.get((binding.role, binding.label), binding.label)
 
-        alone = (spec.detector, spec.reader, spec.embedder, spec.colour_reader, spec.injection_reader)
+        alone = (plan.detector, plan.reader, plan.embedder, plan.colour_reader, plan.injection_reader)
         singles = {b.role: Actor.of(b, label(b)) for b in alone if b is not None}
-        judges = [Actor.of(binding, label(binding)) for binding in spec.judges]
+        judges = [Actor.of(binding, label(binding)) for binding in plan.judges]
         actors_by_role: list[ActorsByRole] = [{**singles, "judge": judge} for judge in judges] or [singles]
-        checks = tuple(CheckPart(label=label(b), check=cast(Check, build(b)), about=b.about) for b in spec.checks)
-        actors = tuple(models) or tuple(Actor.of(binding) for binding in spec.models)
+        checks = tuple(CheckPart(label=label(b), check=cast(Check, build(b)), about=b.about) for b in plan.checks)
+        actors = tuple(models) or tuple(Actor.of(binding) for binding in plan.models)
         made = cls(
             models=actors,
             actors_by_role=tuple(actors_by_role),
             checks=checks,
-            repeats=spec.repeats,
-            seed=spec.seed,
-            control=spec.control and spec.repeats >= 2,
+            repeats=plan.spec.repeats,
+            seed=plan.spec.seed,
+            control=plan.spec.control and plan.spec.repeats >= 2,
             names=names,
-            chosen=spec.headline,
+            chosen=plan.spec.check,
         )
         _refuse_doubles("model", [actor.label for actor in actors])
         _refuse_doubles("judge", [actor.label for actor in judges])

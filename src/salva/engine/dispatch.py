@@ -13,8 +13,8 @@ from queue import SimpleQueue
 from typing import Any, TypeVar, cast
 
 from salva.core.image import Picture
+from salva.core.plan import Binding
 from salva.core.protocols import Executor, Lane, Painting
-from salva.core.spec import Binding
 from salva.engine.actors import Actor
 from salva.engine.budget import Budget
 from salva.engine.ctrl_c import CtrlC

@@ -19,9 +19,9 @@ from typing import TypeVar
 
 from salva.core.blame import blaming, described
 from salva.core.observation import Answer, Detections, Reading, Vector
+from salva.core.plan import Binding
 from salva.core.protocols import ObserveRequest, Rendered, RenderRequest
 from salva.core.secrets import redact
-from salva.core.spec import Binding
 from salva.core.threads import start_thread
 from salva.engine.budget import COST, usage_of
 from salva.engine.limiter import Limiter, Turn, is_busy

@@ -8,8 +8,8 @@ from concurrent.futures import Future
 from functools import cached_property, partial
 from typing import Generic, TypeVar
 
+from salva.core.plan import Binding
 from salva.core.protocols import Lane, Orders
-from salva.core.spec import Binding
 from salva.engine.actors import Actor
 
 _Job = TypeVar("_Job")

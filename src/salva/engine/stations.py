@@ -11,8 +11,8 @@ from contextlib import suppress
 from typing import Any, cast
 
 from salva.core.about import close, habits_of
+from salva.core.plan import Binding
 from salva.core.protocols import Orders
-from salva.core.spec import Binding
 from salva.engine.guard import Guard, Requests, build
 from salva.engine.limiter import MOST_AT_ONCE, Limiter
 from salva.engine.parcels import opened

@@ -17,9 +17,11 @@ import tarfile
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, ClassVar
+
+from msgspec import structs
 
 from salva.core.exchange import KEPT_FOLDER, ReadIn, Written
 from salva.core.options import NoOptions
@@ -113,8 +115,8 @@ class ArchiveImport:
                     counts = {"cases": store.n_cases(), "images": store.n_images()}
                 content = read_run_file(stage)
         assert content is not None
-        models = tuple(model.name for model in content.asked.models)
-        return ReadIn(suite=content.asked.suite.name, models=models, cases=(), verdicts=(), counts=counts)
+        models = tuple(model.name for model in content.spec.models)
+        return ReadIn(suite=content.spec.suite.name, models=models, cases=(), verdicts=(), counts=counts)
 
 
 # Writing
@@ -293,7 +295,7 @@ def _settle_images(stage: Path) -> None:
     with open_run(stage, "write") as store:
         store.drop_meta(IMAGES_AT)
         if content is not None:
-            keep_run_file(store, replace(content, images=""))
+            keep_run_file(store, structs.replace(content, images=""))
 
 
 @contextmanager

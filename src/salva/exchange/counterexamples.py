@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import ClassVar
 
 from salva.component_facts import rates_of, suite_about, widened
-from salva.core.asked import Asked
 from salva.core.case import Case
 from salva.core.command import command_for
 from salva.core.exchange import Written
@@ -21,6 +20,7 @@ from salva.core.fingerprint import Json
 from salva.core.judged import Judged
 from salva.core.observation import Detection
 from salva.core.options import NoOptions
+from salva.core.run_spec import RunSpec
 from salva.core.source import ImageSource, RunSource
 from salva.core.table import Cell
 from salva.core.verdict import Outcome, Verdict, observers_text
@@ -44,7 +44,7 @@ class Counterexamples:
         records = source.records
         rates = rates_of(verdict.check for verdict in records.verdicts)
         leads = suite_about(records.suite).leads
-        leading = leading_verdicts(records.cases, records.verdicts, rates, records.asked.headline, leads)
+        leading = leading_verdicts(records.cases, records.verdicts, rates, records.asked.check, leads)
         failed = [judged for group in leading.values() for judged in group if judged.verdict.outcome is Outcome.FAIL]
         try:
             out.mkdir(parents=True, exist_ok=True)
@@ -62,7 +62,7 @@ def _box_json(box: Detection) -> Json:
     return {**named, "raw": box.raw} if box.raw else named
 
 
-def _write_pair(one: Judged, chosen: Asked, images: ImageSource, out: Path) -> dict[str, Json]:
+def _write_pair(one: Judged, chosen: RunSpec, images: ImageSource, out: Path) -> dict[str, Json]:
     case, verdict = one
     folder = Path(safe_name(verdict.model)) / f"{safe_name(case.case_id)}-r{verdict.repeat}"
     (out / folder).mkdir(parents=True, exist_ok=True)
@@ -88,7 +88,7 @@ def _write_pair(one: Judged, chosen: Asked, images: ImageSource, out: Path) -> d
     return _entry(case, verdict, chosen) | {"images": shots}
 
 
-def _entry(case: Case, verdict: Verdict, chosen: Asked) -> dict[str, Json]:
+def _entry(case: Case, verdict: Verdict, chosen: RunSpec) -> dict[str, Json]:
     failures: list[Json] = [asdict(failure) for failure in verdict.failures]
     return {
         "case_id": case.case_id,

@@ -8,7 +8,7 @@ from pathlib import Path
 from salva import registry
 from salva.core.exchange import Written
 from salva.core.protocols import Exporter, RunExporter
-from salva.core.spec import ComponentSpec
+from salva.core.run_spec import ComponentSpec
 from salva.store.queries import open_source
 
 

@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import ClassVar
 
 from salva import registry
-from salva.core.asked import AskedComponent
 from salva.core.exchange import ImportSettings, ReadIn
 from salva.core.fingerprint import Json
 from salva.core.options import option
+from salva.core.plan import Binding
 from salva.core.protocols import Conclusion, ScoringCheck
+from salva.core.run_spec import ComponentSpec
 from salva.core.score_rubric import HIGHEST
 from salva.core.scoring import Pair
-from salva.core.spec import Binding, ComponentSpec
 from salva.core.verdict import PAIR, Outcome, Verdict
 from salva.exchange.rated_cases import RATED, Place, Placed, place_all
 from salva.review.columns import FAILED, RATING, Columns
@@ -61,7 +61,7 @@ def _read_in(files: Sequence[Path], settings: ImportSettings, columns: Columns) 
     verdicts = list(_scored_verdicts(rated) if is_scored else _item_verdicts(rated))
     people, judges = ([rated.observers[who] for who in names] for names in (table.people, table.judges))
     roles = {**dict.fromkeys(people, "person"), **dict.fromkeys(judges, "judge")}
-    rule = AskedComponent(role="check", name=RATED, options={"people": ",".join(people)})
+    rule = ComponentSpec(role="check", name=RATED, options={"people": ",".join(people)})
     return ReadIn(
         suite=placed.suite,
         models=placed.models,
@@ -74,7 +74,7 @@ def _read_in(files: Sequence[Path], settings: ImportSettings, columns: Columns) 
             "judges": len(table.judges),
             "ratings": len(table.ratings),
         },
-        rules=(_check(placed.check).asked() if is_scored else rule,),
+        rules=(_check(placed.check).spec() if is_scored else rule,),
         repeats=len({place.repeat for place in placed.places.values()}),
         observers=roles,
         leading={placed.check: people[0]},

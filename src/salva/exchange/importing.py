@@ -12,11 +12,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from salva import registry
-from salva.core.asked import Asked, AskedComponent
 from salva.core.exchange import KEPT_FOLDER, ImportSettings, ReadIn
 from salva.core.protocols import Importer, RunImporter
-from salva.core.run_json import Imported, ImportedFile, Judged, RunFile
-from salva.core.spec import ComponentSpec
+from salva.core.run_file import Imported, ImportedFile, Judging, new_run_file
+from salva.core.run_spec import ComponentSpec, RunSpec
 from salva.errors import UsageError
 from salva.files.infiles import file_bytes
 from salva.files.outfiles import write_bytes, write_text
@@ -73,12 +72,12 @@ def _write(read_in: ReadIn, files: Sequence[Path], form: str, out: Path) -> None
     if read_in.problems:
         rows = [[flaw.file, flaw.where.removeprefix("line "), flaw.what] for flaw in read_in.problems]
         write_text(out / PROBLEMS_FILE, csv_text([["file", "line", "problem"], *rows]))
-    asked = Asked(
-        suite=AskedComponent(role="suite", name=read_in.suite),
-        models=tuple(AskedComponent(role="model", name=model) for model in read_in.models),
-        observers=tuple(AskedComponent(role=role, name=name) for name, role in read_in.observers.items()),
+    asked = RunSpec(
+        suite=ComponentSpec(role="suite", name=read_in.suite),
+        models=tuple(ComponentSpec(role="model", name=model) for model in read_in.models),
+        observers=tuple(ComponentSpec(role=role, name=name) for name, role in read_in.observers.items()),
         checks=read_in.rules,
-        headline=read_in.headline,
+        check=read_in.check,
         size="imported",
         repeats=read_in.repeats,
         imported=form,
@@ -91,7 +90,7 @@ def _write(read_in: ReadIn, files: Sequence[Path], form: str, out: Path) -> None
             write_bytes(out / KEPT_FOLDER / kept, data)
         sources.append(ImportedFile(name=name, sha256=hashlib.sha256(data).hexdigest(), kept=kept))
     imported = Imported(form=form, files=tuple(sources), n_problems=len(read_in.problems), about=read_in.about)
-    judged = Judged(asked=asked, leading=read_in.leading) if read_in.leading else None
+    judged = Judging(spec=asked, leading=read_in.leading) if read_in.leading else None
     # Last, so that a folder with a run.json holds all that was read.
     with open_run(out, "write") as store:
-        keep_run_file(store, RunFile(asked=asked, imported=imported, judged=judged))
+        keep_run_file(store, new_run_file(asked, imported=imported, judging=judged))

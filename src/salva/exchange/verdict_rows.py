@@ -21,7 +21,7 @@ from salva.core.case import Case
 from salva.core.exchange import Written
 from salva.core.judged import JudgedBy
 from salva.core.options import NoOptions
-from salva.core.run_json import Judged as AskedJudged
+from salva.core.run_file import Judging as AskedJudged
 from salva.core.source import RunRecords
 from salva.core.table import Cell
 from salva.core.verdict import PAIR, Observers, Outcome, Verdict, observers_text
@@ -29,7 +29,7 @@ from salva.errors import MissingExtraError
 from salva.files.outfiles import writing
 from salva.files.tables import csv_text
 from salva.results.headline import by_model, kind_of, leading_verdicts, parted, whole_names
-from salva.store.queries import is_leading, judged_now, leading_first
+from salva.store.queries import current_judging, is_leading, leading_first
 from salva.store.reading import VERDICT_ORDER, RunReader
 from salva.store.rows import observers_from_text
 from salva.store.sqlite import open_run
@@ -116,7 +116,7 @@ def csv_pieces(directory: Path) -> Iterator[str]:
 
 def speaking(records: RunRecords, n_alike: Mapping[str, int] | None = None) -> Callable[[Verdict], bool]:
     """Whether a verdict is one of those that the headline counts; n_alike: how many cases each stands for."""
-    rates, chosen = rates_of(verdict.check for verdict in records.verdicts), records.asked.headline
+    rates, chosen = rates_of(verdict.check for verdict in records.verdicts), records.asked.check
     about = suite_about(records.suite)
     led = leading_verdicts(records.cases, records.verdicts, rates, chosen, about.leads, n_alike or {})
     judged_by = {check.name: JudgedBy(options=check.options) for check in records.asked.checks}
@@ -148,7 +148,7 @@ def verdict_rows(directory: Path) -> Iterator[VerdictRows]:
         unit = 'case_id, model, repeat, arm, "check"'
         has_observers = any(store.rows(f"SELECT 1 FROM verdicts GROUP BY {unit} HAVING count(*) > 1 LIMIT 1"))
         columns = [*_FIXED, *(f"label.{name}" for name in labels), *(f"score.{name}" for name in scores)]
-        judged = judged_now(directory)
+        judged = current_judging(directory)
         lead = _Lead(store, judged)
 
         def rows() -> Iterator[list[Cell]]:
@@ -198,7 +198,7 @@ class _Lead:
                 verdicts += [_slim(case.case_id, key) for key in keys]
         # In the order that decides which of two equally busy observers leads.
         verdicts.sort(key=lambda verdict: not is_leading(verdict, judged.leading))
-        records = RunRecords(cases=tuple(self._first.values()), verdicts=tuple(verdicts), asked=judged.asked)
+        records = RunRecords(cases=tuple(self._first.values()), verdicts=tuple(verdicts), asked=judged.spec)
         self.speaks = speaking(records, n_alike)
         """Whether a verdict leads; it must be on the first case that is like its own."""
 

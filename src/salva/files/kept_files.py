@@ -6,7 +6,7 @@ import hashlib
 from pathlib import Path
 
 from salva.core.exchange import KEPT_FOLDER
-from salva.core.run_json import Imported
+from salva.core.run_file import Imported
 from salva.core.source import KeptFile
 from salva.errors import StoreError
 from salva.files.infiles import file_bytes

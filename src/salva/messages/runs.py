@@ -22,6 +22,60 @@ ENTRIES: Mapping[str, Entry] = {
         "{path!r} goes on with the options it was made with ({options}). Another --out takes today's.",
         "Defaults changed since the run was made. An option that the command sets itself is compared and not replaced.",
     ),
+    "name-invalid": Entry(
+        "{text!r} is no NAME=SPEC: a name holds no equals sign and is none of {roles}.",
+    ),
+    "setting-invalid": Entry(
+        "--set takes KEY=VALUE, got {pair!r}. For example: model.faults=entity-omission:0.3",
+    ),
+    "setting-twice": Entry(
+        "{key!r} is set twice: {first!r} and {second!r}. Leave one of them out.",
+    ),
+    "setting-unknown": Entry(
+        "--set {key}={value}: the key is ROLE.OPTION, or NAME.OPTION for a named component. Known before the dot: {known}.",
+    ),
+    "wrap-needs-text": Entry(
+        "{model} draws from formulas, so another text changes nothing. Name a model that reads its prompt.",
+    ),
+    "published-missing": Entry(
+        "The suite {suite!r} has no published rule. Leave --published out.",
+    ),
+    "published-conflict": Entry(
+        "--published means {name} {value!r}, and {given!r} is given. Leave one of them out.",
+    ),
+    "role-empty": Entry(
+        "{option} is set, but this run has no {role}. Name one with --{role}.",
+    ),
+    "model-missing": Entry(
+        "No model is given. Name one with --model.",
+    ),
+    "component-twice": Entry(
+        "The {role}s {first!r} and {second!r} have one name, or the same options. "
+        "Give each its own name and options, as in --{role} NAME=SPEC --set NAME.OPTION=VALUE.",
+    ),
+    "check-needs-role": Entry(
+        "The check {check!r} needs a {role}. Name one with --{role}.",
+    ),
+    "checks-missing": Entry(
+        "No check can decide with these roles. Name a detector, an embedder or a judge.",
+    ),
+    "threshold-below-floor": Entry(
+        "check.threshold is {threshold:g}, and {detector} kept boxes with a score of {floor:g} or more. "
+        "Raise it, or observe again with --set {option}={threshold:g}.",
+    ),
+    "suite-for-given": Entry(
+        "{option} is {value}: {models} has images of certain prompts only.",
+    ),
+    "licence": Entry(
+        "{name}: {licence}",
+    ),
+    "check-option-unheard": Entry(
+        "{option} does not reach the judge {judge!r}, which counts boxes itself. Set judge.threshold for it.",
+    ),
+    "component-not-named": Entry(
+        "--set {setting} is about the {role} {name!r}, which only run.json names. Name it with --{role} {name}.",
+        "A run directory is data: no component is contacted because only the directory names it.",
+    ),
     "option-not-named": Entry(
         "The run was made with {option} {value!r}, and this command does not name it. "
         "If you trust the run, add --set {option}={value}.",

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from salva.core.handed import FUNCTION, PIPELINE, Batched
+from salva.core.run_spec import ROLES, split_name
 from salva.errors import UsageError, unknown_name
 from salva.notebook.keywords import a_kind
-from salva.runs.binding import ROLES, split_name
 
 Version = str | int | Mapping[str, str | int] | None
 """Which one of its name a model is; by name where there are several."""

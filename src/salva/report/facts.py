@@ -27,8 +27,8 @@ def facts_of(records: RunRecords) -> list[tuple[str, str]]:
         facts.append(("text in pictures", note))
     if asked.control:
         facts.append(("control", "crossed seeds"))
-    if asked.headline:
-        facts.append(("headline", asked.headline))
+    if asked.check:
+        facts.append(("headline", asked.check))
     if records.name:
         facts.append(("run", records.name))
     if records.written_at:

@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 from salva import component_facts
 from salva.component_facts import broken_name, rates_of, suite_about
-from salva.core.asked import Asked
 from salva.core.case import Case, Prompt
 from salva.core.command import command_for
 from salva.core.judged import Judged, Rate
 from salva.core.observation import Detection, Reading
+from salva.core.run_spec import RunSpec
 from salva.core.scene import Box
 from salva.core.scoring import role_score
 from salva.core.source import ImageSource, Painted, QuestionAnswer, RunRecords, Seen
@@ -163,7 +163,7 @@ def speaking(records: RunRecords) -> list[Judged]:
     """The verdicts that speak for their pairs, model by model."""
     rates = rates_of(verdict.check for verdict in records.verdicts)
     leads = suite_about(records.suite).leads
-    leading = leading_verdicts(records.cases, records.verdicts, rates, records.asked.headline, leads)
+    leading = leading_verdicts(records.cases, records.verdicts, rates, records.asked.check, leads)
     return [judged for group in leading.values() for judged in group]
 
 
@@ -195,7 +195,7 @@ def spread(judged: Iterable[Judged], limit: int) -> list[Judged]:
 class ExhibitMaker:
     """Turns verdicts into exhibits; each picture is read and shrunk once."""
 
-    def __init__(self, asked: Asked, images: ImageSource) -> None:
+    def __init__(self, asked: RunSpec, images: ImageSource) -> None:
         self._chosen = component_facts.widened(asked)
         self._images = images
         self._thumbnails: dict[str, Thumbnail] = {}

@@ -13,9 +13,9 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from salva.component_facts import rates_of, suite_about, widened
-from salva.core.asked import Asked
 from salva.core.case import Case
 from salva.core.judged import Judged
+from salva.core.run_spec import RunSpec
 from salva.core.source import RunSource
 from salva.core.verdict import Failure, Outcome
 from salva.report.pair_lines import lines_of, one_line
@@ -51,7 +51,7 @@ def to_junit(source: RunSource, directory: Path) -> str:
     summary = summarise_records(records)
     rates = rates_of(verdict.check for verdict in records.verdicts)
     leads = suite_about(records.suite).leads
-    leading = leading_verdicts(records.cases, records.verdicts, rates, records.asked.headline, leads)
+    leading = leading_verdicts(records.cases, records.verdicts, rates, records.asked.check, leads)
     root = ElementTree.Element("testsuites", {"name": one_line(f"salva {records.suite}")})
     for model in summary.by_model:
         suite = ElementTree.SubElement(root, "testsuite", {"name": one_line(f"{records.suite} on {model.model}")})
@@ -71,7 +71,7 @@ class _Writer:
     ) -> None:
         self._suite, self._directory = suite, directory
         self._records, self._images = source
-        self._chosen: Asked = widened(source.records.asked)
+        self._chosen: RunSpec = widened(source.records.asked)
         # Readers leave out the name of a suite, and then two models have tests of one name.
         self._ending = "" if is_alone else f" [{model}]"
 

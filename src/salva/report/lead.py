@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from salva.charts.formats import interval_text, percent
 from salva.component_facts import is_shown_pictures
-from salva.core.asked import CANARY, OFF, STOPPED, TOLD, Asked
 from salva.core.counted import counted
 from salva.core.judged import Rate
+from salva.core.run_spec import OFF, PREFLIGHT, STOPPED, WARNED, RunSpec
 from salva.core.table import KeyFigure
 from salva.results.headline import MACRO
 from salva.results.leading import Leading
@@ -26,11 +26,11 @@ _NOTES = {
     BOTH_WRONG: "they agree, and both are wrong",
 }
 _CANARY = {
-    OFF: f"made with {CANARY}={OFF}: nobody was tried first, so whether its observers can tell anything is not known",
-    TOLD: "{who} failed when tried on salva's own pictures, and could not be held to it: a detector without scores "
+    OFF: f"made with {PREFLIGHT}={OFF}: observers were not tried first, so whether they can tell anything is unknown",
+    WARNED: "{who} failed when tried on salva's own pictures, and could not be held to it: a detector without scores "
     "saw things in noise, or what a judge goes by saw nothing in a drawing; look at some pictures first",
     STOPPED: "{who} failed when tried on salva's own pictures, which stopped the run before anything was painted: "
-    f"run it again with another one, or with --set {CANARY}={OFF}",
+    f"run it again with another one, or with --set {PREFLIGHT}={OFF}",
 }
 _TITLES = {str(Rate.WRONG): "wrong", str(Rate.INCONSISTENT): "inconsistent", BOTH_WRONG: "both wrong"}
 
@@ -151,7 +151,7 @@ def untried(preflight: str, about: Sequence[str] = ()) -> str:
     return _CANARY.get(preflight, "").replace("{who}", ", ".join(about) or "an observer")
 
 
-def unread(asked: Asked, n_failed: int = 0) -> str:
+def unread(asked: RunSpec, n_failed: int = 0) -> str:
     """What is said where a judge was shown pictures and nobody read what is written in them; empty elsewhere.
 
     n_failed: how many pictures the injection_reader could not read.

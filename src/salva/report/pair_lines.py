@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
-from salva.core.asked import Asked
 from salva.core.command import command_for
 from salva.core.judged import Judged
 from salva.core.legible import legible
+from salva.core.run_spec import RunSpec
 from salva.core.source import ImageSource, Seen
 from salva.core.verdict import Failure, observers_text
 from salva.store.blobs import Blobs
@@ -22,7 +22,7 @@ from salva.store.images import UnnamedImages
 from salva.store.runfile import read_run_file
 
 
-def lines_of(judged: Judged, images: ImageSource, directory: Path, chosen: Asked) -> Iterator[str]:
+def lines_of(judged: Judged, images: ImageSource, directory: Path, chosen: RunSpec) -> Iterator[str]:
     """What to know of a pair; pictures are named by the path that the run was given under.
 
     chosen: what was asked, of all of the suite and less what stands at its default.

@@ -14,13 +14,13 @@ from pathlib import Path
 
 from salva import component_facts, registry
 from salva.core.about import options_of
-from salva.core.asked import NOTHING, Asked
 from salva.core.blame import blaming
 from salva.core.case import Case, unit_of
 from salva.core.chart import Chart
 from salva.core.fingerprint import Json
 from salva.core.judged import Effort, Judged, JudgedBy, Judgements, SetFigure
 from salva.core.protocols import Metric
+from salva.core.run_spec import NOTHING, RunSpec
 from salva.core.source import REAL, RunRecords
 from salva.core.table import Cell, KeyFigure, Table
 from salva.core.verdict import Outcome, Verdict
@@ -111,7 +111,7 @@ class Summary:
     suite: str
     cases: int
     by_model: tuple[ModelSummary, ...]
-    asked: Asked = NOTHING
+    asked: RunSpec = NOTHING
     """What the run was asked for, as it is judged now."""
     directory: str = ""
     unit: str = "pairs"
@@ -179,7 +179,7 @@ def summarise(
     cases: Sequence[Case],
     verdicts: Sequence[Verdict],
     *,
-    asked: Asked = NOTHING,
+    asked: RunSpec = NOTHING,
     directory: str = "",
     is_whole: bool = False,
     figures: Mapping[str, Sequence[SetFigure]] | None = None,
@@ -267,13 +267,13 @@ def _painting_tables(records: RunRecords, model: str) -> Iterator[Table]:
     yield from painting_tables(records.painted, model, speaking)
 
 
-def judgements_on(suite: str, cases: Sequence[Case], verdicts: Sequence[Verdict], asked: Asked) -> Judgements:
+def judgements_on(suite: str, cases: Sequence[Case], verdicts: Sequence[Verdict], asked: RunSpec) -> Judgements:
     """All verdicts on one model with those that lead, as the suite and the run say."""
     about = component_facts.suite_about(suite)
-    return judgements(cases, verdicts, _checks(asked, verdicts), asked.headline, about.leads, about.apart)
+    return judgements(cases, verdicts, _checks(asked, verdicts), asked.check, about.leads, about.apart)
 
 
-def _summarise_model(model: str, judged: Judgements, suite: str, asked: Asked, is_whole: bool) -> ModelSummary:
+def _summarise_model(model: str, judged: Judgements, suite: str, asked: RunSpec, is_whole: bool) -> ModelSummary:
     leading = judged.headline
     outcomes = Counter(pair.verdict.outcome for pair in leading)
     errors = Counter(
@@ -366,7 +366,7 @@ def _metrics(suite: str) -> Iterator[Metric]:
         yield metric(options_of(metric)())
 
 
-def _checks(asked: Asked, verdicts: Sequence[Verdict]) -> dict[str, JudgedBy]:
+def _checks(asked: RunSpec, verdicts: Sequence[Verdict]) -> dict[str, JudgedBy]:
     """The checks a run was asked for, with their options, and any others that judged."""
     options = {check.name: check.options for check in asked.checks}
     options |= {verdict.check: {} for verdict in verdicts if verdict.check not in options}

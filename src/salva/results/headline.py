@@ -11,9 +11,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import repeat
 
-from salva.core.asked import OWN
 from salva.core.case import Case
 from salva.core.judged import Judged, JudgedBy, Judgements, Rate
+from salva.core.run_spec import OWN
 from salva.core.verdict import CONTROL, PAIR, Observers, Verdict
 
 Rates = Mapping[str, Rate | None]

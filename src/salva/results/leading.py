@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 
-from salva.core.asked import OWN
 from salva.core.case import Case, unit_of
 from salva.core.counted import counted
 from salva.core.judged import Judgements, Rate
+from salva.core.run_spec import OWN
 from salva.results.chance import chance_of, chance_to_differ
 from salva.results.headline import MACRO, is_apart, of_main_observers
 from salva.results.rates import DECIDED, Figure, headline_figure, rates_of

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import comb
 
-from salva.core.asked import OWN
 from salva.core.judged import Judged, Judgements, Rate
+from salva.core.run_spec import OWN
 from salva.results.headline import check_of, is_apart, of_main_observers
 from salva.stats.intervals import Interval
 from salva.stats.rates import difference_interval

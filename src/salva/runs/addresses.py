@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from salva.core.fingerprint import Json
 from salva.core.options import endpoint_options
-from salva.core.spec import Binding, RunSpec
+from salva.core.plan import Binding, Plan
 from salva.errors import UsageError
 from salva.messages import message
 from salva.store.records import StoredComponent
@@ -14,20 +14,20 @@ from salva.store.records import StoredComponent
 _KEY = "endpoint"
 
 
-def refuse_moved(spec: RunSpec, components: Iterable[StoredComponent]) -> None:
+def refuse_moved(plan: Plan, components: Iterable[StoredComponent]) -> None:
     """UsageError where a component of this run answered at another address before."""
-    for binding in (*spec.models, *spec.observers()):
+    for binding in (*plan.models, *plan.observers()):
         if elsewhere := _address_before(binding, components):
             option = f"{binding.role}.{endpoint_options(type(binding.options))[0]}"
             values = {"role": binding.role, "name": binding.label, "before": elsewhere, "now": binding.address}
             raise UsageError(message("endpoint-moved", **values, option=option))
 
 
-def moved_labels(spec: RunSpec, components: Iterable[StoredComponent]) -> dict[tuple[str, str], str]:
+def moved_labels(plan: Plan, components: Iterable[StoredComponent]) -> dict[tuple[str, str], str]:
     """By role and name, a label for each observer whose earlier answers came from another address."""
     return {
         (binding.role, binding.label): f"{binding.label}(endpoint={binding.address})"
-        for binding in spec.observers()
+        for binding in plan.observers()
         if _address_before(binding, components)
     }
 

@@ -11,11 +11,11 @@ import json
 from pathlib import Path
 
 from salva.core.addresses import plain_words
-from salva.core.asked import Asked, AskedComponent, Choice
+from salva.core.run_spec import Choice, ComponentSpec, RunSpec
 from salva.core.fingerprint import Json
 from salva.core.options import as_typed, fields_of
-from salva.core.run_json import RunFile
-from salva.core.spec import Binding, RunSpec
+from salva.core.run_file import new_run_file, RunFile
+from salva.core.plan import Binding, Plan
 from salva.errors import UsageError
 from salva.messages import message
 from salva.registry import rebind
@@ -29,7 +29,7 @@ RUNS = Path("runs")
 _OURS = {LOCK_FILE, DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", f"{DATABASE}-journal", IMAGES, f".{RUN_FILE}.tmp"}
 
 
-def resume_or_start(directory: Path, spec: RunSpec, noted: RunFile | None = None) -> RunSpec:
+def resume_or_start(directory: Path, plan: Plan, noted: RunFile | None = None) -> Plan:
     """The specification with the options of the run that a directory holds; UsageError where it holds another run.
 
     noted: what the store remembers, where run.json is lost.
@@ -39,19 +39,19 @@ def resume_or_start(directory: Path, spec: RunSpec, noted: RunFile | None = None
     content = read_run_file(directory) or noted
     if content is None:
         refuse_strangers(directory)
-        return spec
-    asked = spec.asked().redacted()
-    if differences := _differences(content.choice, asked.chosen(spec.defaults).words()):
+        return plan
+    asked = plan.run_spec().redacted()
+    if differences := _differences(content.choice, asked.without_defaults(plan.defaults).choice()):
         raise UsageError(message("run-differs", path=str(directory), differences="; ".join(differences)))
-    return _with_recorded(spec, content.asked)
+    return _with_recorded(plan, content.spec)
 
 
-def recorded_options(spec: RunSpec, resumed: RunSpec) -> list[str]:
+def recorded_options(plan: Plan, resumed: Plan) -> list[str]:
     """The options that a run keeps and that the command alone would set otherwise."""
-    now = {(part.role, part.name): part.options for part in spec.asked().components()}
+    now = {(part.role, part.name): part.options for part in plan.run_spec().components()}
     return [
         f"{part.role}.{option} {_short(value)}"
-        for part in resumed.asked().components()
+        for part in resumed.run_spec().components()
         for option, value in part.options.items()
         if now[part.role, part.name].get(option) != value
     ]
@@ -85,19 +85,19 @@ def _short(value: Json) -> str:
     return text if len(text) <= 120 else f"{text[:117]}..."
 
 
-def _with_recorded(spec: RunSpec, made: Asked) -> RunSpec:
+def _with_recorded(plan: Plan, made: RunSpec) -> Plan:
     """The same run with every option as it was."""
     before = {(part.role, part.name): part for part in made.components()}
-    now = {(part.role, part.name): part for part in spec.asked().redacted().components()}
+    now = {(part.role, part.name): part for part in plan.run_spec().redacted().components()}
 
     def keep(binding: Binding) -> Binding:
         key = binding.role, binding.label
         return _with_options(binding, before[key], now[key]) if key in before else binding
 
-    return dataclasses.replace(spec.with_each(keep), checks=tuple(map(keep, spec.checks)))
+    return dataclasses.replace(plan.with_each(keep), checks=tuple(map(keep, plan.checks)))
 
 
-def _with_options(binding: Binding, before: AskedComponent, now: AskedComponent) -> Binding:
+def _with_options(binding: Binding, before: ComponentSpec, now: ComponentSpec) -> Binding:
     """A binding with the options it had; those that stay are left alone, since what is stored may be redacted."""
     fields = fields_of(type(binding.options))
     changes: dict[str, str] = {}

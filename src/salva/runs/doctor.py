@@ -17,7 +17,7 @@ from pathlib import Path
 
 from salva.assets.files import asset_names, read_asset
 from salva.core.blame import blaming, translating
-from salva.core.spec import Binding
+from salva.core.plan import Binding
 from salva.core.versions import installed_version
 from salva.errors import PluginError, SalvaError, install_line
 from salva.hardware.cores import n_cores

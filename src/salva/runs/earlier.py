@@ -10,10 +10,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from salva.core.asked import Asked
+from salva.core.run_spec import RunSpec
 from salva.core.fingerprint import Json, fingerprint
 from salva.core.source import Spent
-from salva.core.spec import Binding, RunSpec
+from salva.core.plan import Binding, Plan
 from salva.errors import SalvaError
 from salva.store.queries import spent
 from salva.store.reading import DATABASE
@@ -57,7 +57,7 @@ class Known:
         return None, "no earlier run here says how many tokens a question takes"
 
 
-def known_before(folder: Path, directory: Path, spec: RunSpec) -> Known:
+def known_before(folder: Path, directory: Path, plan: Plan) -> Known:
     """What the runs of a folder tell of this one."""
     sums: dict[tuple[str, str], dict[str, float]] = {}
     seconds = n_images = 0.0
@@ -66,7 +66,7 @@ def known_before(folder: Path, directory: Path, spec: RunSpec) -> Known:
         with suppress(SalvaError), open_run(run) as store:
             for line in spent(store):
                 _add(sums.setdefault((line.role, line.label), {}), line)
-            pace = _pace(store) if run == directory or _is_alike(run, spec) else None
+            pace = _pace(store) if run == directory or _is_alike(run, plan) else None
             if pace is not None:
                 seconds, n_images, n_runs = seconds + pace[0], n_images + pace[1], n_runs + 1
     calls = {key: _means(total) for key, total in sums.items() if total["n_done"]}
@@ -81,15 +81,15 @@ def _newest(folder: Path) -> Iterator[Path]:
     yield from (run for _, run in sorted(runs, reverse=True)[:_N_RUNS])
 
 
-def _is_alike(run: Path, spec: RunSpec) -> bool:
+def _is_alike(run: Path, plan: Plan) -> bool:
     """Whether the same models paint and the same observers look."""
     content = read_run_file(run)
     if content is None:
         return False
-    return _who(content.asked) == _who(spec.asked())
+    return _who(content.spec) == _who(plan.run_spec())
 
 
-def _who(asked: Asked) -> tuple[frozenset[str], frozenset[tuple[str, str]]]:
+def _who(asked: RunSpec) -> tuple[frozenset[str], frozenset[tuple[str, str]]]:
     models = frozenset(fingerprint([model.name, dict(model.options)]) for model in asked.models)
     return models, frozenset((observer.role, observer.name) for observer in asked.observers)
 

@@ -17,7 +17,7 @@ from salva.core.image import ImageRef
 from salva.core.observation import Answer, Observation
 from salva.core.options import open_pinned
 from salva.core.protocols import Need, Query, ImageObservations
-from salva.core.spec import Binding, RunSpec
+from salva.core.plan import Binding, Plan
 from salva.engine.actors import Actor
 from salva.engine.cast import AppliedCheck, Cast, with_needs
 from salva.errors import SalvaError
@@ -25,7 +25,7 @@ from salva.results.uncheckable import why_unchecked
 from salva.runs.directory import resume_or_start
 from salva.runs.earlier import Known, known_before
 from salva.runs.planning import foresee, question_file, refuse_unwatched
-from salva.runs.plan import n_pictures, remarks
+from salva.runs.cases import n_pictures, remarks
 from salva.runs.vocabulary import known_names
 from salva.store.reading import DATABASE
 from salva.store.records import WHOLE
@@ -115,23 +115,23 @@ class _Tally:
                         sure.add(one)
 
 
-def forecast(spec: RunSpec, directory: Path) -> Forecast:
+def forecast(plan: Plan, directory: Path) -> Forecast:
     """What the run of a specification would do in a directory; refused as the run would be."""
-    for binding in spec.observers():
+    for binding in plan.observers():
         open_pinned(binding.options)
-    spec = resume_or_start(directory, spec)
-    refuse_unwatched(spec)
-    cast_ = Cast.of(spec, names=known_names(spec.detector))
-    tally = _Tally(file=question_file(spec))
-    foreseen = foresee(spec, cast_, tally.add)
-    known = known_before(directory.parent, directory, spec)
+    plan = resume_or_start(directory, plan)
+    refuse_unwatched(plan)
+    cast_ = Cast.of(plan, names=known_names(plan.detector))
+    tally = _Tally(file=question_file(plan))
+    foreseen = foresee(plan, cast_, tally.add)
+    known = known_before(directory.parent, directory, plan)
     there = _there(directory)
     work = []
-    for binding in spec.models:
-        n_each = n_pictures(tally.painted, sees_formula=binding.about.sees_formula) * spec.repeats
+    for binding in plan.models:
+        n_each = n_pictures(tally.painted, sees_formula=binding.about.sees_formula) * plan.spec.repeats
         work.append(_work(binding, binding.label, n_each, n_each, known, there))
     n_images = sum(part.n for part in work)
-    n_times = spec.repeats * len(spec.models)
+    n_times = plan.spec.repeats * len(plan.models)
     for actor, sure, most in tally.looks.values():
         if actor.binding is not None:
             work.append(_work(actor.binding, actor.label, len(sure) * n_times, len(most) * n_times, known, there))
@@ -142,7 +142,7 @@ def forecast(spec: RunSpec, directory: Path) -> Forecast:
         ways=tally.ways,
         reasons=tally.reasons,
         opened_by=foreseen.opened_by,
-        remarks=(*spec.notes, *remarks(spec)),
+        remarks=(*plan.notes, *remarks(plan)),
         leading=foreseen.leading,
         n_led=foreseen.n_led,
         work=tuple(work),

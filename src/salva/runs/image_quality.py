@@ -20,10 +20,10 @@ from salva.core.protocols import ObserveRequest, Query
 from salva.engine.actors import Actor
 from salva.engine.guard import build
 from salva.engine.progress import Progress, SilentProgress
+from salva.core.run_spec import ComponentSpec
 from salva.errors import BackendError, SalvaError, StoreError, UsageError
 from salva.imaging.files import SUFFIXES, decode_picture
 from salva.registry import bind
-from salva.runs.binding import component_spec
 from salva.stats.frechet import Quality, fid, fit_temperature, gaussian_of, inception_score
 from salva.store.records import Status
 from salva.store.runfile import read_run_file
@@ -151,7 +151,7 @@ def calibrated_temperature(
 
 def built_embedder(embedder: str, settings: Mapping[str, str] | None) -> tuple[Actor, object]:
     """The embedder of a name, with what its keys are made of."""
-    actor = Actor.of(bind(component_spec("embedder", embedder, settings)))
+    actor = Actor.of(bind(ComponentSpec.parse("embedder", embedder, settings)))
     assert actor.binding is not None, "just bound"
     return actor, build(actor.binding)
 

@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
-from salva.core.asked import Asked
+from salva.core.run_spec import RunSpec
+import msgspec
+from msgspec import structs
 from salva.core.case import Case
 from salva.core.fingerprint import Json, fingerprint
-from salva.core.run_json import Judged, Resolved, RunFile
-from salva.core.spec import Binding, RunSpec
+from salva.core.run_file import Judging, new_run_file, ResolvedComponent, RunFile
+from salva.core.plan import Binding, Plan
 from salva.core.verdict import observers_text
 from salva.engine.cast import Cast
 from salva.errors import StoreError, UsageError
@@ -32,6 +34,10 @@ RULES = "rules"
 """The note of a run on the rule that each check judged by."""
 
 
+_COMPONENTS = {"suite", "models", "observers", "checks", "preflight", "injection_reader"}
+"""Fields of a specification that are compared part by part, or that make no other run."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseCount:
     """How much a run has to paint, for each model and repeat."""
@@ -40,14 +46,14 @@ class CaseCount:
     n_prompts: int
 
 
-def stamp_of(spec: RunSpec) -> str:
+def stamp_of(plan: Plan) -> str:
     """What a finished run is finished for: everything asked, and the exact components that answered."""
-    asked = replace(spec.asked(), preflight=True)
-    return fingerprint([asked.to_json(), [binding.identity() for binding in spec.bindings()]])
+    asked = structs.replace(plan.run_spec(), preflight=True)
+    return fingerprint([msgspec.to_builtins(asked), [binding.identity() for binding in plan.bindings()]])
 
 
 def finished_summary(
-    directory: Path, spec: RunSpec, retry_refused: bool, retry_unreadable: bool = False, images_at: str = ""
+    directory: Path, plan: Plan, retry_refused: bool, retry_unreadable: bool = False, images_at: str = ""
 ) -> RunSummary | None:
     """What a finished run came to, without touching anything; None when there is work to do."""
     content = read_run_file(directory)
@@ -60,8 +66,8 @@ def finished_summary(
         n_unreadable = store.n_unreadable()
         if not has_all_files(store) or (retry_unreadable and n_unreadable):
             return None
-        refuse_moved(spec, store.components())
-    if not isinstance(stamp, dict) or stamp.get("stamp") != stamp_of(spec):
+        refuse_moved(plan, store.components())
+    if not isinstance(stamp, dict) or stamp.get("stamp") != stamp_of(plan):
         return None
     outcomes = cast("dict[str, int]", stamp["outcomes"])
     if retry_refused and outcomes.get("ERROR"):
@@ -80,16 +86,16 @@ def asked_before(store: RunStore) -> RunFile | None:
     """What the store itself remembers of what was asked, for a run that lost its run.json."""
     asked = store.meta().get(ASKED)
     try:
-        return None if asked is None else RunFile.from_json(asked)
-    except ValueError as error:
+        return None if asked is None else msgspec.convert(asked, RunFile)
+    except msgspec.MsgspecError as error:
         raise StoreError(
             f"{str(store.path)!r} does not say what was asked ({error}): somebody edited it; restore it from a copy"
         ) from error
 
 
-def asked_otherwise(stored: Asked, noted: Asked) -> str:
+def asked_otherwise(stored: RunSpec, noted: RunSpec) -> str:
     """What run.json says was asked and the store does not; empty where they agree on all that both speak of."""
-    for name in ("size", "shard", "repeats", "seed", "control", "only", "headline"):
+    for name in sorted({*RunSpec.__struct_fields__} - _COMPONENTS):
         if getattr(stored, name) != getattr(noted, name):
             return f"{name} {getattr(stored, name)!r}"
     before = {(part.role, part.name): part.options for part in noted.components()}
@@ -105,35 +111,35 @@ def asked_otherwise(stored: Asked, noted: Asked) -> str:
     return ""
 
 
-def open_ledger(store: RunStore, spec: RunSpec, cast_: Cast, environment: Mapping[str, Json]) -> list[str]:
+def open_ledger(store: RunStore, plan: Plan, cast_: Cast, environment: Mapping[str, Json]) -> list[str]:
     """Write down what is asked, who answers and where; under the run lock, before any work. What to tell of it."""
-    observers = (*spec.observers(), *(b for b in (spec.colour_reader, spec.injection_reader) if b is not None))
+    observers = (*plan.observers(), *(b for b in (plan.colour_reader, plan.injection_reader) if b is not None))
     components = (
-        Resolved(role="suite", identity=spec.suite.identity()),
-        *(Resolved(role="model", identity=actor.identity, component_id=actor.component_id) for actor in cast_.models),
+        ResolvedComponent(role="suite", identity=plan.suite.identity()),
+        *(ResolvedComponent(role="model", identity=actor.identity, component_id=actor.component_id) for actor in cast_.models),
         *(
-            Resolved(role=b.role, identity=b.identity(), label=b.label if b.typed else "")
-            for b in (*observers, *spec.checks)
+            ResolvedComponent(role=b.role, identity=b.identity(), label=b.label if b.typed else "")
+            for b in (*observers, *plan.checks)
         ),
     )
-    content = read_run_file(store.directory) or RunFile(asked=spec.asked(), environment=environment)
+    content = read_run_file(store.directory) or new_run_file(plan.run_spec(), environment=environment)
     is_new_place = environment not in (content.environment, *content.resumed_in)
-    asked = content.asked.regrouped(spec.asked())
-    fresh = replace(
+    asked = content.spec.with_groups_of(plan.run_spec())
+    fresh = structs.replace(
         content,
-        asked=asked,
-        choice=content.choice or spec.choice(),
+        spec=asked,
+        choice=content.choice or plan.choice(),
         components=components,
         resumed_in=(*content.resumed_in, environment) if is_new_place else content.resumed_in,
         # Others may have looked as often by now: the run's own eyes lead again.
-        judged=None if content.judged is None else Judged(asked=asked, leading=leading_eyes(store, cast_)),
+        judging=None if content.judging is None else Judging(spec=asked, leading=leading_eyes(store, cast_)),
         images=store.images_at(),
     )
     keep_run_file(store, fresh)
-    store.set_meta(ASKED, RunFile(asked=spec.asked().redacted(), choice=fresh.choice).to_json())
+    store.set_meta(ASKED, msgspec.to_builtins(new_run_file(plan.run_spec().redacted(), choice=fresh.choice)))
     packages = environment.get("packages")
     store.set_meta("salva_version", packages.get("salva") if isinstance(packages, dict) else None)
-    judged_anew = keep_rules(store, spec.checks)
+    judged_anew = keep_rules(store, plan.checks)
     keep_names(store, cast_)
     for actor in cast_.actors():
         store.put_component(actor.stored())
@@ -153,7 +159,7 @@ def leading_eyes(store: RunStore, cast_: Cast) -> dict[str, str]:
 
 
 def _is_judged_otherwise(content: RunFile) -> bool:
-    return content.judged is not None and content.judged.asked.to_json() != content.asked.to_json()
+    return content.judging is not None and content.judging.spec != content.spec
 
 
 def keep_rules(store: RunStore, checks: Iterable[Binding]) -> list[str]:
@@ -181,14 +187,14 @@ def keep_rules(store: RunStore, checks: Iterable[Binding]) -> list[str]:
     return [f"made anew from what is stored: the verdicts of {', '.join(changed)}"] if changed else []
 
 
-def keep_cases(store: RunStore, spec: RunSpec, cases: Iterable[tuple[int, Case]]) -> CaseCount:
+def keep_cases(store: RunStore, plan: Plan, cases: Iterable[tuple[int, Case]]) -> CaseCount:
     """Store the run's cases once, each at its place."""
     kept = store.meta().get(CASES)
     counted = stored_count(store)
     if isinstance(kept, dict) and counted is not None:
-        if _less_version(kept["suite"]) != _less_version(spec.suite.identity()):
+        if _less_version(kept["suite"]) != _less_version(plan.suite.identity()):
             raise UsageError(
-                f"{str(store.directory)!r} was made from other prompts: what suite {spec.suite.label!r} reads has "
+                f"{str(store.directory)!r} was made from other prompts: what suite {plan.suite.label!r} reads has "
                 "changed since. Choose another directory with --out, or put the file back as it was"
             )
         if store.n_cases() != counted.n_cases:
@@ -204,8 +210,8 @@ def keep_cases(store: RunStore, spec: RunSpec, cases: Iterable[tuple[int, Case]]
         n_cases += 1
         n_prompts += len(case.prompts)
     if n_cases == 0:
-        raise UsageError(f"the suite {spec.suite.label!r} gives no case for --size {spec.size}")
-    store.set_meta(CASES, {"suite": spec.suite.identity(), "n_cases": n_cases, "n_prompts": n_prompts})
+        raise UsageError(f"the suite {plan.suite.label!r} gives no case for --size {plan.spec.size}")
+    store.set_meta(CASES, {"suite": plan.suite.identity(), "n_cases": n_cases, "n_prompts": n_prompts})
     store.flush()
     return CaseCount(n_cases=n_cases, n_prompts=n_prompts)
 
@@ -224,10 +230,10 @@ def stored_count(store: RunReader) -> CaseCount | None:
     return CaseCount(n_cases=n_cases, n_prompts=n_prompts)
 
 
-def stamp_finished(store: RunStore, spec: RunSpec, summary: RunSummary) -> None:
+def stamp_finished(store: RunStore, plan: Plan, summary: RunSummary) -> None:
     """Say that the same command has nothing left to do."""
     n_images = summary.n_rendered + summary.n_reused
-    store.set_meta(FINISHED, {"stamp": stamp_of(spec), "outcomes": dict(summary.outcomes), "n_images": n_images})
+    store.set_meta(FINISHED, {"stamp": stamp_of(plan), "outcomes": dict(summary.outcomes), "n_images": n_images})
     store.flush()
 
 

@@ -6,13 +6,16 @@ been made in one piece: the command without --shard goes on with it, and has not
 
 from __future__ import annotations
 
+from msgspec import structs
+
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from salva.core.asked import Asked
+from salva.core.run_spec import RunSpec
+import msgspec
 from salva.core.fingerprint import Json
-from salva.core.run_json import RunFile
+from salva.core.run_file import new_run_file, RunFile
 from salva.core.shard import Shard
 from salva.engine.progress import Progress
 from salva.errors import StoreError, UsageError
@@ -20,14 +23,14 @@ from salva.runs.directory import refuse_strangers
 from salva.runs.ledger import ASKED, CASES, FINISHED, RULES, asked_before
 from salva.store.images import IMAGES_AT
 from salva.store.joining import join_rows
-from salva.store.records import FIGURES, GATE, IN_VAIN, PACE, PASSED, STOPPED, TOLD, UNTRIED, WHOLE
+from salva.store.records import FIGURES, GATE, IN_VAIN, PACE, PASSED, STOPPED, WARNED, UNTRIED, WHOLE
 from salva.store.runfile import DIGESTS, keep_run_file, read_run_file
 from salva.store.sqlite import RunStore, open_run
 
 _STAGE = "merging"
 _OF_ONE_PART = {ASKED, CASES, DIGESTS, FINISHED, GATE, FIGURES, IMAGES_AT, WHOLE}
 """Notes that say nothing about the whole, or are made anew for it."""
-_LISTS = {PASSED, TOLD, UNTRIED, STOPPED}
+_LISTS = {PASSED, WARNED, UNTRIED, STOPPED}
 _ALIKE = {RULES: "was judged by other rules", "salva_version": "was made by another version of salva"}
 _WHOLE_RUN = Shard(index=1, n=1)
 
@@ -68,13 +71,13 @@ def merge(directories: Sequence[Path], out: Path, progress: Progress) -> Merged:
     content = _content(parts)
     _check_out(out, content)
     with open_run(out, "write", images_at=content.images) as store:
-        if (before := asked_before(store)) is not None and before.asked.to_json() != content.asked.to_json():
+        if (before := asked_before(store)) is not None and before.spec != content.spec:
             raise UsageError(f"{str(out)!r} holds another run; choose another directory with --out")
         # What was read so far may have been written on since: notes and rows are taken of one moment each.
         store.drop_meta(WHOLE)
         store.drop_meta(FINISHED)
         keep_run_file(store, content)
-        store.set_meta(ASKED, RunFile(asked=content.asked.redacted(), choice=content.choice).to_json())
+        store.set_meta(ASKED, msgspec.to_builtins(new_run_file(content.spec.redacted(), choice=content.choice)))
         store.flush()
         metas = []
         progress.start(_STAGE, sum(part.n_images for part in parts))
@@ -108,7 +111,7 @@ def _read(directory: Path) -> _Part:
             f"{str(directory)!r} was imported from files of others; shards are made by `salva run --shard`"
         )
     try:
-        shard = Shard.parse(content.asked.shard) if content.asked.shard else _WHOLE_RUN
+        shard = Shard.parse(content.spec.shard) if content.spec.shard else _WHOLE_RUN
     except UsageError as error:
         raise StoreError(f"{str(directory)!r}: run.json was edited ({error}); restore it from a copy") from error
     with open_run(directory) as store:
@@ -132,12 +135,13 @@ def _check_alike(first: _Part, part: _Part) -> None:
 
 def _comparable(part: _Part) -> Json:
     """All that shards of one run have in common, less where they ran."""
-    whole = replace(part.content, asked=_less_shard(part.content.asked), environment={}, resumed_in=())
-    return {**whole.to_json(), "choice": {}, "number of shards": part.shard.n}
+    spec = _less_shard(part.content.spec)
+    whole = structs.replace(part.content, spec=spec, environment={}, resumed_in=(), choice={})
+    return {**msgspec.to_builtins(whole), "number of shards": part.shard.n}
 
 
-def _less_shard(asked: Asked) -> Asked:
-    return replace(asked, shard="")
+def _less_shard(asked: RunSpec) -> RunSpec:
+    return structs.replace(asked, shard="")
 
 
 def _differences(first: Json, other: Json, where: str = "") -> Iterator[str]:
@@ -180,9 +184,9 @@ def _content(parts: Sequence[_Part]) -> RunFile:
     places = [place for part in parts for place in (part.content.environment, *part.content.resumed_in)]
     others = [place for number, place in enumerate(places) if place not in places[:number]][1:]
     choice = {name: value for name, value in first.choice.items() if name != "shard"}
-    judged = first.judged and replace(first.judged, asked=_less_shard(first.judged.asked))
-    return replace(
-        first, asked=_less_shard(first.asked), choice=choice, judged=judged, resumed_in=tuple(others)
+    judging = first.judging and structs.replace(first.judging, spec=_less_shard(first.judging.spec))
+    return structs.replace(
+        first, spec=_less_shard(first.spec), choice=choice, judging=judging, resumed_in=tuple(others)
     )
 
 
@@ -193,7 +197,7 @@ def _check_out(out: Path, content: RunFile) -> None:
     there = read_run_file(out)
     if there is None:
         refuse_strangers(out)
-    elif difference := next(_differences(content.asked.to_json(), there.asked.to_json()), ""):
+    elif difference := next(_differences(*map(msgspec.to_builtins, (content.spec, there.spec))), ""):
         raise UsageError(f"{str(out)!r} holds another run ({difference}); choose another directory with --out")
 
 

@@ -17,7 +17,7 @@ from salva.core.case import Case
 from salva.core.counted import counted as so_many
 from salva.core.fingerprint import Json
 from salva.core.protocols import Executor
-from salva.core.spec import Binding, RunSpec
+from salva.core.plan import Binding, Plan
 from salva.engine.budget import Budget, Limits, check_prices
 from salva.engine.cast import Cast
 from salva.engine.failed_last import failed_last
@@ -41,7 +41,7 @@ from salva.runs.ledger import (
     open_ledger,
     stamp_finished,
 )
-from salva.runs.plan import placed_cases, planned_cases
+from salva.runs.cases import placed_cases, planned_cases
 from salva.runs.summary import RunSummary
 from salva.runs.vocabulary import known_names
 from salva.runs.workplaces import open_executor
@@ -53,7 +53,7 @@ STAGES = ("painting", "looking", "judging")
 
 
 def execute(
-    spec: RunSpec,
+    plan: Plan,
     directory: Path,
     progress: Progress,
     *,
@@ -69,23 +69,23 @@ def execute(
     executor: where components run; no part of the specification, since it changes no outcome. None: threads here.
     images_at: the address of the image files, where they are not to be in the directory.
     """
-    for note in spec.notes:
+    for note in plan.notes:
         progress.note(note)
     budget = Budget(limits)
-    check_prices((*spec.models, *spec.observers()), limits or Limits())
-    if spec.control and spec.repeats < 2:
-        raise UsageError(f"--control needs at least 2 repeats to compare seeds, got {spec.repeats}; add --repeats 2")
-    spec = resume_or_start(directory, wanted := spec)
-    if kept := recorded_options(wanted, spec):
+    check_prices((*plan.models, *plan.observers()), limits or Limits())
+    if plan.spec.control and plan.spec.repeats < 2:
+        raise UsageError(f"--control needs at least 2 repeats to compare seeds, got {plan.spec.repeats}; add --repeats 2")
+    plan = resume_or_start(directory, wanted := plan)
+    if kept := recorded_options(wanted, plan):
         progress.note(message("resumed-with-recorded-options", path=str(directory), options=", ".join(kept)))
-    finished = finished_summary(directory, spec, retry_refused, retry_unreadable, images_at)
+    finished = finished_summary(directory, plan, retry_refused, retry_unreadable, images_at)
     if finished is not None:
         return finished
-    refuse_unwatched(spec)
+    refuse_unwatched(plan)
     names, is_new = None, not (directory / DATABASE).is_file()
     if is_new:
-        names = known_names(spec.detector)
-        for line in foresee(spec, Cast.of(spec, names=names)).lines:
+        names = known_names(plan.detector)
+        for line in foresee(plan, Cast.of(plan, names=names)).lines:
             progress.note(line)
     with (
         undone_if_refused(directory),
@@ -93,13 +93,13 @@ def execute(
         open_run(directory, "write", images_at=images_at) as store,
     ):
         # Again, now that nobody else can write: two processes may have found the directory empty.
-        spec = resume_or_start(directory, wanted, asked_before(store))
-        refuse_moved(spec, store.components())
-        cast_ = Cast.of(spec, names=names if is_new else known_names(spec.detector, store))
+        plan = resume_or_start(directory, wanted, asked_before(store))
+        refuse_moved(plan, store.components())
+        cast_ = Cast.of(plan, names=names if is_new else known_names(plan.detector, store))
         store.blobs.prepare()
-        for line in open_ledger(store, spec, cast_, environment or surroundings.environment()):
+        for line in open_ledger(store, plan, cast_, environment or surroundings.environment()):
             progress.note(line)
-        counted = keep_cases(store, spec, placed_cases(spec))
+        counted = keep_cases(store, plan, placed_cases(plan))
         lost = find_lost(store, progress)
         summary = flow_through(
             store,
@@ -110,18 +110,18 @@ def execute(
             retry_refused=retry_refused,
             retry_unreadable=retry_unreadable,
             budget=budget,
-            vouch=Preflight(spec, cast_, store, progress, first=_first_cases(spec, store)),
+            vouch=Preflight(plan, cast_, store, progress, first=_first_cases(plan, store)),
             lost=lost,
         )
         tell_healed(store, lost, progress)
         if summary.n_retryable == 0 and summary.n_unpainted == 0:
-            stamp_finished(store, spec, summary)
+            stamp_finished(store, plan, summary)
     return summary
 
 
-def _first_cases(spec: RunSpec, store: RunStore) -> Iterator[Case]:
+def _first_cases(plan: Plan, store: RunStore) -> Iterator[Case]:
     """The cases that observers are tried by: in every shard those of the whole run, for one and the same trial."""
-    yield from planned_cases(replace(spec, shard=None)) if spec.shard else store.cases()
+    yield from planned_cases(plan.asking(shard="")) if plan.shard else store.cases()
 
 
 def flow_through(

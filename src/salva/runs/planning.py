@@ -13,22 +13,23 @@ from functools import cache
 from typing import NamedTuple, cast
 
 from salva.core.about import Naming, about_of, options_of
-from salva.core.asked import OWN
+from salva.core.run_spec import OWN
 from salva.core.case import Case
 from salva.core.counted import counted
 from salva.core.judged import Rate
 from salva.core.options import set_for_kind, target_field, value_of
 from salva.core.protocols import Check
-from salva.core.spec import RunSpec
+from salva.core.plan import Plan
 from salva.engine.cast import DETECTOR, AppliedCheck, Cast
 from salva.engine.guard import build
+from salva.core.run_spec import ComponentSpec
 from salva.errors import MissingRoleError, SalvaError, UsageError
 from salva.results.headline import MACRO, is_apart, leading_check
 from salva.results.uncheckable import why_unchecked
 from salva.results.rates import BOTH_WRONG
 from salva.registry import bind, entries, load
-from salva.runs.binding import component_spec, option_names
-from salva.runs.plan import planned_cases, remarks
+from salva.runs.binding import option_names
+from salva.runs.cases import planned_cases, remarks
 
 _N_REASONS = 6
 EXAMPLE = "mm-grounding-dino"
@@ -49,26 +50,26 @@ class Foreseen(NamedTuple):
 
 
 def foresee(
-    spec: RunSpec, cast_: Cast, also: Callable[[Case, Sequence[AppliedCheck]], None] = lambda _case, _checks: None
+    plan: Plan, cast_: Cast, also: Callable[[Case, Sequence[AppliedCheck]], None] = lambda _case, _checks: None
 ) -> Foreseen:
     """What to tell before painting; a run whose leading check could decide no case is refused.
 
     also: told of every case and the checks it is judged by, for whoever would go through them all again.
     """
-    cases = _Cases(file=question_file(spec), unplayed=_unplayed(spec), apart=spec.suite.about.apart)
-    for case in planned_cases(spec):
+    cases = _Cases(file=question_file(plan), unplayed=_unplayed(plan), apart=plan.suite.about.apart)
+    for case in planned_cases(plan):
         checks = cast_.checks_of(case)
         cases.add(case, checks)
         also(case, checks)
-    _refuse_unheard(spec, cases.kinds)
+    _refuse_unheard(plan, cases.kinds)
     if not cases.n:
         return Foreseen([])  # an empty suite is refused by whoever stores its cases
     rates = {part.label: part.about.rate for part in cast_.checks}
     judging = [name for name in cases.n_led if name != OWN]
-    leading = leading_check(judging, cases.own.elements(), rates, spec.headline, spec.suite.about.leads)
-    if not leading or (spec.headline and leading != spec.headline):
-        raise UsageError(_nothing_to_decide(spec, cases))
-    if spec.suite.about.leads == OWN and not spec.headline and cases.n_led[OWN]:
+    leading = leading_check(judging, cases.own.elements(), rates, plan.spec.check, plan.suite.about.leads)
+    if not leading or (plan.spec.check and leading != plan.spec.check):
+        raise UsageError(_nothing_to_decide(plan, cases))
+    if plan.suite.about.leads == OWN and not plan.spec.check and cases.n_led[OWN]:
         leading = OWN
     untold, n_led = cases.untold.get(leading, []), cases.n_led[leading]
     if len(untold) == n_led:
@@ -78,7 +79,7 @@ def foresee(
             change = f"Leave these out or name another --detector. {_able(unnamed)}"
         some = counted(n_led, "cases")
         raise UsageError(f"{leading}, which leads, could decide none of {some}: {_why(untold)}. {change}")
-    lines, all_cases = remarks(spec), counted(cases.n, "cases")
+    lines, all_cases = remarks(plan), counted(cases.n, "cases")
     if untold:
         lines.append(
             f"{len(untold)} of {all_cases} cannot be decided by {leading}, whatever is painted: {_why(untold)}; "
@@ -96,9 +97,9 @@ def foresee(
         lines.append(left + could)
     n_counted = cases.n_counted(leading, is_truth=rates.get(leading) is Rate.WRONG)
     n_decidable, n_apart = n_counted - len(untold), cases.n_apart[leading]
-    averages = {bound.label: value_of(bound.options, "average") or MACRO for bound in spec.checks}
+    averages = {bound.label: value_of(bound.options, "average") or MACRO for bound in plan.checks}
     # As judging counts them: a plain share is over all of them, and what stands apart leads where nothing else is.
-    if averages.get(leading, MACRO) == MACRO and spec.headline != OWN and n_decidable > n_apart:
+    if averages.get(leading, MACRO) == MACRO and plan.spec.check != OWN and n_decidable > n_apart:
         n_decidable -= n_apart
     return Foreseen(lines, leading, n_decidable, cases.opened_by)
 
@@ -109,11 +110,11 @@ def who_could_tell(opened_by: Mapping[str, int]) -> str:
     return f"who could tell of them, were one named: {', '.join(roles)}" if roles else ""
 
 
-def refuse_null_rate(spec: RunSpec, name: str) -> None:
+def refuse_null_rate(plan: Plan, name: str) -> None:
     """Refuse a gate on a rate that no case of this run could enter."""
     needed = {Rate.WRONG, Rate.INCONSISTENT} if name == BOTH_WRONG else {Rate(name)}
-    cast_ = Cast.of(spec)
-    for case in planned_cases(spec):
+    cast_ = Cast.of(plan)
+    for case in planned_cases(plan):
         if needed <= {applied.part.about.rate for applied in cast_.checks_of(case)}:
             return
     raise UsageError(
@@ -206,12 +207,12 @@ class _Cases:
         return f"of all {self.n}: {', '.join(counted)}" if counted else "nothing is known against them"
 
 
-def _refuse_unheard(spec: RunSpec, kinds: Collection[str]) -> None:
+def _refuse_unheard(plan: Plan, kinds: Collection[str]) -> None:
     """Refuse what is set for questions that nobody asks: it would change nothing, in silence."""
-    heard = [(judge, kinds) for judge in spec.judges]
-    if spec.reader is not None:
+    heard = [(judge, kinds) for judge in plan.judges]
+    if plan.reader is not None:
         # One that judges elsewhere is asked what is written.
-        heard.append((spec.reader, {"answer"}))
+        heard.append((plan.reader, {"answer"}))
     for binding, asked_for in heard:
         for name, kind in set_for_kind(binding.options):
             if kind not in asked_for:
@@ -222,9 +223,9 @@ def _refuse_unheard(spec: RunSpec, kinds: Collection[str]) -> None:
                 )
 
 
-def _unplayed(spec: RunSpec) -> Callable[[str], tuple[Check, str] | None]:
+def _unplayed(plan: Plan) -> Callable[[str], tuple[Check, str] | None]:
     """By name a check that wants for one role that nobody plays here, and that role; built when first asked for."""
-    played = {binding.role for binding in spec.observers()}
+    played = {binding.role for binding in plan.observers()}
 
     @cache
     def find(name: str) -> tuple[Check, str] | None:
@@ -233,8 +234,8 @@ def _unplayed(spec: RunSpec) -> Callable[[str], tuple[Check, str] | None]:
             if len(missing) != 1:
                 return None
             known = option_names("check", name)
-            mine = {option: value for option, value in spec.set_for_checks.items() if option in known}
-            return cast(Check, build(bind(component_spec("check", name, mine)))), missing[0]
+            mine = {option: value for option in known if (value := plan.spec.settings.get(f"check.{option}")) is not None}
+            return cast(Check, build(bind(ComponentSpec.parse("check", name, mine)))), missing[0]
         except SalvaError:
             # One that cannot be had would help nobody, whoever is named; this run does without it.
             return None
@@ -242,21 +243,21 @@ def _unplayed(spec: RunSpec) -> Callable[[str], tuple[Check, str] | None]:
     return find
 
 
-def question_file(spec: RunSpec) -> str:
+def question_file(plan: Plan) -> str:
     """The file of questions that judges are asked from, where one is named."""
-    return next((file for b in spec.checks if (file := value_of(b.options, "questions"))), "")
+    return next((file for b in plan.checks if (file := value_of(b.options, "questions"))), "")
 
 
-def _nothing_to_decide(spec: RunSpec, cases: _Cases) -> str:
+def _nothing_to_decide(plan: Plan, cases: _Cases) -> str:
     """Why no case is one for the check that should lead, and what to ask instead."""
-    who = f"the check {spec.headline!r} has nothing" if spec.headline else "nobody who looks here has anything"
-    looking = ", ".join(f"--{binding.role} {binding.label}" for binding in spec.observers()) or "nobody"
+    who = f"the check {plan.spec.check!r} has nothing" if plan.spec.check else "nobody who looks here has anything"
+    looking = ", ".join(f"--{binding.role} {binding.label}" for binding in plan.observers()) or "nobody"
     roles = list(cases.opened_by) or ["detector", "embedder", "judge"]
     change = f"looking are {looking}: name a {' or '.join(f'--{role}' for role in sorted(roles))}"
     if would_apply := sorted(name for name in cases.n_led if name != OWN):
         change = f"{', '.join(would_apply)} would apply: name one with --check, or leave it out"
-    why = f". Why: {cases.why_left()}" if cases.n_left_out == cases.n and not spec.headline else ""
-    return f"{who} to say about any of {counted(cases.n, 'cases')} ({cases.facts(spec.headline)}); {change}{why}"
+    why = f". Why: {cases.why_left()}" if cases.n_left_out == cases.n and not plan.spec.check else ""
+    return f"{who} to say about any of {counted(cases.n, 'cases')} ({cases.facts(plan.spec.check)}); {change}{why}"
 
 
 def _why(untold: Sequence[AppliedCheck]) -> str:
@@ -269,21 +270,21 @@ def _why(untold: Sequence[AppliedCheck]) -> str:
     return "; ".join([*reasons, *dict.fromkeys(applied.unread for applied in untold if applied.unread)])
 
 
-def refuse_unwatched(spec: RunSpec) -> None:
+def refuse_unwatched(plan: Plan) -> None:
     """Refuse a run whose pictures nobody was named to look at, where what leads needs boxes."""
-    if not spec.wanting:
+    if not plan.wanting:
         return
-    onlooker = next((binding for binding in spec.observers() if "detector" in binding.about.needs_roles), None)
+    onlooker = next((binding for binding in plan.observers() if "detector" in binding.about.needs_roles), None)
     instead = ""
     if onlooker is not None:
         problem = f"the {onlooker.role} {onlooker.label!r} goes by a detector's boxes"
         instead = f"Another {onlooker.role} may need none: --{onlooker.role} NAME. "
     else:
-        leading = _leading_if_watched(spec)
-        if leading not in {binding.label for binding in spec.wanting}:
+        leading = _leading_if_watched(plan)
+        if leading not in {binding.label for binding in plan.wanting}:
             return
         problem = f"the check {leading!r} leads here and goes by a detector's boxes"
-    strangers = [b.label for b in spec.models if not b.about.defaults.get("detector")] or [b.label for b in spec.models]
+    strangers = [b.label for b in plan.models if not b.about.defaults.get("detector")] or [b.label for b in plan.models]
     raise MissingRoleError(
         f"{problem}, and nobody looks at pictures of {', '.join(strangers)} unless named",
         "detector",
@@ -292,22 +293,22 @@ def refuse_unwatched(spec: RunSpec) -> None:
     )
 
 
-def _leading_if_watched(spec: RunSpec) -> str:
+def _leading_if_watched(plan: Plan) -> str:
     """The check that would lead if there were a detector."""
-    checks = {b.label: cast(Check, build(b)) for b in (*spec.wanting, *spec.checks)}
-    rates = {b.label: b.about.rate for b in (*spec.wanting, *spec.checks)}
+    checks = {b.label: cast(Check, build(b)) for b in (*plan.wanting, *plan.checks)}
+    rates = {b.label: b.about.rate for b in (*plan.wanting, *plan.checks)}
     judging: set[str] = set()
     own: list[str] = []
-    wanting = {b.label for b in spec.wanting}
-    for case in planned_cases(spec):
-        allowed = {name for group in case.check_groups for name in group} | {spec.headline} if case.check_groups else checks.keys()
+    wanting = {b.label for b in plan.wanting}
+    for case in planned_cases(plan):
+        allowed = {name for group in case.check_groups for name in group} | {plan.spec.check} if case.check_groups else checks.keys()
         # What is known to judge is not asked again, but for a case that may go several ways.
         asked = {name for name in allowed & checks.keys() if case.check_groups or name not in judging}
         applying = {name for name in asked if checks[name].applies(case)}
         # One that may go another way wants for nobody.
         judging |= (applying - wanting or applying) if case.check_groups else applying
         own.append(case.check)
-    return leading_check(sorted(judging), own, rates, spec.headline, spec.suite.about.leads)
+    return leading_check(sorted(judging), own, rates, plan.spec.check, plan.suite.about.leads)
 
 
 def _able(things: Collection[str] = ()) -> str:

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 
-from salva.core.asked import CANARY, OFF
+from salva.core.run_spec import OFF, PREFLIGHT
 from salva.core.case import Case
 from salva.core.observation import Observation
 from salva.core.protocols import Query
-from salva.core.spec import RunSpec
+from salva.core.plan import Plan
 from salva.engine.actors import Actor
 from salva.engine.cast import Cast, ActorsByRole
 from salva.engine.flow import Flow
@@ -24,7 +24,7 @@ from salva.engine.units import FirstObservation, PutOff
 from salva.errors import UsageError
 from salva.judging.waves import Missing
 from salva.runs.trials import KINDS, DetectorTrial, JudgeTrial, Trial
-from salva.store.records import PASSED, STOPPED, TOLD, UNTRIED
+from salva.store.records import PASSED, STOPPED, WARNED, UNTRIED
 from salva.store.sqlite import RunStore
 
 _N_CASES, _N_QUERIES = 64, 4
@@ -35,13 +35,13 @@ class Preflight:
     """Called by the flow with whoever is about to look for the first time."""
 
     def __init__(
-        self, spec: RunSpec, cast_: Cast, store: RunStore, progress: Progress, *, first: Iterable[Case] | None = None
+        self, plan: Plan, cast_: Cast, store: RunStore, progress: Progress, *, first: Iterable[Case] | None = None
     ) -> None:
         self._cast, self._store, self._progress = cast_, store, progress
         self._first = store.cases() if first is None else first
         """Cases that what is asked is read off."""
-        self._is_off = not spec.preflight
-        of_boxes = (binding for binding in spec.checks if "detector" in binding.about.needs_roles)
+        self._is_off = not plan.spec.preflight
+        of_boxes = (binding for binding in plan.checks if "detector" in binding.about.needs_roles)
         self._thresholds = tuple(getattr(binding.options, "threshold", None) for binding in of_boxes)
 
     def __call__(self, flow: Flow, newcomers: Sequence[Actor]) -> None:
@@ -66,7 +66,7 @@ class Preflight:
             for actor, trial in tried
             if not self._passes(actor, trial, list(islice(seen, len(trial.questions()))))
         ]
-        self._note(TOLD, failed)
+        self._note(WARNED, failed)
         self._note(PASSED, [actor for actor, _ in tried if actor not in failed])
 
     def hold_stored(self) -> None:
@@ -127,7 +127,7 @@ class Preflight:
             if isinstance(outcome, PutOff):
                 raise UsageError(
                     f"--max-cost does not pay for the {len(outcomes)} questions that {who} is asked before anything is "
-                    f"painted; allow more, or leave them out with --set {CANARY}={OFF}"
+                    f"painted; allow more, or leave them out with --set {PREFLIGHT}={OFF}"
                 )
             if isinstance(outcome, Missing):
                 raise UsageError(
@@ -145,6 +145,6 @@ class Preflight:
         ways = [*([finding.advice] if finding.advice else []), f"name another {actor.role}"]
         raise UsageError(
             f"{who} {finding.problem}. What it says of other pictures is worth as little, so the run stopped here: "
-            f"{', '.join(ways)}, or go on all the same with --set {CANARY}={OFF}, which the report will say. What it "
+            f"{', '.join(ways)}, or go on all the same with --set {PREFLIGHT}={OFF}, which the report will say. What it "
             "answered is stored; where it was mended since, another --out asks it anew"
         )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 
 from salva.core.about import about_of, options_of
-from salva.core.asked import AskedComponent
+from salva.core.run_spec import ComponentSpec
 from salva.core.fingerprint import Json
 from salva.core.options import as_typed, default_options, fields_of, target_field
 from salva.registry import load
@@ -17,7 +17,7 @@ from salva.registry import load
 _OURS = "salva."
 
 
-def reached_options(asked: AskedComponent) -> list[str]:
+def reached_options(asked: ComponentSpec) -> list[str]:
     """The options besides its name with which a run sends a component outside."""
     options_class = options_of(load(asked.role, (asked.typed or asked.name).partition("/")[0]))
     fields = fields_of(options_class)
@@ -30,7 +30,7 @@ def reached_options(asked: AskedComponent) -> list[str]:
     ]
 
 
-def reached_by(asked: AskedComponent) -> list[str]:
+def reached_by(asked: ComponentSpec) -> list[str]:
     """What a component reaches outside the run and salva itself, in words; empty for one that reaches nothing.
 
     Of a component that is not salva's nobody knows what its texts mean, so each of them counts off its default.

@@ -15,15 +15,15 @@ from dataclasses import dataclass
 from typing import cast
 
 from salva.core.about import Naming, about_of
-from salva.core.asked import AskedComponent
+from salva.core.run_spec import ComponentSpec
 from salva.core.case import Case
 from salva.core.counted import counted
 from salva.core.fingerprint import Json
 from salva.core.observation import Observation
 from salva.core.options import as_typed
 from salva.core.protocols import INJECTION_READER, Query, Check
-from salva.core.run_json import RunFile
-from salva.core.spec import Binding, ComponentSpec
+from salva.core.run_file import RunFile
+from salva.core.plan import Binding
 from salva.core.verdict import Observers, Verdict, observers_text
 from salva.engine.actors import Actor, requests_of
 from salva.engine.cast import ROLE_ORDER, Cast, ActorsByRole, CheckPart, with_needs
@@ -91,7 +91,7 @@ class _Check:
         self._judged_by: defaultdict[str, set[str]] = defaultdict(set)
         """Case to the checks that it has verdicts of."""
         self._store, self._content = store, content
-        self._asked = content.judged_as().asked
+        self._asked = content.current_judging().spec
         self._components = store.components()
         self._names = remembered_names(store)
         meta = store.meta()
@@ -195,7 +195,7 @@ class _Check:
 
     def _is_leading(self, group: _Group) -> bool:
         """Whether the run is judged by them now: of others there may be less than all."""
-        leading = self._content.judged_as().leading
+        leading = self._content.current_judging().leading
         if group.check in leading:
             return leading[group.check] == observers_text(group.observers)
         return {observer.name for observer in self._asked.observers}.issuperset(group.observers)
@@ -219,7 +219,7 @@ class _Check:
             )
         return CheckPart(label=name, check=cast(Check, build(binding)), about=binding.about)
 
-    def _bound(self, asked: AskedComponent) -> Binding:
+    def _bound(self, asked: ComponentSpec) -> Binding:
         options = {option: as_typed(value) for option, value in asked.options.items()}
         if reached := reached_by(asked):
             raise _UncheckableError(f"the check {asked.name!r} rests on {reached[0]}, which nobody named here again")
@@ -304,7 +304,7 @@ class _Check:
         remembered = self._names.get(detector.component_id, []) if said is Naming.LOADED else []
         return frozenset(map(str, remembered)) or None
 
-    def _expect_none(self, asked: AskedComponent) -> None:
+    def _expect_none(self, asked: ComponentSpec) -> None:
         """A rule of a whole run without a verdict has nothing to say of any case; otherwise somebody took them away."""
         try:
             part = self._part(asked.name)
@@ -318,7 +318,7 @@ class _Check:
 
     def _goes_that_way(self, case: Case, check: str) -> bool:
         """Whether a case that may be judged by several ways can have gone the one of a check: by no other it did."""
-        if not case.check_groups or check == self._asked.headline:
+        if not case.check_groups or check == self._asked.check:
             return True
         judged = self._judged_by[case.case_id]
         return any(check in group and (not judged or judged.intersection(group)) for group in case.check_groups)

@@ -19,15 +19,17 @@ from salva.core.judged import Rate
 from salva.core.observation import Detection, Detections, Observation, Reading, TextSpan
 from salva.core.protocols import Conclusion, Need, ObserveRequest, Query, Rendered, RenderRequest
 from salva.core.scene import Box
-from salva.core.spec import Binding
+from salva.core.plan import Binding
 from salva.core.verdict import Outcome
 from salva.engine.progress import Progress
+from salva.core.run_spec import ComponentSpec
 from salva.errors import PluginError, SalvaError, UsageError
 from salva.judging.waves import Waves, conclude
 from salva.component_facts import rates_of
 from salva.registry import bind, colour_reader, rebind
-from salva.runs.ask import NOBODY, check_threshold, settings_by_role
-from salva.runs.binding import bind_each, bind_checks, component_spec
+from salva.core.run_spec import NOBODY
+from salva.runs.plans import check_threshold, settings_by_role
+from salva.runs.binding import bind_each, bind_checks
 from salva.runs.selftest_cases import COLOURED, nameable
 
 RATE = 0.3
@@ -178,7 +180,7 @@ def make_bench(detector: str, reader: str, settings: Mapping[str, str], seed: in
         if by_role[role]:
             raise UsageError(f"{role}.{next(iter(by_role[role]))} is set, but this test has no {role}")
     bound = {
-        role: next(iter(bind_each(role, (name,) if name != NOBODY else (), by_role[role])), None)
+        role: next(iter(bind_each(role, [ComponentSpec.parse(role, name)] if name != NOBODY else [], by_role[role])), None)
         for role, name in (("detector", detector), ("reader", reader))
     }
     seer = bound["detector"]
@@ -193,7 +195,7 @@ def make_bench(detector: str, reader: str, settings: Mapping[str, str], seed: in
     actors_by_role = {binding.role: binding.build() for binding in observers}
     words = _names(seer, actors_by_role["detector"])
     return Bench(
-        painter=bind(component_spec("model", "painter", by_role["model"])),
+        painter=bind(ComponentSpec.parse("model", "painter", by_role["model"])),
         painters={},
         checks={names[rate]: checks[names[rate]].build() for rate in (Rate.WRONG, Rate.INCONSISTENT)},
         truth=names[Rate.WRONG],

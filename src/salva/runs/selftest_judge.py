@@ -17,18 +17,19 @@ from salva.core.case import Case
 from salva.core.observation import Answer, Observation
 from salva.core.protocols import ObserveOrder, ObserveRequest, Query, Rendered, RenderRequest
 from salva.core.scene import Scene, Thing
-from salva.core.spec import Binding
+from salva.core.plan import Binding
 from salva.core.table import Table
 from salva.core.verdict import ENTITY_DUPLICATION, ENTITY_FORBIDDEN, ENTITY_OMISSION, X_MISPOSITION, Y_MISPOSITION
 from salva.engine.progress import Progress
+from salva.core.run_spec import ComponentSpec
 from salva.errors import RefusedError, UsageError
 from salva.logic.formula import entities
 from salva.logic.notation import parse
 from salva.english.questions import NO, YES, Question, expected_answer, questions_about
 from salva.logic.satisfaction import satisfies
 from salva.registry import bind, rebind
-from salva.runs.ask import settings_by_role
-from salva.runs.binding import bind_each, component_spec
+from salva.runs.plans import settings_by_role
+from salva.runs.binding import bind_each
 from salva.runs.selftest_bench import known, unwrap
 from salva.runs.selftest_cases import COLOURED, WRONG_COLOUR, case_for, nameable
 from salva.runs.selftest_report import FEWEST, Score, rate_cell, score_cells
@@ -145,10 +146,10 @@ def judge_selftest(
     for role in ("suite", "model", "reader", "embedder", "check"):
         if by_role[role]:
             raise UsageError(f"{role}.{next(iter(by_role[role]))} is set, but a test of a judge has no {role}")
-    (binding,) = bind_each("judge", (judge,), by_role["judge"])
+    (binding,) = bind_each("judge", [ComponentSpec.parse("judge", judge)], by_role["judge"])
     seer = None
     if "detector" in binding.about.needs_roles:
-        (bound,) = bind_each("detector", (detector,), by_role["detector"])
+        (bound,) = bind_each("detector", [ComponentSpec.parse("detector", detector)], by_role["detector"])
         seer = bound.build()
     pictures = list(_painted(n_pictures, seed))
     asked = [question for picture in pictures for question in _questions(*picture, binding, seer)]
@@ -158,7 +159,7 @@ def judge_selftest(
 
 def _painted(n_pictures: int, seed: int) -> Iterator[tuple[str, Case, Rendered]]:
     """Every picture with its fault."""
-    painter = bind(component_spec("model", "painter"))
+    painter = bind(ComponentSpec.parse("model", "painter"))
     for fault in ("", *FAULTS):
         works = rebind(painter, {"faults": f"{fault}:1" if fault else ""}).build()
         things = nameable(None, COLOURED) if fault == WRONG_COLOUR else nameable(None)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from salva.core.asked import NOTHING
+from salva.core.run_spec import NOTHING
 from salva.core.case import Case
 from salva.core.fingerprint import Json
 from salva.core.judged import SetFigure
@@ -88,7 +88,7 @@ def set_figures(
 def painted_sets(store: RunStore, directory: Path) -> dict[PictureSet, list[Painted]]:
     """Every set of the run, its pictures in an order that has nothing to do with their prompts."""
     run = read_run_file(directory)
-    asked = run.asked if run is not None else NOTHING
+    asked = run.spec if run is not None else NOTHING
     renders: dict[tuple[str, int], list[tuple[str, str]]] = {}
     for _, render in store.renders():
         if render.status is Status.DONE and render.image_id is not None:

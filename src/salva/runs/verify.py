@@ -16,7 +16,7 @@ from pathlib import Path
 
 from salva.core.counted import counted
 from salva.core.fingerprint import fingerprint
-from salva.core.run_json import RunFile
+from salva.core.run_file import new_run_file, RunFile
 from salva.engine.cast import ROLE_ORDER
 from salva.engine.progress import Progress
 from salva.errors import StoreError
@@ -99,7 +99,7 @@ def verify(directory: Path, progress: Progress) -> VerifyReport:
 
 def _remedy(n_damaged: int, content: RunFile | None) -> str:
     those = counted(n_damaged, "pictures are", "picture is")
-    if content is not None and content.asked.imported:
+    if content is not None and content.spec.imported:
         return f"{those} gone or damaged, and nothing here can paint again what was imported: restore from a copy"
     return (
         f"{those} gone, damaged or packed by another program: the same `salva run` paints again what is gone or of "
@@ -122,7 +122,7 @@ def _run_file_problems(store: RunStore, content: RunFile | None) -> Iterator[str
         elif part.role in ROLE_ORDER and fingerprint([part.role, dict(part.identity)]) not in stored_ids:
             yield f"{RUN_FILE} names the {part.role} {part.identity.get('name')!r}, whose work is not in this store"
     asked = asked_before(store)
-    if asked is not None and (differing := asked_otherwise(content.asked, asked.asked)):
+    if asked is not None and (differing := asked_otherwise(content.spec, asked.spec)):
         yield f"{RUN_FILE} says that {differing} was asked, and the store says otherwise"
 
 

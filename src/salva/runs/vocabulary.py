@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from salva.core.about import Naming, close, habits_of
 from salva.core.fingerprint import Json
-from salva.core.spec import Binding
+from salva.core.plan import Binding
 from salva.engine.actors import Actor
 from salva.engine.cast import Cast
 from salva.engine.guard import build

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-from salva.core.run_json import FORMAT
+from salva.core.run_file import FORMAT
 from salva.errors import StoreError
 from salva.messages import message
 from salva.store.schema import APPLICATION_ID, create_tables, format_of, missing_columns

@@ -15,14 +15,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from salva.core import asked as words
-from salva.core.asked import NOTHING, Asked
 from salva.core.case import Case
 from salva.core.fingerprint import Json
 from salva.core.judged import Effort, SetFigure
 from salva.core.observation import Answer, Detection, Detections, Reading, TextSpan
 from salva.core.protocols import INJECTION_READER, Query
-from salva.core.run_json import Judged, RunFile
+from salva.core.run_file import Judging, RunFile
+from salva.core.run_spec import NOTHING, RunSpec
 from salva.core.seeing import counting
 from salva.core.source import Painted, QuestionAnswer, RunRecords, RunSource, Seen, Spent
 from salva.core.typed_record import checked
@@ -31,13 +30,13 @@ from salva.errors import StoreError
 from salva.files.kept_files import kept_files
 from salva.store.blobs import digest_of
 from salva.store.reading import DATABASE, VERDICT_ORDER, RunReader
-from salva.store.records import FIGURES, GATE, IN_VAIN, PACE, PASSED, STOPPED, TOLD, UNTRIED, WHOLE, StoredImage
+from salva.store.records import FIGURES, GATE, IN_VAIN, PACE, PASSED, STOPPED, UNTRIED, WARNED, WHOLE, StoredImage
 from salva.store.rows import Value, case_from_row, image_from_row, observers_to_text, select, to_text, verdict_from_row
 from salva.store.runfile import read_run_file
 from salva.store.sqlite import RunStore, open_run
 
 _LISTED = "(SELECT value FROM json_each(?))"
-_CANARY = {UNTRIED: words.OFF, TOLD: words.TOLD, PASSED: words.PASSED, STOPPED: words.STOPPED}
+_PREFLIGHT = {UNTRIED: "off", WARNED: "warned", PASSED: "passed", STOPPED: "stopped"}
 """The note of a run to the word for it; the first that is there counts: who ended a run may have passed later."""
 """Ids as one JSON list, however many they are."""
 
@@ -256,28 +255,28 @@ def read_records(directory: Path) -> RunRecords:
         return records
 
 
-def judged_now(directory: Path) -> Judged:
-    """How a run is judged now, and what it was asked as it is judged so."""
-    run_file = read_run_file(directory) or RunFile(asked=NOTHING)
-    return run_file.judged_as()
+def current_judging(directory: Path) -> Judging:
+    """How a run is judged now, and what it would be asked to be judged so."""
+    content = read_run_file(directory)
+    return content.current_judging() if content else Judging(spec=NOTHING)
 
 
 @contextmanager
 def open_source(directory: Path) -> Iterator[RunSource]:
     """The records and the pictures of a run; closed again afterwards."""
     with open_run(directory) as store:
-        judged, run_file = judged_now(directory), read_run_file(directory)
+        judging, run_file = current_judging(directory), read_run_file(directory)
         with store.held_still():
-            cases, verdicts = tuple(store.cases()), tuple(leading_first(store, judged.leading))
+            cases, verdicts = tuple(store.cases()), tuple(leading_first(store, judging.leading))
         _check_cases(store, cases, verdicts)
         records = RunRecords(
             cases=cases,
             verdicts=verdicts,
-            asked=judged.asked,
+            asked=judging.spec,
             name=directory.resolve().name,
             gate=gate if isinstance(gate := store.meta().get(GATE), dict) else {},
-            preflight_about=_names(next((store.meta()[note] for note in _CANARY if note in store.meta()), None)),
-            preflight=next((word for note, word in _CANARY.items() if note in store.meta()), ""),
+            preflight_about=_names(next((store.meta()[note] for note in _PREFLIGHT if note in store.meta()), None)),
+            preflight=next((word for note, word in _PREFLIGHT.items() if note in store.meta()), ""),
             figures=_figures(store.meta().get(FIGURES)),
             weights={component.label: str(component.identity.get("weights", "")) for component in store.components()},
             is_whole=WHOLE in store.meta(),
@@ -323,7 +322,7 @@ def _names(stored: Json) -> tuple[str, ...]:
     return tuple(map(str, stored)) if isinstance(stored, list) else ()
 
 
-def _threshold(asked: Asked) -> float | None:
+def _threshold(asked: RunSpec) -> float | None:
     """The threshold that was set for the checks, which goes to all that know it."""
     stated = (check.options.get("threshold") for check in asked.checks)
     return next((value for value in stated if isinstance(value, int | float)), None)

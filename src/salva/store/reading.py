@@ -18,7 +18,6 @@ from salva.core.case import Case
 from salva.core.fingerprint import Json
 from salva.core.image import ImageRef
 from salva.core.observation import Observation
-from salva.core.typed_json import parsed_json
 from salva.core.typed_record import checked
 from salva.core.verdict import Observers, Verdict
 from salva.errors import StoreError, UsageError
@@ -36,6 +35,7 @@ from salva.store.rows import (
     image_from_row,
     observation_from_row,
     observation_of,
+    parsed_json,
     render_from_row,
     select,
     to_text,

@@ -16,7 +16,7 @@ GATE = "gate"
 """The note of a run that a gate looked at: model to what it decided."""
 FIGURES = "figures"
 """The note of a run whose pictures were measured as pictures: model to figures."""
-PASSED, TOLD, UNTRIED, STOPPED = "preflight_passed", "preflight_warned", "preflight_off", "preflight_stopped"
+PASSED, WARNED, UNTRIED, STOPPED = "preflight_passed", "preflight_warned", "preflight_off", "preflight_stopped"
 """The notes of a run on its observers: those who passed on pictures of salva's own, those who failed and could not be
 held to it, those who were let off, and those who ended the run."""
 IN_VAIN = "spent_in_vain"

@@ -8,14 +8,15 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import math
 import sqlite3
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from salva.core.case import Case, case_from_json, case_to_json
+from salva.core.fingerprint import Json
 from salva.core.observation import Observation, observation_from_json, observation_to_json
 from salva.core.secrets import redact, redacted
-from salva.core.typed_json import as_object, parsed_json
 from salva.core.verdict import Failure, Observers, Outcome, Verdict
 from salva.store.records import (
     Status,
@@ -105,6 +106,21 @@ def _digested(table: str, row: Row) -> Row:
     return row
 
 
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text[:40]} is no number")
+    return number
+
+
+_DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_finite)
+
+
+def parsed_json(text: str) -> Json:
+    """What a JSON text says; NaN and infinities, which salva never writes, are a ValueError."""
+    return cast(Json, _DECODER.decode(text))
+
+
 def _list(text: str) -> list[Any]:
     value = parsed_json(text)
     if not isinstance(value, list):
@@ -113,7 +129,10 @@ def _list(text: str) -> list[Any]:
 
 
 def _object(text: str) -> dict[str, Any]:
-    return as_object(parsed_json(text), "a column")
+    value = parsed_json(text)
+    if not isinstance(value, dict):
+        raise ValueError(f"{text[:40]!r} is not what stands in such a column")
+    return value
 
 
 def component_to_row(component: StoredComponent) -> Row:

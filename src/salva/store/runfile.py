@@ -1,4 +1,4 @@
-"""The file RUN/run.json; what it says is a RunFile.
+"""The file RUN/run.json; its content is a RunFile.
 
 Replaced as a whole, so that a reader sees the old text or the new one and never half of one. The store keeps the digest
 of its text, so that an edited one is found.
@@ -10,10 +10,12 @@ import json
 import os
 from pathlib import Path
 
+import msgspec
+
+from salva.core.decoding import decoded
 from salva.core.fingerprint import Json
-from salva.core.run_json import FORMAT, RunFile
+from salva.core.run_file import FORMAT, RunFile
 from salva.core.secrets import redact
-from salva.core.typed_json import as_object, parsed_json
 from salva.errors import StoreError
 from salva.messages import message
 from salva.store.blobs import digest_of, store_error
@@ -24,24 +26,25 @@ DIGESTS = "run_file"
 """The note of a run on its run.json: the digests of the last two texts, since a kill may leave either."""
 
 
+class _Format(msgspec.Struct):
+    format: int | str | None = None
+
+
 def read_run_file(directory: Path) -> RunFile | None:
-    """What run.json says; None where there is none yet."""
+    """The content of run.json; None where there is none yet."""
     path = directory / RUN_FILE
     try:
-        content = as_object(parsed_json(path.read_text(encoding="utf-8")), "it")
-        if content.get("format") != FORMAT:
-            found = content.get("format", "unknown")
-            raise StoreError(message("run-format", path=str(path), found=found, known=FORMAT))
-        return RunFile.from_json(content)
+        text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         return None
+    except UnicodeDecodeError as error:
+        raise StoreError(message("file-invalid", path=str(path), where="as a whole", why=error)) from error
     except OSError as error:
         raise store_error(path, error) from error
-    except (ValueError, RecursionError, StopIteration) as error:
-        raise StoreError(
-            f"{str(path)!r} is not the file salva wrote ({error}); "
-            "restore it from a copy, or start anew with another --out"
-        ) from error
+    found = decoded(text, _Format, path, error=StoreError).format
+    if found != FORMAT:
+        raise StoreError(message("run-format", path=str(path), found=found or "unknown", known=FORMAT))
+    return decoded(text, RunFile, path, error=StoreError)
 
 
 def keep_run_file(store: RunStore, content: RunFile) -> None:
@@ -70,7 +73,8 @@ def _digests(store: RunStore) -> list[Json]:
 
 
 def _text(content: RunFile) -> str:
-    return redact(json.dumps(content.to_json(), indent=2, ensure_ascii=True, allow_nan=False, sort_keys=True)) + "\n"
+    plain = msgspec.to_builtins(content)
+    return redact(json.dumps(plain, indent=2, ensure_ascii=True, allow_nan=False, sort_keys=True)) + "\n"
 
 
 def write_run_file(directory: Path, content: RunFile) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Mapping
 
-from salva.core.run_json import FORMAT
+from salva.core.run_file import FORMAT
 
 APPLICATION_ID = 0x53414C56
 """Marks an SQLite file as ours ("SALV")."""

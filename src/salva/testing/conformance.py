@@ -31,6 +31,7 @@ from salva.core.observation import (
     observation_from_json,
     observation_to_json,
 )
+from salva.core.plan import Binding
 from salva.core.protocols import (
     Check,
     Conclusion,
@@ -43,7 +44,6 @@ from salva.core.protocols import (
     RenderRequest,
     Suite,
 )
-from salva.core.spec import Binding
 from salva.core.verdict import Outcome
 from salva.errors import SalvaError, UsageError
 

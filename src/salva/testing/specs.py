@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec import structs
+
 from salva.core.about import address_of, options_of, weights_of
-from salva.core.spec import Binding, RunSpec
+from salva.core.plan import Binding, Plan
+from salva.core.run_spec import RunSpec
 from salva.testing.fakes import FakeDetector, FakeGenerator, FakeSame, FakeSuite
+
+_ASKED = {*RunSpec.__struct_fields__} - {"suite", "models", "observers", "checks"}
 
 
 def bound(role: str, component: type[Any], label: str = "", **options: object) -> Binding:
@@ -22,7 +27,7 @@ def bound(role: str, component: type[Any], label: str = "", **options: object) -
     )
 
 
-def fake_spec(n: int = 6, generator: dict[str, object] | None = None, **changes: Any) -> RunSpec:
+def fake_spec(n: int = 6, generator: dict[str, object] | None = None, **changes: Any) -> Plan:
     """A run of n cases with the fake generator, detector and check; changes replace fields.
 
     Nobody is tried beforehand, so that every call is one the run itself asks for.
@@ -32,7 +37,7 @@ def fake_spec(n: int = 6, generator: dict[str, object] | None = None, **changes:
         "models": (bound("model", FakeGenerator, "fake", **(generator or {})),),
         "detector": bound("detector", FakeDetector, "fake-detector"),
         "checks": (bound("check", FakeSame, "fake-same"),),
-        "size": "full",
-        "preflight": False,
     }
-    return RunSpec(**{**fields, **changes})
+    asked = {name: changes.pop(name) for name in [*changes] if name in _ASKED}
+    spec = structs.replace(RunSpec(size="full", preflight=False), **asked)
+    return Plan(spec=spec, **{**fields, **changes})

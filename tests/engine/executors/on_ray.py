@@ -6,7 +6,8 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from salva.core.spec import Binding, ComponentSpec, RunSpec
+from salva.core.plan import Binding, Plan
+from salva.core.run_spec import ComponentSpec
 from salva.core.verdict import Verdict
 from salva.engine.executors.ray import RayExecutor, RayOptions
 from salva.engine.progress import SilentProgress
@@ -21,7 +22,7 @@ FEW = ("model:2", "detector:1")
 PLUGINS = Path(__file__).with_name("ray_plugins.py")
 
 
-def spec(**generator: object) -> RunSpec:
+def spec(**generator: object) -> Plan:
     return fake_spec(N_CASES, {**OPTIONS, **generator}, repeats=2, control=True)
 
 

@@ -15,8 +15,9 @@ import pytest
 from salva.core.about import About
 from salva.core.case import Prompt
 from salva.core.options import option
+from salva.core.plan import Around, Binding
 from salva.core.protocols import Delivered, RenderRequest
-from salva.core.spec import Around, Binding, ComponentSpec
+from salva.core.run_spec import ComponentSpec
 from salva.engine.executors import benches
 from salva.engine.executors.benches import Bench, Errand, LoosePlugin, Started
 from salva.errors import PluginError, SalvaError, UnusableError, UsageError

@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 import pytest
 
 from salva.core.case import Prompt
+from salva.core.plan import Binding
 from salva.core.protocols import Delivered, ObserveOrder, Query, RenderRequest
-from salva.core.spec import Binding
 from salva.engine import workers as workers_module
 from salva.engine.executors import crews
 from salva.engine.executors.benches import Bench

@@ -24,6 +24,7 @@ from engine.executors.on_ray import FEW, N_CASES, OPTIONS, PLUGINS, attempts, he
 from in_process import salva
 
 from salva.core.about import About
+from salva.core.run_spec import RunSpec
 from salva.core.verdict import Verdict
 from salva.engine.executors import crews as crews_module
 from salva.engine.executors.benches import Bench
@@ -142,10 +143,10 @@ def test_local_threads_have_no_address(tmp_path: Path) -> None:
 
 
 def test_where_it_runs_is_no_part_of_what_is_asked(tmp_path: Path) -> None:
-    from salva.runs.ask import Ask, make_spec
+    from salva.runs.plans import make_plan
 
-    plain = make_spec(Ask(suite="metalogic"))
-    elsewhere = make_spec(Ask(suite="metalogic", settings={"executor.address": "head:6379"}))
+    plain = make_plan(RunSpec.of(suite="metalogic"))
+    elsewhere = make_plan(RunSpec.of(suite="metalogic", settings={"executor.address": "head:6379"}))
     assert plain.directory_name() == elsewhere.directory_name()
     assert plain == elsewhere
 

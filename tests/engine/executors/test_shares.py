@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from salva.core.options import option
-from salva.core.spec import Binding
+from salva.core.plan import Binding
 from salva.engine.executors.shares import Share, Wishes, numbers_by_role, share_of
 from salva.errors import UsageError
 from salva.testing.fakes import FakeDetector, FakeGenerator, FakeReader

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import salva
-from salva.core.spec import ComponentSpec
+from salva.core.run_spec import ComponentSpec
 from salva.errors import UsageError
 from salva.exchange.exporting import export_run
 from salva.registry import bind

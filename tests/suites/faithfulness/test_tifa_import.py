@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 from salva.cli.main import salva
 from salva.core.exchange import ImportSettings, ReadIn
+from salva.core.run_spec import RunSpec
 from salva.core.verdict import Outcome, Verdict
 from salva.engine.progress import SilentProgress
 from salva.errors import StoreError, UsageError
@@ -19,7 +20,7 @@ from salva.exchange.exporting import export_run
 from salva.exchange.importing import PROBLEMS_FILE, import_files
 from salva.report.html import write_html
 from salva.report.summary import summarise_run
-from salva.runs.rejudge import Changes, rejudge
+from salva.runs.rejudge import rejudge
 from salva.runs.verify import verify
 from salva.store.queries import read_records
 from salva.suites.faithfulness.tifa_import import TifaImport
@@ -146,7 +147,7 @@ def test_an_imported_run_is_a_run_that_can_be_reported_and_not_judged_again(tmp_
     ]
     assert "neither yes nor no" in (out / PROBLEMS_FILE).read_text(encoding="utf-8")
     with pytest.raises(UsageError, match="was imported"):
-        rejudge(out, Changes(), SilentProgress())
+        rejudge(out, RunSpec(), SilentProgress())
     with pytest.raises(UsageError, match="output-exists"):
         import_files([answers], "tifa-lite", out)
 

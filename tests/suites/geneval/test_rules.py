@@ -11,9 +11,10 @@ from salva.core.image import ImageRef
 from salva.core.masks import Mask, mask_of
 from salva.core.observation import Detection, Detections, Observation, Vector
 from salva.core.protocols import ImageObservations, Query
+from salva.core.run_spec import RunSpec
 from salva.core.verdict import Outcome
 from salva.errors import UsageError
-from salva.runs.ask import Ask, by_published_rule, make_spec
+from salva.runs.plans import make_plan, published_rule
 from salva.suites.geneval.demands import demand_in, formula_of
 from salva.suites.geneval.files import Asked
 from salva.suites.geneval.published import COLOURS, PUBLISHED, RL_SCORE, RL_STRICT
@@ -75,12 +76,12 @@ def test_ours_is_left_to_truth() -> None:
 
 
 def test_published_asks_for_this_relation_and_rule() -> None:
-    ask, told = by_published_rule(Ask(suite="geneval"))
+    ask, told = published_rule(RunSpec.of(suite="geneval"))
     assert told == "--check geneval --reader none --set check.rule=published"
-    spec = make_spec(ask)
-    assert spec.headline == "geneval"
+    spec = make_plan(ask)
+    assert spec.spec.check == "geneval"
     with pytest.raises(UsageError, match=r"check\.rule"):
-        by_published_rule(Ask(suite="geneval", settings={"check.rule": RL_STRICT}))
+        published_rule(RunSpec.of(suite="geneval", settings={"check.rule": RL_STRICT}))
 
 
 def test_more_than_asked_for_is_right_by_the_published_rule_alone() -> None:

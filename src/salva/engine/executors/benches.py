@@ -19,8 +19,8 @@ from typing import NamedTuple
 
 from salva.core.about import weights_of
 from salva.core.blame import blaming, one_line, translating
+from salva.core.plan import Around, Binding
 from salva.core.protocols import Orders
-from salva.core.spec import Around, Binding
 from salva.core.versions import installed_version
 from salva.engine.executors.shares import uses_gpu
 from salva.engine.parcels import delivered

@@ -13,8 +13,8 @@ from concurrent.futures import Future
 from contextlib import ExitStack
 from typing import Any, NamedTuple, Protocol
 
+from salva.core.plan import Binding
 from salva.core.protocols import Orders
-from salva.core.spec import Binding
 from salva.core.threads import start_thread
 from salva.engine.executors.benches import Errand, Started
 from salva.engine.executors.shares import Share

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from salva.core.fingerprint import fingerprint
-from salva.core.spec import Binding
+from salva.core.plan import Binding
 from salva.engine.executors.local import LocalExecutor, LocalLane
 
 

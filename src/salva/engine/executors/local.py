@@ -12,8 +12,8 @@ from concurrent.futures import Future
 from typing import ClassVar
 
 from salva.core.options import NoOptions
+from salva.core.plan import Binding
 from salva.core.protocols import Orders
-from salva.core.spec import Binding
 from salva.engine.limiter import MOST_AT_ONCE
 from salva.engine.stations import Station
 from salva.engine.workers import Workers

@@ -23,7 +23,7 @@ from typing import Any, ClassVar
 
 from salva.core.blame import described, one_line, translating
 from salva.core.options import option
-from salva.core.spec import Binding
+from salva.core.plan import Binding
 from salva.engine.executors.benches import Bench
 from salva.engine.executors.crews import MOST_SEATS, Crew, LostError, UnsentError
 from salva.engine.executors.local import LocalLane

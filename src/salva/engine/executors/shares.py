@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from salva.core.options import value_of
-from salva.core.spec import Binding
+from salva.core.plan import Binding
 from salva.errors import UsageError
 
 _PAINTS = "model"

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import ClassVar
 
 from salva.core.about import About
-from salva.core.asked import OWN
 from salva.core.case import Case
 from salva.core.options import option
+from salva.core.run_spec import OWN
 from salva.english.captions.classes import KINDS, Classes
 from salva.english.captions.grammar import GrammarReader
 from salva.english.captions.reading import Reader

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
-from salva.core.asked import AskedComponent
 from salva.core.case import Case, Prompt
 from salva.core.exchange import Flaw, ImportSettings, ReadIn
 from salva.core.fingerprint import Json
@@ -23,6 +22,7 @@ from salva.core.observation import Answer
 from salva.core.options import keyed_options, option
 from salva.core.protocols import Conclusion, ImageObservations
 from salva.core.question import DIMENSIONS, QUESTIONS, Question
+from salva.core.run_spec import ComponentSpec
 from salva.core.verdict import PAIR, Verdict
 from salva.errors import UsageError
 from salva.files.infiles import file_text
@@ -98,8 +98,8 @@ class ScoresImport:
                 "no grades of CF-World in these files: an entry has source_id, prompt_level, question, score and weight"
             )
         rules = (
-            AskedComponent(role="check", name="levels", options=keyed_options(self._levels)),
-            AskedComponent(role="check", name="retention", options=keyed_options(self._retention)),
+            ComponentSpec(role="check", name="levels", options=keyed_options(self._levels)),
+            ComponentSpec(role="check", name="retention", options=keyed_options(self._retention)),
         )
         n_groups = sum(case.check == "levels" for case in cases.values())
         return ReadIn(

@@ -15,10 +15,10 @@ from typing import ClassVar
 from salva.checks.answers import AnswerOptions, asked_about, leaves_open, marks, read_answers
 from salva.checks.question_files import QuestionFile, questions_to_ask
 from salva.core.about import About
-from salva.core.asked import Asked
 from salva.core.case import Case
 from salva.core.exchange import Written
 from salva.core.options import option
+from salva.core.run_spec import RunSpec
 from salva.core.source import ImageSource, RunRecords, RunSource
 from salva.core.table import Cell, Table
 from salva.core.verdict import PAIR, Verdict
@@ -221,7 +221,7 @@ def _write_images(images: ImageSource, case: Case, verdict: Verdict, folder: Pat
     return paths
 
 
-def _asked_with(asked: Asked, questions: str) -> AnswerOptions:
+def _asked_with(asked: RunSpec, questions: str) -> AnswerOptions:
     """How a run's pictures were asked about; questions: the file of questions, named anew."""
     used = next((check.options for check in asked.checks if check.name in _RELATIONS), {})
     if used.get("questions") and not questions:

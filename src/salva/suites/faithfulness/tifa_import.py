@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar
 
-from salva.core.asked import AskedComponent
 from salva.core.case import Case, Finding, Prompt
 from salva.core.exchange import Flaw, ImportSettings, ReadIn
 from salva.core.options import option
+from salva.core.run_spec import ComponentSpec
 from salva.errors import UsageError
 from salva.messages import message
 from salva.suites.faithfulness.suite import Faithfulness
@@ -129,7 +129,7 @@ def _read(files: Sequence[Path], model: str, scale: str) -> ReadIn:
             whose = f"{verdict.model}, " if len(names) > 1 else ""
             which = f"repeat {verdict.repeat}, " if len(repeats) > 1 else ""
             work.problems.append(Flaw(file=verdict.case_id, what=f"{whose}{which}{verdict.reason}"))
-    rules = (AskedComponent(role="check", name=name, options={"clip_scale": scale}) for name in _CHECKS)
+    rules = (ComponentSpec(role="check", name=name, options={"clip_scale": scale}) for name in _CHECKS)
     return ReadIn(
         suite="faithfulness",
         models=names,

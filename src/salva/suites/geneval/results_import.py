@@ -15,13 +15,13 @@ from typing import ClassVar
 
 from salva.checks.scenes import SceneOptions, mentioned
 from salva.checks.truth import Truth
-from salva.core.asked import AskedComponent
 from salva.core.case import Case
 from salva.core.exchange import Flaw, ImportSettings, ReadIn
 from salva.core.image import ImageRef
 from salva.core.observation import Detection, Detections
 from salva.core.options import keyed_options, option
 from salva.core.protocols import ImageObservations
+from salva.core.run_spec import ComponentSpec
 from salva.core.verdict import PAIR, Failure, Outcome, Verdict, failure_types_of
 from salva.errors import UsageError
 from salva.files.infiles import file_text
@@ -108,7 +108,7 @@ class ResultsImport:
             rules=_asked(rules.pop()),
             repeats=1 + max(verdict.repeat for verdict in verdicts),
             observers={name: "detector" for verdict in verdicts for name in verdict.observers},
-            headline=verdicts[0].check,
+            check=verdicts[0].check,
         )
 
     def _judged_again(
@@ -289,8 +289,8 @@ def _untaken(model: str, taken: Sequence[str]) -> str:
     return model if model not in taken else f"{model} ({len(taken) + 1})"
 
 
-def _asked(rule: str) -> tuple[AskedComponent, ...]:
+def _asked(rule: str) -> tuple[ComponentSpec, ...]:
     options = keyed_options(RuleOptions(rule=rule if rule != OURS else PUBLISHED))
-    by_rule = AskedComponent(role="check", name=CHECK, options=options)
-    truth = AskedComponent(role="check", name=_TRUTH, options=keyed_options(SceneOptions()))
+    by_rule = ComponentSpec(role="check", name=CHECK, options=options)
+    truth = ComponentSpec(role="check", name=_TRUTH, options=keyed_options(SceneOptions()))
     return (truth,) if rule == OURS else (by_rule, truth)

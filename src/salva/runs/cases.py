@@ -15,7 +15,7 @@ from salva.core.case import Case, Finding, Prompt
 from salva.core.counted import counted
 from salva.core.fingerprint import fingerprint
 from salva.core.protocols import Suite
-from salva.core.spec import RunSpec
+from salva.core.plan import Plan
 from salva.engine.guard import build
 from salva.errors import UsageError, unknown_name
 from salva.results.headline import is_apart
@@ -24,58 +24,58 @@ from salva.registry import entries
 _N_SHOWN = 30
 
 
-def planned_cases(spec: RunSpec) -> Iterator[Case]:
+def planned_cases(plan: Plan) -> Iterator[Case]:
     """The cases a run is made of, in the suite's order."""
-    return (case for _, case in placed_cases(spec))
+    return (case for _, case in placed_cases(plan))
 
 
-def placed_cases(spec: RunSpec) -> Iterator[tuple[int, Case]]:
+def placed_cases(plan: Plan) -> Iterator[tuple[int, Case]]:
     """The same, each with its place among the cases of all shards."""
-    suite = cast(Suite, build(spec.suite))
-    name, n_wanted = _sized(spec, suite)
+    suite = cast(Suite, build(plan.suite))
+    name, n_wanted = _sized(plan, suite)
 
     def cases() -> Iterator[Case]:
-        return _checked(suite.cases(name), spec.suite.label)
+        return _checked(suite.cases(name), plan.suite.label)
 
-    if spec.only:
-        _check_labels(cases(), spec.only, spec.suite.label)
-    if n_wanted is None and spec.shard is None:
-        return enumerate(_matching(cases(), spec.only))
-    order = _dealt(_matching(cases(), spec.only), n_wanted, spec)
-    chosen = {case_id: spec.shard is None or spec.shard.holds(position) for position, case_id in enumerate(order)}
-    if spec.shard is not None and spec.shard.n > len(chosen):
+    if plan.spec.only:
+        _check_labels(cases(), plan.spec.only, plan.suite.label)
+    if n_wanted is None and plan.shard is None:
+        return enumerate(_matching(cases(), plan.spec.only))
+    order = _dealt(_matching(cases(), plan.spec.only), n_wanted, plan)
+    chosen = {case_id: plan.shard is None or plan.shard.holds(position) for position, case_id in enumerate(order)}
+    if plan.shard is not None and plan.shard.n > len(chosen):
         there = counted(len(chosen), "cases are", "case is")
-        raise UsageError(f"--shard is {str(spec.shard)!r}, and {there} there; ask for fewer shards")
+        raise UsageError(f"--shard is {str(plan.shard)!r}, and {there} there; ask for fewer shards")
     placed = enumerate(case for case in cases() if case.case_id in chosen)
     return ((place, case) for place, case in placed if chosen[case.case_id])
 
 
-def _sized(spec: RunSpec, suite: Suite) -> tuple[str, int | None]:
+def _sized(plan: Plan, suite: Suite) -> tuple[str, int | None]:
     """A size by its name, and how many cases of it are wanted where that is a number."""
     sizes = tuple(type(suite).sizes)
-    if spec.size in sizes:
-        return spec.size, None
-    if spec.size.isascii() and spec.size.isdigit() and int(spec.size) > 0:
-        return ("full" if "full" in sizes else sizes[-1]), int(spec.size)
-    raise UsageError(f"--size is {spec.size!r}; {spec.suite.label} has {', '.join(sizes)}, or give a number of cases")
+    if plan.spec.size in sizes:
+        return plan.spec.size, None
+    if plan.spec.size.isascii() and plan.spec.size.isdigit() and int(plan.spec.size) > 0:
+        return ("full" if "full" in sizes else sizes[-1]), int(plan.spec.size)
+    raise UsageError(f"--size is {plan.spec.size!r}; {plan.suite.label} has {', '.join(sizes)}, or give a number of cases")
 
 
-def remarks(spec: RunSpec) -> list[str]:
+def remarks(plan: Plan) -> list[str]:
     """What the suite has to tell before its cases are painted."""
-    suite = cast(Suite, build(spec.suite))
+    suite = cast(Suite, build(plan.suite))
     tell = remarks_of(suite)
     if tell is None:
         return []
-    with blaming(f"the suite {spec.suite.label!r}", "broke off"):
-        return list(tell(_sized(spec, suite)[0]))
+    with blaming(f"the suite {plan.suite.label!r}", "broke off"):
+        return list(tell(_sized(plan, suite)[0]))
 
 
-def linted(spec: RunSpec) -> list[Finding]:
+def linted(plan: Plan) -> list[Finding]:
     """What a suite's own lint finds in all of its texts."""
-    lint = lint_of(build(spec.suite))
+    lint = lint_of(build(plan.suite))
     if lint is None:
-        raise UsageError(f"the suite {spec.suite.label} has no check of its texts; leave out --check")
-    with blaming(f"the suite {spec.suite.label!r}", "broke off its check"):
+        raise UsageError(f"the suite {plan.suite.label} has no check of its texts; leave out --check")
+    with blaming(f"the suite {plan.suite.label!r}", "broke off its check"):
         return list(lint())
 
 
@@ -149,13 +149,13 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(ordered[:_N_SHOWN]) + more
 
 
-def _dealt(cases: Iterable[Case], n_wanted: int | None, spec: RunSpec) -> list[str]:
+def _dealt(cases: Iterable[Case], n_wanted: int | None, plan: Plan) -> list[str]:
     """Case ids in the order they are drawn in; a smaller sample, or shard of one, is part of every larger one."""
     by_category: dict[str, list[str]] = {}
     apart: set[str] = set()
     for case in cases:
         by_category.setdefault(case.category, []).append(case.case_id)
-        if is_apart(case, spec.suite.about.apart):
+        if is_apart(case, plan.suite.about.apart):
             apart.add(case.category)
     n_cases = sum(map(len, by_category.values()))
     if n_wanted is not None and n_wanted > n_cases:
@@ -165,8 +165,8 @@ def _dealt(cases: Iterable[Case], n_wanted: int | None, spec: RunSpec) -> list[s
     # and a prefix of a prefix is what makes samples nested. In each turn those that the leading rate is over come
     # first, since a small sample of many categories that are counted apart would hardly have a rate.
     order = [
-        (turn, category in apart, fingerprint([spec.seed, category]), case_id)
+        (turn, category in apart, fingerprint([plan.spec.seed, category]), case_id)
         for category, case_ids in by_category.items()
-        for turn, case_id in enumerate(sorted(case_ids, key=lambda case_id: fingerprint([spec.seed, case_id])))
+        for turn, case_id in enumerate(sorted(case_ids, key=lambda case_id: fingerprint([plan.spec.seed, case_id])))
     ]
     return [case_id for *_, case_id in sorted(order)[:n_wanted]]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from salva.core.run_spec import RunSpec
+
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any, ClassVar
@@ -14,8 +16,8 @@ from salva.core.options import NoOptions
 from salva.core.protocols import Query, RenderRequest
 from salva.engine.actors import Actor, requests_of
 from salva.errors import PluginError, UsageError
-from salva.runs.ask import Ask, make_spec
-from salva.runs.plan import planned_cases
+from salva.runs.plans import make_plan
+from salva.runs.cases import planned_cases
 from salva.suites.metalogic.suite import MetaLogic
 from salva.testing.fakes import FakeDetector, FakeGenerator, FakeSuite
 from salva.testing.specs import bound, fake_spec
@@ -136,7 +138,7 @@ def test_one_name_in_two_roles_is_two_components() -> None:
 
 def test_a_sample_of_a_few_is_of_the_categories_that_lead_and_a_large_one_of_all_alike() -> None:
     def drawn(n: int) -> list[Case]:
-        return list(planned_cases(make_spec(Ask(suite="metalogic", size=str(n)))))
+        return list(planned_cases(make_plan(RunSpec.of(suite="metalogic", size=str(n)))))
 
     def n_of(cases: list[Case]) -> tuple[int, set[int]]:
         counts = Counter(case.category for case in cases)
@@ -148,8 +150,9 @@ def test_a_sample_of_a_few_is_of_the_categories_that_lead_and_a_large_one_of_all
 
 
 def test_without_a_size_it_is_quick_or_the_first_that_a_suite_has(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert make_spec(Ask(suite="metalogic", models=("painter",))).size == "quick"
+    assert make_plan(RunSpec.of(suite="metalogic", models=("painter",))).spec.size == "quick"
     monkeypatch.setattr(MetaLogic, "sizes", ("some", "all"))
-    assert make_spec(Ask(suite="metalogic", models=("painter",))).size == "some"
-    with pytest.raises(UsageError, match="--size is 'quick'; metalogic has some, all, or give a number"):
-        make_spec(Ask(suite="metalogic", models=("painter",), size="quick"))
+    assert make_plan(RunSpec.of(suite="metalogic", models=("painter",))).spec.size == "some"
+    with pytest.raises(UsageError) as refused:
+        make_plan(RunSpec.of(suite="metalogic", models=("painter",), size="quick"))
+    assert refused.value.code == "option-invalid"

@@ -1,0 +1,30 @@
+"""Text that users or other programs wrote, decoded into a Struct; what does not fit is an error with file and place."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeVar
+
+import msgspec
+
+from salva.errors import SalvaError, UsageError
+from salva.messages import message
+
+_T = TypeVar("_T")
+
+
+def decoded(
+    text: str,
+    kind: type[_T],
+    path: object,
+    form: Literal["json", "toml"] = "json",
+    error: type[SalvaError] = UsageError,
+) -> _T:
+    """The record that a text holds; path: the file it is from."""
+    try:
+        if form == "toml":
+            return msgspec.toml.decode(text, type=kind)
+        return msgspec.json.decode(text, type=kind)
+    except (msgspec.MsgspecError, RecursionError) as problem:
+        why, _, place = str(problem).partition(" - at `")
+        where = place.rstrip("`").removeprefix("$.") or "as a whole"
+        raise error(message("file-invalid", path=str(path), where=where, why=why)) from problem
