@@ -178,7 +178,7 @@ def test_no_text_can_break_the_file_or_forge_a_line() -> None:
     )
     failure = Failure(failure_type=harm, role="a", message=harm)
     verdicts = tuple(replace(one, failure_types=(harm,), failures=(failure,), images={}) for one in hostile.verdicts)
-    asked = replace(hostile.asked, size=harm)
+    asked = structs.replace(hostile.asked, size=harm)
     records = replace(hostile, cases=(case,), verdicts=verdicts, asked=asked)
     root = made(records)
     assert {element.tag for element in root.iter()} <= set(ATTRIBUTES)

@@ -55,7 +55,6 @@ def test_a_change_reaches_whoever_knows_it_and_a_relation_judged_for_the_first_t
     assert options(spec, "check")["truth"].threshold == 0.5
     checks = options(spec, "check")
     assert checks["same-answers"].counts == "at-least"
-    assert checks["semantic-effect"].merge_iou == 0.2
     exact = options(changed_plan(ASKED, RunSpec.of("", counts="exact")), "check")
     assert {exact[name].counts for name in ("same-scene", "truth", "same-answers")} == {"exact"}
 
