@@ -270,9 +270,9 @@ def test_flags_come_from_variables_and_config_files_and_flags_win(tmp_path: Path
     )
     assert asked.returncode == 0, asked.stderr
     stored = json.loads((tmp_path / "x" / "run.json").read_text(encoding="utf-8"))
-    assert stored["asked"]["size"] == "3"
-    assert stored["asked"]["seed"] == 7
-    assert stored["asked"]["models"][0]["options"]["faults"] == "entity-omission:0.2"
+    assert stored["spec"]["size"] == "3"
+    assert stored["spec"]["seed"] == 7
+    assert stored["spec"]["models"][0]["options"]["faults"] == "entity-omission:0.2"
     cases = salva("cases", "metalogic", "--format", "jsonl", SALVA_SIZE="4")
     assert cases.stdout.count("\n") == 4
     cases = salva("cases", "metalogic", "--format", "jsonl", "--size", "2", SALVA_SIZE="4")
@@ -291,7 +291,7 @@ def test_a_config_file_names_every_flag_as_it_is_typed_and_a_typed_setting_takes
     asked = salva("run", "metalogic", "--config", str(config), *typed, "--out", "x", cwd=tmp_path)
     assert asked.returncode == 0, asked.stderr
     stored = json.loads((tmp_path / "x" / "run.json").read_text(encoding="utf-8"))
-    options = stored["asked"]["models"][0]["options"]
+    options = stored["spec"]["models"][0]["options"]
     assert (options["faults"], options["side"]) == ("entity-omission:0.2", 320)
     assert list((tmp_path / "pictures").rglob("*.webp"))
 

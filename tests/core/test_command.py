@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import replace
 
 from msgspec import structs
 from report.fake_runs import make_case
@@ -45,7 +44,7 @@ def test_defaults_are_left_out_and_choices_kept() -> None:
 
 
 def test_what_follows_a_slash_is_not_repeated_and_unknown_plugins_do_no_harm() -> None:
-    asked = replace(
+    asked = structs.replace(
         ASKED, models=(model("nonesuch/a b", path="a b", on=True, of=["x", "y"]), model("openai/z", model="z"))
     )
     words = shlex.split(command_for(make_case(suite="mine"), "nonesuch/a b", widened(asked)))
