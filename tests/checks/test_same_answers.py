@@ -417,7 +417,7 @@ def test_questions_that_a_file_asks_twice_are_counted(tmp_path: Path, capsys: py
         ("q.json", json.dumps([{**TIFA[0], "choices": "cat"}]), "entry 1: choices are 'cat'"),
         ("q.json", "{", "no JSON"),
         ("q.json", '{"a": 1}', "list of objects"),
-        ("q.csv", "a,b\n1,2\n", "is no question file"),
+        ("q.csv", "a,b\n1,2\n", "file-kind-unknown"),
     ],
 )
 def test_what_is_wrong_with_a_question_file_is_named(tmp_path: Path, name: str, content: str, complaint: str) -> None:

@@ -27,6 +27,7 @@ from salva.core.case import Case
 from salva.core.protocols import Conclusion, ImageObservations, Need
 from salva.core.verdict import Failure, Outcome
 from salva.errors import UsageError
+from salva.messages import message
 
 WRONG_ANSWER = "wrong-answer"
 _UNASKED = "not asked, since a question it hangs on was answered wrong"
@@ -74,7 +75,7 @@ def digest_of(options: AnswerOptions) -> str:
     try:
         return hashlib.sha256(Path(options.questions).read_bytes()).hexdigest()[:16]
     except OSError as error:
-        raise UsageError(f"check.questions {options.questions!r} cannot be read: {error}") from error
+        raise UsageError(message("file-unreadable", path=options.questions, why=error)) from error
 
 
 def wrong_answers(pair: PairAnswers) -> list[Failure]:

@@ -24,6 +24,7 @@ from salva.core.protocols import INJECTION_READER, Conclusion, ImageObservations
 from salva.core.verdict import Outcome
 from salva.errors import UsageError
 from salva.judging.instructing import JUDGE_INSTRUCTING, instructing_texts
+from salva.messages import message
 
 READER = Query(role="reader")
 UNNAMED_READER = Query(role=INJECTION_READER)
@@ -54,9 +55,18 @@ class AskingOptions:
 
     def __post_init__(self) -> None:
         if not 1 <= self.judge_repeats <= _MOST_REPEATS:
-            raise UsageError(f"check.judge_repeats is {self.judge_repeats!r}; it must be from 1 to {_MOST_REPEATS}")
+            raise UsageError(
+                message(
+                    "option-invalid",
+                    name="check.judge_repeats",
+                    value=self.judge_repeats,
+                    wanted=f"from 1 to {_MOST_REPEATS}",
+                )
+            )
         if not 0 <= self.flip_sample <= 1:
-            raise UsageError(f"check.flip_sample is {self.flip_sample!r}; it must be from 0 to 1")
+            raise UsageError(
+                message("option-invalid", name="check.flip_sample", value=self.flip_sample, wanted="from 0 to 1")
+            )
 
 
 def with_checks(looks: Sequence[Need], case: Case, roles: Collection[str], options: AskingOptions) -> list[Need]:

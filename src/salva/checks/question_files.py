@@ -19,6 +19,7 @@ from salva.english.questions import NO, YES, Question
 from salva.english.words import comparable
 from salva.errors import UsageError
 from salva.files.tables import Row, by_kind, read_rows, unusable
+from salva.messages import message
 
 TIFA_FIELDS = ("id", "caption", "question", "answer")
 DSG_FIELDS = ("item_id", "text", "proposition_id", "dependency", "question_natural_language")
@@ -84,8 +85,12 @@ def read_questions(path: str) -> QuestionFile:
         made = _dsg(rows, problems, doubts)
     else:
         raise UsageError(
-            f"{path!r} is no question file; a TIFA file has the fields {', '.join(TIFA_FIELDS)}, "
-            f"a DSG file {', '.join(DSG_FIELDS)}; got {', '.join(sorted(names)) or 'nothing'}"
+            message(
+                "file-kind-unknown",
+                path=path,
+                wanted=f"questions: a TIFA file has {', '.join(TIFA_FIELDS)}, a DSG file {', '.join(DSG_FIELDS)}",
+                header=", ".join(sorted(names)) or "nothing",
+            )
         )
     if problems:
         raise unusable(path, problems)

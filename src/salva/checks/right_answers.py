@@ -21,6 +21,7 @@ from salva.core.options import option
 from salva.core.protocols import Conclusion, ImageObservations, Need
 from salva.core.verdict import Failure, Outcome
 from salva.errors import UsageError
+from salva.messages import message
 
 RIGHT_ANSWERS = "right-answers"
 
@@ -36,7 +37,14 @@ class RightAnswersOptions(AnswerOptions):
     def __post_init__(self) -> None:
         AskingOptions.__post_init__(self)
         if not 0 < self.min_faithfulness <= 1:
-            raise UsageError(f"check.min_faithfulness is {self.min_faithfulness!r}; it must be above 0, and 1 at most")
+            raise UsageError(
+                message(
+                    "option-invalid",
+                    name="check.min_faithfulness",
+                    value=self.min_faithfulness,
+                    wanted="above 0 and at most 1",
+                )
+            )
 
 
 class RightAnswers:

@@ -27,6 +27,7 @@ from salva.core.protocols import Conclusion, ImageObservations, Need
 from salva.core.verdict import Failure, Outcome
 from salva.english.questions import KINDS
 from salva.errors import UsageError
+from salva.messages import message
 
 ANSWER_DIFFERS = "answer-differs"
 FORMULA_DIFFERS = "formula-differs"
@@ -46,7 +47,9 @@ class SameAnswersOptions(AnswerOptions):
     def __post_init__(self) -> None:
         AskingOptions.__post_init__(self)
         if not 0 <= self.min_stability <= 1:
-            raise UsageError(f"check.min_stability is {self.min_stability!r}; it must be from 0 to 1")
+            raise UsageError(
+                message("option-invalid", name="check.min_stability", value=self.min_stability, wanted="from 0 to 1")
+            )
 
 
 class _Difference(NamedTuple):

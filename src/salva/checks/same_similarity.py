@@ -22,6 +22,7 @@ from salva.core.options import option
 from salva.core.protocols import Conclusion, ImageObservations, Need
 from salva.core.verdict import Failure, Outcome
 from salva.errors import UsageError
+from salva.messages import message
 
 SIMILARITY_DIFFERS = "similarity-differs"
 
@@ -38,7 +39,11 @@ class SameSimilarityOptions:
 
     def __post_init__(self) -> None:
         if self.min_clip_stability > 1:
-            raise UsageError(f"check.min_clip_stability is {self.min_clip_stability!r}; it can be 1 at most")
+            raise UsageError(
+                message(
+                    "option-invalid", name="check.min_clip_stability", value=self.min_clip_stability, wanted="1 at most"
+                )
+            )
 
 
 class SameSimilarity:

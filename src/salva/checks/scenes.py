@@ -35,6 +35,7 @@ from salva.logic.formula import Atom, Formula, atoms
 from salva.logic.notation import parse
 from salva.logic.orders import AXIS_OF_RELATION
 from salva.logic.satisfaction import COLOUR, EXTRA, FORBIDDEN, MISSING, X_MISPLACED, Y_MISPLACED, Discrepancy
+from salva.messages import message
 
 WRONG_COLOUR = "wrong-colour"
 WRONG_RELATION = "wrong-relation"
@@ -82,11 +83,15 @@ class SceneOptions:
         for name in ("merge_iou", "min_text_score", "threshold", "doubt"):
             value = getattr(self, name)
             if value is not None and not 0 <= value <= 1:
-                raise UsageError(f"check.{name} is {value!r}; it must be from 0 to 1")
+                raise UsageError(message("option-invalid", name=f"check.{name}", value=value, wanted="from 0 to 1"))
         if self.threshold and self.doubt and self.doubt < self.threshold:
             raise UsageError(
-                f"check.doubt is {self.doubt:g}, and boxes below check.threshold, {self.threshold:g}, do not "
-                "count; give as much or more, or 0 for no doubt"
+                message(
+                    "option-invalid",
+                    name="check.doubt",
+                    value=self.doubt,
+                    wanted=f"at least check.threshold ({self.threshold:g}), or 0 for no doubt",
+                )
             )
 
 

@@ -18,6 +18,7 @@ from salva.core.observation import Observation
 from salva.core.protocols import INJECTION_READER, Check, Conclusion, ImageObservations, Need, Query
 from salva.core.verdict import Outcome
 from salva.errors import PluginError
+from salva.messages import message
 
 _N_WAVES = 100
 _T = TypeVar("_T")
@@ -161,12 +162,10 @@ class Waves:
         new = [look for look in looks if look.query not in self._answers.get(look.role, ())]
         for look in new:
             if look.query.role not in self.roles or look.role not in observations:
-                raise PluginError(f"the check {self.label!r} asks for {look!r}, which this run cannot answer")
+                raise PluginError(message("check-need-unknown", check=self.label, need=repr(look)))
         self._n_waves += 1
         if new and self._n_waves > _N_WAVES:
-            raise PluginError(
-                f"the check {self.label!r} still has questions after {_N_WAVES} waves; it must come to an end"
-            )
+            raise PluginError(message("check-endless", check=self.label, n=_N_WAVES))
         return new
 
     def _asked(self, looks: list[Need]) -> list[Need]:

@@ -65,6 +65,11 @@ def warn_once(warning: Message) -> None:
         warnings.warn(warning, SalvaWarning, stacklevel=2)
 
 
+def text_of(error: BaseException) -> str:
+    """The text of an error without its code, for a message that names it as a reason."""
+    return str(error).removesuffix(f" [{code_of(error)}]")
+
+
 def code_of(text: object) -> str:
     """The code of a message or of an error that carries one; empty for any other text."""
     if isinstance(text, BaseException):

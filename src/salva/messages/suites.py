@@ -26,4 +26,58 @@ ENTRIES: Mapping[str, Entry] = {
     "repeats-gap": Entry(
         "There is a {column} {highest} and none {missing}. Number repeats from 0 without a gap.",
     ),
+    "suite-file-empty": Entry(
+        "{path!r} holds no {what}. Wanted: {wanted}.",
+    ),
+    "file-kind-unknown": Entry(
+        "{path!r} does not hold {wanted}. It has the columns {header}.",
+    ),
+    "prompts-columns": Entry(
+        "{path!r} has no column {missing}; it has {header}. For prompts in other columns: salva run prompts --set suite.path={path}.",
+    ),
+    "field-invalid": Entry(
+        "{name} is {value!r}; it must be {wanted}.",
+    ),
+    "triples-invalid": Entry(
+        "{n} lines of {paths} are no triples:{shown}",
+        "A line is an id, T_a, T_pv and T_pi with tabs between them, or a JSON object with these keys.",
+    ),
+    "rewritten-mismatch": Entry(
+        "{path!r} does not match the prompts: {why}. Give one line a prompt in the same order, with the same clauses.",
+    ),
+    "rules-mixed": Entry(
+        "These lines follow several rules ({rules}). Import each rule by itself.",
+    ),
+    "clauses-not-formula": Entry(
+        "No formula means these clauses.",
+        "Of two clauses about one entity, none may have a position or be the target of one.",
+    ),
+    "guide-invalid": Entry(
+        "suite.guide={path!r} cannot be used: {why}. Give a finished run of actesting, or the CSV of its verdicts.",
+    ),
+    "no-cases": Entry(
+        "There are no {what}: {why}.",
+    ),
+    "noun-invalid": Entry(
+        "{name}: {why}. Write singular nouns without an article, such as cat,teddy bear.",
+    ),
+    "law-not-applicable": Entry(
+        "suite.law is {law!r}, which applies nowhere in {formula!r}. Laws that apply: {known}.",
+    ),
+    "case-of-other-suite": Entry(
+        "The case {case!r} cannot be exported in this form, which is for the suite {suite}.",
+    ),
+    "run-without-images": Entry(
+        "This run has no images to export.",
+        "An imported run has verdicts only; the file that it came from holds everything there is.",
+    ),
+    "files-not-kept": Entry(
+        "The run {run!r} did not keep the files that it was imported from. Import them again and export that run.",
+    ),
+    "check-endless": Entry(
+        "The check {check!r} still has questions after {n} waves; it must come to an end.",
+    ),
+    "check-need-unknown": Entry(
+        "The check {check!r} asks for {need}, which this run cannot answer.",
+    ),
 }

@@ -67,7 +67,7 @@ def test_what_is_written_is_json_that_the_program_reads(tmp_path: Path) -> None:
 def test_cases_of_another_suite_are_refused_and_not_passed_over(form: str) -> None:
     done = in_process.salva("cases", "metalogic", "--size", "4", "--format", form)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "this form is for the suite" in done.stderr
+    assert "[case-of-other-suite]" in done.stderr
 
 
 def test_mutants_among_other_prompts_are_still_written() -> None:

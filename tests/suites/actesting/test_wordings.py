@@ -88,5 +88,5 @@ def test_a_wording_that_is_the_seed_itself_is_discarded(tmp_path: Path, monkeypa
 
 def test_a_file_without_wordings_is_refused(tmp_path: Path) -> None:
     (tmp_path / "said.txt").write_text("A cat\n")
-    with pytest.raises(UsageError, match="holds no prompt in other words; write them with: salva write paraphrases"):
+    with pytest.raises(UsageError, match="suite-file-empty"):
         Actesting(ActestingOptions(wordings=str(tmp_path / "said.txt"))).cases("quick")

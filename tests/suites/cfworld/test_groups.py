@@ -42,5 +42,5 @@ def test_criteria_run_from_the_highest_score_to_the_lowest() -> None:
 
 @pytest.mark.parametrize("line", ['{"discipline": "x"}', "{", "[]", '{"part": "other", "id": "1"}'])
 def test_a_line_that_is_none_is_named(line: str) -> None:
-    with pytest.raises(UsageError, match=r"mine\.jsonl, line 2"):
+    with pytest.raises(UsageError, match=r"mine\.jsonl', line 2"):
         list(read_entries(["", line], "mine.jsonl"))

@@ -107,7 +107,7 @@ def test_options_that_make_no_pairs_are_refused(options: dict[str, object], comp
 
 
 def test_a_category_that_runs_out_of_pairs_says_so() -> None:
-    with pytest.raises(UsageError, match="has only about 6 different pairs"):
+    with pytest.raises(UsageError, match=r"about 6.*no-cases"):
         cases("full", objects=("cat", "dog", "cow"), pairs=50)
 
 

@@ -272,7 +272,7 @@ def test_an_export_of_imported_files_names_the_model_and_wants_the_files(tmp_pat
         export_run(tmp_path / "run", "tifa-lite", tmp_path / "other")
     run_file = tmp_path / "run" / "run.json"
     run_file.write_text(run_file.read_text().replace('"kept"', '"once_kept"'), encoding="utf-8")
-    with pytest.raises(UsageError, match="did not keep the files; import them again"):
+    with pytest.raises(UsageError, match="files-not-kept"):
         export_run(tmp_path / "run", "tifa-lite", tmp_path / "other")
 
 
@@ -302,10 +302,10 @@ def test_clip_scores_that_are_no_numbers_are_named(tmp_path: Path) -> None:
     [
         (
             "pair_id,image_variant,question,expected_answer",
-            "as answers it lacks the column one of predicted_answer_norm",
+            "as answers it lacks one of predicted_answer_norm",
         ),
-        ("pair_id,clip_A", "as CLIP scores it lacks the column clip_B"),
-        ("", "it has none"),
+        ("pair_id,clip_A", "as CLIP scores it lacks clip_B"),
+        ("", "columns nothing"),
         ("pair_id,pair_id", "'pair_id' twice"),
     ],
 )

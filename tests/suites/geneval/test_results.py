@@ -84,10 +84,10 @@ def test_details_that_are_none(details: Json, boxes: object) -> None:
     [
         ({"correct": None}, "correct is None"),
         ({"correct": "maybe"}, "correct is 'maybe'"),
-        ({"metadata": "{half"}, "metadata is no JSON"),
-        ({"metadata": 3}, "metadata is 3"),
+        ({"metadata": "{half"}, "it must be JSON"),
+        ({"metadata": 3}, "metadata is '3'"),
         ({"metadata": "{}"}, "prompt is None"),
-        ({"prompt": "a photo of a dog"}, "its metadata has"),
+        ({"prompt": "a photo of a dog"}, "as in its metadata"),
     ],
 )
 def test_what_is_wrong_is_said(change: dict[str, Json], told: str) -> None:

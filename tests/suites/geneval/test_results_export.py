@@ -123,10 +123,10 @@ def test_a_run_of_another_suite_and_one_without_pictures(made: Path, tmp_path: P
     )
     done = salva("export", str(other), "--as", "geneval", "-o", str(tmp_path / "x"))
     assert done.returncode == 2
-    assert "no prompt of GenEval's tasks" in done.stderr
+    assert "[case-of-other-suite]" in done.stderr
     back = tmp_path / "back"
     salva("import", str(made.parent / "out" / "results.jsonl"), "--as", "geneval", "--out", str(back))
     done = salva("export", str(back), "--as", "geneval", "-o", str(tmp_path / "y"))
     assert done.returncode == 2
-    assert "has no pictures" in done.stderr
+    assert "[run-without-images]" in done.stderr
     assert not (tmp_path / "y").exists()

@@ -161,7 +161,7 @@ def test_a_line_that_contradicts_its_boxes_is_told(tmp_path: Path) -> None:
 def test_a_tag_that_its_metadata_contradicts_is_left_out(tmp_path: Path) -> None:
     read = _read(tmp_path / "r.jsonl", _line(), {**_line("a photo of one cow", 1), "tag": "counting"})
     assert len(read.cases) == 1
-    assert "line 2: tag is 'counting', and its metadata has 'single_object'; left out" in str(read.problems[0])
+    assert "line 2: tag is 'counting'" in str(read.problems[0])
 
 
 def test_pictures_without_a_number_take_the_repeats_that_are_left(tmp_path: Path) -> None:
@@ -208,9 +208,9 @@ def test_missing_prompts_by_name(tmp_path: Path) -> None:
 
 
 def test_what_is_no_result_file(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no result of GenEval in these files"):
+    with pytest.raises(UsageError, match="import-empty"):
         _read(tmp_path / "r.jsonl", {"a": 1})
-    with pytest.raises(UsageError, match="follow several rules"):
+    with pytest.raises(UsageError, match="rules-mixed"):
         _read(tmp_path / "r.jsonl", _line(), _line(sample=1, rule="rl-strict"))
     run = tmp_path / "run"
     done = salva("import", str(tmp_path / "none.jsonl"), "--as", "geneval", "--out", str(run))

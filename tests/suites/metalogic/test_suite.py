@@ -297,7 +297,7 @@ def test_order_is_stable_and_by_category() -> None:
     [
         ({"entities": "cat"}, "at least two"),
         ({"entities": ""}, "at least two"),
-        ({"entities": "cat,cat,dog"}, "'cat' twice"),
+        ({"entities": "cat,cat,dog"}, "'cat' is in it twice"),
         ({"entities": "Cat,dog,cow"}, "lower-case"),
         ({"entities": "a cat,dog,cow"}, "'a cat'"),
         ({"entities": "cat & dog,dog,cow"}, "'cat & dog'"),
@@ -320,7 +320,7 @@ def test_odd_options_are_refused(given: dict[str, str], problem: str) -> None:
 
 def test_two_entities_are_too_few_for_triples_and_an_unknown_size_is_named() -> None:
     suite = MetaLogic(MetaLogicOptions(entities=("cat", "dog")))
-    with pytest.raises(UsageError, match="need 3"):
+    with pytest.raises(UsageError, match="at least 3 entities"):
         suite.cases("quick")
     with pytest.raises(UsageError, match="Did you mean 'paper'"):
         suite.cases("papr")

@@ -16,6 +16,7 @@ from salva.english.prompt_files import plain_name
 from salva.errors import UsageError
 from salva.files.infiles import file_text
 from salva.files.tables import is_json, parse_json, read_json_lines, read_sheet, unusable
+from salva.messages import message
 
 SEEDS = "new-captions_val2017_new"
 SETS = {
@@ -59,10 +60,19 @@ def read_captions(path: str) -> list[Caption]:
     """Every caption of a file, in its order; an empty one stays, for whoever counts them."""
     file = Path(path).expanduser()
     if file.is_dir():
-        raise UsageError(f"{path!r} is a folder without {SEEDS}.json; give a file of captions, or published sets")
+        raise UsageError(
+            message(
+                "suite-file-empty",
+                path=path,
+                what="captions",
+                wanted=f"a file of captions, or a folder with {SEEDS}.json",
+            )
+        )
     captions = list(_captions(file))
     if not captions:
-        raise UsageError(f"{path!r} holds no caption; give one a line, or a column called caption")
+        raise UsageError(
+            message("suite-file-empty", path=path, what="caption", wanted="one a line, or a column called caption")
+        )
     return captions
 
 
@@ -87,7 +97,14 @@ def _of_json(file: Path) -> Iterator[Caption]:
     content = parse_json(file, text) if is_json(text) else None
     rows = content.get("annotations") if isinstance(content, dict) else content
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise UsageError(f"{str(file)!r} must hold COCO's annotations or a list of objects with image_id and caption")
+        raise UsageError(
+            message(
+                "json-shape",
+                path=str(file),
+                where="",
+                wanted="COCO's annotations, or a list of objects with image_id and caption",
+            )
+        )
     return _of_objects(file, [(f"entry {n}", row) for n, row in enumerate(rows, 1) if isinstance(row, dict)])
 
 
@@ -126,7 +143,14 @@ def read_published(folder: str) -> list[PublishedPair]:
     if absent:
         raise unusable(folder, absent, "mutants without a seed")
     if not pairs:
-        raise UsageError(f"{folder!r} holds {SEEDS}.json and none of {', '.join(f'{n}.json' for n in SETS.values())}")
+        raise UsageError(
+            message(
+                "suite-file-empty",
+                path=folder,
+                what="set of mutants",
+                wanted=", ".join(f"{n}.json" for n in SETS.values()),
+            )
+        )
     return pairs
 
 
@@ -140,7 +164,14 @@ def _set_rows(file: Path) -> list[tuple[str, dict[str, Json]]]:
         if missing:
             problems.append(f"entry {number}: no {', '.join(missing)}")
     if not rows:
-        raise UsageError(f"{str(file)!r} must hold a list of entries with image_id, caption, classes and triples")
+        raise UsageError(
+            message(
+                "json-shape",
+                path=str(file),
+                where="",
+                wanted="a list of entries with image_id, caption, classes and triples",
+            )
+        )
     if problems:
         raise unusable(str(file), problems, "entries")
     return [(f"entry {number}", row) for number, row in enumerate(rows, 1) if isinstance(row, dict)]
@@ -150,11 +181,15 @@ def _pool(row: Mapping[str, Json], where: str) -> Pool:
     """The pool of an entry; what is named twice is one thing, and triples bring their ends with them."""
     classes, triples = row["classes"], row["triples"]
     if not isinstance(classes, list) or not isinstance(triples, list):
-        raise UsageError(f"{where}: classes and triples must be lists, got {classes!r} and {triples!r}")
+        raise UsageError(
+            message("field-invalid", name=f"{where}: classes or triples", value=(classes, triples), wanted="lists")
+        )
     related = []
     for triple in triples:
         if not isinstance(triple, list) or len(triple) != 3:
-            raise UsageError(f"{where}: a triple is [subject, predicate, object], got {triple!r}")
+            raise UsageError(
+                message("field-invalid", name=f"{where}: triple", value=triple, wanted="[subject, predicate, object]")
+            )
         subject, predicate, thing = map(str, triple)
         related.append(Triple(subject=subject, predicate=predicate, object=thing))
     ends = (name for triple in related for name in (triple.subject, triple.object))

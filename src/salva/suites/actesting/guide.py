@@ -15,6 +15,7 @@ from salva.core.fingerprint import fingerprint
 from salva.core.verdict import PAIR, Outcome
 from salva.errors import UsageError
 from salva.files.tables import read_sheet
+from salva.messages import message
 
 _DATABASE = "salva.db"
 _QUERY = """
@@ -34,7 +35,7 @@ def read_guide(path: str) -> dict[tuple[str, str], float]:
             n[name, predicate] += 1
             held[name, predicate] += is_match
     if not n:
-        raise UsageError(f"suite.guide={path!r} decided no case of actesting; give a finished run of this suite")
+        raise UsageError(message("guide-invalid", path=path, why="it decided no case of actesting"))
     return {pair: held[pair] / n[pair] for pair in n}
 
 
@@ -50,7 +51,7 @@ def _rows(path: str) -> Iterator[_Row]:
         return _of_run(place)
     if place.is_file():
         return _of_sheet(place)
-    raise UsageError(f"suite.guide={path!r}: no such run; give a run directory, or the CSV of its verdicts")
+    raise UsageError(message("guide-invalid", path=path, why="there is no such run"))
 
 
 def _of_run(directory: Path) -> Iterator[_Row]:
@@ -58,7 +59,7 @@ def _of_run(directory: Path) -> Iterator[_Row]:
 
     database = directory / _DATABASE
     if not database.is_file():
-        raise UsageError(f"suite.guide={str(directory)!r} is no run: it holds no {_DATABASE}")
+        raise UsageError(message("guide-invalid", path=str(directory), why=f"it holds no {_DATABASE}"))
     try:
         connection = sqlite3.connect(f"{database.resolve().as_uri()}?mode=ro", uri=True)
         try:
@@ -66,7 +67,7 @@ def _of_run(directory: Path) -> Iterator[_Row]:
         finally:
             connection.close()
     except sqlite3.Error as error:
-        raise UsageError(f"suite.guide={str(directory)!r} cannot be read: {error}") from error
+        raise UsageError(message("guide-invalid", path=str(directory), why=error)) from error
     for record, check, outcome in stored:
         case = json.loads(record)
         if case["check"] == check and outcome in (Outcome.PASS, Outcome.FAIL):

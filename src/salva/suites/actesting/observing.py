@@ -21,6 +21,7 @@ from salva.english.captions.classes import VG_PREDICATES, Classes
 from salva.english.predicates import is_geometric, stands
 from salva.english.words import with_article
 from salva.errors import UsageError
+from salva.messages import message
 from salva.suites.actesting.definitions import DEFINITIONS, EXPECTED, SeenPicture
 
 YES, NO = "yes", "no"
@@ -66,10 +67,12 @@ class MutationOptions(AskingOptions):
         for name in ("merge_iou", "threshold", "doubt"):
             value = getattr(self, name)
             if value is not None and not 0 <= value <= 1:
-                raise UsageError(f"check.{name} is {value!r}; it must be from 0 to 1")
+                raise UsageError(message("option-invalid", name=f"check.{name}", value=value, wanted="from 0 to 1"))
         for name in ("tolerance", "top_relations", "side"):
             if getattr(self, name) < 0:
-                raise UsageError(f"check.{name} is {getattr(self, name)!r}; it must be 0 or more")
+                raise UsageError(
+                    message("option-invalid", name=f"check.{name}", value=getattr(self, name), wanted="0 or more")
+                )
 
 
 def focal_triples(mutation: Mutation) -> tuple[Triple, ...]:

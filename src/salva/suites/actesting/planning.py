@@ -21,6 +21,7 @@ from salva.english.mutation.corpus import Corpus
 from salva.english.mutation.making import Tally, mutants
 from salva.english.mutation.operators import Seed, Setting
 from salva.errors import UsageError
+from salva.messages import message
 from salva.suites.actesting.cases import case_of
 from salva.suites.actesting.files import Caption
 
@@ -59,10 +60,7 @@ def plan(
     """The cases of these captions; what they say how often is counted in the setting's corpus."""
     read = _read(captions, reader, setting)
     if not read.seeds:
-        raise UsageError(
-            f"none of the {len(captions)} captions can be a seed: {_counted(read.passed)}; "
-            "give English ones that say something of two things, such as 'a cat on a chair'"
-        )
+        raise UsageError(message("no-cases", what=f"seeds of {len(captions)} captions", why=_counted(read.passed)))
     chosen = stratified(read.seeds, n_seeds)
     tally = Tally()
     again = reader.read(text for _, text, _ in chosen)
@@ -76,7 +74,7 @@ def plan(
     ]
     remarks = tuple(_remarks(read, chosen, operators, tally))
     if not cases:
-        raise UsageError(f"no operator could change any of the {len(chosen)} seeds: {'; '.join(remarks[1:])}")
+        raise UsageError(message("no-cases", what=f"mutants of {len(chosen)} seeds", why="; ".join(remarks[1:])))
     return Planned(cases=tuple(cases), remarks=remarks)
 
 

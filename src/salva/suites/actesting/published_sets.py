@@ -23,6 +23,7 @@ from salva.core.table import Cell
 from salva.core.verdict import PAIR, Verdict
 from salva.errors import StoreError, UsageError
 from salva.files.outfiles import unique_name, write_bytes, write_text
+from salva.messages import message
 from salva.suites.actesting.files import SEEDS, SETS
 
 
@@ -74,7 +75,7 @@ def sets_of(cases: Iterable[Case]) -> dict[str, list[Json]]:
 
 def _mutation(case: Case) -> Mutation:
     if case.mutation is None:
-        raise UsageError(f"case {case.case_id!r} is no mutant of a caption; this form is for the suite actesting")
+        raise UsageError(message("case-of-other-suite", case=case.case_id, suite="actesting"))
     return case.mutation
 
 
@@ -116,7 +117,7 @@ def _write_pictures(images: ImageSource, case: Case, verdict: Verdict, out: Path
         try:
             picture = decode_picture(images.file_bytes(image_id))
         except ValueError as error:
-            raise StoreError(f"image {image_id!r} is damaged ({error}); `salva verify` lists what is") from error
+            raise StoreError(message("image-damaged", path=image_id)) from error
         write_bytes(out / path, encode_picture(picture))
         written.add(path)
 

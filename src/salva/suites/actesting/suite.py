@@ -28,6 +28,7 @@ from salva.english.mutation.density import Density
 from salva.english.mutation.operators import OPERATORS, Setting
 from salva.english.prompt_files import paraphrased_in, read_prompt_rows
 from salva.errors import UsageError, unknown_name
+from salva.messages import message
 from salva.suites.actesting.cases import case_of_pair
 from salva.suites.actesting.embedded import embedded_captions
 from salva.suites.actesting.files import Caption, is_published, read_captions, read_published
@@ -73,11 +74,16 @@ class ActestingOptions:
             if operator not in OPERATORS:
                 raise unknown_name("operator", operator, OPERATORS)
         if not self.operators:
-            raise UsageError(f"suite.operators is empty; name some of {', '.join(OPERATORS)}")
+            raise UsageError(
+                message("option-invalid", name="suite.operators", value="", wanted=f"some of {', '.join(OPERATORS)}")
+            )
         if self.synonyms == _WORDNET != self.hypernyms:
             raise UsageError(
-                "suite.synonyms=wordnet needs suite.hypernyms=wordnet too: only that knows the class of a new word, "
-                "and a synonym's class must stay"
+                message(
+                    "flag-needed",
+                    flag="suite.hypernyms=wordnet",
+                    why="suite.synonyms=wordnet keeps the classes of words, which only WordNet knows",
+                )
             )
 
 
@@ -138,7 +144,7 @@ def _wordings(path: str) -> dict[str, str]:
     wordings = paraphrased_in(read_prompt_rows(path))
     if not wordings:
         raise UsageError(
-            f"suite.wordings={path!r} holds no prompt in other words; write them with: salva write paraphrases"
+            message("suite-file-empty", path=path, what="paraphrases", wanted="the output of salva write paraphrases")
         )
     return wordings
 
@@ -149,7 +155,9 @@ def _published(options: ActestingOptions, size: str) -> Planned:
     kept = set(images)
     cases = tuple(case_of_pair(pair) for pair in pairs if pair.image in kept)
     if not cases:
-        raise UsageError(f"{options.path!r} holds no pair of {', '.join(options.operators)}")
+        raise UsageError(
+            message("suite-file-empty", path=options.path, what="pairs", wanted=", ".join(options.operators))
+        )
     counts = Counter(case.category for case in cases)
     told = ", ".join(f"{operator} {counts[operator]}" for operator in options.operators)
     return Planned(cases=cases, remarks=(f"{len(images)} published seeds; pairs by operator: {told}",))

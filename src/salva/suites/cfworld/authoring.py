@@ -20,6 +20,7 @@ from salva.core.question import Question
 from salva.errors import UsageError
 from salva.files.infiles import file_text
 from salva.files.tables import read_json_lines, read_sheet, unusable
+from salva.messages import message
 from salva.suites.cfworld.asking import integrity_question, logic_question, point_question
 from salva.suites.cfworld.groups import KINDS, LEVELS, Group, Level, question, read_entries, write_entries
 from salva.suites.cfworld.lint import lint, name_of
@@ -59,7 +60,11 @@ class GroupAuthor:
             wanted = "no discipline or no principle, as in 'optics: Mirrors reflect light.'"
             raise unusable(str(path), [f"{where}: {wanted}" for where in problems], "lines")
         if not rows:
-            raise UsageError(f"{str(path)!r} holds no principle; write one a line: discipline: principle")
+            raise UsageError(
+                message(
+                    "suite-file-empty", path=str(path), what="principles", wanted="one a line, as discipline: principle"
+                )
+            )
         return [row for _, row in rows]
 
     def name_of(self, row: Row) -> str:

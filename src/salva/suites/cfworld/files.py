@@ -19,6 +19,7 @@ from salva.core.question import Question
 from salva.errors import UsageError
 from salva.files.infiles import file_text
 from salva.files.tables import parse_json
+from salva.messages import message
 from salva.suites.cfworld.gaps import gap
 from salva.suites.cfworld.groups import KINDS, LEVELS, Entry, Group, Level, Probe, read_entries
 from salva.suites.cfworld.official_probes import id_of, read_pairs, read_rules
@@ -70,9 +71,12 @@ def read_files(paths: Sequence[str]) -> Read:
     if not entries:
         found = "; ".join(finding.sentence for finding in contents.findings[:_N_SHOWN])
         raise UsageError(
-            f"suite.path={','.join(paths)}: no group of CF-World in there; give the folder that holds prompt, "
-            "eval_questions and prompt_ablation, or a file of JSON lines as salva writes them"
-            + (f"; found: {found}" if found else "")
+            message(
+                "suite-file-empty",
+                path=",".join(paths),
+                what=f"groups of CF-World{f' ({found})' if found else ''}",
+                wanted="a folder with prompt, eval_questions and prompt_ablation, or JSON lines by salva",
+            )
         )
     if groups and len(groups) != N_GROUPS:
         contents.findings.append(gap("count-differs", f"{len(groups)} groups here, {N_GROUPS} in the paper"))
@@ -84,7 +88,7 @@ def _files(paths: Sequence[str]) -> Iterator[tuple[Path, str]]:
     for text in paths:
         path = Path(text).expanduser()
         if not path.exists():
-            raise UsageError(f"suite.path: there is no file or folder {text!r}")
+            raise UsageError(message("file-missing", path=text))
         if path.is_dir():
             inside = sorted(p for p in path.rglob("*") if p.suffix.lower() in (".json", ".jsonl") and p.is_file())
             yield from ((file, file.relative_to(path).as_posix()) for file in inside)

@@ -25,6 +25,7 @@ from salva.core.fingerprint import Json
 from salva.core.question import Question, question_from_json, question_to_json
 from salva.errors import FormulaError, UsageError
 from salva.logic.notation import parse
+from salva.messages import message
 
 INTEGRITY, POINT, LOGIC = "integrity", "point", "logic"
 """The three dimensions: the picture is whole, it shows the assessment point, its surroundings follow the same law."""
@@ -139,8 +140,13 @@ def read_entries(lines: Iterable[str], where: str) -> Iterator[Entry]:
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             problem = f"no {error}" if isinstance(error, KeyError) else str(error)
             raise UsageError(
-                f"{where}, line {number}: {problem}; a line is one group with discipline, id, l1, l2 and l3, or one "
-                "probe with part, id, factual and counterfactual"
+                message(
+                    "file-invalid",
+                    path=where,
+                    where=f"line {number}",
+                    why=f"{problem}; a line is a group (discipline, id, l1, l2, l3) or a probe (part, id, factual, "
+                    "counterfactual)",
+                )
             ) from error
 
 

@@ -19,6 +19,7 @@ from salva.core.protocols import Conclusion, ImageObservations, Need, Query
 from salva.core.question import DIMENSIONS, QUESTIONS, Question, picture_score
 from salva.core.verdict import Failure, Outcome, failure_types_of
 from salva.errors import UsageError
+from salva.messages import message
 from salva.suites.cfworld.groups import LEVELS, POINT
 from salva.suites.cfworld.scoring import dimension_scores, grade_query, grades_of, reasons_of
 
@@ -63,7 +64,7 @@ class LevelsOptions(AskingOptions):
         AskingOptions.__post_init__(self)
         for name, value in (("gate_at", self.gate_at), ("pass", self.pass_)):
             if not 0 <= value <= 1:
-                raise UsageError(f"check.{name} is {value!r}; it must be from 0 to 1")
+                raise UsageError(message("option-invalid", name=f"check.{name}", value=value, wanted="from 0 to 1"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

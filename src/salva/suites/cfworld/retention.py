@@ -18,6 +18,7 @@ from salva.core.protocols import Conclusion, ImageObservations, Need, Query
 from salva.core.question import DIMENSIONS, QUESTIONS, picture_score
 from salva.core.verdict import Failure, Outcome
 from salva.errors import UsageError
+from salva.messages import message
 from salva.stats.means import mean
 from salva.suites.cfworld.groups import RULE
 from salva.suites.cfworld.levels import COUNTERFACTUAL, EXCLUDE, FACTUAL, ZERO
@@ -44,7 +45,7 @@ class RetentionOptions(AskingOptions):
     def __post_init__(self) -> None:
         AskingOptions.__post_init__(self)
         if not 0 <= self.pass_ <= 1:
-            raise UsageError(f"check.pass is {self.pass_!r}; it must be from 0 to 1")
+            raise UsageError(message("option-invalid", name="check.pass", value=self.pass_, wanted="from 0 to 1"))
 
 
 class Retention:

@@ -27,6 +27,7 @@ from salva.core.verdict import PAIR, Verdict
 from salva.errors import UsageError
 from salva.files.infiles import file_text
 from salva.files.tables import parse_json
+from salva.messages import message
 from salva.suites.cfworld.groups import ATTRIBUTE, LEVELS, POINT, RULE
 from salva.suites.cfworld.levels import EXCLUDE, ZERO, Levels, LevelsOptions
 from salva.suites.cfworld.official_probes import FACTS
@@ -95,7 +96,11 @@ class ScoresImport:
                 verdicts.append(_verdict(case, model, judge, self._judged(case, observations)))
         if not verdicts:
             raise UsageError(
-                "no grades of CF-World in these files: an entry has source_id, prompt_level, question, score and weight"
+                message(
+                    "import-empty",
+                    what="grades of CF-World",
+                    wanted="entries with source_id, prompt_level, question, score and weight",
+                )
             )
         rules = (
             ComponentSpec(role="check", name="levels", options=keyed_options(self._levels)),
@@ -157,7 +162,9 @@ class ScoresImport:
 def _rows(path: Path, problems: list[Flaw]) -> list[Row]:
     content = parse_json(path, file_text(path))
     if not isinstance(content, list):
-        raise UsageError(f"{str(path)!r} must hold a list of grades, one object a question")
+        raise UsageError(
+            message("json-shape", path=str(path), where="", wanted="a list of grades, one object a question")
+        )
     rows: list[Row] = []
     for number, row in enumerate(content, 1):
         if isinstance(row, dict) and _number(row.get("score")) is not None:

@@ -19,6 +19,7 @@ from salva.core.options import option
 from salva.errors import UsageError, unknown_name
 from salva.logic.equivalence import are_equivalent, is_determinate
 from salva.logic.notation import parse
+from salva.messages import message
 from salva.suites.cfworld.authoring import GroupAuthor
 from salva.suites.cfworld.embedded import embedded_groups
 from salva.suites.cfworld.files import Read, read_files
@@ -83,8 +84,11 @@ class CfWorld:
         if not cases:
             where = "pocket's world" if size == "embedded" else ", ".join(self._options.path) or "the starter set"
             raise UsageError(
-                "; ".join((f"suite.part={part}: there is nothing of it in {where}", *self.remarks(size)))
-                + "; choose another part, size or path"
+                message(
+                    "no-cases",
+                    what=f"cases of suite.part={part}",
+                    why="; ".join((f"{where} has none", *self.remarks(size))),
+                )
             )
         chosen = _few_of_each(_named(cases)) if size == "quick" else _named(cases)
         # What cannot be painted at all is told with the first of the others.

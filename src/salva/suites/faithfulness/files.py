@@ -18,6 +18,7 @@ from salva.core.exchange import Flaw
 from salva.english.sentences import Reading, read_prompt
 from salva.errors import UsageError
 from salva.files.tables import read_sheet, unusable
+from salva.messages import message
 from salva.suites.faithfulness.templates import DIMENSION_NAMES, LAW_NAMES
 from salva.suites.faithfulness.tifa_files import CLUSTER, CONTRAST_OF, PROMPT_COLUMNS
 
@@ -51,9 +52,12 @@ def read_pairs(path: str) -> list[Row]:
     sheet = read_sheet(Path(path), ragged)
     if missing := [name for name in PROMPT_COLUMNS if name not in sheet.columns]:
         raise UsageError(
-            f"{path!r} has no column {', '.join(missing)}; expected {','.join(PROMPT_COLUMNS)}, "
-            f"got {','.join(sheet.columns) or 'an empty file'}. Prompts and pairs in any other columns: "
-            f"salva run prompts --set suite.path={path}"
+            message(
+                "prompts-columns",
+                path=str(path),
+                missing=", ".join(missing),
+                header=",".join(sheet.columns) or "nothing",
+            )
         )
     extra = tuple(name for name in sheet.columns if name not in (*PROMPT_COLUMNS, CLUSTER, CONTRAST_OF))
     problems = [f"{flaw.where}: {flaw.what}" for flaw in ragged]
@@ -75,7 +79,14 @@ def read_pairs(path: str) -> list[Row]:
     if problems:
         raise unusable(path, problems)
     if not rows:
-        raise UsageError(f"{path!r} has no pairs; expected a line for each under {','.join(PROMPT_COLUMNS)}")
+        raise UsageError(
+            message(
+                "suite-file-empty",
+                path=str(path),
+                what="pairs",
+                wanted=f"a line for each under {','.join(PROMPT_COLUMNS)}",
+            )
+        )
     return rows
 
 

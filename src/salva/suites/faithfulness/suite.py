@@ -18,6 +18,7 @@ from salva.english.pair_facts import facts_of, findings_of
 from salva.english.words import with_article
 from salva.errors import UsageError, unknown_name
 from salva.logic.formula import COLOURS, entity_problem
+from salva.messages import message
 from salva.suites.faithfulness.files import Row, read_pairs
 from salva.suites.faithfulness.templates import CONTRAST, CONTRASTS, TEMPLATES, Template
 from salva.suites.faithfulness.tifa_files import CONTRAST_OF
@@ -53,20 +54,38 @@ class FaithfulnessOptions:
             if colour not in COLOURS:
                 raise unknown_name("colour", colour, COLOURS)
         if len(set(self.colours)) < 2:
-            raise UsageError(f"suite.colours is {','.join(self.colours)!r}; give at least two different colours")
+            raise UsageError(
+                message(
+                    "option-invalid",
+                    name="suite.colours",
+                    value=",".join(self.colours),
+                    wanted="at least two different colours",
+                )
+            )
         if len(self.sizes) == 1 or len(set(self.sizes)) != len(self.sizes):
-            raise UsageError(f"suite.sizes is {','.join(self.sizes)!r}; give none, or at least two different words")
+            raise UsageError(
+                message(
+                    "option-invalid",
+                    name="suite.sizes",
+                    value=",".join(self.sizes),
+                    wanted="empty, or at least two different words",
+                )
+            )
         if not 1 <= self.pairs <= 10_000:
-            raise UsageError(f"suite.pairs is {self.pairs!r}; it must be from 1 to 10000")
+            raise UsageError(message("option-invalid", name="suite.pairs", value=self.pairs, wanted="from 1 to 10000"))
 
 
 def _check_nouns(objects: tuple[str, ...]) -> None:
     for noun in objects:
         problem = entity_problem(noun)
         if problem:
-            raise UsageError(f"suite.objects: {problem}; write singular nouns without an article, e.g. cup,teddy bear")
+            raise UsageError(message("noun-invalid", name="suite.objects", why=problem))
     if len(set(objects)) < 3 or len(set(objects)) != len(objects):
-        raise UsageError(f"suite.objects is {','.join(objects)!r}; give at least three different things")
+        raise UsageError(
+            message(
+                "option-invalid", name="suite.objects", value=",".join(objects), wanted="at least three different nouns"
+            )
+        )
 
 
 class Faithfulness:
@@ -122,8 +141,11 @@ class Faithfulness:
                 n_tries += 1
                 if n_tries > _TRIES:
                     raise UsageError(
-                        f"the category {template.category!r} has only about {len(seen)} different pairs of these "
-                        f"objects and colours, and {n_pairs} were asked for; give more objects or fewer suite.pairs"
+                        message(
+                            "no-cases",
+                            what=f"{n_pairs} pairs of the category {template.category!r}",
+                            why=f"these objects and colours make about {len(seen)}",
+                        )
                     )
                 continue
             n_tries = 0

@@ -27,6 +27,7 @@ from salva.errors import StoreError, UsageError
 from salva.files.kept_files import kept_data
 from salva.files.outfiles import unique_name, write_bytes, write_text
 from salva.files.tables import csv_text
+from salva.messages import message
 from salva.results.headline import join, of_main_observers
 from salva.suites.faithfulness.tables import MUST_DIFFER, SAME_ANSWERS, category_table
 from salva.suites.faithfulness.tifa_files import (
@@ -55,9 +56,7 @@ def names_of(case: Case) -> tuple[str, str, str, str]:
     """Pair id, category id, law and dimension as the project spells them."""
     labels = case.labels
     if "pair_id" not in labels or len(case.prompts) != 2:
-        raise UsageError(
-            f"case {case.case_id!r} of the suite {case.suite!r} has no pair id; this form is for the suite faithfulness"
-        )
+        raise UsageError(message("case-of-other-suite", case=case.case_id, suite="faithfulness"))
     law = labels.get("logical_law") or _NAMES.get(labels["law"], labels["law"].capitalize())
     dimension = labels.get("semantic_dimension") or labels["dimension"].capitalize()
     return labels["pair_id"], labels.get("category_id", ""), law, dimension
@@ -120,10 +119,7 @@ class TifaExport:
 def _write_again(records: RunRecords, out: Path) -> None:
     """The files that a run was imported from, byte for byte, under names that say what is in them and of whom."""
     if not records.kept_files:
-        raise UsageError(
-            f"the run {records.name!r} was imported by a version that did not keep the files; import them again, and "
-            "export that run"
-        )
+        raise UsageError(message("files-not-kept", run=records.name))
     for file in records.kept_files:
         data = kept_data(file)
         sheet = read_tifa_file(file.path, lambda _: None, file.name)
@@ -215,7 +211,7 @@ def _write_images(images: ImageSource, case: Case, verdict: Verdict, folder: Pat
             try:
                 picture = decode_picture(images.file_bytes(image_id))
             except ValueError as error:
-                raise StoreError(f"image {image_id!r} is damaged ({error}); `salva verify` lists what is") from error
+                raise StoreError(message("image-damaged", path=image_id)) from error
             write_bytes(folder / path, encode_picture(picture))
             paths[prompt.role] = path
     return paths
@@ -226,8 +222,11 @@ def _asked_with(asked: RunSpec, questions: str) -> AnswerOptions:
     used = next((check.options for check in asked.checks if check.name in _RELATIONS), {})
     if used.get("questions") and not questions:
         raise UsageError(
-            f"the run asked from the file {used['questions']!r}, which says what each answer should be; name it again "
-            "with --questions"
+            message(
+                "flag-needed",
+                flag="--questions",
+                why=f"the run asked from the file {used['questions']!r}, which says what each answer should be",
+            )
         )
     return AnswerOptions(counts=str(used.get("counts") or "exact"), questions=questions)
 

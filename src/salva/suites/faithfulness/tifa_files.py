@@ -14,6 +14,7 @@ from pathlib import Path
 from salva.core.exchange import Flaw
 from salva.errors import UsageError
 from salva.files.tables import Row, read_sheet
+from salva.messages import message
 
 PROMPT_COLUMNS = ("pair_id", "category_id", "logical_law", "semantic_dimension", "prompt_A", "prompt_B")
 PAIR_COLUMNS = ("pair_id", "logical_law", "category_id", "semantic_dimension")
@@ -96,7 +97,11 @@ def _kind(path: Path, columns: tuple[str, ...]) -> Kind:
     nearest = min(missing, key=lambda kind: len(missing[kind]))
     if missing[nearest]:
         raise UsageError(
-            f"{str(path)!r} is no file of prompts, answers or CLIP scores; as {nearest} it lacks the column "
-            f"{', '.join(missing[nearest])}; it has {', '.join(columns) or 'none'}"
+            message(
+                "file-kind-unknown",
+                path=str(path),
+                wanted=f"prompts, answers or CLIP scores; as {nearest} it lacks {', '.join(missing[nearest])}",
+                header=", ".join(columns) or "nothing",
+            )
         )
     return nearest

@@ -17,6 +17,7 @@ from salva.english.words import article, number_word
 from salva.errors import FormulaError, UsageError
 from salva.logic.formula import And, Atom, Formula, Not, Related, conjunction
 from salva.logic.notation import parse, to_notation
+from salva.messages import message
 from salva.suites.geneval.published import ABOVE, BELOW, COLOURS, LEFT, OTHER_SIDES, POSITIONS, RIGHT, Clause, Demand
 
 TAG = "tag"
@@ -39,7 +40,7 @@ def formula_of(demand: Demand, *, in_full: bool = False) -> str:
         formula = conjunction(_parts(demand, is_short=is_short))
         if _clauses(formula) == (demand.include, demand.exclude):
             return to_notation(formula)
-    raise UsageError("no formula says this: of two clauses about one thing none may have a position or be its target")
+    raise UsageError(message("clauses-not-formula"))
 
 
 def demand_of(tag: str, formula: str | None) -> Demand | None:
@@ -187,30 +188,50 @@ def demand_in(metadata: Mapping[str, Json]) -> Demand:
     """The clauses of one metadata object; UsageError says what is wrong with it."""
     tag, include = metadata.get(TAG), metadata.get("include")
     if not isinstance(tag, str) or not tag:
-        raise UsageError(f"tag is {tag!r}; it must name the task, as in {SINGLE!r}")
+        raise UsageError(message("field-invalid", name="tag", value=tag, wanted=f"the task, such as {SINGLE!r}"))
     if not isinstance(include, list) or not include:
-        raise UsageError(f"include is {include!r}; it must list what the picture shows, a class and a count each")
+        raise UsageError(
+            message("field-invalid", name="include", value=include, wanted="a list of objects with a class and a count")
+        )
     wanted: list[Clause] = []
     for entry in include:
         wanted.append(_clause_in(entry, "include", n_before=len(wanted)))
     unwanted = metadata.get("exclude") or []
     if not isinstance(unwanted, list):
-        raise UsageError(f"exclude is {unwanted!r}; it must be a list as include is")
+        raise UsageError(message("field-invalid", name="exclude", value=unwanted, wanted="a list as include is"))
     return Demand(tag=tag, include=tuple(wanted), exclude=tuple(_clause_in(entry, "exclude") for entry in unwanted))
 
 
 def _clause_in(entry: Json, where: str, n_before: int = 0) -> Clause:
     if not isinstance(entry, dict):
-        raise UsageError(f"{where} holds {entry!r}; each entry is an object with class and count")
+        raise UsageError(message("field-invalid", name=where, value=entry, wanted="an object with class and count"))
     name, count, colour = entry.get("class"), entry.get("count", 1), entry.get("color", "")
     if not isinstance(name, str) or not name:
-        raise UsageError(f"{where} has the class {name!r}; it must be the name of a thing")
+        raise UsageError(message("field-invalid", name=f"{where}: class", value=name, wanted="the name of an entity"))
     if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= _MOST:
-        raise UsageError(f"{where} has the count {count!r} for {name!r}; it must be a whole number from 1 to {_MOST}")
+        raise UsageError(
+            message(
+                "field-invalid",
+                name=f"{where}: count of {name!r}",
+                value=count,
+                wanted=f"a whole number from 1 to {_MOST}",
+            )
+        )
     if colour not in ("", *COLOURS):
-        raise UsageError(f"{where} has the color {colour!r} for {name!r}; known: {', '.join(COLOURS)}")
+        raise UsageError(
+            message(
+                "field-invalid", name=f"{where}: color of {name!r}", value=colour, wanted=f"one of {', '.join(COLOURS)}"
+            )
+        )
     if where == "exclude" and (colour or "position" in entry):
-        raise UsageError(f"exclude has a color or position for {name!r}; the published rule counts there and no more")
+        raise UsageError(
+            message(
+                "field-invalid",
+                name="exclude",
+                value=name,
+                wanted="without color and position, since the published rule only counts there",
+            )
+        )
     position, target = _position_in(entry.get("position"), name, n_before)
     return Clause(name=name, count=count, colour=str(colour), position=position, target=target)
 
@@ -220,9 +241,18 @@ def _position_in(said: Json, name: str, n_before: int) -> tuple[str, int]:
         return "", 0
     position, target = said if isinstance(said, list) and len(said) == 2 else (None, None)
     if position not in POSITIONS or isinstance(target, bool) or not isinstance(target, int):
-        raise UsageError(f"the position of {name!r} is {said!r}; wanted [one of {', '.join(POSITIONS)}, a number]")
+        raise UsageError(
+            message(
+                "field-invalid",
+                name=f"position of {name!r}",
+                value=said,
+                wanted=f"[one of {', '.join(POSITIONS)}, a number]",
+            )
+        )
     if not 0 <= target < n_before:
-        raise UsageError(f"the position of {name!r} is said of clause {target}; wanted one before it, from 0")
+        raise UsageError(
+            message("field-invalid", name=f"position of {name!r}: clause", value=target, wanted="one before it, from 0")
+        )
     return str(position), target
 
 

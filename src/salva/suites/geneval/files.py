@@ -13,6 +13,7 @@ from salva.core.counted import counted
 from salva.core.fingerprint import Json
 from salva.errors import UsageError
 from salva.files.tables import Row, read_json_lines, unusable
+from salva.messages import message, text_of
 from salva.suites.geneval.demands import demand_in, formula_of
 from salva.suites.geneval.published import Demand
 
@@ -40,11 +41,18 @@ def read_metadata(path: str) -> tuple[Asked, ...]:
         try:
             asked.append(asked_in(cells))
         except UsageError as error:
-            problems.append(f"{where}: {error}")
+            problems.append(f"{where}: {text_of(error)}")
     if problems:
         raise unusable(path, problems, "lines")
     if not asked:
-        raise UsageError(f"{path!r} holds no prompt; wanted a JSON object a line with tag, include and prompt")
+        raise UsageError(
+            message(
+                "suite-file-empty",
+                path=path,
+                what="prompts",
+                wanted="a JSON object a line with tag, include and prompt",
+            )
+        )
     return tuple(asked)
 
 
@@ -52,7 +60,7 @@ def asked_in(metadata: dict[str, Json]) -> Asked:
     """The prompt of one metadata object; UsageError says what is wrong with it."""
     text = metadata.get("prompt")
     if not isinstance(text, str) or not text.strip():
-        raise UsageError(f"prompt is {text!r}; it must be the text that was painted")
+        raise UsageError(message("field-invalid", name="prompt", value=text, wanted="the text of the prompt"))
     demand = demand_in(metadata)
     return Asked(text=text, demand=demand, formula=formula_of(demand))
 
@@ -90,15 +98,21 @@ def _line_by_line(asked: Sequence[Asked], path: str) -> tuple[Asked, ...]:
     others = read_metadata(path)
     if len(others) != len(asked):
         raise UsageError(
-            f"{path!r} has {counted(len(others), 'lines')} for {counted(len(asked), 'prompts')}; give as many in the "
-            f"same order, or name each prompt beside its new text: prompt and {_REWRITTEN[0]}"
+            message(
+                "rewritten-mismatch",
+                path=path,
+                why=f"it has {counted(len(others), 'lines')} for {counted(len(asked), 'prompts')}",
+            )
         )
     unlike = [i for i, (one, other) in enumerate(zip(asked, others, strict=True), 1) if one.demand != other.demand]
     if unlike:
         lines = ", ".join(map(str, unlike[:_N_SHOWN]))
         raise UsageError(
-            f"{path!r} asks for something else than the prompts in {counted(len(unlike), 'lines')} (the first: {lines})"
-            "; a rewritten prompt has the clauses of the one it stands for"
+            message(
+                "rewritten-mismatch",
+                path=path,
+                why=f"{counted(len(unlike), 'lines')} have other clauses than their prompts (the first: {lines})",
+            )
         )
     return tuple(replace(one, rewritten=other.text) for one, other in zip(asked, others, strict=True))
 
@@ -114,6 +128,11 @@ def _rows(path: str) -> list[Row[Json]]:
     files = [folder / METADATA for folder in folders if (folder / METADATA).is_file()]
     if not files:
         raise UsageError(
-            f"{path!r} has no folder 00000 with {METADATA} in it; give the metadata file, or such a folder"
+            message(
+                "suite-file-empty",
+                path=path,
+                what=f"folder 00000 with {METADATA}",
+                wanted="the metadata file, or a folder in GenEval's layout",
+            )
         )
     return [Row(f"{file.parent.name}, {row.where}", row.cells) for file in files for row in read_json_lines(file)[:1]]

@@ -15,6 +15,7 @@ from pathlib import PurePosixPath
 
 from salva.core.fingerprint import Json
 from salva.errors import UsageError
+from salva.messages import message
 from salva.suites.geneval.demands import metadata_of
 from salva.suites.geneval.files import Asked, asked_in
 from salva.suites.geneval.published import PUBLISHED, RULES, SeenBox
@@ -72,12 +73,16 @@ def result_in(cells: Mapping[str, Json]) -> Result:
     """What a line says; UsageError where it cannot be used."""
     correct = cells.get("correct")
     if correct not in (*_TRUE, *_FALSE):
-        raise UsageError(f"correct is {correct!r}; it must be true or false")
+        raise UsageError(message("field-invalid", name="correct", value=correct, wanted="true or false"))
     asked = asked_in(_metadata(cells))
     if cells.get("prompt") not in (None, asked.text):
-        raise UsageError(f"prompt is {cells['prompt']!r}, and its metadata has {asked.text!r}")
+        raise UsageError(
+            message("field-invalid", name="prompt", value=cells["prompt"], wanted=f"{asked.text!r}, as in its metadata")
+        )
     if cells.get("tag") not in (None, asked.demand.tag):
-        raise UsageError(f"tag is {cells['tag']!r}, and its metadata has {asked.demand.tag!r}")
+        raise UsageError(
+            message("field-invalid", name="tag", value=cells["tag"], wanted=f"{asked.demand.tag!r}, as in its metadata")
+        )
     rule = cells.get("rule", PUBLISHED)
     return Result(
         filename=str(cells.get("filename") or ""),
@@ -104,9 +109,13 @@ def _metadata(cells: Mapping[str, Json]) -> dict[str, Json]:
         try:
             stored = json.loads(stored)
         except (ValueError, RecursionError) as error:
-            raise UsageError(f"metadata is no JSON: {error}") from error
+            raise UsageError(message("field-invalid", name="metadata", value=error, wanted="JSON")) from error
     if not isinstance(stored, dict):
-        raise UsageError(f"metadata is {_short(stored)}; it must be the prompt's metadata, as a JSON string")
+        raise UsageError(
+            message(
+                "field-invalid", name="metadata", value=_short(stored), wanted="the prompt's metadata, as a JSON string"
+            )
+        )
     return stored
 
 

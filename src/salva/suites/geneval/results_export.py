@@ -21,6 +21,7 @@ from salva.core.table import Table
 from salva.core.verdict import PAIR, Outcome, Verdict
 from salva.errors import StoreError, UsageError
 from salva.files.outfiles import safe_name, write_bytes, write_text
+from salva.messages import message
 from salva.suites.geneval.demands import demands_of, metadata_of, names_of
 from salva.suites.geneval.files import METADATA, Asked
 from salva.suites.geneval.published import THRESHOLD, kept_boxes
@@ -42,9 +43,9 @@ class ResultsExport:
         records = source.records
         cases = [case for case in records.cases if case.labels.get(SET) == IN_TASKS and demands_of(case)]
         if not cases:
-            raise UsageError("this run has no prompt of GenEval's tasks; this form is for the suite geneval")
+            raise UsageError(message("case-of-other-suite", case="", suite="geneval"))
         if not any(verdict.images for verdict in records.verdicts):
-            raise UsageError("this run has no pictures; of an imported one the file it came from says all there is")
+            raise UsageError(message("run-without-images"))
         numbers = {case.case_id: number for number, case in enumerate(cases)}
         rules = {check.name: check.options.get("rule", "") for check in records.asked.checks}
         rows: list[tuple[str, int, int, int]] = []
@@ -126,7 +127,7 @@ def _picture(images: ImageSource, verdict: Verdict) -> Picture | None:
     try:
         return decode_picture(images.file_bytes(image_id))
     except ValueError as error:
-        raise StoreError(f"image {image_id!r} is damaged ({error}); `salva verify` lists what is") from error
+        raise StoreError(message("image-damaged", path=image_id)) from error
 
 
 def _write_picture(path: Path, picture: Picture) -> None:

@@ -26,6 +26,7 @@ from salva.core.verdict import PAIR, Failure, Outcome, Verdict, failure_types_of
 from salva.errors import UsageError
 from salva.files.infiles import file_text
 from salva.files.tables import parse_json
+from salva.messages import message, text_of
 from salva.suites.geneval.demands import TASKS, demands_of
 from salva.suites.geneval.files import read_metadata
 from salva.suites.geneval.published import JUDGES, PUBLISHED, Ruling, SeenBox, fault_in
@@ -69,7 +70,7 @@ class ResultsImport:
     def read(self, files: Sequence[Path], settings: ImportSettings) -> ReadIn:
         """Cases and verdicts of these files; one file is one model."""
         if settings.model and len(files) > 1:
-            raise UsageError(f"--model names one model, and there are {len(files)} files; leave it out or import one")
+            raise UsageError(message("model-name-ambiguous", model=settings.model, n=len(files)))
         problems: list[Flaw] = []
         cases: dict[str, Case] = {}
         verdicts: list[Verdict] = []
@@ -93,11 +94,15 @@ class ResultsImport:
             counts["images"] += len(lines)
         if not verdicts:
             raise UsageError(
-                "no result of GenEval in these files: a line has filename, tag, prompt, correct, reason, metadata and "
-                "details" + "".join(f"; {flaw}" for flaw in problems[:1])
+                message(
+                    "import-empty",
+                    what="results of GenEval",
+                    wanted="lines with filename, tag, prompt, correct, reason, metadata and details"
+                    + "".join(f"; {flaw}" for flaw in problems[:1]),
+                )
             )
         if len(rules) > 1:
-            raise UsageError(f"these lines follow several rules ({', '.join(sorted(rules))}); import each by itself")
+            raise UsageError(message("rules-mixed", rules=", ".join(sorted(rules))))
         return ReadIn(
             suite="geneval",
             models=tuple(models),
@@ -202,10 +207,10 @@ def _usable(path: Path, name: str, problems: list[Flaw]) -> Iterator[tuple[str, 
         try:
             cells = parse_json(path, text)
             if not isinstance(cells, dict):
-                raise UsageError("no JSON object")
+                raise UsageError(message("field-invalid", name="line", value=text, wanted="a JSON object"))
             yield where, result_in(cells)
         except UsageError as error:
-            problems.append(Flaw(file=name, where=where, what=f"{error}; left out"))
+            problems.append(Flaw(file=name, where=where, what=f"{text_of(error)}; not used"))
 
 
 def _case(result: Result, cases: dict[str, Case]) -> Case:
@@ -233,12 +238,12 @@ def _theirs(case: Case, line: _Line, model: str) -> Verdict:
 
 def _failures(result: Result) -> Iterator[Failure]:
     """A line of the reason each: in the words of the rule, or in words of ours with the error type beside them."""
-    for number, message in enumerate(result.reason.split("\n")):
-        fault = fault_in(message) if result.rule in JUDGES else None
+    for number, line in enumerate(result.reason.split("\n")):
+        fault = fault_in(line) if result.rule in JUDGES else None
         if fault is not None:
             yield failure_of(fault, "a", "as they say")
         elif number < len(result.errors) and result.errors[number] in _ERRORS[_check(result)]:
-            yield Failure(failure_type=result.errors[number], role="a", message=message)
+            yield Failure(failure_type=result.errors[number], role="a", message=line)
 
 
 def _strange_errors(line: _Line, name: str) -> list[Flaw]:

@@ -24,6 +24,7 @@ from salva.logic.equivalence import are_equivalent, is_contradictory, is_determi
 from salva.logic.formula import entity_problem
 from salva.logic.notation import parse
 from salva.logic.worlds import World, count_worlds
+from salva.messages import message
 from salva.suites.metalogic.templates import BEYOND, LOGIC, Template, numbering, printed_numbering
 
 _STAND_INS = ("first", "second", "third")
@@ -58,7 +59,12 @@ class MetaLogicOptions:
             _check_entities("suite.numbering_entities", self.numbering_entities)
         if not 1 <= self.counts <= _MAX_COUNT:
             raise UsageError(
-                f"suite.counts is {self.counts!r}; it must be from 1 to {_MAX_COUNT}, the numbers with a word"
+                message(
+                    "option-invalid",
+                    name="suite.counts",
+                    value=self.counts,
+                    wanted=f"from 1 to {_MAX_COUNT}, the numbers with a word",
+                )
             )
 
 
@@ -68,12 +74,21 @@ def _check_entities(where: str, entities: tuple[str, ...]) -> None:
         if problem is None and not entity.isascii():
             problem = f"case ids are made of the entities, so they need the letters a to z, got {entity!r}"
         if problem:
-            raise UsageError(f"{where}: {problem}; write singular nouns without an article, e.g. cat,teddy bear")
+            raise UsageError(message("noun-invalid", name=where, why=problem))
     if len(set(entities)) != len(entities):
         twice = next(entity for entity in entities if entities.count(entity) > 1)
-        raise UsageError(f"{where} names {twice!r} twice; every entity may appear once")
+        raise UsageError(
+            message(
+                "option-invalid",
+                name=where,
+                value=",".join(entities),
+                wanted=f"without repeats, and {twice!r} is in it twice",
+            )
+        )
     if len(entities) < 2:
-        raise UsageError(f"{where} has {len(entities)} entities ({', '.join(entities) or 'none'}); give at least two")
+        raise UsageError(
+            message("option-invalid", name=where, value=",".join(entities), wanted="at least two entities")
+        )
 
 
 class MetaLogic:
@@ -109,8 +124,12 @@ class MetaLogic:
         needed = max(template.n_entities for template in templates)
         if len(self._options.entities) < needed:
             raise UsageError(
-                f"suite.entities has {len(self._options.entities)} entities ({', '.join(self._options.entities)}); "
-                f"the categories of size {size!r} need {needed}"
+                message(
+                    "option-invalid",
+                    name="suite.entities",
+                    value=",".join(self._options.entities),
+                    wanted=f"at least {needed} entities for size {size!r}",
+                )
             )
         return _each_once(self._all_cases(size, templates))
 
@@ -165,7 +184,14 @@ def _each_once(cases: Iterator[Case]) -> Iterator[Case]:
     seen = set()
     for case in cases:
         if case.case_id in seen:
-            raise UsageError(f"suite.entities make the case id {case.case_id!r} twice; rename or leave out one entity")
+            raise UsageError(
+                message(
+                    "option-invalid",
+                    name="suite.entities",
+                    value=case.labels.get("entities", ""),
+                    wanted=f"without two entities that make the case id {case.case_id!r}",
+                )
+            )
         seen.add(case.case_id)
         yield case
 

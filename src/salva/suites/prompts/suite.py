@@ -71,7 +71,14 @@ class PromptsOptions:
             if operator not in OPERATORS:
                 raise unknown_name("operator", operator, OPERATORS)
         if not 0 <= self.rewordings <= _MOST_REWORDINGS:
-            raise UsageError(f"suite.rewordings is {self.rewordings!r}; it must be from 0 to {_MOST_REWORDINGS}")
+            raise UsageError(
+                message(
+                    "option-invalid",
+                    name="suite.rewordings",
+                    value=self.rewordings,
+                    wanted=f"from 0 to {_MOST_REWORDINGS}",
+                )
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

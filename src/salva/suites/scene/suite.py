@@ -22,6 +22,7 @@ from salva.logic.laws import find_laws
 from salva.logic.notation import to_notation
 from salva.logic.rewrite import Rewrite, rewrites
 from salva.logic.worlds import count_worlds
+from salva.messages import message
 
 _SUITE = "scene"
 
@@ -36,7 +37,11 @@ class SceneOptions:
 
     def __post_init__(self) -> None:
         if is_contradictory(understood(self.scene)):
-            raise UsageError(f"suite.scene is {self.scene!r}, which no picture can show; change the formula")
+            raise UsageError(
+                message(
+                    "option-invalid", name="suite.scene", value=self.scene, wanted="a formula that an image can show"
+                )
+            )
         if self.law:
             find_laws(self.law)
 
@@ -62,7 +67,11 @@ class Scene:
             return
         proved = _by_formula(rewrites(self._formula, self._options.law))
         if not proved:
-            raise UsageError(self._nowhere())
+            raise UsageError(
+                message(
+                    "law-not-applicable", law=self._options.law, formula=to_notation(self._formula), known=self._laws()
+                )
+            )
         for rewrite in proved:
             prompts = (
                 self._prompt("a", self._wording(), self._formula),
@@ -105,10 +114,9 @@ class Scene:
             return to_english(self._formula)
         return self._options.scene
 
-    def _nowhere(self) -> str:
-        others = dict.fromkeys(rewrite.law.family for rewrite in rewrites(self._formula))
-        told = f"those that do: {', '.join(others)}" if others else "no law does"
-        return f"suite.law is {self._options.law!r}, which applies nowhere in {to_notation(self._formula)!r}; {told}"
+    def _laws(self) -> str:
+        """The laws that apply to the scene."""
+        return ", ".join(dict.fromkeys(rewrite.law.family for rewrite in rewrites(self._formula))) or "none"
 
 
 def _by_formula(proved: Iterator[Rewrite]) -> list[Rewrite]:

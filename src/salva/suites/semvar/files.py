@@ -19,6 +19,7 @@ from salva.errors import FormulaError, UsageError
 from salva.files.infiles import file_bytes
 from salva.files.tables import by_kind
 from salva.logic.notation import parse
+from salva.messages import message
 from salva.suites.semvar.effect import category_name
 from salva.suites.semvar.rows import ROLES, Row, bare_sentence, finding
 
@@ -62,12 +63,13 @@ def read_rows(paths: Sequence[str], category_paths: Sequence[str] = ()) -> tuple
         listed += [(source, row) for row in _read(source, problems)]
     if problems:
         shown = "".join(f"\n  {line}" for line in by_kind(problems))
-        raise UsageError(
-            f"{len(problems)} of the lines in {', '.join(map(repr, paths))} are no triples; a line is an id, T_a, T_pv "
-            f"and T_pi with tabs between, or a JSON object with these keys:{shown}"
-        )
+        raise UsageError(message("triples-invalid", n=len(problems), paths=", ".join(map(repr, paths)), shown=shown))
     if not listed:
-        raise UsageError(f"no triples in {', '.join(map(repr, paths))}; give a file or folder with at least one")
+        raise UsageError(
+            message(
+                "suite-file-empty", path=", ".join(paths), what="triples", wanted="a file or folder with at least one"
+            )
+        )
     return _with_findings(_merged(listed))
 
 
@@ -76,10 +78,17 @@ def _sources(text: str) -> list[_Source]:
     if path.is_dir():
         files = sorted(file for file in path.rglob("*") if file.is_file() and _is_data(file.relative_to(path)))
         if not files:
-            raise UsageError(f"the folder {text!r} holds no files that end in {', '.join(_SUFFIXES)}")
+            raise UsageError(
+                message(
+                    "suite-file-empty",
+                    path=text,
+                    what="files of triples",
+                    wanted=f"names that end in {', '.join(_SUFFIXES)}",
+                )
+            )
         return [_source(file, file.relative_to(path).parts[:-1], str(file.relative_to(path))) for file in files]
     if not path.is_file():
-        raise UsageError(f"no file or folder {text!r}; give suite.path the place of the triples")
+        raise UsageError(message("file-missing", path=text))
     return [_source(path, path.resolve().parts[-2:-1], path.name)]
 
 

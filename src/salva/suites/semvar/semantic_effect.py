@@ -23,6 +23,7 @@ from salva.core.scoring import Pair, pair_name
 from salva.core.seeing import scene_of
 from salva.core.verdict import Failure, Outcome, failure_types_of
 from salva.errors import UsageError
+from salva.messages import message
 from salva.stats.similarity import cosine
 from salva.suites.semvar.effect import PAIRS, Effect, effect
 from salva.suites.semvar.relation_errors import (
@@ -66,7 +67,9 @@ class SemanticEffectOptions(AskingOptions):
         ):
             value = getattr(self, name)
             if value is not None and not low <= value <= high:
-                raise UsageError(f"check.{name} is {value!r}; it must be from {low} to {high}")
+                raise UsageError(
+                    message("option-invalid", name=f"check.{name}", value=value, wanted=f"from {low} to {high}")
+                )
 
 
 class SemanticEffect:

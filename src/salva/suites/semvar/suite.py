@@ -20,6 +20,7 @@ from salva.core.options import option
 from salva.errors import UsageError, unknown_name
 from salva.logic.equivalence import are_equivalent, is_determinate
 from salva.logic.notation import parse
+from salva.messages import message
 from salva.suites.semvar.effect import UNLABELLED, aspect_of
 from salva.suites.semvar.embedded import WHERE, embedded_rows
 from salva.suites.semvar.files import read_rows
@@ -41,7 +42,7 @@ class SemVarOptions:
 
     def __post_init__(self) -> None:
         if self.categories and not self.path:
-            raise UsageError("suite.categories labels the triples of suite.path, which is not given; give both")
+            raise UsageError(message("flag-needed", flag="suite.path", why="suite.categories labels its triples"))
 
 
 class SemVar:
@@ -83,7 +84,13 @@ class SemVar:
             return rows
         if not splits[split]:
             here = ", ".join(f"{name} ({n})" for name, n in splits.items())
-            raise UsageError(f"--size {size}: no file is called {split}; the triples belong to {here}")
+            raise UsageError(
+                message(
+                    "no-cases",
+                    what=f"cases of size {size}",
+                    why=f"no file is called {split}, and the triples belong to {here}",
+                )
+            )
         return [row for row in rows if row.split == split]
 
 
