@@ -15,6 +15,7 @@ from scipy import stats as scipy_stats
 from salva.cli.main import salva as command
 from salva.core.table import Cell, Table
 from salva.errors import UsageError
+from salva.messages import code_of
 from salva.review.agreement import AgreementOptions, parse_bins, parse_scales, table_agreement
 from salva.review.columns import Columns
 from salva.review.rating_table import read_ratings
@@ -80,6 +81,20 @@ def test_every_statistic_is_there_and_needs_a_scale_where_it_sorts(tmp_path: Pat
         assert cells(without, "pearson") == cells(tables, "pearson")
 
 
+def test_a_sample_is_reweighted_and_a_statistic_without_a_scale_stays_empty(tmp_path: Path) -> None:
+    rows = [{**row, "chance": (0.5, 0.25)[i % 2]} for i, row in enumerate(wide_rows())]
+    tables = agreement(write(tmp_path / "r.csv", rows), options=AgreementOptions())
+    assert cells(tables, "pearson")["reweighted"] != cells(tables, "pearson")["value"]
+    assert cells(tables, "cohen")["reweighted"] is None
+    assert cells(tables, "cohen")["reweighted_upper"] is None
+    assert tables[1].columns[-3:] == ("reweighted", "reweighted_lower", "reweighted_upper")
+    torn = [*rows[1:], {**rows[0], "chance": ""}]
+    read = read_ratings([write(tmp_path / "torn.csv", torn)], FLAGS)
+    again, notes = table_agreement(read)
+    assert "reweighted" not in again[0].columns
+    assert code_of(notes[-1]) == "chance-missing"
+
+
 def test_documented_columns_have_their_scale(tmp_path: Path) -> None:
     rows: Rows = [
         {"case_id": i, "rater": who, "objects": 5 * i, "relations": 50 - i} for i in range(9) for who in ("ann", "gpt")
@@ -120,6 +135,7 @@ def test_edges_of_bins(tmp_path: Path) -> None:
 
 def test_flags_of_bins_and_scales() -> None:
     assert parse_bins("7") == (7, ())
+    assert parse_bins("2") == (2, ())
     assert parse_bins("0,2.5,5") == (2, (0.0, 2.5, 5.0))
     assert parse_scales(["0-100", "people=1-5", "a=b=-1-1"]) == {"": (0, 100), "people": (1, 5), "a=b": (-1, 1)}
     for wrong in ("1", "5,4", "1,2", "x", "2.5", ""):

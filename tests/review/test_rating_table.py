@@ -139,6 +139,25 @@ def test_scores_of_a_run_and_labels_are_measures(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("column", "cell", "value"),
+    [
+        *(("failed", cell, 1) for cell in ("yes", "TRUE", "fail", "1")),
+        *(("failed", cell, 0) for cell in ("no", "false", "PASS", "0.0")),
+        *(
+            ("passes_l1", cell, value)
+            for cell, value in (("Yes", 1), ("true", 1), ("no", 0), ("pass", None), ("2", None))
+        ),
+        *(("failed", cell, None) for cell in ("2", "0.5x", "inf")),
+    ],
+)
+def test_words_for_yes_and_no(tmp_path: Path, column: str, cell: str, value: float | None) -> None:
+    rows: Rows = [{"id": 1, "rater": "ann", column: cell}, {"id": 2, "rater": "ann", column: 1}]
+    table = read_ratings([write(tmp_path / "r.csv", rows)])
+    assert values(table, "ann", column) == {"1": value, "2": 1}
+    assert len(table.flaws) == (value is None)
+
+
 def test_a_sheet_by_question_has_answers_and_labels(tmp_path: Path) -> None:
     rows: Rows = [
         {"case_id": "c", "image_role": "l1", "question": asked, "rater": "ann", "score": score}

@@ -11,6 +11,7 @@ from review.rating_rows import raises_code, write
 
 from salva.core.source import RunRecords
 from salva.core.verdict import Outcome
+from salva.review.agreement import AgreementOptions
 from salva.review.columns import Columns
 from salva.review.run_agreement import run_agreement
 from salva.review.run_join import model_code
@@ -42,6 +43,22 @@ def test_a_runs_scores_and_rate_against_people(tmp_path: Path) -> None:
     corrected = next(table for table in tables if table.name == "corrected failure rate").rows[0]
     assert list(corrected[2:6]) == pytest.approx([40, 1.0, 20 / 30, 0.5])
     assert corrected[6] == pytest.approx(0.25), "ten of forty are failed in truth"
+
+
+@pytest.mark.parametrize(
+    ("edges", "how"),
+    [((0.0, 0.5, 1.0), "bins 0 0.5 1"), ((0.1, 0.5, 1.0), "5 bins from 0 to 1"), ((0.0, 0.5), "5 bins")],
+)
+def test_edges_are_for_scores_whose_scale_they_cover(tmp_path: Path, edges: tuple[float, ...], how: str) -> None:
+    cases = [make_case(f"case-{i}") for i in range(12)]
+    verdicts = [make_verdict(case.case_id, scores={"right_a": i / 11}) for i, case in enumerate(cases)]
+    directory = tmp_path / "run"
+    store_run(directory, RunRecords(cases=tuple(cases), verdicts=tuple(verdicts)), FakeImages())
+    rows: list[dict[str, object]] = [{"case_id": f"case-{i}", "rater": "ann", "right_a": i / 11} for i in range(12)]
+    path = write(tmp_path / "r.csv", rows)
+    (table, *_), _ = run_agreement(directory, [path], None, AgreementOptions(edges=edges))
+    found = {row[2]: row[-1] for row in table.rows}
+    assert str(found["cohen"]).startswith(how)
 
 
 def test_a_run_and_a_file_about_something_else(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from salva.core.run_spec import ComponentSpec
 from salva.core.table import Table
 from salva.core.verdict import Verdict
 
-KEPT_FOLDER = "imported"
+COPIES_FOLDER = "imported"
 """Where a run keeps the files it was made of, if it is asked about them again."""
 
 
@@ -60,7 +60,7 @@ class ReadIn:
     """For a check the observer to lead with, where several have as many verdicts."""
     about: Mapping[str, Json] = field(default_factory=dict)
     """What else run.json should say about the files."""
-    keeps_files: bool = False
+    needs_files: bool = False
     """Whether the run needs the files themselves later."""
 
 

@@ -51,7 +51,7 @@ class Painted(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeptFile:
+class ImportCopy:
     """A file of others that a run was made of and keeps."""
 
     name: str
@@ -93,7 +93,7 @@ class RunRecords:
     """Whoever painted or looked, to what pins its weights."""
     is_whole: bool = False
     """Whether no verdict is missing: what has none is a case that the check does not apply to."""
-    kept_files: tuple[KeptFile, ...] = ()
+    import_copies: tuple[ImportCopy, ...] = ()
     """The files that it was imported from, as far as it keeps them."""
 
     @property

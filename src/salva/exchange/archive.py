@@ -1,4 +1,4 @@
-"""A whole run as one file, and back: a plain tar of run.json, the databases and every image, in a fixed order.
+"""A whole run as one file, and back.
 
 Nothing is compressed: images are already, and what is not compressed cannot grow without end. What is read must come
 under the very names, in the very order and with the digests that the archive's own list and database call for; nothing
@@ -23,7 +23,7 @@ from typing import IO, ClassVar
 
 from msgspec import structs
 
-from salva.core.exchange import KEPT_FOLDER, ReadIn, Written
+from salva.core.exchange import COPIES_FOLDER, ReadIn, Written
 from salva.core.options import NoOptions
 from salva.errors import StoreError, UsageError
 from salva.files.outfiles import write_bytes, writing
@@ -39,7 +39,7 @@ from salva.store.sqlite import open_run
 _LIST = "archive.json"
 _FORMAT = {"format": "salva-archive", "version": 1}
 _REVIEWS = "review.db"
-_MAY_STAND = re.compile(rf"{RUN_FILE}|{re.escape(DATABASE)}|{_REVIEWS}|import-problems\.csv|{KEPT_FOLDER}/[^/\x00]+")
+_MAY_STAND = re.compile(rf"{RUN_FILE}|{re.escape(DATABASE)}|{_REVIEWS}|import-problems\.csv|{COPIES_FOLDER}/[^/\x00]+")
 _SCHEMA_COOKIE = 40
 """Where a SQLite file counts in four bytes how often its schema was written, which every copy is once more."""
 _BLOCK = tarfile.BLOCKSIZE
@@ -83,8 +83,8 @@ class ArchiveExport:
                 _copy_database(directory / _REVIEWS, still / _REVIEWS)
                 _uncount(still / _REVIEWS)
                 files[_REVIEWS] = still / _REVIEWS
-            kept = sorted(path for path in (directory / KEPT_FOLDER).glob("*") if path.is_file())
-            others = [path for path in (directory / "import-problems.csv", *kept) if path.is_file()]
+            copies = sorted(path for path in (directory / COPIES_FOLDER).glob("*") if path.is_file())
+            others = [path for path in (directory / "import-problems.csv", *copies) if path.is_file()]
             files |= {path.relative_to(directory).as_posix(): path for path in others}
             rows = stack.enter_context(open_run(still))
             file = stack.enter_context(writing(out))

@@ -1,4 +1,4 @@
-"""Files of ratings by people and scores by judges, made into cases and verdicts.
+"""Imports files of ratings as cases and verdicts.
 
 Each rater is an observer: scores of all pairs of text and image that a check asks for become a verdict by its own
 rule, the column `failed` becomes one too, and any other rating is kept as a score that decides nothing. The files stay
@@ -89,7 +89,7 @@ def _read_in(files: Sequence[Path], settings: ImportSettings, columns: Columns) 
                 "judge": list[Json](columns.judges),
             },
         },
-        keeps_files=True,
+        needs_files=True,
     )
 
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from salva import registry
-from salva.core.exchange import KEPT_FOLDER, ImportSettings, ReadIn
+from salva.core.exchange import COPIES_FOLDER, ImportSettings, ReadIn
 from salva.core.protocols import Importer, RunImporter
 from salva.core.run_file import Imported, ImportedFile, Judging, new_run_file
 from salva.core.run_spec import ComponentSpec, RunSpec
@@ -85,10 +85,10 @@ def _write(read_in: ReadIn, files: Sequence[Path], form: str, out: Path) -> None
     sources = []
     for number, (path, name) in enumerate(zip(files, shown_names(files), strict=True), 1):
         data = file_bytes(path)
-        kept = f"{number}-{path.name}" if read_in.keeps_files else ""
-        if kept:
-            write_bytes(out / KEPT_FOLDER / kept, data)
-        sources.append(ImportedFile(name=name, sha256=hashlib.sha256(data).hexdigest(), kept=kept))
+        copy = f"{number}-{path.name}" if read_in.needs_files else ""
+        if copy:
+            write_bytes(out / COPIES_FOLDER / copy, data)
+        sources.append(ImportedFile(name=name, sha256=hashlib.sha256(data).hexdigest(), kept=copy))
     imported = Imported(form=form, files=tuple(sources), n_problems=len(read_in.problems), about=read_in.about)
     judged = Judging(spec=asked, leading=read_in.leading) if read_in.leading else None
     # Last, so that a folder with a run.json holds all that was read.

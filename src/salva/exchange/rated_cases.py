@@ -67,13 +67,12 @@ def place_all(table: RatingTable, model: str) -> Placed:
     scorings = pair_scorings()
     known = dict.fromkeys(role for scoring in scorings.values() for pair in scoring.pairs for role in pair)
     pairs = {item: pair_of(line, line.cell("case_id"), known) for item, line in table.items.items()}
-    check = max(scorings, key=lambda name: sum(pair in scorings[name].pairs for pair in pairs.values()), default="")
-    own = {role for pair in scorings[check].pairs for role in pair} if check else set[str]()
-    # Every suite has images held against their own text; only a check that scores pairs has several such roles.
-    has_roles = len(own & {role for pair in pairs.values() for role in pair}) > 1
+    roles = {role for pair in pairs.values() for role in pair}
     is_crossed = any(text != image and text and image for text, image in pairs.values())
-    if not check or not (has_roles or is_crossed):
+    # Every suite has images held against their own text; only a check that scores pairs has several such roles.
+    if not scorings or not (is_crossed or len(roles & {*known}) > 1):
         return _single_items(table, model)
+    check = max(scorings, key=lambda name: sum(pair in scorings[name].pairs for pair in pairs.values()))
     return _scored_pairs(table, model, check, scorings[check], pairs)
 
 

@@ -1,4 +1,4 @@
-"""Which images of a run are worth training on: right ones alone, or right ones against wrong ones.
+"""Chooses images to train on: right ones alone, or right ones against wrong ones.
 
 Verdicts come in, captions with chosen and rejected images go out.
 """

@@ -1,4 +1,4 @@
-"""How far judges agree with people, and people among themselves, as tables."""
+"""Agreement of judges with people, and of people among themselves, as tables."""
 
 from __future__ import annotations
 
@@ -109,13 +109,13 @@ def agreement_tables(table: RatingTable, options: AgreementOptions, clusters: Cl
         columns = table.columns(measure)
         people = [*zip(*(columns[who] for who in table.people), strict=True)]
         for name, whole in groups.items():
-            kept = [index for index in whole if len(table.measures) == 1 or any(v is not None for v in people[index])]
+            indices = [index for index in whole if any(value is not None for value in people[index])]
             heading = name if len(table.measures) == 1 else f"{name}, {measure}"
-            rated[heading] = [people[index] for index in kept]
-            drawn[heading] = [clusters.names[index] for index in kept]
-            counted[heading] = [weights[index] for index in kept] if weights else None
+            rated[heading] = [people[index] for index in indices]
+            drawn[heading] = [clusters.names[index] for index in indices]
+            counted[heading] = [weights[index] for index in indices] if weights else None
             for judge in table.judges:
-                both = {i: (columns[judge][i], _mean(people[i])) for i in kept}
+                both = {i: (columns[judge][i], _mean(people[i])) for i in indices}
                 pairs = {i: (a, b) for i, (a, b) in both.items() if a is not None and b is not None}
                 if pairs:
                     own = [weights[i] for i in pairs] if weights else None

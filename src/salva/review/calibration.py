@@ -1,4 +1,4 @@
-"""Scores of images calibrated by people: the threshold at which a judge passes what people pass, and its differences.
+"""Thresholds and differences of a judge's image scores, against people.
 
 Verdicts and people's ratings come in, tables go out: Table 4 and Figure 5a of CF-World, for every suite that scores
 each image by itself from 0 to 1.
@@ -103,12 +103,12 @@ def calibration_tables(
         sizes[stratum] += 1
         number = ratings[image].get(role_score(role))
         label = ratings[image].get(passes_name(role)) if is_labelled else number
-        for kept, value in ((labelled, label), (graded, number)):
+        for compared, value in ((labelled, label), (graded, number)):
             if value is None:
                 continue
             for judge, score in by_judge.items():
                 for name in (role_score(role), ALL):
-                    both = kept.setdefault((name, judge), _Compared())
+                    both = compared.setdefault((name, judge), _Compared())
                     both.scores.append(score)
                     both.people.append(value)
                     both.strata.append(stratum)
@@ -117,11 +117,11 @@ def calibration_tables(
     return [*_threshold_tables(_in_order(labelled), sizes, labels), *_difference_tables(_in_order(graded))]
 
 
-def _in_order(kept: dict[tuple[str, str], _Compared]) -> dict[tuple[str, str], _Compared]:
-    """By score, all together last and only where there are several."""
-    is_several = len({name for name, _ in kept}) > 2
-    names = sorted((key for key in kept if key[0] != ALL or is_several), key=lambda key: (key[0] == ALL, key))
-    return {key: kept[key] for key in names}
+def _in_order(compared: dict[tuple[str, str], _Compared]) -> dict[tuple[str, str], _Compared]:
+    """By score; that of all scores comes last, where there are several."""
+    is_several = len({name for name, _ in compared}) > 2
+    names = sorted((key for key in compared if key[0] != ALL or is_several), key=lambda key: (key[0] == ALL, key))
+    return {key: compared[key] for key in names}
 
 
 def _threshold_tables(

@@ -1,4 +1,4 @@
-"""How likely each rated item was to be on the sheet: a sample by category gives small ones more than their share.
+"""Samples by category: the chance of each case, and weights that undo it.
 
 Rows that people filled in come in; weights go out, by which figures of the sample become figures of the whole run.
 """

@@ -1,4 +1,4 @@
-"""Which rated items share a prompt: intervals draw them anew together, or they claim too much."""
+"""Clusters of rated items that share a prompt, drawn anew together."""
 
 from __future__ import annotations
 

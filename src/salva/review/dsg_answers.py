@@ -1,4 +1,4 @@
-"""Raw answers to yes-or-no questions, in DSG's files, as scores of images: the share of questions that hold.
+"""DSG's raw answers to yes-or-no questions as scores of images.
 
 A row an answer comes in, a row an image goes out. A question holds where it is answered with yes and all questions it
 depends on hold. An answer that is neither yes nor no leaves its image without a score.

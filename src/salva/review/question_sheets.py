@@ -1,4 +1,4 @@
-"""Sheets by question: a row for each question about an image, from 0 to 1, and one for yes or no to all of it.
+"""Rating sheets by question: an answer from 0 to 1 each, and yes or no to the whole image.
 
 A run's records come in, rows to fill in go out. Filled in, a rater's answers become a score of the image by the rule
 that makes the judge's.

@@ -1,4 +1,4 @@
-"""An empty sheet for people: which image to compare with which text or question, and where to write the ratings.
+"""Rating sheets for people: which image to compare with which text or question.
 
 `salva agree RUN --ratings SHEET` reads it when it is filled in, `salva import` makes a run of it. The sheet is blind:
 it states no model, no score and not which image was generated from which text.

@@ -113,7 +113,7 @@ def read_ratings(
 
 
 class _Reader:
-    """Puts the rows of files together."""
+    """Collects the rows of files."""
 
     def __init__(self, columns: Columns, scores: Collection[str]) -> None:
         self._columns, self._scores = columns, scores
@@ -209,13 +209,13 @@ class _Reader:
         people = tuple(who for who in self._people if who not in self._judges)
         if both := [who for who in self._people if who in self._judges]:
             raise UsageError(message("rater-is-judge", name=both[0]))
-        kept = tuple(self._ratings.values())
-        if not any(rating.who in people for rating in kept):
+        ratings = tuple(self._ratings.values())
+        if not any(rating.who in people for rating in ratings):
             raise UsageError(message("ratings-missing", path=files, header=", ".join(dict.fromkeys(header))))
         return RatingTable(
             item_columns=self._item_columns,
             items=self._items,
-            ratings=kept,
+            ratings=ratings,
             people=people,
             judges=tuple(self._judges),
             scales=self._scales,

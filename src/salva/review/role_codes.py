@@ -1,4 +1,4 @@
-"""Codes for the texts and images of a case that do not reveal which belong together, for sheets that people fill in."""
+"""Codes for texts and images on a sheet, so that raters do not see which belong together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far a run's judges agree with people who rated its images, and its failure rate corrected by them."""
+"""Agreement of a run's judges with people, and its failure rate corrected by them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from salva.review.agreement import (
 from salva.review.calibration import calibration_tables, is_passes
 from salva.review.chances import chance_in, chance_note, weights_of
 from salva.review.columns import FAILED, LABEL, RATING, Columns, Scale
-from salva.review.kept_ratings import kept_ratings
+from salva.review.imported_ratings import imported_ratings
 from salva.review.question_sheets import question_measure, with_image_scores
 from salva.review.rating_table import Rating, RatingTable, problem_notes, read_ratings
 from salva.review.run_join import CaseKey, RunJoin, pair_of
@@ -86,13 +86,13 @@ def imported_agreement(
 ) -> tuple[list[Table], list[str]]:
     """Tables of a run that was made of people's ratings: those of the files, then those of the verdicts."""
     options = options or AgreementOptions()
-    kept = kept_ratings(directory)
+    ratings = imported_ratings(directory)
     records = read_records(directory)
-    if kept is None:
+    if ratings is None:
         raise UsageError(message("run-unrated", path=str(directory)))
-    tables, notes = table_agreement(kept.table, options, group)
-    judged = [verdict for verdict in records.verdicts if not {*verdict.observers} <= {*kept.people}]
-    more, _ = _by_score(records, judged, kept.table, replace(options, cluster=""))
+    tables, notes = table_agreement(ratings.table, options, group)
+    judged = [verdict for verdict in records.verdicts if not {*verdict.observers} <= {*ratings.people}]
+    more, _ = _by_score(records, judged, ratings.table, replace(options, cluster=""))
     return [*tables, *(replace(table, name=f"{table.name}, by score") for table in more)], notes
 
 

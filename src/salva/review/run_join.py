@@ -1,4 +1,4 @@
-"""Which case, model, repeat and pair of texts and images of a run a row of ratings is about.
+"""Joins rows of ratings to the cases of a run.
 
 Rows join a run by `case_id`, else by `id`, else by the text of a prompt; the first of these columns that a table has
 counts. Models go by their name or by the code that sheets have for it.

@@ -1,4 +1,4 @@
-"""How well two observers agree, and several: correlations, Cohen's kappa, Krippendorff's alpha, corrected rates.
+"""Agreement of observers: correlations, Cohen's kappa, Krippendorff's alpha, corrected rates.
 
 Numbers in, numbers out. Intervals draw the rated items anew, whole clusters where items share a prompt, with a seeded
 generator, so that a number printed twice is the same number. A statistic that is not defined for the numbers at hand
@@ -76,11 +76,11 @@ def kendall(x: Sequence[float], y: Sequence[float], clusters: Names = None, weig
         )
     rises_x = np.sign(one[:, None] - one[None, :])
     rises_y = np.sign(two[:, None] - two[None, :])
-    together, moves_x, moves_y = rises_x * rises_y, np.abs(rises_x), np.abs(rises_y)
+    concordance, moves_x, moves_y = rises_x * rises_y, np.abs(rises_x), np.abs(rises_y)
 
     def tau_of(times: Numbers) -> Numbers:
         agreed, moved_x, moved_y = (
-            np.einsum("bi,bi->b", times @ signs, times) for signs in (together, moves_x, moves_y)
+            np.einsum("bi,bi->b", times @ signs, times) for signs in (concordance, moves_x, moves_y)
         )
         return ratio(agreed, np.sqrt(moved_x * moved_y))
 
@@ -133,7 +133,7 @@ def krippendorff(
         raise ValueError(f"level is {level!r}; it can be {', '.join(ALPHA_LEVELS)}")
     given = [[value for value in row if value is not None] for row in ratings]
     rows = [row for row in given if len(row) >= 2]
-    kept = clusters and [name for name, row in zip(clusters, given, strict=True) if len(row) >= 2]
+    own_clusters = clusters and [name for name, row in zip(clusters, given, strict=True) if len(row) >= 2]
     counted = weights and [weight for weight, row in zip(weights, given, strict=True) if len(row) >= 2]
     values = sorted({value for row in rows for value in row})
     if len(values) < 2:
@@ -170,7 +170,7 @@ def krippendorff(
     def alpha_of(times: Numbers) -> Numbers:
         return 1 - ratio(times @ within, apart(times @ counts) / (times @ sizes - 1))
 
-    return drawn(alpha_of, len(rows), kept, counted)
+    return drawn(alpha_of, len(rows), own_clusters, counted)
 
 
 def binned(values: Sequence[float], edges: Sequence[float]) -> list[int]:

@@ -1,4 +1,4 @@
-"""How sure a statistic is that is no mean: groups drawn again with replacement, and the middle 95 % of what comes out.
+"""Bootstrap intervals of statistics of groups.
 
 Each group comes as its sums, so that a thousand draws are one product of matrices.
 """

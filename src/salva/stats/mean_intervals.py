@@ -1,4 +1,4 @@
-"""How sure a mean of scores is, by Student's t over clusters of values.
+"""Intervals of a mean of scores, by Student's t over clusters.
 
 Numbers and cluster names in, an interval out. Values of one cluster rise and fall together, so clusters are what
 counts. Values may have any scale, unlike the shares of rates.py.

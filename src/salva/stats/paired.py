@@ -1,4 +1,4 @@
-"""Two rates or means over the same cases: their difference, how sure it is, and what so many pairs can show.
+"""Differences of two rates or means over the same cases.
 
 Numbers in, numbers out. A case is what counts: its repeats are taken together, and its two sides are subtracted before
 anything is averaged, so that what makes a case hard for both sides is in neither interval.

@@ -1,4 +1,4 @@
-"""How much larger one share is than another, over the same clusters: the relative change and how sure it is.
+"""The relative change of one share against another, with its interval.
 
 Counts in, numbers out. Both shares rest on the same captions, so whole clusters are left out together.
 """

@@ -1,4 +1,4 @@
-"""How many pairs a half-width or a difference takes, and what so many can show: the variance of now, with more of it.
+"""The number of pairs that a half-width or a difference needs.
 
 Numbers in, numbers out. A variance shrinks as cases are added to every category alike; with repeats only the part of it
 shrinks that repeats of one case show.

@@ -1,4 +1,4 @@
-"""Whether one of two paired numbers is mostly the higher one: the exact sign test."""
+"""The exact sign test of paired numbers."""
 
 from __future__ import annotations
 

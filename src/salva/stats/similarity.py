@@ -1,4 +1,4 @@
-"""How alike two vectors are: plain cosine, and CLIPScore as published. Two numbers with two names, never mixed.
+"""Similarity of two vectors: plain cosine, and CLIPScore as published.
 
 A CLIPScore of 0.75 is a cosine of 0.3; a table states in its title which of the two it shows.
 """

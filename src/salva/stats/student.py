@@ -1,4 +1,4 @@
-"""Student's t: how many standard errors a 95 % interval reaches when the error itself is estimated from few values."""
+"""Quantiles of Student's t."""
 
 from __future__ import annotations
 

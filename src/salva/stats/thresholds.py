@@ -1,6 +1,6 @@
-"""Where to cut a score from 0 to 1 so that it says yes where people do, and how far it lies from their numbers.
+"""Thresholds of a score that agree best with people, and the distance of both.
 
-Numbers in, numbers out. Things can weigh more than one: those that stand for others which nobody labelled. What is not
+Numbers in, numbers out. Items may have weights, where they stand for others that nobody labelled. What is not
 defined for the numbers at hand is None.
 """
 

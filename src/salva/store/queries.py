@@ -27,7 +27,7 @@ from salva.core.source import Painted, QuestionAnswer, RunRecords, RunSource, Se
 from salva.core.typed_record import checked
 from salva.core.verdict import Observers, Outcome, Verdict, observers_text
 from salva.errors import StoreError
-from salva.files.kept_files import kept_files
+from salva.files.import_copies import import_copies
 from salva.store.blobs import digest_of
 from salva.store.reading import DATABASE, VERDICT_ORDER, RunReader
 from salva.store.records import FIGURES, GATE, IN_VAIN, PACE, PASSED, STOPPED, UNTRIED, WARNED, WHOLE, StoredImage
@@ -285,7 +285,7 @@ def open_source(directory: Path) -> Iterator[RunSource]:
             spent=spent(store),
             painted=tuple(_painted(store)),
             effort=_effort(store.meta().get(PACE), run_file),
-            kept_files=kept_files(directory, run_file.imported if run_file else None),
+            import_copies=import_copies(directory, run_file.imported if run_file else None),
         )
         yield RunSource(records, StoredImages(store, _threshold(records.asked)))
 

@@ -142,7 +142,7 @@ def test_an_imported_run_is_a_run_that_can_be_reported_and_not_judged_again(tmp_
     page = (out / "report" / "index.html").read_text(encoding="utf-8")
     assert "paint it again" not in page
     assert "a dog and a cat" in page
-    assert [file.path.read_bytes() for file in read_records(out).kept_files] == [
+    assert [file.path.read_bytes() for file in read_records(out).import_copies] == [
         path.read_bytes() for path in (_prompts(tmp_path), answers)
     ]
     assert "neither yes nor no" in (out / PROBLEMS_FILE).read_text(encoding="utf-8")

@@ -24,7 +24,7 @@ from salva.core.table import Cell, Table
 from salva.core.verdict import PAIR, Verdict
 from salva.english.questions import NO, YES
 from salva.errors import StoreError, UsageError
-from salva.files.kept_files import kept_data
+from salva.files.import_copies import copied_data
 from salva.files.outfiles import unique_name, write_bytes, write_text
 from salva.files.tables import csv_text
 from salva.messages import message
@@ -118,10 +118,10 @@ class TifaExport:
 
 def _write_again(records: RunRecords, out: Path) -> None:
     """The files that a run was imported from, byte for byte, under names that say what is in them and of whom."""
-    if not records.kept_files:
+    if not records.import_copies:
         raise UsageError(message("files-not-kept", run=records.name))
-    for file in records.kept_files:
-        data = kept_data(file)
+    for file in records.import_copies:
+        data = copied_data(file)
         sheet = read_tifa_file(file.path, lambda _: None, file.name)
         model = _safe(sheet.model if len(records.models) > 1 else records.models[0])
         named = {

@@ -144,7 +144,7 @@ def _read(files: Sequence[Path], model: str, scale: str) -> ReadIn:
         rules=tuple(rules),
         repeats=len(repeats),
         # Exporting the run again gives back what was read.
-        keeps_files=True,
+        needs_files=True,
     )
 
 

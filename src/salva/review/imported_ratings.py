@@ -1,4 +1,4 @@
-"""The ratings a run was made of, read again from the copies of their files that the run keeps."""
+"""The ratings an imported run was made of, read again from its copies of the files."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from pathlib import Path
 from typing import NamedTuple
 
 from salva.core.fingerprint import Json
-from salva.files.kept_files import kept_data, kept_files
+from salva.files.import_copies import copied_data, import_copies
 from salva.review.columns import Columns
 from salva.review.rating_table import RatingTable, read_ratings
 from salva.store.runfile import read_run_file
 
 
-class KeptRatings(NamedTuple):
+class ImportedRatings(NamedTuple):
     """Ratings, and the observers of the run who are people."""
 
     table: RatingTable
     people: tuple[str, ...]
 
 
-def kept_ratings(directory: Path) -> KeptRatings | None:
+def imported_ratings(directory: Path) -> ImportedRatings | None:
     """The ratings a run was made of; None for a run that was not made of any."""
     run_file = read_run_file(directory)
     imported = run_file.imported if run_file else None
@@ -28,9 +28,9 @@ def kept_ratings(directory: Path) -> KeptRatings | None:
         return None
     about = imported.about.get("columns")
     named: Mapping[str, Json] = about if isinstance(about, dict) else {}
-    files = kept_files(directory, imported)
+    files = import_copies(directory, imported)
     for file in files:
-        kept_data(file)
+        copied_data(file)
     columns = Columns(
         item=_names(named.get("item")),
         rater=str(named.get("rater") or ""),
@@ -38,7 +38,7 @@ def kept_ratings(directory: Path) -> KeptRatings | None:
         judges=_names(named.get("judge")),
     )
     table = read_ratings([file.path for file in files], columns, names=[file.name for file in files])
-    return KeptRatings(table, _names(imported.about.get("people")))
+    return ImportedRatings(table, _names(imported.about.get("people")))
 
 
 def _names(value: Json) -> tuple[str, ...]:
