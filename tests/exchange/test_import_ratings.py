@@ -225,8 +225,8 @@ def test_judges_scores_in_a_file_of_their_own_are_judges(tmp_path: Path) -> None
     read_in = imported(tmp_path / "run", people, scores)
     assert len(read_in.verdicts) == 6 * 4
     about = json.loads((tmp_path / "run" / "run.json").read_text())
-    assert about["imported"]["people"] == list(RATERS)
-    assert about["imported"]["judges"] == ["gpt"]
+    assert about["imported"]["about"]["people"] == list(RATERS)
+    assert about["imported"]["about"]["judges"] == ["gpt"]
     assert [one["name"] for one in about["imported"]["files"]] == ["people.csv", "scores.csv"]
     assert all(len(one["sha256"]) == 64 for one in about["imported"]["files"])
     assert {(part["role"], part["name"]) for part in about["spec"]["observers"]} == {
