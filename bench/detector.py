@@ -22,7 +22,7 @@ LIMIT_MB = 8.0
 def main() -> None:
     """Print one table."""
     started = time.perf_counter()
-    detector = PocketDetector(PocketDetector.Options(threads=1))
+    detector = PocketDetector(PocketDetector.Options())
     load_ms = (time.perf_counter() - started) * 1000
     size_mb = asset_path(WEIGHTS).stat().st_size / 1e6
     print(f"{'what':34} {'measured':>10} {'limit':>8} {'ratio':>7}")

@@ -78,6 +78,13 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
+@pytest.fixture
+def overlapping(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep boxes however much they overlap."""
+    monkeypatch.setattr(BoxOptions, "nms_iou", 1.0)
+    monkeypatch.setattr(BoxOptions, "duplicate_iou", 1.0)
+
+
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     root = tmp_path_factory.mktemp("checkpoints")
@@ -113,9 +120,10 @@ def documented(name: str) -> tuple[float, float]:
     return threshold, doubt
 
 
+@pytest.mark.usefixtures("overlapping")
 @pytest.mark.parametrize("name", ["detr", "rt-detr", "d-fine", "grounding-dino", "owlv2", "mm-grounding-dino", "sam3"])
 def test_boxes_are_kept_from_the_floor_on_and_fewer_count_at_a_threshold(name: str, folders: dict[str, Path]) -> None:
-    options = {"threshold": "0.999", "nms_iou": "1", "duplicate_iou": "1"}
+    options = {"threshold": "0.999"}
     low = look(bound(name, folders[name], **options).build(), *LABELS)
     binding = bound(name, folders[name])
     threshold, doubt = documented(binding.label.partition("/")[0])
@@ -126,10 +134,9 @@ def test_boxes_are_kept_from_the_floor_on_and_fewer_count_at_a_threshold(name: s
     assert [counting(seen) for seen in low] == [seen.boxes for seen in high]
 
 
+@pytest.mark.usefixtures("overlapping")
 def test_detr_scores_and_boxes_are_its_own_processors(folders: dict[str, Path]) -> None:
-    detector = bound(
-        "rt-detr", folders["rt-detr"], threshold="0.3", nms_iou="1", duplicate_iou="1", names="none"
-    ).build()
+    detector = bound("rt-detr", folders["rt-detr"], threshold="0.3", names="none").build()
     from PIL import Image
 
     processor = transformers.RTDetrImageProcessorPil.from_pretrained(folders["rt-detr"])
@@ -146,8 +153,9 @@ def test_detr_scores_and_boxes_are_its_own_processors(folders: dict[str, Path]) 
         assert max(box.score for box in seen.boxes) == pytest.approx(float(wanted["scores"].max()), abs=0.02)
 
 
+@pytest.mark.usefixtures("overlapping")
 def test_owlv2_boxes_are_shares_of_the_picture_and_not_of_the_square_around_it(folders: dict[str, Path]) -> None:
-    detector = bound("owlv2", folders["owlv2"], threshold="0", nms_iou="1", duplicate_iou="1").build()
+    detector = bound("owlv2", folders["owlv2"], threshold="0").build()
     model = transformers.Owlv2ForObjectDetection.from_pretrained(folders["owlv2"]).eval()
     for picture, seen in zip(PICTURES, look(detector, *LABELS), strict=True):
         pixels = to_pixels([picture], detector._pixels, "cpu", torch.float32)
@@ -280,9 +288,10 @@ def test_a_label_that_is_too_long_costs_only_its_own_picture(name: str, label: s
     assert isinstance(second, Detections)
 
 
+@pytest.mark.usefixtures("overlapping")
 def test_a_score_of_sam3_contains_whether_there_is_any(folders: dict[str, Path]) -> None:
     """How well a box fits its word, times the chance that the picture shows the word at all; each word for itself."""
-    detector = bound("sam3", folders["sam3"], threshold="0", floor="0", nms_iou="1", duplicate_iou="1").build()
+    detector = bound("sam3", folders["sam3"], threshold="0", floor="0").build()
     model = transformers.Sam3Model.from_pretrained(folders["sam3"]).eval()
     tokenizer = transformers.AutoTokenizer.from_pretrained(folders["sam3"])
     together = look(detector, "cat", "dog")

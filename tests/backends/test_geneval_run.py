@@ -10,6 +10,7 @@ import pytest
 from backends.tiny_models import save_clip, save_mask2former
 from in_process import salva
 
+from salva.detectors.mask2former import Mask2FormerOptions
 from salva.store.sqlite import open_run
 
 pytest.importorskip("torch", reason="needs the extra torch")
@@ -41,13 +42,15 @@ def _metadata(path: Path) -> Path:
     return path
 
 
-def test_boxes_masks_and_colours_of_real_networks(tmp_path: Path) -> None:
+def test_boxes_masks_and_colours_of_real_networks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Mask2FormerOptions, "shortest", 64)
+    monkeypatch.setattr(Mask2FormerOptions, "longest", 96)
     detector = save_mask2former(tmp_path / "detector", dict(enumerate(NAMES)))
     clip, metadata, run = save_clip(tmp_path / "clip"), _metadata(tmp_path / "m.jsonl"), tmp_path / "run"
     command = (
         *("run", "geneval", "--size", "paper", "--set", f"suite.path={metadata}", "--model", "painter"),
         *("--detector", f"mask2former/{detector}", "--embedder", f"clip/{clip}", "--published"),
-        *("--set", "detector.shortest=64", "--set", "detector.longest=96", "--set", "embedder.truncate=true"),
+        *("--set", "embedder.truncate=true"),
         *("--set", "run.preflight=off", "--no-progress", "--out", str(run)),
     )
     done = salva(*command)

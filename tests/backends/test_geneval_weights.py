@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 from salva.assets.coco_names import COCO
 from salva.cli.geneval_weights import command as command_line
-from salva.cli.main import salva as salva_command
+from salva.cli.main import salva
 from salva.core.about import PUBLISHED_WEIGHTS
 from salva.core.observation import Detections
 from salva.core.protocols import ObserveRequest, Query
@@ -106,7 +106,7 @@ def test_the_command_makes_a_folder_the_detector_takes(tmp_path: Path, monkeypat
     assert done.exit_code == 0, done.output
     assert "other weights: the digest of the file begins with" in done.output
     assert f"--detector mask2former/{folder}" in done.output
-    spec = ComponentSpec(role="detector", name=f"mask2former/{folder}", options={"shortest": "64", "longest": "96"})
+    spec = ComponentSpec(role="detector", name=f"mask2former/{folder}")
     detector = bind(spec).build()
     assert {"computer mouse", "tv remote", "dining table", "person"} <= set(detector.habits.names)
     (seen,) = detector.observe([ObserveRequest(picture=drawn(60, 40, 1), query=Query(role="detector"))])
@@ -131,8 +131,8 @@ def test_a_run_by_the_published_rules_says_whose_weights_looked(
         monkeypatch.setattr("salva.detectors.mask2former.GENEVAL_SHA256", sha256[:8])
     asked = ["run", "geneval", "--published", "--size", "6", "--model", "painter", "--no-progress"]
     asked += ["--detector", f"mask2former/{tmp_path / 'made'}", "--out", str(tmp_path / "run")]
-    settings = ("run.preflight=off", "detector.shortest=64", "detector.longest=96")
-    done = CliRunner().invoke(salva_command, [*asked, *(word for one in settings for word in ("--set", one))])
+    settings = ("run.preflight=off",)
+    done = CliRunner().invoke(salva, [*asked, *(word for one in settings for word in ("--set", one))])
     assert f"GenEval, published rules, {whose} weights" in " ".join(done.output.split()), done.output
 
 

@@ -69,7 +69,7 @@ def test_two_judges_side_by_side_are_reported_with_their_costs(server: Server, s
 
 def test_prices_become_costs_and_questions_can_be_asked_again(server: Server, salva: Command, tmp_path: Path) -> None:
     prices = ("--set", "judge.usd_per_million_input=2", "--set", "judge.usd_per_million_output=10")
-    done = run(salva, tmp_path / "run", "--judge", "openai/x", *prices, "--set", "check.judge_repeats=2")
+    done = run(salva, tmp_path / "run", "--judge", "openai/x", *prices, "--set", "check.flip_sample=1")
     assert done.returncode == 0, done.stderr
     (row,) = costs(salva, tmp_path / "run")
     assert row["calls"] == 28

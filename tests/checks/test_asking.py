@@ -48,8 +48,8 @@ def said(text: str, problem: str = "", **usage: float) -> Answer:
     return Answer(text=text, scores={}, problem=problem, usage=usage)
 
 
-def noted(sight: Mapping[str, ImageObservations], options: AskingOptions | None = None) -> Mapping[str, float]:
-    return with_notes(PASS, sight, options or AskingOptions()).scores
+def noted(sight: Mapping[str, ImageObservations]) -> Mapping[str, float]:
+    return with_notes(PASS, sight).scores
 
 
 def test_about_one_question_in_twenty_is_asked_twice_and_always_the_same() -> None:
@@ -65,15 +65,15 @@ def test_about_one_question_in_twenty_is_asked_twice_and_always_the_same() -> No
     assert not any(look.query.repeat > 1 for found in checked for look in found)
 
 
-def test_repeats_on_request_are_for_every_question() -> None:
-    found = with_checks(looks(), case(), (), AskingOptions(judge_repeats=3, flip_sample=1))
-    assert sorted((look.role, look.query.repeat) for look in found) == [(r, n) for r in "ab" for n in range(3)]
+def test_a_sample_of_all_asks_every_question_twice() -> None:
+    found = with_checks(looks(), case(), (), AskingOptions(flip_sample=1))
+    assert sorted((look.role, look.query.repeat) for look in found) == [(r, n) for r in "ab" for n in range(2)]
     assert with_checks(looks(), case(), (), AskingOptions(flip_sample=0)) == looks()
 
 
 def test_looks_of_others_are_left_alone() -> None:
     boxes = [Need(role="a", query=Query(role="detector"))]
-    assert with_checks(boxes, case(), ("reader",), AskingOptions(flip_sample=1, judge_repeats=2)) == boxes
+    assert with_checks(boxes, case(), ("reader",), AskingOptions(flip_sample=1)) == boxes
 
 
 def test_where_somebody_can_read_every_picture_is_read_once() -> None:
@@ -127,13 +127,12 @@ def test_another_number_is_a_flip_too() -> None:
 
 
 def test_without_a_judge_nothing_is_noted() -> None:
-    assert with_notes(PASS, observations(a={READER: Reading()}), AskingOptions()) is PASS
+    assert with_notes(PASS, observations(a={READER: Reading()})) is PASS
 
 
-@pytest.mark.parametrize(("name", "value"), [("judge_repeats", 0), ("judge_repeats", 21), ("flip_sample", 1.5)])
-def test_options_are_checked(name: str, value: float) -> None:
-    with pytest.raises(UsageError, match=name):
-        AskingOptions(**{name: value})  # type: ignore[arg-type]  # the wrong value is the point
+def test_options_are_checked() -> None:
+    with pytest.raises(UsageError, match="flip_sample"):
+        AskingOptions(flip_sample=1.5)
 
 
 INSTRUCTING = [
@@ -203,10 +202,6 @@ def test_painted_instructions_are_flagged_through_the_shipped_reader(reader: Rap
     (seen,) = reader.observe([ObserveRequest(picture=written(text), query=READER)])
     assert isinstance(seen, Reading)
     found = observations(a={QUESTION: said("yes"), READER: seen}, b={QUESTION: said("yes"), READER: Reading()})
-    flagged = with_notes(PASS, found, AskingOptions())
+    flagged = with_notes(PASS, found)
     assert flagged.scores["judge_instructing_texts"] == n
     assert flagged.outcome is Outcome.PASS
-    strict = with_notes(PASS, found, AskingOptions(instructed="inconclusive"))
-    assert strict.outcome is (Outcome.UNDECIDED if n else Outcome.PASS)
-    assert ("tells a judge what to say" in strict.reason) == bool(n)
-    assert strict.scores["judge_calls"] == 2

@@ -195,12 +195,10 @@ def test_a_judge_that_changes_its_mind_is_noticed_and_the_first_answer_counts() 
     def wavering(query: Query) -> Answer:
         return Answer(text="no", scores={}) if query.repeat and "a hat" in query.text else RIGHT(query)
 
-    found, _ = heard(same(judge_repeats=2), pair("cup & hat", "hat & cup"), {"a": wavering, "b": RIGHT})
+    found, _ = heard(same(flip_sample=1), pair("cup & hat", "hat & cup"), {"a": wavering, "b": RIGHT})
     assert found.outcome is Outcome.PASS
     assert found.scores["judge_repeated"] == 10
     assert found.scores["judge_flipped"] == 1
-    with pytest.raises(UsageError, match="judge_repeats"):
-        SameAnswersOptions(judge_repeats=0)
 
 
 def test_which_cases_are_asked_about() -> None:

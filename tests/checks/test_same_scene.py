@@ -165,7 +165,6 @@ def test_relations_put_things_in_order_too() -> None:
 def test_thirds_instead_of_order() -> None:
     a, b = row("dog", "apple", "cat"), things(("dog", 0.2, 0.5), ("apple", 0.25, 0.5), ("cat", 0.8, 0.5))
     assert judge(check(), TRIPLE, a, b).outcome is Outcome.PASS
-    assert judge(check(place="thirds"), TRIPLE, a, b).failure_types == (X_MISPOSITION,)
 
 
 def test_scope_all_sees_what_nobody_mentioned() -> None:
@@ -235,7 +234,6 @@ def test_two_boxes_on_one_cat_are_one_cat() -> None:
         )
     )
     assert judge(check(), AND, twice, row("cat", "dog")).outcome is Outcome.PASS
-    assert judge(check(merge_iou="0.95"), AND, twice, row("cat", "dog")).failure_types == (ENTITY_DUPLICATION,)
 
 
 def test_nothing_seen_is_inconclusive() -> None:

@@ -76,16 +76,14 @@ def test_axes_come_from_places_and_relations() -> None:
 
 @pytest.mark.parametrize("name", ["same-scene", "truth"])
 def test_the_registry_binds_both_and_they_survive_pickle(name: str) -> None:
-    shared = {"place": "thirds", "counts": "at-least", "merge_iou": "0.5", "min_text_score": "0.9"}
+    shared = {"counts": "at-least", "threshold": "0.5"}
     bound = bind(ComponentSpec(role="check", name=name, options=shared))
     check = pickle.loads(pickle.dumps(bound)).build()
     assert check.about.needs_roles == ("detector",)
     keyed = keyed_options(bound.options)
     assert {name: keyed[name] for name in shared} == {
-        "place": "thirds",
         "counts": "at-least",
-        "merge_iou": 0.5,
-        "min_text_score": 0.9,
+        "threshold": 0.5,
     }
 
 
@@ -93,10 +91,8 @@ def test_the_registry_binds_both_and_they_survive_pickle(name: str) -> None:
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
-        ({"merge_iou": "1.5"}, "from 0 to 1"),
-        ({"merge_iou": "nan"}, "it must be a number"),
-        ({"min_text_score": "-0.1"}, "from 0 to 1"),
-        ({"place": "halves"}, "order, thirds"),
+        ({"threshold": "1.5"}, "from 0 to 1"),
+        ({"doubt": "nan"}, "it must be a number"),
         ({"counts": "loose"}, "exact, at-least"),
     ],
 )

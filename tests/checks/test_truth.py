@@ -160,7 +160,6 @@ def test_place_by_thirds() -> None:
     case = pair("cat@right & dog@left")
     close = things(("dog", 0.45, 0.5), ("cat", 0.55, 0.5))
     assert judge(check(), case, close, close).outcome is Outcome.PASS
-    assert judge(check(place="thirds"), case, close, close).failure_types == (X_MISPOSITION,)
 
 
 def test_a_colour_nobody_looked_at_is_inconclusive() -> None:

@@ -101,10 +101,10 @@ def test_every_name_of_the_table_is_counted_under_itself_in_singular_and_plural(
 def test_a_table_of_ones_own_replaces_ours(tmp_path: Path) -> None:
     file = tmp_path / "names.txt"
     file.write_text("[my zoo]\nquokka: happy marsupial\n")
-    names = Names("table", str(file))
+    names = Names(str(file))
     assert names.name("happy marsupials") == "quokka"
     assert names.name("kitten") == "kitten"
-    assert names_pin("table", str(file)) != names_pin("table")
+    assert names_pin(str(file)) != names_pin("table")
 
 
 @pytest.mark.parametrize(
@@ -121,10 +121,10 @@ def test_a_table_that_contradicts_itself_is_refused(text: str, told: str) -> Non
 
 def test_a_missing_or_unreadable_table_is_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"gone\.txt.*cannot be read"):
-        Names("table", str(tmp_path / "gone.txt"))
+        Names(str(tmp_path / "gone.txt"))
     (tmp_path / "latin.txt").write_bytes("größe: x".encode("latin-1"))
     with pytest.raises(UsageError, match=r"no UTF-8"):
-        Names("table", str(tmp_path / "latin.txt"))
+        Names(str(tmp_path / "latin.txt"))
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,6 @@ def test_the_reply_shows_the_reckoning() -> None:
 def test_a_cat_seen_twice_is_one_cat() -> None:
     again = Detection(label="cat", score=0.5, box=(0.11, 0.4, 0.3, 0.6))
     assert asked(score("cat"), CAT, again).scores["objects"] == 50
-    assert asked(score("cat"), CAT, again, merge_iou="0.99").scores["objects"] == 0
 
 
 def test_a_second_cat_is_wrong_unless_at_least_is_the_reading() -> None:
@@ -131,7 +130,7 @@ def test_without_detections_it_says_so() -> None:
 
 def test_options_are_checked() -> None:
     with pytest.raises(UsageError, match="from 0 to 1"):
-        SceneJudgeOptions(merge_iou=2)
+        SceneJudgeOptions(threshold=2)
 
 
 def test_painted_scenes_score_full_marks_and_swapped_texts_half() -> None:

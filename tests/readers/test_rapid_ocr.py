@@ -19,7 +19,7 @@ from salva.core.image import Picture
 from salva.core.observation import Reading
 from salva.core.protocols import ObserveRequest, Query, Rendered, RenderRequest
 from salva.core.run_spec import ComponentSpec
-from salva.errors import PluginError, UsageError
+from salva.errors import PluginError
 from salva.generators.painter.component import Painter, PainterOptions, random_scene
 from salva.readers import rapid_ocr
 from salva.readers.rapid_ocr import RapidOcr, RapidOcrOptions
@@ -164,25 +164,8 @@ def test_two_threads_read_what_one_reads(reader: RapidOcr) -> None:
         assert list(pool.map(lambda image: read(reader, image), images)) == expected
 
 
-def test_options_filter_what_was_read() -> None:
-    image = written("7", size=30)
-    assert read(RapidOcr(RapidOcrOptions(min_letters=1)), image).spans[0].text == "7"
-    assert read(RapidOcr(RapidOcrOptions()), image).spans == ()
-    assert read(RapidOcr(RapidOcrOptions(min_score=1.0)), written(SENTENCE)).spans == ()
-
-
-@pytest.mark.parametrize(
-    ("name", "value"), [("min_score", "1.5"), ("min_letters", "0"), ("detect_side", "8"), ("threads", "0")]
-)
-def test_impossible_options_are_refused_by_name(name: str, value: str) -> None:
-    with pytest.raises(UsageError, match=name):
-        bind(ComponentSpec(role="reader", name="rapidocr", options={name: value}))
-
-
-def test_the_key_holds_the_version_of_the_weights_and_not_the_threads() -> None:
+def test_the_key_holds_the_version_of_the_weights() -> None:
     one = bind(ComponentSpec(role="reader", name="rapidocr"))
-    two = bind(ComponentSpec(role="reader", name="rapidocr", options={"threads": "2"}))
-    assert one.identity() == two.identity()
     assert "PP-OCR" in one.weights
     assert pickle.loads(pickle.dumps(one)) == one
 

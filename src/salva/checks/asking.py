@@ -4,7 +4,7 @@
         return with_checks(looks, case, roles, self._options)
 
     def judge(self, case, observations):
-        return with_notes(self._judge(case, observations), observations, self._options)
+        return with_notes(self._judge(case, observations), observations)
 
 Needs come in and leave with the checks added; a conclusion comes in and leaves with scores named judge_...
 (metrics/judge_costs.py makes tables of them). Pure, and knows nothing of what is asked.
@@ -21,7 +21,6 @@ from salva.core.fingerprint import fingerprint
 from salva.core.observation import Answer
 from salva.core.options import option
 from salva.core.protocols import INJECTION_READER, Conclusion, ImageObservations, Need, Query
-from salva.core.verdict import Outcome
 from salva.errors import UsageError
 from salva.judging.instructing import JUDGE_INSTRUCTING, instructing_texts
 from salva.messages import message
@@ -38,31 +37,14 @@ FLIPPED = "judge_flipped"
 COUNTED = {"input_tokens": "judge_input_tokens", "output_tokens": "judge_output_tokens", "cost_usd": "judge_cost_usd"}
 """What an answer's usage may say, and the score it is summed up in."""
 
-_MOST_REPEATS = 20
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskingOptions:
     """How a judge is kept an eye on; what checks that ask judges let one set."""
 
-    judge_repeats: int = option(1, "How often every question is asked; the first answer counts, the rest show flips.")
-    flip_sample: float = option(0.05, "The part of the questions that is asked twice in any case, to see flips.")
-    instructed: str = option(
-        "flag",
-        "When a picture shows text that tells a judge what to say: flag it, or make the case inconclusive.",
-        choices=("flag", "inconclusive"),
-    )
+    flip_sample: float = option(0.05, "The share of questions that is asked twice, to count flips; 1 for all.")
 
     def __post_init__(self) -> None:
-        if not 1 <= self.judge_repeats <= _MOST_REPEATS:
-            raise UsageError(
-                message(
-                    "option-invalid",
-                    name="check.judge_repeats",
-                    value=self.judge_repeats,
-                    wanted=f"from 1 to {_MOST_REPEATS}",
-                )
-            )
         if not 0 <= self.flip_sample <= 1:
             raise UsageError(
                 message("option-invalid", name="check.flip_sample", value=self.flip_sample, wanted="from 0 to 1")
@@ -73,18 +55,16 @@ def with_checks(looks: Sequence[Need], case: Case, roles: Collection[str], optio
     """The looks, the questions among them that are asked again, and a reading of every picture where one can read."""
     checked = list(looks)
     for look in looks:
-        if look.query.role == "judge" and look.query.repeat == 0:
-            n = max(options.judge_repeats, 2 if _is_sampled(case, look, options.flip_sample) else 1)
-            checked += [replace(look, query=replace(look.query, repeat=repeat)) for repeat in range(1, n)]
+        is_question = look.query.role == "judge" and look.query.repeat == 0
+        if is_question and _is_sampled(case, look, options.flip_sample):
+            checked.append(replace(look, query=replace(look.query, repeat=1)))
     if any(look.query.role == "judge" for look in looks):
         eye = next((query for query in (READER, UNNAMED_READER) if query.role in roles), None)
         checked += [Need(role=prompt.role, query=eye) for prompt in case.prompts if eye is not None]
     return list(dict.fromkeys(checked))
 
 
-def with_notes(
-    conclusion: Conclusion, observations: Mapping[str, ImageObservations], options: AskingOptions
-) -> Conclusion:
+def with_notes(conclusion: Conclusion, observations: Mapping[str, ImageObservations]) -> Conclusion:
     """The conclusion with what the judge's answers cost, how many flipped, and how much text told it what to say."""
     answers = {
         (role, query): seen
@@ -102,10 +82,6 @@ def with_notes(
     }
     if by_role:
         scores[JUDGE_INSTRUCTING] = float(sum(map(len, by_role.values())))
-    shown = [f"the image of prompt {role!r} shows {texts[0]!r}" for role, texts in by_role.items() if texts]
-    if shown and options.instructed == "inconclusive":
-        reason = f"{shown[0]}, which tells a judge what to say"
-        return Conclusion(outcome=Outcome.UNDECIDED, scores=scores, reason=reason)
     return replace(conclusion, scores=scores)
 
 

@@ -57,7 +57,7 @@ class MustDiffer:
 
     def judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
         """Need for a difference; the same answers that are right for both prompts tell nothing."""
-        return with_notes(self._concluded(case, observations), observations, self._options)
+        return with_notes(self._concluded(case, observations), observations)
 
     def _concluded(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
         heard = self._pairs.read(case, observations)

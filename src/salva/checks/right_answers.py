@@ -84,7 +84,7 @@ class RightAnswers:
 
     def judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
         """Hold the answers about every picture against its prompt."""
-        return with_notes(self._concluded(case, observations), observations, self._options)
+        return with_notes(self._concluded(case, observations), observations)
 
     def _concluded(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
         questions = asked_about(case, self._options, self._file)

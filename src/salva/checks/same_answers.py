@@ -104,7 +104,7 @@ class SameAnswers:
 
     def judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
         """Compare the answers about the two pictures."""
-        return with_notes(self._concluded(case, observations), observations, self._options)
+        return with_notes(self._concluded(case, observations), observations)
 
     def _concluded(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
         heard = self._pairs.read(case, observations)

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import ClassVar
 
 from salva.core.case import Case
 from salva.core.observation import Detections, Reading
@@ -63,11 +64,9 @@ class SceneOptions:
     counts: str = option(
         "exact", "exact: two cats are wrong for a cat. at-least: they are not.", choices=("exact", "at-least")
     )
-    place: str = option(
-        "order", "Places by the order of centroids, or by thirds of the picture.", choices=("order", "thirds")
-    )
-    merge_iou: float = option(0.7, "Boxes of one label that overlap by more than this are one thing.")
-    min_text_score: float = option(0.5, "Text read with a lower score is left out.")
+    place: ClassVar[str] = "order"
+    merge_iou: ClassVar[float] = 0.7
+    min_text_score: ClassVar[float] = 0.5
     average: str = option(
         "macro",
         "macro: the rate is the mean over categories. pooled: the plain share of all pairs.",
@@ -80,7 +79,7 @@ class SceneOptions:
     )
 
     def __post_init__(self) -> None:
-        for name in ("merge_iou", "min_text_score", "threshold", "doubt"):
+        for name in ("threshold", "doubt"):
             value = getattr(self, name)
             if value is not None and not 0 <= value <= 1:
                 raise UsageError(message("option-invalid", name=f"check.{name}", value=value, wanted="from 0 to 1"))

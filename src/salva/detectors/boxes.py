@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from salva.core.masks import Mask
@@ -38,30 +39,23 @@ class BoxOptions:
 
     threshold: ClassVar[float] = 0.3
     """The score from which a box counts unless check.threshold says another."""
-    nms_iou: float = option(0.5, "Of two boxes with one name that overlap by more, the weaker is dropped; 1 keeps all.")
-    duplicate_iou: float = option(
-        0.85, "Of two boxes with any names that overlap by more, the weaker is dropped; 1 keeps all."
-    )
+    nms_iou: ClassVar[float] = 0.5
+    """Of two boxes with one name that overlap by more, the weaker is dropped."""
+    duplicate_iou: ClassVar[float] = 0.85
+    """The same for boxes with different names."""
     names: str = option(
         "table",
-        "Whether kitten is counted as cat: by the reviewed table, also by WordNet, or not at all.",
-        choices=WAYS,
-    )
-    names_file: str = option(
-        "", "A table of names of your own, in place of the one that comes with salva.", reaches="file"
+        "Whether kitten counts as cat: table, wordnet (the table, then WordNet), none, or a file of names.",
+        reaches="file",
     )
 
     def __post_init__(self) -> None:
-        for name in ("nms_iou", "duplicate_iou"):
-            value = getattr(self, name)
-            if not 0 <= value <= 1:
-                raise ValueError(f"{name} is {value!r}; it must lie between 0 and 1")
-        if self.names_file and self.names == "none":
-            raise ValueError("names_file is set, but names is 'none'; leave one of them out")
+        if self.names not in WAYS and not Path(self.names).expanduser().is_file():
+            raise ValueError(f"names is {self.names!r}; it must be one of {', '.join(WAYS)} or a file of names")
 
     def pin(self) -> str:
         """What the table of names adds to the pin of the weights."""
-        return names_pin(self.names, self.names_file)
+        return names_pin(self.names)
 
 
 @dataclass(frozen=True, kw_only=True)  # no slots, as above
@@ -91,7 +85,7 @@ class BoxRules:
     def __init__(self, options: BoxOptions, doubt: float | None = None, digits: int = 4) -> None:
         self._options, self._doubt, self._digits = options, doubt, digits
         self._floor = options.floor if isinstance(options, ScoredOptions) else None
-        self._names = Names(options.names, options.names_file)
+        self._names = Names(options.names)
 
     def names_of(self, labels: Iterable[str]) -> tuple[str, ...]:
         """What can be asked for of a detector's own labels: their everyday names and themselves, each once."""

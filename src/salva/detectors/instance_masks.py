@@ -47,9 +47,7 @@ def frame_of(picture: Picture, shortest: int, longest: int) -> Frame:
     return Frame(original=(height, width), resized=resized, padded=(tall, wide))
 
 
-def to_input(
-    pictures: Sequence[Picture], frame: Frame, device: str, dtype: torch.dtype, is_filled_grey: bool
-) -> torch.Tensor:
+def to_input(pictures: Sequence[Picture], frame: Frame, device: str, dtype: torch.dtype) -> torch.Tensor:
     """The network's input for pictures of one size: (n, 3, height, width)."""
     import torch
     from torch.nn import functional
@@ -61,7 +59,7 @@ def to_input(
         pixels = pixels.round_().clamp_(0, 255)
     mean = torch.tensor(MEAN, device=pixels.device).view(1, 3, 1, 1)
     std = torch.tensor(STD, device=pixels.device).view(1, 3, 1, 1)
-    full = (GREY - mean) / std if is_filled_grey else torch.zeros_like(mean)
+    full = (GREY - mean) / std
     filled = full.expand(len(pictures), 3, *frame.padded).clone()
     filled[:, :, : frame.resized[0], : frame.resized[1]] = (pixels - mean) / std
     return filled.to(dtype)

@@ -44,8 +44,9 @@ class NameTable:
 class Names:
     """Labels to names, the way a detector's options ask for it."""
 
-    def __init__(self, way: str = "table", file: str = "") -> None:
+    def __init__(self, way: str = "table") -> None:
         self._way = way
+        file = "" if way in WAYS else way
         self._table = read_table(file) if way != "none" else NameTable(names={}, dropped=frozenset())
         self._wordnet = _open_wordnet() if way == "wordnet" else None
         self._cache: dict[str, str] = {}
@@ -65,11 +66,11 @@ class Names:
         return wider_name(tidy, self._table.everyday(), self._wordnet) or tidy
 
 
-def names_pin(way: str, file: str = "") -> str:
+def names_pin(way: str) -> str:
     """What a stored look owes to the table, for its key: a corrected table means looking again."""
     if way == "none":
         return ""
-    return f"names {hashlib.sha256(_content(file)).hexdigest()[:12]}"
+    return f"names {hashlib.sha256(_content('' if way in WAYS else way)).hexdigest()[:12]}"
 
 
 def read_table(file: str = "") -> NameTable:

@@ -45,26 +45,14 @@ class Mask2FormerOptions(ScoredOptions, CheckpointOptions):
         target=True,
     )
     threshold: ClassVar[float] = 0.5
-    nms_iou: float = option(1.0, "Of two boxes with one name that overlap by more, the weaker is dropped; 1 keeps all.")
-    duplicate_iou: float = option(
-        1.0, "Of two boxes with any names that overlap by more, the weaker is dropped; 1 keeps all."
-    )
-    shortest: int = option(800, "Pictures are scaled until their shorter side has so many pixels,")
-    longest: int = option(1333, "unless their longer side would have more than this.")
-    padding: str = option(
-        "grey",
-        "What fills a picture up to whole multiples of 32: grey (128), as mmdet does, or the mean colour, as others.",
-        choices=("grey", "mean"),
-    )
+    nms_iou: ClassVar[float] = 1.0
+    duplicate_iou: ClassVar[float] = 1.0
+    shortest: ClassVar[int] = 800
+    longest: ClassVar[int] = 1333
 
     def __post_init__(self) -> None:
         ScoredOptions.__post_init__(self)
         CheckpointOptions.__post_init__(self)
-        if not SMALLEST <= self.shortest <= self.longest:
-            raise ValueError(
-                f"shortest is {self.shortest!r} and longest {self.longest!r}; wanted are {SMALLEST} or more, and the "
-                "shorter side no longer than the longer"
-            )
 
 
 class Mask2Former:
@@ -115,7 +103,7 @@ class Mask2Former:
 
         options, pictures = self._options, [request.picture for request in requests]
         frame = frame_of(pictures[0], options.shortest, options.longest)
-        pixels = to_input(pictures, frame, self._loaded.device, self._loaded.dtype, options.padding == "grey")
+        pixels = to_input(pictures, frame, self._loaded.device, self._loaded.dtype)
         with self._batches.on_device, torch.inference_mode():
             output = self._loaded.model(pixel_values=pixels)
             by_picture = [

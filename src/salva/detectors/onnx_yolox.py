@@ -50,19 +50,15 @@ class OnnxOptions(ScoredOptions):
         "", "Names of what it sees, one a line; else those in the file itself, else COCO's 80.", reaches="file"
     )
     threshold: ClassVar[float] = 0.3
-    nms_iou: float = option(
-        0.45, "Of two boxes with one name that overlap by more, the weaker is dropped; 1 keeps all."
-    )
+    nms_iou: ClassVar[float] = 0.45
     decoded: bool = option(False, "Whether the file gives boxes in pixels and not in cells of its grids.")
     side: int = option(640, "Side of the input, where the file leaves it open; a multiple of 32.")
-    threads: int = option(1, "Cores used for one picture.", keyed=False)
+    threads: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         ScoredOptions.__post_init__(self)
         if self.side < 32 or self.side % 32:
             raise ValueError(f"side is {self.side!r}; it must be a multiple of 32")
-        if self.threads < 1:
-            raise ValueError(f"threads is {self.threads!r}; give 1 or more")
 
 
 class OnnxYolox:

@@ -38,13 +38,11 @@ class Owlv2Options(AskedOptions, ScoredOptions, CheckpointOptions):
         target=True,
     )
     threshold: ClassVar[float] = 0.2
-    template: str = option("a photo of a {}", "How a label is asked for; {} stands for it.")
+    template: ClassVar[str] = "a photo of a {}"
 
     def __post_init__(self) -> None:
         ScoredOptions.__post_init__(self)
         CheckpointOptions.__post_init__(self)
-        if self.template.count("{}") != 1:
-            raise ValueError(f"template is {self.template!r}; it must hold {{}} once, for the label")
 
 
 class Owlv2:

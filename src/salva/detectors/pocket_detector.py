@@ -49,14 +49,12 @@ class DetectorOptions:
 
     threshold: ClassVar[float] = 0.4
     floor: float = option(FLOOR, FLOOR_HELP)
-    threads: int = option(1, "Cores used for one picture.", keyed=False)
+    threads: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         if not 0 < self.floor < 1:
             raise ValueError(f"floor is {self.floor!r}; give a number between 0 and 1")
         check_floor(self.floor, self.threshold)
-        if self.threads < 1:
-            raise ValueError(f"threads is {self.threads!r}; give 1 or more")
 
 
 class PocketDetector:

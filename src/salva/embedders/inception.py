@@ -44,12 +44,11 @@ class InceptionOptions:
         choices=("signed", "unit", "byte", "imagenet"),
     )
     side: int = option(299, "Side of the input, where the file leaves it open.")
-    threads: int = option(1, "Cores used for one picture.", keyed=False)
+    threads: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
-        for name in ("side", "threads"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)!r}; it must be 1 or more")
+        if self.side < 1:
+            raise ValueError(f"side is {self.side!r}; it must be 1 or more")
 
 
 class Inception:

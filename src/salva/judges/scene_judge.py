@@ -37,17 +37,13 @@ class SceneJudgeOptions:
         "Scores only. exact: a second cat is wrong for a cat. at-least: it is not.",
         choices=("exact", "at-least"),
     )
-    place: str = option(
-        "order", "Places by the order of centroids, or by thirds of the picture.", choices=("order", "thirds")
-    )
-    merge_iou: float = option(0.7, "Boxes of one label that overlap by more than this are one thing.")
+    place: ClassVar[str] = "order"
+    merge_iou: ClassVar[float] = 0.7
     threshold: float | None = option(None, "Boxes with a lower score do not count; unset, as the detector states.")
 
     def __post_init__(self) -> None:
-        for name in ("merge_iou", "threshold"):
-            value = getattr(self, name)
-            if value is not None and not 0 <= value <= 1:
-                raise UsageError(f"judge.{name} is {value!r}; it must be from 0 to 1")
+        if self.threshold is not None and not 0 <= self.threshold <= 1:
+            raise UsageError(f"judge.threshold is {self.threshold!r}; it must be from 0 to 1")
 
 
 class SceneJudge:

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from salva.core.blame import described, translating
 from salva.core.image import Picture
 from salva.core.observation import Reading, TextSpan
-from salva.core.options import option
 from salva.core.protocols import ObserveRequest
 from salva.core.scene import Box
 from salva.errors import BackendError, PluginError, SalvaError
@@ -42,20 +41,10 @@ _FEW_IDEOGRAPHS_SCORE = 0.9
 class RapidOcrOptions:
     """What can be set with --set reader.NAME=VALUE."""
 
-    min_score: float = option(0.6, "Text read with a lower score is dropped; short text needs more.")
-    min_letters: int = option(2, "Text with fewer different letters and digits is dropped.")
-    detect_side: int = option(736, "Pictures are shrunk to this side before text is looked for; never enlarged.")
-    threads: int = option(1, "Threads inside one call.", keyed=False)
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.min_score <= 1:
-            raise ValueError(f"min_score is {self.min_score!r}; it must lie between 0 and 1")
-        if self.min_letters < 1:
-            raise ValueError(f"min_letters is {self.min_letters!r}; it must be 1 or more")
-        if not _MIN_SIDE <= self.detect_side <= _MAX_SIDE:
-            raise ValueError(f"detect_side is {self.detect_side!r}; it must lie between {_MIN_SIDE} and {_MAX_SIDE}")
-        if self.threads < 1:
-            raise ValueError(f"threads is {self.threads!r}; it must be 1 or more")
+    min_score: ClassVar[float] = 0.6
+    min_letters: ClassVar[int] = 2
+    detect_side: ClassVar[int] = 736
+    threads: ClassVar[int] = 1
 
 
 class RapidOcr:

@@ -224,7 +224,7 @@ def _seen(plain: Plain, mutation: Mutation) -> Need:
     relations = tuple(SeenRelation(subject=s, predicate=p, object=o, score=0.5) for s, p, o in plain.relations)
     seen = Detections(boxes=boxes, floor=0.1, threshold=_THRESHOLD, relations=relations)
     sight = ImageObservations(image=ImageRef(image_id="x", width=1, height=1), seen={boxes_query(mutation): seen})
-    look = see(mutation, sight, MutationOptions(top_relations=_TOP))
+    look = see(mutation, sight, MutationOptions())
     assert isinstance(look, Need)
     return look
 

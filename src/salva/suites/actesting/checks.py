@@ -106,7 +106,7 @@ class EntityChange:
 
     def judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
         """Hold the change of the pictures against the change of the captions."""
-        return with_notes(self._judge(case, observations), observations, self._options)
+        return with_notes(self._judge(case, observations), observations)
 
     def _judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
         mutation, options = _mutation(case), self._options

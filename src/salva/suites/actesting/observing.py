@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from salva.checks.asking import AskingOptions
 from salva.core.mutation import Mutation, Triple
@@ -50,13 +51,11 @@ class MutationOptions(AskingOptions):
     tolerance: int = option(
         0, "How many things, and how many relations, may be otherwise (epsilon of equation 5, less one)."
     )
-    top_relations: int = option(
-        20, "Of a detector that says how boxes stand to each other, how many count, the strongest first."
-    )
+    top_relations: ClassVar[int] = 20
     side: int = option(
         0, "The detector sees pictures scaled to a square of this many pixels, 512 as published; 0: as they are."
     )
-    merge_iou: float = option(0.7, "Boxes of one label that overlap by more than this are one thing.")
+    merge_iou: ClassVar[float] = 0.7
     threshold: float | None = option(None, "Boxes with a lower score do not count; unset, as the detector states.")
     doubt: float | None = option(
         None, "A thing seen only with a lower score is in doubt; unset, as the detector states; 0: none."
@@ -64,11 +63,11 @@ class MutationOptions(AskingOptions):
 
     def __post_init__(self) -> None:
         AskingOptions.__post_init__(self)
-        for name in ("merge_iou", "threshold", "doubt"):
+        for name in ("threshold", "doubt"):
             value = getattr(self, name)
             if value is not None and not 0 <= value <= 1:
                 raise UsageError(message("option-invalid", name=f"check.{name}", value=value, wanted="from 0 to 1"))
-        for name in ("tolerance", "top_relations", "side"):
+        for name in ("tolerance", "side"):
             if getattr(self, name) < 0:
                 raise UsageError(
                     message("option-invalid", name=f"check.{name}", value=getattr(self, name), wanted="0 or more")

@@ -18,8 +18,6 @@ from salva.core.options import option
 from salva.core.protocols import Conclusion, ImageObservations, Need, Query
 from salva.core.question import DIMENSIONS, QUESTIONS, Question, picture_score
 from salva.core.verdict import Failure, Outcome, failure_types_of
-from salva.errors import UsageError
-from salva.messages import message
 from salva.suites.cfworld.groups import LEVELS, POINT
 from salva.suites.cfworld.scoring import dimension_scores, grade_query, grades_of, reasons_of
 
@@ -51,8 +49,8 @@ class LevelsOptions(AskingOptions):
         "Where the fact fails: set L2 and L3 to zero, or also skip asking about them.",
         choices=(ZERO, SKIP),
     )
-    gate_at: float = option(0.5, "The score of L1 that opens the gate, from 0 to 1.")
-    pass_: float = option(0.5, "The score a picture needs to pass, from 0 to 1.")
+    gate_at: ClassVar[float] = 0.5
+    pass_: ClassVar[float] = 0.5
     lock_in: bool = option(True, "Ask L1's question about L2 and L3 pictures that fail: one more call for each.")
     rubrics: str = option(
         "both",
@@ -62,9 +60,6 @@ class LevelsOptions(AskingOptions):
 
     def __post_init__(self) -> None:
         AskingOptions.__post_init__(self)
-        for name, value in (("gate_at", self.gate_at), ("pass", self.pass_)):
-            if not 0 <= value <= 1:
-                raise UsageError(message("option-invalid", name=f"check.{name}", value=value, wanted="from 0 to 1"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +108,7 @@ class Levels:
 
     def judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
         """All levels at the mark or above hold; below it every level that failed says so."""
-        return with_notes(self._judge(case, observations), observations, self._options)
+        return with_notes(self._judge(case, observations), observations)
 
     def _first(self, case: Case, observations: Mapping[str, ImageObservations]) -> list[Need]:
         is_waiting = self._options.gate == SKIP and not self._is_open(case, observations)

@@ -17,8 +17,6 @@ from salva.core.options import option
 from salva.core.protocols import Conclusion, ImageObservations, Need, Query
 from salva.core.question import DIMENSIONS, QUESTIONS, picture_score
 from salva.core.verdict import Failure, Outcome
-from salva.errors import UsageError
-from salva.messages import message
 from salva.stats.means import mean
 from salva.suites.cfworld.groups import RULE
 from salva.suites.cfworld.levels import COUNTERFACTUAL, EXCLUDE, FACTUAL, ZERO
@@ -40,12 +38,10 @@ class RetentionOptions(AskingOptions):
         "A picture that was not painted or a reply nobody could read: leave it out and count it, or score it zero.",
         choices=(EXCLUDE, ZERO),
     )
-    pass_: float = option(0.5, "The mean score that facts, and counterfactuals, need to pass, from 0 to 1.")
+    pass_: ClassVar[float] = 0.5
 
     def __post_init__(self) -> None:
         AskingOptions.__post_init__(self)
-        if not 0 <= self.pass_ <= 1:
-            raise UsageError(message("option-invalid", name="check.pass", value=self.pass_, wanted="from 0 to 1"))
 
 
 class Retention:
@@ -79,7 +75,7 @@ class Retention:
 
     def judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
         """Facts and counterfactuals at the mark or above hold."""
-        return with_notes(self._judge(case, observations), observations, self._options)
+        return with_notes(self._judge(case, observations), observations)
 
     def _judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
         given: dict[str, float] = {}

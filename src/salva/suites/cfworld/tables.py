@@ -70,7 +70,7 @@ class CfWorldTables:
     def measure(self, judgements: Judgements) -> Measured:
         """Tables, numbers and charts for the report."""
         by_judge, probes = scored(judgements, CHECK), scored(judgements, "retention")
-        gate_at = _gate_at(judgements)
+        gate_at = LevelsOptions.gate_at
         tables: list[Table | None] = []
         numbers: dict[str, float | None] = {}
         key_figures: tuple[KeyFigure, ...] = ()
@@ -113,11 +113,6 @@ def scored(judgements: Judgements, check: str) -> dict[str, list[Judged]]:
     mine = (judged for judged in judgements.pairs if judged.verdict.check == check)
     by_judge = group_by(mine, lambda judged: observers_text(judged.verdict.observers[-1:]))
     return {judge: group for judge, group in by_judge.items() if any(v.scores for _, v in group)}
-
-
-def _gate_at(judgements: Judgements) -> float:
-    given = judgements.options_of(CHECK).get("gate_at")
-    return float(given) if isinstance(given, int | float) else LevelsOptions().gate_at
 
 
 _LEVEL_MEANS: Columns[Sequence[Judged]] = Columns(

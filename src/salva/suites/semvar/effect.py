@@ -87,9 +87,9 @@ def _exact(value: float) -> float:
     return round(value, 14)
 
 
-def quadrants(gamma_w: float, gamma_wo: float, changed_at: float = CHANGED_AT) -> tuple[int, int]:
+def quadrants(gamma_w: float, gamma_wo: float) -> tuple[int, int]:
     """The quadrants a case's two steps fall into: that of the changed meaning, then that of the kept one."""
-    return (1 if gamma_w > changed_at else 4), (2 if gamma_wo > changed_at else 3)
+    return (1 if gamma_w > CHANGED_AT else 4), (2 if gamma_wo > CHANGED_AT else 3)
 
 
 def band(kappa: float) -> str:

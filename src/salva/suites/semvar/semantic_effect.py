@@ -46,24 +46,17 @@ class SemanticEffectOptions(AskingOptions):
     """How seven scores become a verdict."""
 
     kappa_threshold: float = option(0.5, "The check holds when kappa is above this, between -2 and 2.")
-    changed_at: float = option(0.5, "A picture counts as changed when its gamma is above this, between 0 and 2.")
-    merge_iou: float = option(0.7, "Boxes of one label that overlap by more than this are one thing.")
+    changed_at: ClassVar[float] = CHANGED_AT
+    merge_iou: ClassVar[float] = 0.7
     threshold: float | None = option(None, "Boxes with a lower score do not count; unset, as the detector states.")
-    role_margin: float = option(
-        0.1,
-        "From scores alone a picture is reversed-role when it fits the swapped prompt better by more than this; 0.1 is "
-        "one step of the rubric in one half.",
-    )
+    role_margin: ClassVar[float] = 0.1
     tokens: bool = option(False, "Also ask the judge about every word of meaning, for token accuracy.")
 
     def __post_init__(self) -> None:
         AskingOptions.__post_init__(self)
         for name, low, high in (
             ("kappa_threshold", -2, 2),
-            ("changed_at", 0, 2),
-            ("merge_iou", 0, 1),
             ("threshold", 0, 1),
-            ("role_margin", 0, 1),
         ):
             value = getattr(self, name)
             if value is not None and not low <= value <= high:
@@ -110,7 +103,7 @@ class SemanticEffect:
 
     def judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
         """Kappa above the threshold holds; below it every picture that is wrong says in which way."""
-        return with_notes(self._judge(case, observations), observations, self._options)
+        return with_notes(self._judge(case, observations), observations)
 
     def _judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
         given = {

@@ -46,7 +46,6 @@ from salva.suites.semvar.effect import (
     quadrants,
     seed_variation,
 )
-from salva.suites.semvar.semantic_effect import SemanticEffectOptions
 from salva.suites.semvar.texts import edit_distances, findings_table, text_similarity, token_accuracy
 
 CHECK = "semantic-effect"
@@ -90,7 +89,7 @@ class SemVarTables:
             _by_aspect(by_judge),
             _by_category(by_judge),
             _bands(by_judge),
-            _quadrants(by_judge, _changed_at(judgements)),
+            _quadrants(by_judge),
             _matched_scores(by_judge),
             _seed_noise(by_judge),
             _relation_errors(by_judge),
@@ -107,11 +106,6 @@ class SemVarTables:
             key_figures=_key_figures(main, by_judge),
             charts=charts_of(main, by_judge),
         )
-
-
-def _changed_at(judgements: Judgements) -> float:
-    given = judgements.options_of(CHECK).get("changed_at")
-    return float(given) if isinstance(given, int | float) else SemanticEffectOptions().changed_at
 
 
 def scored(judgements: Judgements) -> dict[str, list[Judged]]:
@@ -289,12 +283,9 @@ def _bands(by_judge: ByJudge) -> Table | None:
     )
 
 
-def _quadrants(by_judge: ByJudge, changed_at: float) -> Table | None:
+def _quadrants(by_judge: ByJudge) -> Table | None:
     def share(keys: Sequence[Cell], judged: Sequence[Judged]) -> tuple[Cell, ...]:
-        steps = (
-            quadrants(triple.verdict.scores["gamma_w"], triple.verdict.scores["gamma_wo"], changed_at)
-            for triple in judged
-        )
+        steps = (quadrants(triple.verdict.scores["gamma_w"], triple.verdict.scores["gamma_wo"]) for triple in judged)
         n = sum(keys[1] in pair for pair in steps)
         return (n, n / len(judged))
 
