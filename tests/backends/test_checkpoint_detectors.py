@@ -36,7 +36,7 @@ from salva.detectors.florence2 import DETECT, GROUND, Florence2, Florence2Ground
 from salva.detectors.grounding_dino import GroundingDino
 from salva.errors import BackendError, UsageError
 from salva.observers.pixels import to_pixels
-from salva.registry import bind
+from salva.registry import bind, load
 from salva.testing.conformance import check_observer
 
 torch: Any = pytest.importorskip("torch", reason="needs the extra torch")
@@ -72,10 +72,17 @@ SAVERS: dict[str, Callable[[Path], Path]] = {
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "choose-a-detector.md"
 
 
+_PATCH: list[pytest.MonkeyPatch] = []
+"""That of the test which runs."""
+_STATED: dict[type[Any], float] = {}
+"""Thresholds as detectors state them."""
+
+
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Batch sizes and digests of tests are nobody else's business."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    _PATCH[:] = [monkeypatch]
 
 
 @pytest.fixture
@@ -93,6 +100,9 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 def bound(name: str, folder: Path, **options: str) -> Binding:
     registered = "detr" if name in ("rt-detr", "d-fine") else name
+    of = load("detector", registered).Options
+    stated = _STATED.setdefault(of, of.threshold)
+    _PATCH[0].setattr(of, "threshold", float(options.pop("threshold", stated)))
     if "florence2" in name:
         options.setdefault("max_tokens", "60")
     return bind(ComponentSpec(role="detector", name=f"{registered}/{folder}", options=options))

@@ -229,7 +229,7 @@ def test_a_picture_that_is_turned_by_its_exif_is_seen_upright(folder: Path, tmp_
 
 
 def test_nothing_above_the_floor_is_an_empty_look(folder: Path) -> None:
-    for seen in look(bound(folder, floor="1", threshold="1").build(), PICTURES):
+    for seen in look(bound(folder, floor="1").build(), PICTURES):
         assert seen == Detections(boxes=(), floor=1.0, threshold=1.0, doubt=0.7)
 
 
@@ -290,7 +290,6 @@ def test_a_run_stores_masks_and_is_judged(folder: Path, tmp_path: Path) -> None:
         "check.doubt": "0",
         "run.preflight": "off",
         "suite.entities": "cat,dog,ball",
-        **{f"detector.{name}": value for name, value in SMALL.items()},
     }
     run = run_suite(
         "metalogic",

@@ -25,7 +25,7 @@ from salva.core.verdict import Failure, Outcome, failure_types_of
 from salva.errors import UsageError
 from salva.messages import message
 from salva.stats.similarity import cosine
-from salva.suites.semvar.effect import PAIRS, Effect, effect
+from salva.suites.semvar.effect import CHANGED_AT, PAIRS, Effect, effect
 from salva.suites.semvar.relation_errors import (
     RELATION_ERRORS,
     OwnScore,

@@ -39,6 +39,7 @@ from salva.suites.semvar.charts import charts_of, judge_name
 from salva.suites.semvar.effect import (
     ASPECTS,
     BANDS,
+    CHANGED_AT,
     PAIRS,
     QUADRANTS,
     aspect_of,
@@ -298,7 +299,7 @@ def _quadrants(by_judge: ByJudge) -> Table | None:
             for quadrant, words in QUADRANTS.items()
             for keys in [(judge, quadrant, words, "as it should be" if quadrant in (1, 3) else "wrong")]
         ),
-        note=f"Every triple makes two steps, one of each text; an image changes when gamma is above {changed_at:g}. "
+        note=f"Every triple makes two steps, one of each text; an image changes when gamma is above {CHANGED_AT:g}. "
         "By the equations; the paper's appendix A names quadrants 2 and 3 the other way round.",
     )
 
