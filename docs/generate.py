@@ -87,7 +87,7 @@ CHANGES = {
     "store/schema.py, store/rows.py",
     "add a failure type": "the check that finds it, in checks/ or suites/<suite>/ (its `about.failure_types`)",
     "read another image suffix": "imaging/files.py",
-    "add a flag to `salva run`": "cli/run_command.py, core/spec.py, and the file in runs/ that acts on it",
+    "add a flag to `salva run`": "cli/run_command.py, core/run_spec.py, and the file in runs/ that acts on it",
     "add a suite": "a folder in suites/, and its lines in built_in.py ([how](how-to/add-a-suite.md))",
     "word the headline differently": "report/lead.py",
     "use another interval": "stats/intervals.py; results/tally.py and results/rates.py call it",
