@@ -14,8 +14,8 @@ from salva.authoring.asking import Suggestion, suggest
 from salva.authoring.formulas import entry_of
 from salva.core.authored import Writer
 from salva.core.fingerprint import Json
-from salva.english.captions.wordlists import DENYING
 from salva.english.prompt_files import PAIR_NAMES, PARAPHRASED_BY, PromptRow
+from salva.english.wordlists import DENYING
 from salva.english.words import comparable, number_of
 from salva.logic.formula import COLOURS
 from salva.messages import message

@@ -10,16 +10,17 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 
 from salva.english.nouns import singular
+from salva.english.wordlists import words
 from salva.english.words import number_of
 from salva.logic.formula import And, Atom, Formula, Literal, Not, Or, mentioned_by
 
 _Said = tuple[Literal, bool]
 """An atom or relation, and whether it is asserted rather than denied."""
 
-_PLACE_WORDS = frozenset(("left", "right", "top", "bottom", "middle", "center", "centre", "side", "where", "position"))
+_PLACE_WORDS = words("left right top bottom middle center centre side where position")
 _COLOUR_WORDS = frozenset(("colour", "color"))
 _OPEN_WORDS = frozenset(("what", "which"))
-_NUMBER_WORDS = frozenset(("many", "number", "count", "only", "single", "several", "multiple"))
+_NUMBER_WORDS = words("many number count only single several multiple")
 
 
 def questions_of_contrast(f: Formula, g: Formula, questions: Iterable[str]) -> list[str]:

@@ -8,106 +8,77 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from salva.english.wordlists import table, words
 from salva.messages import Message, message
 
-_UNCHANGED = frozenset(
-    (
-        *("sheep", "fish", "deer", "moose", "aircraft", "spacecraft", "bison", "salmon", "trout", "squid", "shrimp"),
-        *("swordfish", "goldfish", "jellyfish", "starfish", "reindeer", "hovercraft", "series", "species"),
-    )
+_UNCHANGED = words(
+    """
+    sheep fish deer moose aircraft spacecraft bison salmon trout squid shrimp swordfish goldfish jellyfish starfish
+    reindeer hovercraft series species
+    """
 )
-_PAIRS = frozenset(
-    (
-        *("scissors", "trousers", "jeans", "sunglasses", "shorts", "pants", "binoculars", "tweezers", "pliers", "skis"),
-        *("eyeglasses", "spectacles", "goggles", "headphones", "earphones", "tongs", "shears", "tights", "leggings"),
-        *("pyjamas", "pajamas", "overalls", "dungarees"),
-    )
+_PAIRS = words(
+    """
+    scissors trousers jeans sunglasses shorts pants binoculars tweezers pliers skis eyeglasses spectacles goggles
+    headphones earphones tongs shears tights leggings pyjamas pajamas overalls dungarees
+    """
 )
 _IRREGULAR = {
-    "person": "people",
-    "goose": "geese",
-    "tooth": "teeth",
-    "foot": "feet",
-    "ox": "oxen",
-    "die": "dice",
-    "cactus": "cacti",
-    "fungus": "fungi",
-    "oasis": "oases",
-    "life": "lives",
-    "leaf": "leaves",
-    "loaf": "loaves",
-    "half": "halves",
-    "calf": "calves",
-    "elf": "elves",
-    "thief": "thieves",
-    "scarf": "scarves",
-    "hoof": "hooves",
-    "dwarf": "dwarves",
-    "sheaf": "sheaves",
-    "quiz": "quizzes",
-    # Most that end in o take a plain s: pianos, photos.
+    **table(
+        """
+        person: people; goose: geese; tooth: teeth; foot: feet; ox: oxen; die: dice; cactus: cacti; fungus: fungi;
+        oasis: oases; life: lives; leaf: leaves; loaf: loaves; half: halves; calf: calves; elf: elves; thief: thieves;
+        scarf: scarves; hoof: hooves; dwarf: dwarves; sheaf: sheaves; quiz: quizzes
+        """
+    ),
+    # Most that end in o take a plain s (pianos, photos); the second row's plurals would be undone wrongly otherwise.
     **{
         noun: f"{noun}es"
-        for noun in ("tomato", "potato", "hero", "mango", "mosquito", "torpedo", "volcano", "buffalo", "domino")
+        for noun in words(
+            """
+            tomato potato hero mango mosquito torpedo volcano buffalo domino
+            gas lens iris canvas atlas rhinoceros thermos trellis
+            """
+        )
     },
-    # Regular, but their plurals would be undone wrongly by the endings alone.
-    **{noun: f"{noun}es" for noun in ("gas", "lens", "iris", "canvas", "atlas", "rhinoceros", "thermos", "trellis")},
     **{
         noun: f"{noun}s"
-        for noun in (
-            *("axe", "shoe", "horseshoe", "snowshoe", "toe", "canoe", "hoe", "oboe", "moustache", "headache", "cache"),
-            *("quiche", "brioche", "avalanche", "fuse", "muse"),
-            *("movie", "cookie", "tie", "necktie", "bowtie", "pie", "magpie", "zombie", "selfie", "brownie", "hoodie"),
-            *("smoothie", "genie", "pixie", "collie", "hippie", "budgie", "prairie", "birdie", "hankie", "cowrie"),
+        for noun in words(
+            """
+            axe shoe horseshoe snowshoe toe canoe hoe oboe moustache headache cache quiche brioche avalanche fuse muse
+            movie cookie tie necktie bowtie pie magpie zombie selfie brownie hoodie smoothie genie pixie collie hippie
+            budgie prairie birdie hankie cowrie
+            """
         )
     },
 }
-_ENDINGS = {
-    "child": "children",
-    "mouse": "mice",
-    "woman": "women",
-    "man": "men",
-    "knife": "knives",
-    "wife": "wives",
-    "shelf": "shelves",
-    "wolf": "wolves",
-}
+_ENDINGS = table(
+    "child: children; mouse: mice; woman: women; man: men; knife: knives; wife: wives; shelf: shelves; wolf: wolves"
+)
 """Nouns that bend the same as the last part of a longer word: bookshelf, snowman."""
-_NO_MAN = frozenset(("human", "talisman", "shaman", "caiman", "ottoman", "roman", "german", "norman"))
-_ONE_MEN = frozenset(("specimen", "omen", "abdomen", "ramen", "stamen", "regimen"))
+_NO_MAN = words("human talisman shaman caiman ottoman roman german norman")
+_ONE_MEN = words("specimen omen abdomen ramen stamen regimen")
 _SINGULAR = {several: one for one, several in _IRREGULAR.items()}
 
-_ING_NOUNS = frozenset(
-    (
-        *("building", "ring", "king", "wing", "string", "earring", "painting", "ceiling", "sibling", "duckling"),
-        *("pudding", "awning", "railing", "sling", "spring", "swing", "viking", "carving", "drawing", "dumpling"),
-        *(
-            "herring",
-            "bearing",
-            "bedding",
-            "clothing",
-            "mooring",
-            "icing",
-            "lightning",
-            "starling",
-            "evening",
-            "morning",
-        ),
-    )
+_ING_NOUNS = words(
+    """
+    building ring king wing string earring painting ceiling sibling duckling pudding awning railing sling spring
+    swing viking carving drawing dumpling herring bearing bedding clothing mooring icing lightning starling evening
+    morning
+    """
 )
-_ED_NOUNS = frozenset(("bed", "sled", "shed", "seed", "weed", "reed", "steed", "bobsled", "moped", "biped", "red"))
-_LY_NOUNS = frozenset(
-    (
-        *("butterfly", "fly", "dragonfly", "firefly", "housefly", "lily", "waterlily", "jelly", "belly", "family"),
-        *("doily", "holly", "trolly", "dolly", "bully", "monopoly"),
-    )
+_ED_NOUNS = words("bed sled shed seed weed reed steed bobsled moped biped red")
+_LY_NOUNS = words(
+    """
+    butterfly fly dragonfly firefly housefly lily waterlily jelly belly family doily holly trolly dolly bully
+    monopoly
+    """
 )
-QUANTITIES = frozenset(
-    (
-        *("several", "many", "some", "few", "multiple", "various", "lots", "each", "every", "another", "other", "any"),
-        *("hundred", "thousand", "million", "billion", "dozen", "dozens", "pair", "pairs", "couple", "group", "bunch"),
-        *("single", "zero", "countless", "numerous", "enough", "all"),
-    )
+QUANTITIES = words(
+    """
+    several many some few multiple various lots each every another other any hundred thousand million billion dozen
+    dozens pair pairs couple group bunch single zero countless numerous enough all
+    """
 )
 """Words that say how many, and not which number."""
 _NO_NAMES = frozenset(

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from salva.english.captions.wordlists import words
 from salva.english.captions.wordnet import WordNet
+from salva.english.wordlists import table, words
 
 KINDS = ("paper", "vg")
 
@@ -38,52 +38,18 @@ VG_PREDICATES = frozenset(
         *("wears", "with"),
     )
 )
-_SAME_THINGS = {
-    "bicycle": "bike cycle",
-    "airplane": "aeroplane plane jet airliner jetliner aircraft",
-    "motorcycle": "motorbike motor-cycle",
-    "racket": "racquet",
-    "phone": "cellphone telephone smartphone",
-    "tv": "television t.v",
-    "couch": "sofa",
-    "cat": "kitten kitty",
-    "dog": "puppy pup doggy",
-    "horse": "pony",
-    "donut": "doughnut",
-    "boat": "sailboat",
-    "car": "automobile auto",
-    "train": "locomotive",
-    "turtle": "tortoise",
-    "flower": "tulip",
-    "house": "home",
-    "ball": "football",
-    "cup": "mug",
-    "child": "toddler youngster",
-    "man": "gentleman male",
-    "woman": "female",
-    "guy": "dude",
-    "baby": "infant",
-    "person": "human people individual",
-    "girl": "gal",
-    "jeans": "jean",
-    "pants": "pant trousers",
-    "shorts": "short",
-    "skis": "ski",
-    "street": "road roadway",
-    "refrigerator": "fridge",
-    "stove": "oven",
-    "rock": "stone boulder",
-    "hot dog": "hotdog",
-    "teddy bear": "teddy",
-    "ocean": "sea",
-    "hill": "hillside",
-    "mountain": "mountainside",
-    "sidewalk": "pavement",
-    "store": "shop",
-    "luggage": "baggage",
-    "bunny": "rabbit",
-    "bathroom": "restroom washroom",
-}
+_SAME_THINGS = table(
+    """
+    bicycle: bike cycle; airplane: aeroplane plane jet airliner jetliner aircraft; motorcycle: motorbike
+    motor-cycle; racket: racquet; phone: cellphone telephone smartphone; tv: television t.v; couch: sofa; cat:
+    kitten kitty; dog: puppy pup doggy; horse: pony; donut: doughnut; boat: sailboat; car: automobile auto; train:
+    locomotive; turtle: tortoise; flower: tulip; house: home; ball: football; cup: mug; child: toddler youngster;
+    man: gentleman male; woman: female; guy: dude; baby: infant; person: human people individual; girl: gal; jeans:
+    jean; pants: pant trousers; shorts: short; skis: ski; street: road roadway; refrigerator: fridge; stove: oven;
+    rock: stone boulder; hot dog: hotdog; teddy bear: teddy; ocean: sea; hill: hillside; mountain: mountainside;
+    sidewalk: pavement; store: shop; luggage: baggage; bunny: rabbit; bathroom: restroom washroom
+    """
+)
 _ENTITY = {word: name for name, words in _SAME_THINGS.items() for word in words.split()}
 _PERSONS = words(
     """
@@ -94,40 +60,19 @@ _PERSONS = words(
     farmer businessman
     """
 )
-_PREDICATE = {
-    "beside": "next to",
-    "alongside": "next to",
-    "by": "near",
-    "close to": "near",
-    "nearby": "near",
-    "around": "near",
-    "atop": "on",
-    "upon": "on",
-    "onto": "on",
-    "on top of": "on",
-    "underneath": "under",
-    "beneath": "under",
-    "below": "under",
-    "into": "in",
-    "inside": "in",
-    "inside of": "in",
-    "within": "in",
-    "in back of": "behind",
-    "wears": "wearing",
-    "dressed in": "wearing",
-    "having": "has",
-    "gripping": "holding",
-    "grasping": "holding",
-    "full of": "filled with",
-}
-_FOR_PAPER = {
-    "and": "with",
-    "on back of": "on",
-    "over": "above",
-    "carrying": "holding",
-    "filled with": "with",
-    "topped with": "with",
-}
+_PREDICATE = table(
+    """
+    beside: next to; alongside: next to; by: near; close to: near; nearby: near; around: near; atop: on; upon: on;
+    onto: on; on top of: on; underneath: under; beneath: under; below: under; into: in; inside: in; inside of: in;
+    within: in; in back of: behind; wears: wearing; dressed in: wearing; having: has; gripping: holding; grasping:
+    holding; full of: filled with
+    """
+)
+_FOR_PAPER = table(
+    """
+    and: with; on back of: on; over: above; carrying: holding; filled with: with; topped with: with
+    """
+)
 LAST_WORDS = words(
     """
     on in at of with near under above below behind across against along between for from over to by through into

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 
 from salva.english.captions.nouns import COMPOUNDS, NO_THINGS, TRANSPARENT
 from salva.english.captions.reading import AND, Link, Mention, Reading
-from salva.english.captions.wordlists import words
 from salva.english.nouns import is_plural_noun, singular, unsayable
+from salva.english.wordlists import words
 from salva.english.words import number_of
 from salva.logic.formula import COLOURS
 
@@ -33,24 +33,8 @@ _PREPOSITIONS = {
     "close to": "close to",
     **{
         word: word
-        for word in [
-            "on",
-            "in",
-            "at",
-            "near",
-            "under",
-            "above",
-            "below",
-            "behind",
-            "beside",
-            "beneath",
-            "underneath",
-            "over",
-            "inside",
-            "by",
-        ]
+        for word in words("on in at near under above below behind beside beneath underneath over inside by with")
     },
-    "with": "with",
 }
 _BY_LENGTH = sorted(_PREPOSITIONS, key=lambda words: -len(words.split()))
 _SILENT = words("sitting standing lying that which is are there")

@@ -6,7 +6,7 @@ Exchanging a thing for one of its own kind keeps a sentence English: a dog may e
 from __future__ import annotations
 
 from salva.english.captions.classes import VG_THINGS, is_person
-from salva.english.captions.wordlists import words
+from salva.english.wordlists import words
 
 ALIVE, PLACE, THING = "alive", "place", "thing"
 

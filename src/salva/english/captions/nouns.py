@@ -5,7 +5,7 @@ Tables alone; tree.py says what they mean for a sentence.
 
 from __future__ import annotations
 
-from salva.english.captions.wordlists import words
+from salva.english.wordlists import table, words
 
 TRANSPARENT = words(
     """
@@ -59,18 +59,11 @@ NO_THINGS = words(
     afternoon name case attempt preparation
     """
 )
-COMPOUNDS = {
-    "hot dog": "hot dog",
-    "teddy bear": "teddy bear",
-    "stuffed bear": "teddy bear",
-    "fire hydrant": "hydrant",
-    "cell phone": "phone",
-    "surf board": "surfboard",
-    "skate board": "skateboard",
-    "snow board": "snowboard",
-    "wheel chair": "wheelchair",
-    "arm chair": "chair",
-    "laptop computer": "laptop",
-    "parking lot": "parking lot",
-}
+COMPOUNDS = table(
+    """
+    hot dog: hot dog; teddy bear: teddy bear; stuffed bear: teddy bear; fire hydrant: hydrant; cell phone: phone;
+    surf board: surfboard; skate board: skateboard; snow board: snowboard; wheel chair: wheelchair; arm chair:
+    chair; laptop computer: laptop; parking lot: parking lot
+    """
+)
 """Names of two words whose head noun alone would be another thing."""

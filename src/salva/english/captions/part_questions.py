@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 
 from salva.core.question import Question
 from salva.english.captions.reading import AND, Mention, Reading
-from salva.english.captions.wordlists import CHOOSING, DENYING, words
+from salva.english.wordlists import CHOOSING, DENYING, words
 from salva.english.words import number_of, with_article
 
 THING, COUNT, ATTRIBUTE, RELATION = "thing", "count", "attribute", "relation"

@@ -6,7 +6,7 @@ import re
 
 from salva.core.mutation import Pool
 from salva.english.captions.reading import Reading
-from salva.english.captions.wordlists import words
+from salva.english.wordlists import words
 
 MAX_WORDS = 120
 """A longer text is no caption."""

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from salva.english.captions.nouns import NO_THINGS, RELATIONAL, SEVERAL, TRANSPARENT
-from salva.english.captions.wordlists import words
 from salva.english.nouns import singular
+from salva.english.wordlists import words
 
 _NOUNS = ("NN", "NNS", "NNP", "NNPS")
 _INSIDE = ("compound", "nmod", "npadvmod", "amod", "nummod", "quantmod")

@@ -13,7 +13,7 @@ from salva.english.captions.nouns import COMPOUNDS, RELATIONAL
 from salva.english.captions.reading import AND, Link, Mention, Reading
 from salva.english.captions.tree import Nouns, Tree, mend
 from salva.english.captions.verbs import gerund
-from salva.english.captions.wordlists import words as words_of
+from salva.english.wordlists import words as words_of
 
 _SUBJECTS = ("nsubj", "nsubjpass")
 _WHO = ("that", "who", "which")

@@ -12,8 +12,8 @@ from salva.core.mutation import Pool
 from salva.english.captions.classes import Classes
 from salva.english.captions.kinds import can_be_asked_for, kind_of
 from salva.english.captions.reading import AND, Reading
-from salva.english.captions.wordlists import words
 from salva.english.nouns import counts_in_pairs
+from salva.english.wordlists import words
 
 _UNCOUNTED = words(
     """

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from salva.core.mutation import Pool
-from salva.english.captions.wordlists import words
 from salva.english.mutation.operators import Seed
 from salva.english.tokens import RELATIONS
+from salva.english.wordlists import words
 from salva.logic.formula import entity_problem
 
 CHECK_OF = {

@@ -9,8 +9,8 @@ import re
 
 from salva.english.captions.classes import LAST_WORDS
 from salva.english.captions.reading import Mention
-from salva.english.captions.wordlists import words
 from salva.english.nouns import plural
+from salva.english.wordlists import words
 from salva.english.words import number_of, with_article
 from salva.logic.formula import COLOURS
 
@@ -20,7 +20,7 @@ _KEPT = words(
     small little tiny large big huge medium new old single other various different multiple
     """
 ) | frozenset(COLOURS)
-_SEVERAL = frozenset(("some", "several", "many", "few", "these", "those", "two", "three", "various", "multiple"))
+_SEVERAL = words("some several many few these those two three various multiple")
 _WORDS = {"left of": "to the left of", "right of": "to the right of"}
 _PLACE_WORDS = frozenset(("to", "next", "left", "right", *LAST_WORDS))
 _SPACES = re.compile(r"\s+")
