@@ -411,9 +411,9 @@ def test_a_file_of_prompts_with_something_wrong_says_where(
         (["{prompts}", "-o", "{tmp}/q.csv"], "[question-file-suffix]"),
         (["{prompts}", "-o", "{tmp}/q.json", "--style", "dsg"], "[question-file-suffix]"),
         (["{prompts}", "-o", "{prompts}"], "[question-file-other]"),
-        (["{prompts}", "-o", "{tmp}/q.json", "--size", "full"], "--size is for suites"),
+        (["{prompts}", "-o", "{tmp}/q.json", "--size", "full"], "[source-is-file]"),
         (["faithfulnes", "-o", "{tmp}/q.json"], "no suite or file named 'faithfulnes'"),
-        (["faithfulness", "-o", "{tmp}/q.json", "--set", "model.faults=none"], "--set model.faults has no use here"),
+        (["faithfulness", "-o", "{tmp}/q.json", "--set", "model.faults=none"], "[option-invalid]"),
         (["{prompts}", "-o", "{tmp}/q.json", "--writer", "gpt"], "openai/MODEL"),
     ],
 )

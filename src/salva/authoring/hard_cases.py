@@ -1,4 +1,4 @@
-"""Which cases several models paint badly: votes over the runs of a suite with matched scores."""
+"""Which cases several models generate badly: votes over the runs of a suite with matched scores."""
 
 from __future__ import annotations
 

@@ -158,7 +158,7 @@ def verdict_of(said: Sequence[bool]) -> str:
 
 
 def hardest(votes: Mapping[str, Vote], per_category: int) -> list[str]:
-    """Case ids that most models paint badly, the hardest first; the lower mean score breaks ties.
+    """Case ids that most models generate badly, the hardest first; the lower mean score breaks ties.
 
     At most so many a category; a case of several categories counts in each of them.
     """

@@ -1,7 +1,7 @@
 """What two prompts say differently, and whether a question somebody wrote is about that.
 
 Formulas and the text of a question come in. A contrast can only be decided by questions about what tells its prompts
-apart: floor and lighting differ between any two pictures. Knows nothing of answers.
+apart: floor and lighting differ between any two images. Knows nothing of answers.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def questions_of_contrast(f: Formula, g: Formula, questions: Iterable[str]) -> l
     one, other = set(_said(f)), set(_said(g))
     agreed = {leaf for leaf, is_so in one if is_so} & {leaf for leaf, is_so in other if is_so}
     differing = {leaf for leaf, _ in one ^ other} - agreed
-    # A thing that both prompts want is told apart by its colour, place or number, and a question must ask for that.
+    # An entity that both prompts want is told apart by its colour, place or number, and a question must ask for that.
     wanted = {name for leaf, is_so in one if is_so for name in mentioned_by(leaf)}
     wanted &= {name for leaf, is_so in other if is_so for name in mentioned_by(leaf)}
     if not differing:

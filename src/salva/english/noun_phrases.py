@@ -136,7 +136,7 @@ class Things:
     def _shared_noun(self, n: int) -> tuple[int, str, str] | None:
         """The number, colour and noun that end "a red and a blue ball", where a colour stands here alone.
 
-        None where it does not stand alone; a colour whose noun never comes is an error, but an orange is a thing.
+        None where it does not stand alone; a colour whose noun never comes is an error, but an orange is an entity.
         """
         words = self._words
         here = words.at
@@ -194,7 +194,7 @@ class Things:
         return f"{next(iter(self._middle_axes))}-middle"
 
     def _second(self, atom: Atom, start: int) -> str:
-        """The other thing of a relation."""
+        """The other entity of a relation."""
         words = self._words
         if atom.count > 1 or atom.colour:
             single = f"{article(atom.entity)} {atom.entity}"

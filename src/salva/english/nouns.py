@@ -1,4 +1,4 @@
-"""Nouns in one and in several, and words that name no thing.
+"""Nouns in one and in several, and words that name no entity.
 
 Singular to plural and back, for one word or several (the last one bends). A table has what the endings alone would
 get wrong. Knows nothing of numbers, articles or formulas.
@@ -83,7 +83,7 @@ QUANTITIES = words(
 """Words that say how many, and not which number."""
 _NO_NAMES = frozenset(
     (
-        # What a thing is like, beyond its colour.
+        # What an entity is like, beyond its colour.
         *("small", "large", "big", "little", "tiny", "huge", "giant", "tall", "short", "long", "wide", "round"),
         *("old", "young", "new", "happy", "sad", "angry", "cute", "beautiful", "fluffy", "furry", "shiny", "bright"),
         *("dark", "striped", "spotted", "wooden", "metal", "golden", "silver", "violet", "beige", "colorful"),
@@ -117,7 +117,7 @@ def singular(words: str) -> str:
 
 
 def is_plural_noun(noun: str) -> bool:
-    """Whether a noun can only name several things: sheep are one or several, and so are scissors."""
+    """Whether a noun can only name several entities: sheep are one or several, and so are scissors."""
     if noun in _UNCHANGED or noun in _PAIRS:
         return False
     if noun in _SINGULAR or _bent_back(noun):
@@ -140,11 +140,11 @@ def counts_in_pairs(entity: str) -> bool:
 def unsayable(words: Sequence[str]) -> Message | None:
     """Why these words are no name of an entity; None where they may be one."""
     for i, word in enumerate(words):
-        # A light is a thing, a light dog is not.
+        # A light is an entity, a light dog is not.
         if word in _NO_NAMES or word in QUANTITIES or (word == "light" and i < len(words) - 1):
             return message("word-not-in-formulas", word=word)
     for word in words[1:]:
-        # A walking stick is a thing, a man walking dogs is not.
+        # A walking stick is an entity, a man walking dogs is not.
         is_verb = (word.endswith("ing") and word not in _ING_NOUNS) or (word.endswith("ed") and word not in _ED_NOUNS)
         if is_verb or (word.endswith("ly") and word not in _LY_NOUNS):
             return message("word-not-in-formulas", word=word)

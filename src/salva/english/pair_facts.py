@@ -1,4 +1,4 @@
-"""What logic finds about a pair: equivalent or not, one right picture or several, in sentences.
+"""What logic finds about a pair: equivalent or not, one right image or several, in sentences.
 
 Two formulas in notation come in; facts and findings go out. Knows nothing of where the prompts came from.
 """

@@ -2,7 +2,7 @@
 
 Phrases or clauses with the words that join them come in, the formula of the list goes out. A list that can be read in
 two ways is refused with both readings: and beside or, a denial that may go on ("there isn't a cat and a dog"), a place
-or relation that may be meant for more than the last thing ("a lion and a bear on the left").
+or relation that may be meant for more than the last entity ("a lion and a bear on the left").
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ NOT, NO, DENIAL = "not", "no", "denial"
 
 
 class Ending(NamedTuple):
-    """What is said of a thing behind its noun: a place, a relation to another thing, or a colour."""
+    """What is said of an entity behind its noun: a place, a relation to another entity, or a colour."""
 
     words: str
     place: str | None = None
@@ -30,7 +30,7 @@ class Ending(NamedTuple):
     """is or are, where the ending is said as a sentence."""
 
     def said_of(self, f: Formula) -> Formula | None:
-        """The formula with this said of each of its things as well; None where that cannot be said."""
+        """The formula with this said of each of its entities as well; None where that cannot be said."""
         if isinstance(f, Not):
             part = self.said_of(f.part)
             return Not(part) if part else None
@@ -133,7 +133,7 @@ def _reaches_on(phrase: Phrase, after: Phrase, connective: str) -> bool:
 
 
 def _refuse_ending_of_all(words: Words, phrases: Sequence[Phrase], connective: str, i: int, at: int) -> None:
-    """What ends a list may be said of its last thing or of all: "a lion and a bear on the left"."""
+    """What ends a list may be said of its last entity or of all: "a lion and a bear on the left"."""
     ending = phrases[i + 1].ending
     assert ending is not None
     start = i
@@ -148,7 +148,7 @@ def _refuse_ending_of_all(words: Words, phrases: Sequence[Phrase], connective: s
 
 
 def _refuse_relation_to_all(words: Words, phrases: Sequence[Phrase], connective: str, i: int, at: int) -> None:
-    """A relation may be one to the next thing too: "a cat next to a dog and a bird"."""
+    """A relation may be one to the next entity too: "a cat next to a dog and a bird"."""
     ending, formulas = phrases[i].ending, [phrase.formula for phrase in phrases]
     assert ending is not None
     related, after = formulas[i], formulas[i + 1]
@@ -164,7 +164,7 @@ def _refuse_relation_to_all(words: Words, phrases: Sequence[Phrase], connective:
 
 
 def _is_single(f: Formula) -> bool:
-    """Whether a formula is about one thing, whose verb would be is."""
+    """Whether a formula is about one entity, whose verb would be is."""
     if isinstance(f, Not):
         return _is_single(f.part)
     return isinstance(f, Related) or (isinstance(f, Atom) and f.count == 1)

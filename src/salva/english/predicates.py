@@ -1,7 +1,6 @@
 """English predicates that two boxes decide: on, under, above, left of, next to, in, near and their kin.
 
-A predicate and things come in, yes or no goes out, by the geometry that formulas go by; of any other predicate (riding,
-wearing) boxes say nothing.
+The geometry is that of formulas; of any other predicate (riding, wearing) boxes say nothing.
 """
 
 from __future__ import annotations
@@ -30,14 +29,14 @@ def is_geometric(predicate: str) -> bool:
 
 
 def stands(predicate: str, first: Sequence[Thing], second: Sequence[Thing]) -> bool:
-    """Whether one of some things stands to one of others as a geometric predicate says."""
+    """Whether one of some entities stands to one of others as a geometric predicate says."""
     relation, is_swapped = _one_way(predicate)
     return any(is_related(relation, *((b, a) if is_swapped else (a, b))) for a in first for b in second if a is not b)
 
 
 @cache
 def _one_way(predicate: str) -> tuple[str, bool]:
-    """The relation that the geometry knows, and whether its two things are the predicate's the other way round."""
+    """The relation that the geometry knows, and whether its two entities are the predicate's the other way round."""
     relation = relation_of(predicate)
     if relation is None:
         return _BEYOND_FORMULAS[predicate], False

@@ -1,8 +1,8 @@
-"""Questions about a picture, made from the formulas of its prompts, and what the formulas answer to them.
+"""Questions about an image, made from the formulas of its prompts, and what the formulas answer to them.
 
 Formulas come in, English questions go out: every atom as a yes or no, every entity as a number, and for
 what a formula settles also something it rules out, so that nobody does well by always saying yes. Each choice
-carries the formula that makes it right. Knows nothing of pictures or of whoever answers.
+carries the formula that makes it right. Knows nothing of images or of who answers.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Question:
 
 @lru_cache(maxsize=4096)
 def questions_about(notations: tuple[str, ...], counts: str = "exact") -> tuple[Question, ...]:
-    """What to ask about a picture of prompts with these formulas; the same list for all of them, parents first."""
+    """What to ask about an image of prompts with these formulas; the same list for all of them, parents first."""
     formulas = [parse(notation) for notation in notations]
     found: dict[str, Question] = {}
     names = dict.fromkeys(entity for f in formulas for entity in entities(f))
@@ -92,7 +92,7 @@ def questions_about(notations: tuple[str, ...], counts: str = "exact") -> tuple[
 
 @lru_cache(maxsize=16384)
 def expected_answer(question: Question, notation: str, counts: str = "exact") -> str | None:
-    """The answer every right picture of this formula gives; None where right pictures differ."""
+    """The answer every right image of this formula gives; None where right images differ."""
     f = parse(notation)
     right = (
         choice
@@ -105,7 +105,7 @@ def expected_answer(question: Question, notation: str, counts: str = "exact") ->
 def is_satisfied(
     notation: str, questions: Sequence[Question], answers: Mapping[str, str], counts: str = "exact"
 ) -> bool:
-    """Whether answers (question text to choice) describe a picture that is right for the formula."""
+    """Whether answers (question text to choice) describe an image that is right for the formula."""
     f = parse(notation)
     said = {q.literal: answers.get(q.text, NO) == YES for q in questions if q.literal}
     if counts == "exact":
@@ -128,12 +128,12 @@ def _exceeds(question: Question, answers: Mapping[str, str], f: Formula, mention
 
 
 def _add(found: dict[str, Question], question: Question) -> None:
-    """Ask a thing once, however it is put: left of the dog is right of the cat seen from the other side."""
+    """Add a question unless the same one is there: left of the dog is right of the cat from the other side."""
     found.setdefault(question.literal or question.text, question)
 
 
 def _is_it_so(literal: Literal) -> Question:
-    """The yes-or-no question for an atom or a relation; asked by itself, a place is a half of the picture."""
+    """The yes-or-no question for an atom or a relation; asked by itself, a place is a half of the image."""
     if isinstance(literal, Related):
         words = f"Is there {with_article(literal.first)} {RELATION_WORDS[literal.relation]} "
         text = f"{words}{with_article(literal.second)} in the picture?"
@@ -190,7 +190,7 @@ def _numbered(entity: str, n: int) -> str:
 
 
 def _ruled_out(f: Formula, literal: Literal, counts: str) -> Iterator[Literal]:
-    """What cannot be so as well: another colour of the thing, the relation the other way round."""
+    """What cannot be so as well: another colour of the entity, the relation the other way round."""
     if isinstance(literal, Related):
         turned = Related(literal.relation, literal.second, literal.first)
         if literal.relation in _REVERSIBLE and entails(f, Not(turned), counts):

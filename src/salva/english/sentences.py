@@ -42,8 +42,8 @@ def from_english(text: str) -> Formula:
 def understood(text: str) -> Formula:
     """The formula of a text that is either in notation or in English.
 
-    Without a sign of the notation it is English where that can be read, else a bare thing ("cat", "3 red cat"), which
-    must be one that English has a word for: "cats" and "some cats" are no things of that name.
+    Without a sign of the notation it is English where that can be read, else a bare entity ("cat", "3 red cat"), which
+    must be one that English has a word for: "cats" and "some cats" are no entities of that name.
     """
     if any(sign in text for sign in "&|!@()"):
         return parse(text)
@@ -138,7 +138,7 @@ def _is_nominal(f: Formula) -> bool:
 
 
 def _ending(f: Formula) -> str:
-    """How every thing of a phrase ends: "place", "relation" (its last one) or nothing."""
+    """How every entity of a phrase ends: "place", "relation" (its last one) or nothing."""
     if isinstance(f, And | Or):
         endings = [_ending(part) for part in _chain(f)]
         return endings[-1] if all(endings) else ""

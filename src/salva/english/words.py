@@ -1,4 +1,4 @@
-"""English words for numbers and colours, and a thing with its article or its number.
+"""English words for numbers and colours, and an entity with its article or its number.
 
 Entities come in as singular nouns and leave as one noun phrase; nouns.py has their plurals.
 Knows nothing of formulas or grammar beyond that phrase.

@@ -161,7 +161,7 @@ class Dealer:
         return tuple(part.counts if isinstance(part, Dealing) else part for part in made)
 
     def _is_world(self, state: State) -> bool:
-        """Whether numbers in cells and relations are a world of the first formula that somebody can paint."""
+        """Whether numbers in cells and relations are a world of the first formula that somebody can generate."""
         known = self._worlds.get(state)
         if known is None:
             known = self.diagram.admits(state)

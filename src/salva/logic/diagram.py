@@ -188,7 +188,7 @@ class Diagram:
         return node == TRUE and self.is_paintable(state)
 
     def is_paintable(self, state: Sequence[Counts | bool | None]) -> bool:
-        """Whether some picture has things at these places that stand in just these relations."""
+        """Whether some image has things at these places that stand in just these relations."""
         context: list[Profile | bool] = []
         for i, (level, made) in enumerate(zip(self.levels, state, strict=True)):
             if level.frame is None:

@@ -15,7 +15,7 @@ def entails(f: Formula, g: Formula, counts: str = "exact") -> bool:
 
 
 def excludes(f: Formula, g: Formula, counts: str = "exact") -> bool:
-    """Whether no picture is right for both formulas."""
+    """Whether no image is right for both formulas."""
     return is_contradictory(And(_closed(f, counts), _closed(g, counts)), "at-least")
 
 

@@ -20,7 +20,7 @@ _Points = list[tuple[float, str]]
 _HALF = (0.5,)
 _THIRDS = (1 / 3, 2 / 3)
 _LINE = "|"
-"""A line across the picture, in a sequence of labels; no entity is called so."""
+"""A line across the image, in a sequence of labels; no entity is called so."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +99,7 @@ def order_differences(
 def _comparisons(
     order: AxisOrder, present: set[str], all_labels: bool, place: str
 ) -> list[tuple[frozenset[str], tuple[float, ...]]]:
-    """Which labels to compare together, and the lines across the picture to compare them with."""
+    """Which labels to compare together, and the lines across the image to compare them with."""
     if place == "thirds":
         pairs = [pair for pair in order.related if pair <= present]
         alone: dict[str, tuple[float, ...]] = dict.fromkeys(order.places, _THIRDS)

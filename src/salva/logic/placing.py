@@ -19,9 +19,9 @@ from salva.logic.order import RANK
 
 PLACE_RULES = ("order", "thirds")
 NEXT_TO_GAP = 0.25
-"""The widest gap between two boxes that still makes them neighbours, in sides of the picture."""
+"""The widest gap between two boxes that still makes them neighbours, in sides of the image."""
 ON_GAP = 0.05
-"""The widest gap between what stands on something and its top, in sides of the picture."""
+"""The widest gap between what stands on something and its top, in sides of the image."""
 ON_OVERLAP = 0.5
 """The part of the narrower box that must be above the other."""
 IN_SHARE = 0.8

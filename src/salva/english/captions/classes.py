@@ -1,6 +1,6 @@
 """Words to classes: which names and predicates of captions count as the same.
 
-`vg` keeps the 150 things and 50 predicates of Visual Genome apart that scene-graph models know; `paper` merges as
+`vg` keeps the 150 entities and 50 predicates of Visual Genome apart that scene-graph models know; `paper` merges as
 ACTesting does: man to person, and to with, sleep on to on. What is in neither keeps its own name.
 """
 
@@ -80,7 +80,7 @@ LAST_WORDS = words(
     after
     """
 )
-"""Prepositions: the last of a predicate says how two things stand, the verb before it what the first one does."""
+"""Prepositions: the last of a predicate says how two entities stand, the verb before it what the first one does."""
 _WHOLE = ("next to", "in front of", "left of", "right of", "on back of", "on top of", "close to", "out of", "inside of")
 
 
@@ -94,7 +94,7 @@ class Classes:
     """Who is asked about a noun that is no class: its nearest more general word that is one."""
 
     def entity(self, name: str) -> str:
-        """The class of a thing, told by its noun in the singular."""
+        """The class of an entity, told by its noun in the singular."""
         return _entity(name, self.kind, self.hypernyms)
 
     def predicate(self, words: str) -> str:

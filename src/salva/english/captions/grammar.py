@@ -68,9 +68,9 @@ class _Sentence:
     mentions: list[Mention] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)
     first: list[int] = field(default_factory=list)
-    """The things that the sentence began with."""
+    """The entities that the sentence began with."""
     last: list[int] = field(default_factory=list)
-    """The things named last: one, or a list of them."""
+    """The entities named last: one, or a list of them."""
 
     def reading(self) -> Reading:
         """Everything the caption names and says."""
@@ -142,7 +142,7 @@ class _Sentence:
         return word[0].isalpha() and not is_known and not word.endswith(("ing", "ed", "s"))
 
     def _name(self, pending: _Pending | None, *, is_listed: bool) -> None:
-        """Say what the words before the newest thing say of it."""
+        """Say what the words before the newest entity say of it."""
         new = len(self.mentions) - 1
         if pending is not None:
             for subject in pending.subjects:

@@ -1,6 +1,6 @@
 """The kind of a class: something alive, a place, or anything else; and which classes detectors can name.
 
-Exchanging a thing for one of its own kind keeps a sentence English: a dog may eat a cake, a hill may not.
+Exchanging an entity for one of its own kind keeps a sentence English: a dog may eat a cake, a hill may not.
 """
 
 from __future__ import annotations

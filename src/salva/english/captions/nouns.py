@@ -17,13 +17,13 @@ TRANSPARENT = words(
     litter patch
     """
 )
-"""Before "of" they stand for what follows; "two" and "the top" of things likewise."""
+"""Before "of" they stand for what follows; "two" and "the top" of entities likewise."""
 SEVERAL = words(
     """
     couple group crowd team herd flock pile stack family set display pack party line portrait painting
     """
 )
-"""Transparent before "of", things of their own without it."""
+"""Transparent before "of", entities of their own without it."""
 RELATIONAL = {
     "front": "in front of",
     "top": "on top of",
@@ -66,4 +66,4 @@ COMPOUNDS = table(
     chair; laptop computer: laptop; parking lot: parking lot
     """
 )
-"""Names of two words whose head noun alone would be another thing."""
+"""Names of two words whose head noun alone would be another entity."""

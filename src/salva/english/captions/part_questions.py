@@ -1,9 +1,8 @@
 """Questions about parts (DSG).
 
-A reading of a prompt comes in, questions to be answered with yes go out: one for each thing, one for each number and
-attribute, and one for each relation; what is asked of a thing depends on the thing. Only words of the prompt that are
-plainly words stand in them. A prompt that denies something or leaves a choice has none: its parts need not be there;
-nor has one that is a bare noun, which the question about the whole asks for as well.
+From the reading of a prompt: one question for each entity, number, attribute and relation, to be answered with yes; a
+question about an entity depends on the one whether it is there. A prompt that denies something or leaves a choice has
+none, since its parts need not be there, nor has a bare noun, which the question about the whole asks for as well.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ _MOST_LETTERS = 40
 _JOINED = words("and very so too quite half multi almost")
 """With one of these, words before a noun make one attribute together."""
 _BOUNDING = words("least most than about around nearly roughly over under up dozen dozens hundred hundreds thousand")
-"""With one of these before a noun, the number beside it is not the number of things."""
+"""With one of these before a noun, the number beside it is not the number of entities."""
 _ABSENT = words("zero cannot nowhere lacking lacks lack devoid missing absent instead except minus unless")
 
 
@@ -58,7 +57,7 @@ def part_questions(reading: Reading) -> tuple[Question, ...]:
 
 
 def _is_open(text: str) -> bool:
-    """Whether a picture may be right without everything that the text names."""
+    """Whether an image may be right without everything that the text names."""
     spoken = {*_spoken(text)}
     return bool(spoken & (DENYING | CHOOSING | _ABSENT)) or any(word.endswith("n't") for word in spoken)
 
@@ -68,7 +67,7 @@ def _spoken(text: str) -> list[str]:
 
 
 def _is_bare(reading: Reading) -> bool:
-    """Whether all of a text is taken for one noun without an article: "red shiny" may be no thing at all."""
+    """Whether all of a text is taken for one noun without an article: "red shiny" may be no entity at all."""
     if len(reading.mentions) != 1:
         return False
     (mention,) = reading.mentions
@@ -78,7 +77,7 @@ def _is_bare(reading: Reading) -> bool:
 
 
 def _noun(reading: Reading, mention: Mention) -> str:
-    """The thing in the prompt's own words, with the nouns before it; empty where these are no plain words."""
+    """The entity in the prompt's own words, with the nouns before it; empty where these are no plain words."""
     noun = " ".join(reading.text[mention.start : mention.end].lower().split())
     return noun if _PLAIN.fullmatch(noun) and len(noun) <= _MOST_LETTERS else ""
 

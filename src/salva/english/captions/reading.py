@@ -1,4 +1,4 @@
-"""A caption as it was read: the things it names, where, and what it says of two of them.
+"""A caption as it was read: the entities it names, where, and what it says of two of them.
 
 Readers (spacy_reader.py, grammar.py) make readings; operators change captions by them. Places are characters of the
 text, so that a caption can be changed where the change is and nowhere else.
@@ -14,12 +14,12 @@ from salva.core.mutation import Pool, Triple
 from salva.english.captions.classes import Classes
 
 AND = "and"
-"""The predicate of two things that stand in one list."""
+"""The predicate of two entities that stand in one list."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mention:
-    """A thing where the caption names it."""
+    """An entity where the caption names it."""
 
     name: str
     """Its noun in the singular, in small letters."""

@@ -1,7 +1,7 @@
-"""A parsed sentence as plain lists, and which of its nouns are things.
+"""A parsed sentence as plain lists, and which of its nouns are entities.
 
 Words, tags and arcs come in (Penn tags, ClearNLP arcs), so nothing here knows a parser. Some of what small parsers
-get wrong in captions is put right; "a pair of" is looked through; a list of things is one thing after another.
+get wrong in captions is put right; "a pair of" is looked through; a list of entities is one entity after another.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def _adopt(tree: Tree, noun: int, verb: int) -> None:
 
 
 class Nouns:
-    """Which nouns are things, and which things a noun stands for."""
+    """Which nouns are entities, and which entities a noun stands for."""
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
@@ -148,7 +148,7 @@ class Nouns:
         return is_plain or (word not in TRANSPARENT and self.name[i] not in TRANSPARENT)
 
     def resolve(self, i: int) -> list[int]:
-        """The things one noun stands for."""
+        """The entities one noun stands for."""
         if self.is_thing[i]:
             return [i]
         if self.through[i] or self.is_between(i):
@@ -156,12 +156,12 @@ class Nouns:
         return []
 
     def standing(self, i: int) -> list[int]:
-        """The things a noun and those in one list with it stand for."""
+        """The entities a noun and those in one list with it stand for."""
         rest = [thing for kid in self.tree.kids(i, "conj") if self.tree.is_noun(kid) for thing in self.standing(kid)]
         return [*self.resolve(i), *rest]
 
     def sharing(self, i: int, modifier: int, *, is_shared: bool) -> list[int]:
-        """The things of a list that something behind one of them is said of."""
+        """The entities of a list that something behind one of them is said of."""
         tree = self.tree
         sharing_it = self.resolve(i)
         # Said behind the list, hung on its first: "a chair and an umbrella that is ..."

@@ -1,6 +1,6 @@
-"""A parsed sentence to a reading: what it says of two things, by prepositions, verbs and lists.
+"""A parsed sentence to a reading: what it says of two entities, by prepositions, verbs and lists.
 
-A list of things shares what is said of it; relative clauses, participles and passives find their subject. Where the
+A list of entities shares what is said of it; relative clauses, participles and passives find their subject. Where the
 rules cannot tell, nothing is said.
 """
 
@@ -42,7 +42,7 @@ _MAX_CLIMB = 12
 
 @dataclass(slots=True)
 class _Said:
-    """Words that relate two things."""
+    """Words that relate two entities."""
 
     subject: int
     predicate: str
@@ -80,7 +80,7 @@ def read_tree(tree: Tree) -> Reading:
 
 
 def _said(tree: Tree, nouns: Nouns) -> Iterator[_Said]:
-    """Everything a sentence says of two things."""
+    """Everything a sentence says of two entities."""
     for i in range(len(tree.words)):
         arc = tree.arcs[i]
         if arc in ("prep", "agent", "dative") or (arc == "conj" and tree.tags[i] == "IN"):
@@ -203,7 +203,7 @@ def _ends(tree: Tree, p: int) -> list[int]:
 
 
 def _subjects(tree: Tree, nouns: Nouns, verb: int, climbed: int = 0) -> list[int]:
-    """The things of which a verb says something."""
+    """The entities of which a verb says something."""
     if climbed > _MAX_CLIMB:
         return []
     own = tree.kids(verb, *_SUBJECTS)
@@ -232,7 +232,7 @@ def _subjects(tree: Tree, nouns: Nouns, verb: int, climbed: int = 0) -> list[int
 
 
 def _subjects_above(tree: Tree, nouns: Nouns, i: int, climbed: int) -> list[int]:
-    """Whom a word that is no thing is said of: the first thing on the way up."""
+    """Whom a word that is no entity is said of: the first entity on the way up."""
     for _ in range(_MAX_CLIMB):
         head = tree.heads[i]
         if head == i:
@@ -319,7 +319,7 @@ def _cut(tree: Tree, nouns: Nouns, one: _Said, said: Sequence[_Said]) -> tuple[i
 
 
 def _second_of_two(tree: Tree, nouns: Nouns, one: _Said) -> tuple[int, int] | None:
-    """The second thing of a list of two that no verb agrees with: "a cup" of "with a bowl and a cup"."""
+    """The second entity of a list of two that no verb agrees with: "a cup" of "with a bowl and a cup"."""
     i, first = one.at, tree.heads[one.at]
     joints = [
         tree.words[kid] for kid in tree.children[first] if tree.arcs[kid] in ("cc", "preconj", "conj") and kid != i

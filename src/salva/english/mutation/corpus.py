@@ -61,7 +61,7 @@ _VAGUE = words("room track wave leaf tile wire stand railing screen board player
 
 
 def is_sayable(name: str) -> bool:
-    """Whether "a" and a class make English and name a whole thing: not a snow, a scissors or an ear."""
+    """Whether "a" and a class make English and name a whole entity: not a snow, a scissors or an ear."""
     return name not in _UNCOUNTED and name not in _PARTS and not counts_in_pairs(name)
 
 

@@ -1,4 +1,4 @@
-"""Adaptability density: how well a thing and a predicate go together, in levels, and how often each level is drawn.
+"""Adaptability density: how well an entity and a predicate go together, in levels, and how often each level is drawn.
 
 Low density is drawn more often (the paper wants tests where the software adapts badly), and every draw says by how
 much, so that a rate can be weighted back to what a uniform draw would have given.
@@ -20,7 +20,7 @@ _RARE = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Density:
-    """Levels of (thing, predicate): by what an earlier run matched where there is one, else by the corpus."""
+    """Levels of (entity, predicate): by what an earlier run matched where there is one, else by the corpus."""
 
     corpus: Corpus
     matched: Mapping[tuple[str, str], float] = field(default_factory=dict)
@@ -38,7 +38,7 @@ class Density:
         return "low" if n == 0 else "middle" if n <= _RARE else "high"
 
     def by_level(self, role: str, predicate: str, names: Sequence[str]) -> dict[str, tuple[str, ...]]:
-        """Names of things that can stand somewhere, by level; asked for again and again with the same names."""
+        """Names of entities that can stand somewhere, by level; asked for again and again with the same names."""
         place = (role, predicate)
         if place not in self._by_place:
             levels: dict[str, list[str]] = {}

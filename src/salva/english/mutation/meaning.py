@@ -18,14 +18,14 @@ CHECK_OF = {
     "ec+er-r": "triple-removal",
     "ec+er-a": "triple-addition",
 }
-"""Operator to the relation its pictures are held against; how two operators compose is the relation's matter."""
+"""Operator to the relation its images are held against; how two operators compose is the relation's matter."""
 _DENYING = words("no not without none never neither nor isn't aren't or")
 
 
 def formula_of(seed: Seed) -> str | None:
     """What a caption says, as a formula; None where a pool is not all of it.
 
-    That is so where a triple is nothing that boxes can decide, where there are several of a thing, since a pool has
+    That is so where a triple is nothing that boxes can decide, where there are several of an entity, since a pool has
     no numbers, and where something is denied.
     """
     mentions = seed.reading.mentions

@@ -1,6 +1,6 @@
 """ACTesting's operators: a reading and a corpus come in, changed captions go out, each with the pool it must read as.
 
-EC exchanges a thing, ER_R takes a triple out, ER_A puts one in, SS says a word otherwise. They propose; whether a
+EC exchanges an entity, ER_R takes a triple out, ER_A puts one in, SS says a word otherwise. They propose; whether a
 caption reads as it should is decided by reading it (making.py).
 """
 
@@ -29,9 +29,9 @@ COMPOSED = ("ec+er-r", "ec+er-a")
 OPERATORS = (*SINGLE, *COMPOSED)
 _N_DRAWS = 12
 _ANYWHERE = ("next to", "near", "behind", "in front of", "left of", "right of", "above", "under")
-"""Predicates that go with any two things."""
+"""Predicates that go with any two entities."""
 _CHOOSY = frozenset(("in", "at", "through", "down", "into", "up", "across", "along", "around", "between", "from", "to"))
-"""Predicates that make no English with just any thing, nor does any other with a place: on a bedroom."""
+"""Predicates that make no English with just any entity, nor does any other with a place: on a bedroom."""
 _OF_THINGS = ("with", "on")
 _OF_THE_LIVING = ("holding", "wearing", "riding", "carrying", "looking at", "eating")
 """Predicates that go only with what the corpus says them with."""
@@ -104,10 +104,10 @@ def proposals(operator: str, seed: Seed, setting: Setting, rng: random.Random) -
 def exchanged(
     seed: Seed, setting: Setting, rng: random.Random, spared: frozenset[str] = frozenset()
 ) -> Iterator[Proposal]:
-    """EC: another thing in the place of one, with the same number and in the same grammatical role."""
+    """EC: another entity in the place of one, with the same number and in the same grammatical role."""
     names = [setting.classes.entity(mention.name) for mention in seed.reading.mentions]
     once = Counter(names)
-    # What is "of" something is made of it, or shows it, and few other things are.
+    # What is "of" something is made of it, or shows it, and few other entities are.
     made = {triple.subject for triple in seed.pool.triples if triple.predicate == "of"}
     targets = [
         (name, mention)
@@ -142,7 +142,7 @@ def exchanged(
 def removed(seed: Seed, setting: Setting, rng: random.Random) -> Iterator[Proposal]:
     """ER_R: one triple taken out, and its object with it where nothing else mentions that.
 
-    Where two things are said in one list, the second goes with what the list says of both.
+    Where two entities are said in one list, the second goes with what the list says of both.
     """
     if len(seed.pool.triples) < 2:
         return
@@ -171,7 +171,7 @@ def removed(seed: Seed, setting: Setting, rng: random.Random) -> Iterator[Propos
 
 
 def added(seed: Seed, setting: Setting, rng: random.Random) -> Iterator[Proposal]:
-    """ER_A: a thing that the caption does not name, put to one that it names, by a predicate of the corpus."""
+    """ER_A: an entity that the caption does not name, put to one that it names, by a predicate of the corpus."""
     mentions = seed.reading.mentions
     text = seed.reading.text.rstrip(" .!")
     ends_with_thing = bool(mentions) and mentions[-1].end == len(text)
@@ -241,7 +241,7 @@ def _same_as(wanted: Pool) -> Callable[[Pool], bool]:
 
 
 def _one_more(seed: Pool, predicate: str, new: str) -> Callable[[Pool], bool]:
-    """Whether a pool is the seed's and one triple more that leads to the new thing."""
+    """Whether a pool is the seed's and one triple more that leads to the new entity."""
 
     def is_wanted(pool: Pool) -> bool:
         more = set(pool.triples) - set(seed.triples)

@@ -1,6 +1,6 @@
 """A caption with one change: a noun exchanged, a part cut out, a part put in.
 
-Everything else stays letter by letter, so that a picture can only differ for the reason the operator had.
+Everything else stays letter by letter, so that an image can only differ for the reason the operator had.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SPACES = re.compile(r"\s+")
 
 
 def with_other_noun(text: str, mention: Mention, noun: str) -> str:
-    """The caption with another thing in the place of a mention; what was said of the old thing's looks goes with it."""
+    """The caption with another entity in the place of a mention, without what was said of the old one's looks."""
     before = text[mention.phrase : mention.start].split()
     kept = [word for i, word in enumerate(before) if _is_kept(before, i)]
     if before and not kept and not mention.is_plural:
@@ -60,13 +60,13 @@ def without(text: str, cut: tuple[int, int]) -> str:
 
 
 def with_addition(text: str, predicate: str, noun: str) -> str:
-    """The caption, which ends with a thing, with one more said of that."""
+    """The caption, which ends with an entity, with one more said of that."""
     said, end = _said(predicate, noun), len(text.rstrip(" .!"))
     return f"{text[:end]} {said}{text[end:].rstrip()}"
 
 
 def with_sentence(text: str, predicate: str, noun: str, anchor: Mention) -> str:
-    """The caption and a sentence about one more thing beside one that it names."""
+    """The caption and a sentence about one more entity beside one that it names."""
     there = " ".join(("the", text[anchor.start : anchor.end].lower()))
     words = _WORDS.get(predicate, predicate)
     return f"{text.rstrip(' .!')}. There is {with_article(noun)} {words} {there}."
