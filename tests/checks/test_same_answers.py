@@ -182,7 +182,7 @@ def test_the_threshold_and_what_is_compared_are_options() -> None:
     found, _ = heard(same(min_stability=0.6), case, {"a": RIGHT, "b": no_hat})
     assert found.outcome is Outcome.PASS
     assert found.scores["agreement"] == 0.6, "at the threshold it holds"
-    # Each misses another thing: as faithful as each other, and not the same picture.
+    # Each misses another thing: as faithful as each other, and not the same image.
     found, _ = heard(same(), case, {"a": no_cup, "b": no_hat})
     assert found.outcome is Outcome.FAIL
     found, _ = heard(same(compare="faithfulness"), case, {"a": no_cup, "b": no_hat})
@@ -351,7 +351,7 @@ def test_two_pictures_of_nothing_do_not_agree_where_no_formula_asks_for_anything
     found, _ = heard(same(questions=path), unread, {"a": nothing, "b": nothing})
     assert (found.outcome, found.reason) == (
         Outcome.UNDECIDED,
-        "nothing that was asked about was seen in either picture",
+        "nothing that was asked about was seen in either image",
     )
     assert heard(same(questions=path), unread, {"a": a_cat, "b": a_cat})[0].outcome is Outcome.PASS
     assert heard(same(questions=path), unread, {"a": a_cat, "b": nothing})[0].outcome is Outcome.FAIL

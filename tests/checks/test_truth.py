@@ -66,7 +66,7 @@ def test_nothing_is_no_cat_or_dog() -> None:
     assert concluded.scores == {"right_a": 0.0, "right_b": 1.0, "both_wrong": 0.0, "named_a": 0.0, "named_b": 1.0}
     assert concluded.failure_types == (ENTITY_OMISSION,)
     # The prompt asks for no cat in particular.
-    assert "the nearest right picture has 1" in concluded.failures[0].message
+    assert "the nearest right image has 1" in concluded.failures[0].message
 
 
 def test_true_negation() -> None:

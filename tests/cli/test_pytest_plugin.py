@@ -69,7 +69,7 @@ def test_no_formula(salva):
         salva.shows("peace on earth, trending")
 
 def test_a_law_that_does_not_apply(salva):
-    with pytest.raises(pytest.fail.Exception, match="applies nowhere in 'cat'; those that do: complement"):
+    with pytest.raises(pytest.fail.Exception, match="law-not-applicable"):
         salva.holds("cat", law="distributive")
 """
 

@@ -278,7 +278,7 @@ def test_one_picture_for_every_prompt_passes_no_margin(tmp_path: Path) -> None:
         for verdict in verdicts(of, some, "new"):
             opened.put_verdict(replace(verdict, images=dict.fromkeys("ab", image_id("the only one"))))
     (duel,) = compare_runs([first, second]).duels
-    assert duel.too_little.startswith("figures of new say little: one and the same picture stands for 40 prompts")
+    assert duel.too_little.startswith("figures of new say little: one and the same image stands for 40 prompts")
     assert duel.too_little in duel.notes
 
 

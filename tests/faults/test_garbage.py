@@ -115,4 +115,4 @@ def test_the_command_says_why_and_exits_with_3(tmp_path: Path) -> None:
         env={**os.environ, "COLUMNS": "200"},
     )
     assert done.returncode == 3, done.stderr
-    assert "found in 0 of 40 pictures" in " ".join((done.stdout + done.stderr).split())
+    assert "found in 0 of 40 images" in " ".join((done.stdout + done.stderr).split())

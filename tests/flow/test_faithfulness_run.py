@@ -150,7 +150,7 @@ def test_answers_to_questions_of_a_file_are_exported_with_that_file_alone(tmp_pa
     only = ("--only", "law=commutative", "--only", "dimension=conjunctive", "--judge", "yes-judge")
     set_file = ("--plugin", f"{plugin}:YesJudge", "--set", f"check.questions={questions}", "--set", "run.preflight=off")
     _run(tmp_path / "run", "--size", "quick", *only, *set_file)
-    with pytest.raises(UsageError, match="name it again with --questions"):
+    with pytest.raises(UsageError, match="flag-needed"):
         export_run(tmp_path / "run", "tifa-lite", tmp_path / "out")
     export_run(tmp_path / "run", "tifa-lite", tmp_path / "out", {"questions": str(questions)})
     with (tmp_path / "out" / "vqa_raw_results_painter.csv").open(newline="") as file:
@@ -245,7 +245,7 @@ def test_a_grey_painter_and_an_honest_judge_agree_on_nothing_and_pass_no_gate(
     assert done.exit_code == 3, done.output
     (one,) = summarise_run(tmp_path / "run").by_model
     assert one.leading.oracle == BLIND
-    assert "found in 0 of 40 pictures" in one.leading.reason
+    assert "found in 0 of 40 images" in one.leading.reason
     assert "--judge" in one.leading.reason
 
 
@@ -260,7 +260,7 @@ def test_pictures_that_show_what_is_asked_for_are_not_called_blind(faulty: Path)
 def test_a_run_of_another_suite_has_no_such_layout(tmp_path: Path) -> None:
     command = ["cases", "metalogic", "--format", "tifa-lite"]
     done = CliRunner().invoke(salva, command)
-    assert "this form is for the suite faithfulness" in str(done.exception)
+    assert "[case-of-other-suite]" in str(done.exception)
     done = CliRunner().invoke(salva, ["cases", "tifa-lite", "--format", "tifa-lite"])
     assert done.output.startswith("pair_id,category_id,logical_law,semantic_dimension,prompt_A,prompt_B,cluster\n")
     assert len(done.output.splitlines()) == 21

@@ -73,8 +73,8 @@ def test_failed_work_is_tried_again_and_everything_else_reused(tmp_path: Path) -
     assert 0 < first.n_failed < 40
     failed = [v for v in verdicts(tmp_path / "run") if v.outcome is Outcome.ERROR]
     assert {v.reason for v in failed} <= {
-        "image 'a' was not painted: the backend is on fire",
-        "image 'b' was not painted: the backend is on fire",
+        "image 'a' was not generated: the backend is on fire",
+        "image 'b' was not generated: the backend is on fire",
     }
     healed.touch()
     second = run(tmp_path / "run", n=20, generator=options)
@@ -135,7 +135,7 @@ def test_a_model_that_raises_fails_every_picture_with_its_message(tmp_path: Path
     summary = run(tmp_path, n=3, generator={"mischief": "raise"})
     assert (summary.outcomes, summary.n_failed) == ({"ERROR": 3}, 6)
     assert {v.reason for v in verdicts(tmp_path)} == {
-        "image 'a' was not painted: the model 'fake' failed: RuntimeError: out of paint"
+        "image 'a' was not generated: the model 'fake' failed: RuntimeError: out of paint"
     }
 
 

@@ -1,4 +1,4 @@
-"""The control arm where pictures are missing; the figures of whole runs are tested with the engine."""
+"""The control arm where images are missing; the figures of whole runs are tested with the engine."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_missing_neighbour_fails_the_control_and_other_missing_images_are_left
     repeats = [seen("cat", "cat"), seen("", "cat"), seen("cat", "")]
     failed = crossed(repeats, 0)
     assert failed.conclusion.outcome is Outcome.ERROR
-    assert failed.conclusion.reason == "image 'a' was not painted: refused"
+    assert failed.conclusion.reason == "image 'a' was not generated: refused"
     assert failed.images == {"a": "a cat"}
     assert not failed.is_retryable
     rest = crossed(repeats, 2)
@@ -67,7 +67,7 @@ def test_a_missing_neighbour_fails_the_control_and_other_missing_images_are_left
 
 
 class _Right(FakeSame):
-    """Each picture by itself: right when it shows a cat."""
+    """Each image by itself: right when it shows a cat."""
 
     about = About(needs_roles=("detector",), rate=Rate.WRONG, has_control=True)
 

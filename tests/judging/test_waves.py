@@ -75,7 +75,7 @@ def test_an_image_that_is_not_there_fails_the_conclusion_and_nothing_is_asked(is
     waves = waves_of(answers(), {**IMAGES, "b": Missing(reason="refused", is_final=is_final)})
     assert waves.next_needs() == []
     concluded = waves.conclude()
-    assert concluded.conclusion == Conclusion(outcome=Outcome.ERROR, reason="image 'b' was not painted: refused")
+    assert concluded.conclusion == Conclusion(outcome=Outcome.ERROR, reason="image 'b' was not generated: refused")
     assert concluded.images == {"a": "image of a"}
     assert concluded.is_retryable == (not is_final)
 

@@ -100,7 +100,7 @@ def test_an_oracle_far_less_sure_than_on_its_own_ground_is_said_to_guess(
     assert leading.oracle == oracle
     assert ("mean score of 0.50, where the detector has 0.89" in leading.reason) == (oracle == BLIND)
     few = judged(cases[:3], verdicts[:3])
-    assert leading_of(few, 1, usual).oracle == OK, "so few pictures say nothing"
+    assert leading_of(few, 1, usual).oracle == OK, "so few images say nothing"
 
 
 @pytest.mark.parametrize(("n_prompts", "n_pictures", "oracle"), [(8, 1, PARTIAL), (8, 2, OK), (3, 1, OK)])
@@ -109,11 +109,11 @@ def test_one_picture_for_every_prompt_is_no_agreement(n_prompts: int, n_pictures
     for i in range(n_prompts):
         case = make_case(f"c{i}")
         cases.append(replace(case, prompts=tuple(replace(p, text=f"{p.text} {i}") for p in case.prompts)))
-        images = {prompt.role: f"picture {i % n_pictures}" for prompt in case.prompts}
+        images = {prompt.role: f"image {i % n_pictures}" for prompt in case.prompts}
         verdicts.append(replace(_truth(case.case_id, True, True), images=images))
     leading = _leading(judged(cases, verdicts))
     assert leading.oracle == oracle
-    assert leading.reason.startswith("one and the same picture stands for 8 prompts") == (oracle == PARTIAL)
+    assert leading.reason.startswith("one and the same image stands for 8 prompts") == (oracle == PARTIAL)
     first = [replace(case, prompts=(cases[0].prompts[0], *case.prompts[1:])) for case in cases]
     assert _leading(judged(first, verdicts)).oracle == OK, "other wordings of one prompt may well look alike"
 
@@ -124,7 +124,7 @@ def test_an_oracle_that_sees_nothing_is_said_to_be_blind() -> None:
     assert (seeing.oracle, seeing.reason) == (OK, "")
     blind = _leading(judged(cases, [_truth(case.case_id, False, False, True, named=0.0) for case in cases]))
     assert blind.oracle == BLIND
-    assert "found in 0 of 16 pictures" in blind.reason
+    assert "found in 0 of 16 images" in blind.reason
     assert blind.figure is not None
     assert blind.figure.rate == 1.0, "worse, not better"
 

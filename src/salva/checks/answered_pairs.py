@@ -1,6 +1,6 @@
 """Answers about a pair: whom to ask, what was answered, what is wrong in it.
 
-A case and what was seen come in; the answers and scores of both pictures go out, or the conclusion that nobody can
+A case and what was seen come in; the answers and scores of both images go out, or the conclusion that nobody can
 tell. Knows nothing of how a verdict follows from answers.
 """
 
@@ -59,7 +59,7 @@ class AnsweredPairs:
         return with_checks(looks, case, roles, self._options)
 
     def read(self, case: Case, observations: Mapping[str, ImageObservations]) -> Heard | Conclusion:
-        """What was heard of both pictures, or UNDECIDED with the reason."""
+        """What was heard of both images, or UNDECIDED with the reason."""
         questions = asked_about(case, self._options, self.file)
         similar = similarity_scores(case, observations, self._options)
         pair = read_pair(case, questions, observations, self._options.counts) if questions else _NO_QUESTIONS
@@ -79,12 +79,12 @@ def digest_of(options: AnswerOptions) -> str:
 
 
 def wrong_answers(pair: PairAnswers) -> list[Failure]:
-    """Every answer that is not what the picture's prompt calls for."""
+    """Every answer that is not what the image's prompt calls for."""
     return [failure for role, scored in zip(pair.roles, pair.scored, strict=True) for failure in wrong_of(scored, role)]
 
 
 def wrong_of(scored: Scored, role: str) -> list[Failure]:
-    """The same for one picture."""
+    """The same for one image."""
     return [
         Failure(
             failure_type=WRONG_ANSWER,

@@ -1,6 +1,6 @@
 """What question-asking checks share: the questions, the answers, the scores.
 
-Cases come in, queries go out; answers come in, scores and whatever could not be read go out. Every picture of a case
+Cases come in, queries go out; answers come in, scores and whatever could not be read go out. Every image of a case
 is asked the same, so that any two of them can be compared. Pure, and knows nothing of how a verdict follows.
 """
 
@@ -25,7 +25,7 @@ from salva.logic.notation import parse
 from salva.stats.pair_scores import mean, pair_scores
 
 _NOTHING = frozenset((NO, "none", "nothing", "0", "zero", "neither", ""))
-NOTHING_SEEN = "nothing that was asked about was seen in either picture"
+NOTHING_SEEN = "nothing that was asked about was seen in either image"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,17 +49,17 @@ class AnswerOptions(AskingOptions):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairQuestion:
-    """A question about the pictures of a case, with the answer each prompt calls for."""
+    """A question about the images of a case, with the answer each prompt calls for."""
 
     question: Question
     query: Query
     expected: Mapping[str, str | None]
-    """By prompt role; None where right pictures differ."""
+    """By prompt role; None where right images differ."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answers:
-    """What a judge answered about one picture."""
+    """What a judge answered about one image."""
 
     said: Mapping[str, str]
     """Question text to answer; a child that was not asked because its parent fails is here as "no" where its formula
@@ -71,7 +71,7 @@ class Answers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scored:
-    """How faithful one picture is to one prompt."""
+    """How faithful one image is to one prompt."""
 
     faith: float | None
     """Share of right answers; None when the prompt settles nothing."""
@@ -80,13 +80,13 @@ class Scored:
     n: int
     """How many were counted."""
     is_satisfied: bool | None
-    """Whether the answers describe a right picture; None where the prompt has no formula."""
+    """Whether the answers describe a right image; None where the prompt has no formula."""
     wrong: tuple[tuple[PairQuestion, str], ...] = ()
     """Questions with a wrong answer, and the answer."""
 
 
 def asked_about(case: Case, options: AnswerOptions, file: QuestionFile | None) -> tuple[PairQuestion, ...]:
-    """Everything to ask about the pictures of a case."""
+    """Everything to ask about the images of a case."""
     if file is not None:
         return _from_file(case, file)
     notations = tuple(prompt.formula for prompt in case.prompts)
@@ -211,7 +211,7 @@ def problem_of(asked: PairQuestion, answer: Answer) -> str:
 
 
 def read_answers(questions: Sequence[PairQuestion], seen: Mapping[Query, Observation]) -> Answers:
-    """The answers about one picture."""
+    """The answers about one image."""
     said: dict[str, str] = {}
     unasked: set[str] = set()
     problems: list[str] = []
@@ -258,12 +258,12 @@ def marks(questions: Sequence[PairQuestion], answers: Answers, role: str) -> Ite
 
 
 def leaves_open(questions: Sequence[PairQuestion], role: str) -> bool:
-    """Whether right pictures of a role's prompt differ in something that was asked."""
+    """Whether right images of a role's prompt differ in something that was asked."""
     return any(asked.question.literal and asked.expected.get(role) is None for asked in questions)
 
 
 def score(questions: Sequence[PairQuestion], answers: Answers, role: str, formula: str | None, counts: str) -> Scored:
-    """How faithful a picture is to the prompt of a role.
+    """How faithful an image is to the prompt of a role.
 
     Questions with a settled answer count one each. Where the formula leaves something open (a cat or a dog), whether
     the answers make the formula true counts as one more.
@@ -290,7 +290,7 @@ def score(questions: Sequence[PairQuestion], answers: Answers, role: str, formul
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairAnswers:
-    """Both pictures of a pair, answered and scored."""
+    """Both images of a pair, answered and scored."""
 
     roles: tuple[str, str]
     answers: tuple[Answers, Answers]
@@ -301,7 +301,7 @@ class PairAnswers:
 def read_pair(
     case: Case, questions: Sequence[PairQuestion], observations: Mapping[str, ImageObservations], counts: str
 ) -> PairAnswers | str:
-    """The answers about both pictures and their scores, or why nobody can tell."""
+    """The answers about both images and their scores, or why nobody can tell."""
     roles = tuple(prompt.role for prompt in case.prompts)
     assert len(roles) == 2
     read, problems = [], []

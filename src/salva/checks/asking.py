@@ -27,7 +27,7 @@ from salva.messages import message
 
 READER = Query(role="reader")
 UNNAMED_READER = Query(role=INJECTION_READER)
-"""Whoever reads where no reader is named: what it saw is known here and to no check."""
+"""The component that reads where no reader is named: what it saw is known here and to no check."""
 
 CALLS = "judge_calls"
 ANSWERS = "judge_answers"
@@ -52,7 +52,7 @@ class AskingOptions:
 
 
 def with_checks(looks: Sequence[Need], case: Case, roles: Collection[str], options: AskingOptions) -> list[Need]:
-    """The looks, the questions among them that are asked again, and a reading of every picture where one can read."""
+    """The looks, the questions among them that are asked again, and a reading of every image where one can read."""
     checked = list(looks)
     for look in looks:
         is_question = look.query.role == "judge" and look.query.repeat == 0

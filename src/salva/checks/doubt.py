@@ -17,7 +17,7 @@ from salva.core.verdict import CERTAINTY, Outcome
 
 MOST_TOGETHER = 6
 """So many of the weakest things, of an image or of two that are compared, are left out in every combination; any
-further one alone, and with all that are weaker. With more, the combinations would take longer than the pictures."""
+further one alone, and with all that are weaker. With more, the combinations would take longer than the images."""
 
 Images = tuple[Seen, ...]
 
@@ -57,7 +57,7 @@ def doubted(seen: Images, conclusion: Conclusion, find: Callable[[], Hanging | N
     if hanging is None or hanging.score >= doubt:
         return replace(conclusion, scores={**conclusion.scores, CERTAINTY: certainty})
     threshold = max(image.threshold or 0.0 for image in seen)
-    # Whether a picture is right is what nobody can say; what was seen in it stays.
+    # Whether an image is right is what nobody can say; what was seen in it stays.
     kept = {name: value for name, value in conclusion.scores.items() if name.startswith(("named_", "mean_score_"))}
     return Conclusion(
         outcome=Outcome.UNDECIDED,

@@ -1,6 +1,6 @@
-"""Check: two prompts that cannot both be right should not get pictures with the same answers.
+"""Check: two prompts that cannot both be right should not get images with the same answers.
 
-The contrast to same-answers: a model that paints the same for "a cat" and "no cat" looks perfectly stable. Takes the
+The contrast to same-answers: a model that generates the same for "a cat" and "no cat" looks perfectly stable. Takes the
 same answers, and is content when they differ in what tells the prompts apart: of questions that somebody wrote those
 about anything else (the floor, the lighting) decide nothing. Pure.
 """
@@ -24,14 +24,14 @@ NO_DIFFERENCE = "no-difference"
 
 
 class MustDiffer:
-    """Check: the pictures of a contrast get different answers."""
+    """Check: the images of a contrast get different answers."""
 
     version: ClassVar[str] = "2"
     about: ClassVar[About] = About(
         needs_roles=("judge",),
         failure_types={
-            NO_DIFFERENCE: "Both pictures get the same answers although no picture is right for both prompts.",
-            WRONG_ANSWER: "Named beside a failure: a picture gets another answer than its prompt calls for.",
+            NO_DIFFERENCE: "Both images get the same answers although no image is right for both prompts.",
+            WRONG_ANSWER: "Named beside a failure: an image gets another answer than its prompt calls for.",
         },
     )
     Options = AnswerOptions
@@ -46,7 +46,7 @@ class MustDiffer:
         return digest_of(options)
 
     def applies(self, case: Case) -> bool:
-        """Whether the suite says that the pictures of this pair must differ."""
+        """Whether the suite says that the images of this pair must differ."""
         return len(case.prompts) == 2 and case.check == "must-differ"
 
     def needs(
@@ -74,10 +74,10 @@ class MustDiffer:
         if any(a.said.get(text) != b.said.get(text) for text in telling):
             return Conclusion(outcome=Outcome.PASS, scores=scores)
         if all(scored.is_satisfied for scored in pair.scored):
-            reason = "both pictures show the same, and it is right for both prompts"
+            reason = "both images show the same, and it is right for both prompts"
             return Conclusion(outcome=Outcome.UNDECIDED, scores=scores, reason=reason)
         what = "every question" if len(telling) == len(a.said) else "every question about what tells the prompts apart"
-        message = f"{what} gets the same answer in both pictures: " + "; ".join(
+        message = f"{what} gets the same answer in both images: " + "; ".join(
             f"{text} {answer}" for text, answer in a.said.items() if text in telling
         )
         failure = Failure(

@@ -1,6 +1,6 @@
-"""Check: every picture gets the answers that its own prompt calls for.
+"""Check: every image gets the answers that its own prompt calls for.
 
-Takes a judge's answers to questions about each picture of a case, one prompt or several; where the questions come
+Takes a judge's answers to questions about each image of a case, one prompt or several; where the questions come
 from (a file, formulas, the prompts themselves) answers.py knows. Pure. A reply nobody can read makes a case
 UNDECIDED, and so does a prompt that nobody has a question about.
 """
@@ -31,7 +31,7 @@ class RightAnswersOptions(AnswerOptions):
     """How many answers must be right."""
 
     min_faithfulness: float = option(
-        1.0, "A picture with a smaller share of right answers, a child of a wrong parent counted as wrong, is failed."
+        1.0, "An image with a smaller share of right answers, a child of a wrong parent counted as wrong, is failed."
     )
 
     def __post_init__(self) -> None:
@@ -48,13 +48,13 @@ class RightAnswersOptions(AnswerOptions):
 
 
 class RightAnswers:
-    """Check: a judge answers about every picture as its prompt calls for."""
+    """Check: a judge answers about every image as its prompt calls for."""
 
     version: ClassVar[str] = "2"
     about: ClassVar[About] = About(
         needs_roles=("judge",),
         broken="wrong answers",
-        failure_types={WRONG_ANSWER: "A picture gets another answer than its prompt calls for."},
+        failure_types={WRONG_ANSWER: "An image gets another answer than its prompt calls for."},
     )
     Options = RightAnswersOptions
 
@@ -83,7 +83,7 @@ class RightAnswers:
         return with_checks(looks, case, roles, self._options)
 
     def judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
-        """Hold the answers about every picture against its prompt."""
+        """Hold the answers about every image against its prompt."""
         return with_notes(self._concluded(case, observations), observations)
 
     def _concluded(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:

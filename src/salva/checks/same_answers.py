@@ -1,6 +1,6 @@
-"""Check: two prompts that say the same thing should get pictures with the same answers.
+"""Check: two prompts that say the same thing should get images with the same answers.
 
-Takes a judge's answers to one list of questions about both pictures, and vectors where an embedder is bound; compares
+Takes a judge's answers to one list of questions about both images, and vectors where an embedder is bound; compares
 the answers and scores faithfulness and stability. Pure. A reply nobody can read makes a pair UNDECIDED.
 """
 
@@ -35,7 +35,7 @@ FORMULA_DIFFERS = "formula-differs"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SameAnswersOptions(AnswerOptions):
-    """How the answers about two pictures are compared."""
+    """How the answers about two images are compared."""
 
     compare: str = option(
         "answers",
@@ -60,7 +60,7 @@ class _Difference(NamedTuple):
 
 
 class SameAnswers:
-    """Check: both pictures get the same answers, as far as the prompts settle them."""
+    """Check: both images get the same answers, as far as the prompts settle them."""
 
     version: ClassVar[str] = "2"
     about: ClassVar[About] = About(
@@ -68,15 +68,15 @@ class SameAnswers:
         broken="the pictures differ",
         has_control=True,
         failure_types={
-            "presence-differs": "A thing was found in one picture and not in the other.",
-            "count-differs": "Another number of something was counted in the two pictures.",
-            "colour-differs": "Something has the asked colour in one picture and not in the other.",
-            "place-differs": "Something is at the asked place in one picture and not in the other.",
-            "size-differs": "Things compare in size as asked in one picture and not in the other.",
-            "relation-differs": "Things stand as asked in one picture and not in the other.",
-            FORMULA_DIFFERS: "By the answers one picture is right for its prompt and the other is not.",
-            ANSWER_DIFFERS: "A question of a file is answered differently for the two pictures.",
-            WRONG_ANSWER: "Named beside a failure: a picture gets another answer than its prompt calls for.",
+            "presence-differs": "A thing was found in one image and not in the other.",
+            "count-differs": "Another number of something was counted in the two images.",
+            "colour-differs": "Something has the asked colour in one image and not in the other.",
+            "place-differs": "Something is at the asked place in one image and not in the other.",
+            "size-differs": "Things compare in size as asked in one image and not in the other.",
+            "relation-differs": "Things stand as asked in one image and not in the other.",
+            FORMULA_DIFFERS: "By the answers one image is right for its prompt and the other is not.",
+            ANSWER_DIFFERS: "A question of a file is answered differently for the two images.",
+            WRONG_ANSWER: "Named beside a failure: an image gets another answer than its prompt calls for.",
         },
     )
     Options = SameAnswersOptions
@@ -103,7 +103,7 @@ class SameAnswers:
         return self._pairs.needs(case, roles, observations)
 
     def judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
-        """Compare the answers about the two pictures."""
+        """Compare the answers about the two images."""
         return with_notes(self._concluded(case, observations), observations)
 
     def _concluded(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
@@ -114,7 +114,7 @@ class SameAnswers:
         compared, differences = _compare(questions, pair)
         agreement = 1 - len(differences) / compared if compared else 1.0
         scores = {**pair.scores, "agreement": agreement, "n_compared_answers": float(compared), **similar}
-        # Where no formula says what there should be, two pictures of nothing agree on everything.
+        # Where no formula says what there should be, two images of nothing agree on everything.
         has_formulas = all(prompt.formula is not None for prompt in case.prompts)
         if not has_formulas and is_nothing_seen(said for answers in pair.answers for said in answers.said.values()):
             return Conclusion(outcome=Outcome.UNDECIDED, scores=scores, reason=NOTHING_SEEN)
@@ -142,8 +142,8 @@ class SameAnswers:
 def _compare(questions: Sequence[PairQuestion], pair: PairAnswers) -> tuple[int, list[_Difference]]:
     """How many answers were compared, and those that differ.
 
-    A question without a settled answer may be answered differently by two right pictures; of such a pair the formula
-    as a whole is compared: whether each picture's answers make its own prompt true.
+    A question without a settled answer may be answered differently by two right images; of such a pair the formula
+    as a whole is compared: whether each image's answers make its own prompt true.
     """
     first, second = pair.answers
     role_a, role_b = pair.roles

@@ -62,7 +62,7 @@ class SameSceneOptions(SceneOptions):
     )
     indeterminate: str = option(
         "truth",
-        "Pairs with several right pictures: leave them to truth, or compare them too, as the paper does.",
+        "Pairs with several right images: leave them to truth, or compare them too, as the paper does.",
         choices=("truth", "same-scene"),
     )
 
@@ -109,7 +109,7 @@ class SameScene:
         self._options = options
 
     def applies(self, case: Case) -> bool:
-        """Whether this is a pair whose right pictures cannot differ, as far as anybody knows."""
+        """Whether this is a pair whose right images cannot differ, as far as anybody knows."""
         if len(case.prompts) != 2:
             return False
         compares_all = self._options.indeterminate == "same-scene"
@@ -176,7 +176,7 @@ class SameScene:
         a, b = seen
         compared = self._compare(seen, what)
         if compared.is_empty:
-            return Conclusion(outcome=Outcome.UNDECIDED, reason="nothing was seen in either picture")
+            return Conclusion(outcome=Outcome.UNDECIDED, reason="nothing was seen in either image")
         failures = self._number_failures(a, b, what, compared.differing) if compared.differing else []
         failures += self._order_failures(a, b, what, compared.orders)
         if compared.text_differs:

@@ -1,6 +1,6 @@
-"""Check: two prompts that say the same thing should fit their pictures equally well, by an embedder.
+"""Check: two prompts that say the same thing should fit their images equally well, by an embedder.
 
-Takes the vectors of both pictures and both prompts, compares how well each picture fits its own prompt. Pure. An
+Takes the vectors of both images and both prompts, compares how well each image fits its own prompt. Pure. An
 embedder sees the whole and few details, so this finds less than questions do; it is here to be compared with them.
 """
 
@@ -29,7 +29,7 @@ SIMILARITY_DIFFERS = "similarity-differs"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SameSimilarityOptions:
-    """How far two pictures may differ in fit."""
+    """How far two images may differ in fit."""
 
     clip_scale: str = clip_scale_option()
     clip_stability: str = clip_stability_option()
@@ -47,14 +47,14 @@ class SameSimilarityOptions:
 
 
 class SameSimilarity:
-    """Check: both pictures fit their prompts equally well."""
+    """Check: both images fit their prompts equally well."""
 
     version: ClassVar[str] = "1"
     about: ClassVar[About] = About(
         needs_roles=("embedder",),
         broken="the pictures differ",
         has_control=True,
-        failure_types={SIMILARITY_DIFFERS: "One picture fits its prompt much better than the other fits its own."},
+        failure_types={SIMILARITY_DIFFERS: "One image fits its prompt much better than the other fits its own."},
     )
     Options = SameSimilarityOptions
 
@@ -68,16 +68,16 @@ class SameSimilarity:
     def needs(
         self, case: Case, roles: Collection[str], observations: Mapping[str, ImageObservations]
     ) -> Sequence[Need]:
-        """The vectors of both pictures and prompts."""
+        """The vectors of both images and prompts."""
         return similarity_needs(case)
 
     def judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
         """Compare the fits."""
         scores = similarity_scores(case, observations, self._options)
         if not scores:
-            return Conclusion(outcome=Outcome.UNDECIDED, reason="no vectors of the pictures or the prompts")
+            return Conclusion(outcome=Outcome.UNDECIDED, reason="no vectors of the images or the prompts")
         if scores["clip_A"] <= 0 and scores["clip_B"] <= 0 and any(prompt.formula is None for prompt in case.prompts):
-            reason = "neither picture shows anything of its prompt, as far as the embedder can tell"
+            reason = "neither image shows anything of its prompt, as far as the embedder can tell"
             return Conclusion(outcome=Outcome.UNDECIDED, scores=scores, reason=reason)
         if scores["clip_stability"] >= self._options.min_clip_stability:
             return Conclusion(outcome=Outcome.PASS, scores=scores)

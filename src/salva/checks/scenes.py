@@ -100,7 +100,7 @@ class Mentioned:
 
     formulas: tuple[Formula | None, ...]
     compared: Comparable
-    """What of their pictures is compared."""
+    """What of their images is compared."""
     coloured: tuple[frozenset[str], ...]
     """For each formula, the entities whose colour it speaks of."""
     query: Query
@@ -251,12 +251,12 @@ def is_alike(a: Seen, b: Seen, what: Mentioned, *, counts: str, place: str) -> b
 def failure_of(discrepancy: Discrepancy, role: str, *, has_choice: bool = False) -> Failure:
     """A discrepancy between an image and its prompt as a registered error.
 
-    has_choice: whether other pictures would be right as well, so that this is only the shortest way to one.
+    has_choice: whether other images would be right as well, so that this is only the shortest way to one.
     """
     message = describe_discrepancy(discrepancy)
     if discrepancy.kind in (MISSING, EXTRA, FORBIDDEN):
         asked = "none" if discrepancy.expected == "0" else discrepancy.expected
-        wants = "the nearest right picture has" if has_choice else "the prompt asks for"
+        wants = "the nearest right image has" if has_choice else "the prompt asks for"
         message = f"{_number_of(discrepancy.entity, discrepancy.seen)} where {wants} {asked}"
     return Failure(
         failure_type=_error_of(discrepancy),

@@ -1,6 +1,6 @@
-"""What vector checks share: CLIP scores of a pair and how alike its pictures are.
+"""What vector checks share: CLIP scores of a pair and how alike its images are.
 
-Vectors of pictures and prompts come in, scores go out, on a scale that is always named.
+Vectors of images and prompts come in, scores go out, on a scale that is always named.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class SimilarityOptions(Protocol):
 
 
 def similarity_needs(case: Case) -> list[Need]:
-    """The vector of every picture and of its own prompt."""
+    """The vector of every image and of its own prompt."""
     return [
         Need(role=prompt.role, query=query)
         for prompt in case.prompts
@@ -72,13 +72,13 @@ def similarity_scores(
         return {}
     scale = options.clip_scale
     scores = pair_scores("clip", *matches, divide_by=clip_divisor(scale, options.clip_stability))
-    # Two pictures have no published rescaling: their likeness is the cosine, in percent where CLIP scores are.
+    # Two images have no published rescaling: their likeness is the cosine, in percent where CLIP scores are.
     likeness = cosine(pictures[0].values, pictures[1].values)
     return {**scores, "image_similarity": 100 * likeness if scale == "percent" else likeness}
 
 
 def _text_vector(prompts: tuple[Prompt, ...], sight: ImageObservations) -> Vector | None:
-    """The vector of the prompt this picture was painted for, whichever place the picture stands in now."""
+    """The vector of the prompt this image was generated for, whichever place the image stands in now."""
     for prompt in prompts:
         vector = sight.seen.get(Query(role="embedder", text=prompt.text))
         if isinstance(vector, Vector):

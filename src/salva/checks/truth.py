@@ -1,7 +1,7 @@
 """Check: each image shows what its own prompt says.
 
 Takes what was seen of every image in a case and holds it against the worlds of its prompt, so it
-decides prompts that several pictures satisfy and sees when both images are wrong in the same way. A proved pair is
+decides prompts that several images satisfy and sees when both images are wrong in the same way. A proved pair is
 judged in the frame it was proved in, so both wordings always get the same truth.
 Pure: no model, no disk, no clock. A colour nobody could tell makes a case UNDECIDED.
 """
@@ -72,7 +72,7 @@ class Truth:
         self._options = options
 
     def applies(self, case: Case) -> bool:
-        """Whether every prompt has a formula that some picture can satisfy."""
+        """Whether every prompt has a formula that some image can satisfy."""
         formulas = [formula for formula in mentioned(case).formulas if formula is not None]
         if len(formulas) < len(case.prompts):
             return False

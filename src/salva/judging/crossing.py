@@ -1,7 +1,7 @@
-"""The control arm: wordings and seeds crossed, to see how much two pictures differ by luck alone.
+"""The control arm: wordings and seeds crossed, to see how much two images differ by luck alone.
 
-Takes the waves of every repeat of a case under one check, gives one conclusion a repeat. Two pictures differ when
-the check says so of them; under a check that holds each picture against its own prompt, when one is right and
+Takes the waves of every repeat of a case under one check, gives one conclusion a repeat. Two images differ when
+the check says so of them; under a check that holds each image against its own prompt, when one is right and
 the other is not. Pure.
 """
 
@@ -19,18 +19,18 @@ from salva.judging.waves import Concluded, Missing, Waves, concluded
 BETWEEN = "differs_between"
 WITHIN_A = "differs_within_a"
 WITHIN_B = "differs_within_b"
-"""Scores of a control verdict: the share of pictures that differ."""
+"""Scores of a control verdict: the share of images that differ."""
 
 
 def within_name(score: str, role: str) -> str:
-    """The score of a control verdict that is the mean of another over pictures of one wording under other seeds."""
+    """The score of a control verdict that is the mean of another over images of one wording under other seeds."""
     return f"{score}.within_{role}"
 
 
 _Seen = Mapping[tuple[int, str], ImageObservations | Missing]
-"""Repeat and prompt role to what was seen of that picture."""
+"""Repeat and prompt role to what was seen of that image."""
 _Compared = Callable[[str, int, str], Conclusion | Missing]
-"""The picture of a role in the repeat at hand beside that of another repeat and role."""
+"""The image of a role in the repeat at hand beside that of another repeat and role."""
 
 N_OTHERS = 8
 """With many repeats each one is crossed with this many others, the next ones in a circle: the cost
@@ -43,7 +43,7 @@ def can_cross(waves: Waves) -> bool:
 
 
 def crossed(repeats: Sequence[Waves], i: int) -> Concluded:
-    """How often pictures of other seeds than the i-th differ from it, between the wordings and within each.
+    """How often images of other seeds than the i-th differ from it, between the wordings and within each.
 
     The outcome is that of its next neighbour under the first wording, the pair that a person is shown.
     """
@@ -81,7 +81,7 @@ def crossed(repeats: Sequence[Waves], i: int) -> Concluded:
 
 
 def _side_by_side(waves: Waves, i: int, seen: _Seen) -> _Compared:
-    """Two pictures in the check's two places."""
+    """Two images in the check's two places."""
     a, b = (prompt.role for prompt in waves.case.prompts)
 
     def compared(own: str, k: int, other: str) -> Conclusion | Missing:
@@ -96,7 +96,7 @@ def _side_by_side(waves: Waves, i: int, seen: _Seen) -> _Compared:
 
 
 def _by_what_is_right(waves: Waves, i: int, seen: _Seen) -> _Compared:
-    """Each picture in its own place, where it is right or wrong."""
+    """Each image in its own place, where it is right or wrong."""
     a, b = (prompt.role for prompt in waves.case.prompts)
     pairs = {k: _side_by_side(waves, k, seen)(a, k, b) for k in dict.fromkeys(k for k, _ in seen)}
 

@@ -46,12 +46,12 @@ def instructs(text: str) -> bool:
 
 
 def is_instructed(verdict: Verdict) -> bool:
-    """Whether text in a picture that a verdict rests on tells a judge what to say."""
+    """Whether text in an image that a verdict rests on tells a judge what to say."""
     return verdict.scores.get(JUDGE_INSTRUCTING, 0) > 0
 
 
 def instructing_texts(reading: object) -> tuple[str, ...]:
-    """The texts in a picture that tell a judge what to say; lines count together where only together they do."""
+    """The texts in an image that tell a judge what to say; lines count together where only together they do."""
     if not isinstance(reading, Reading):
         return ()
     lines = [span.text for span in sorted(reading.spans, key=lambda span: (round(span.box[1], 2), span.box[0]))]

@@ -1,8 +1,7 @@
-"""Case, check and looks to a conclusion: the check is asked what it wants to know until it has no more.
+"""Case, check and observations to a conclusion: the check is asked what it needs until it needs no more.
 
-Questions come in waves, because a check may ask the next one only when the last is answered. Whoever can answer
-looks drives it: the engine as answers come in, the selftest and others at once through `conclude`. What could not be
-painted, looked at or judged becomes ERROR with its reason. Pure: no store, no threads, no models.
+Needs come in waves, because a check may have a next one only when the last is answered. The engine drives it as answers
+come in, the selftest and others at once through `conclude`. What failed becomes ERROR with its reason. Pure.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ class Concluded:
 
     conclusion: Conclusion
     images: Mapping[str, str]
-    """Prompt role to image id; an image that was not painted is not here."""
+    """Prompt role to image id; an image that was not generated is not here."""
     is_retryable: bool = False
     """Whether trying again could change it; never for anything but ERROR."""
 
@@ -59,7 +58,7 @@ class Waves:
     undecidable: str = ""
     """Why nobody can tell whatever the images show; nothing is asked then, and no image is needed."""
     takes_gaps: bool = False
-    """Whether the check is asked and heard about the pictures that are there, where others are missing."""
+    """Whether the check is asked and heard about the images that are there, where others are missing."""
     images: dict[str, ImageRef | Missing] = field(default_factory=dict)
     """Prompt role to image, as they arrive."""
     _answers: dict[str, dict[Query, Observation | Missing | None]] = field(default_factory=dict)
@@ -94,7 +93,7 @@ class Waves:
         """What was seen of one prompt's image."""
         image = self.images[role]
         if isinstance(image, Missing):
-            return Missing(reason=f"image {role!r} was not painted: {image.reason}", is_final=image.is_final)
+            return Missing(reason=f"image {role!r} was not generated: {image.reason}", is_final=image.is_final)
         seen: dict[Query, Observation] = {}
         for query, answer in self._answers.get(role, {}).items():
             assert answer is not None, "a wave is over when every look of it is answered"
@@ -137,7 +136,7 @@ class Waves:
         return observations
 
     def _rest(self, role: str) -> ImageObservations | None:
-        """What was seen of an image about which something could not be told; None where it was not painted."""
+        """What was seen of an image about which something could not be told; None where it was not generated."""
         image = self.images[role]
         if isinstance(image, Missing):
             return None

@@ -71,9 +71,6 @@ ENTRIES: Mapping[str, Entry] = {
         "This run has no images to export.",
         "An imported run has verdicts only; the file that it came from holds everything there is.",
     ),
-    "files-not-kept": Entry(
-        "The run {run!r} did not keep the files that it was imported from. Import them again and export that run.",
-    ),
     "check-endless": Entry(
         "The check {check!r} still has questions after {n} waves; it must come to an end.",
     ),

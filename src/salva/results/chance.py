@@ -1,8 +1,7 @@
-"""The rate of shuffled images: every picture in the place of another.
+"""The rate of shuffled images: every image in the place of another.
 
-Cases in, the rate a shuffled faultless painter would have. Worlds of each prompt are painted in thought, each thing in
-its third and what has no place anywhere, and held against other prompts of the same suite; or two of them, of
-different pairs, against each other.
+Cases in, the rate of a faultless model with shuffled images. Worlds of each prompt are drawn as scenes, each entity in
+its third and what has no place anywhere, and compared with other prompts of the same suite, or with each other.
 """
 
 from __future__ import annotations
@@ -25,12 +24,12 @@ from salva.logic.satisfaction import satisfies
 from salva.logic.worlds import choose_world
 
 MOST_PROMPTS = 60
-"""Of more cases so many get others' pictures, spread over the categories and the same ones each time."""
+"""Of more cases so many get others' images, spread over the categories and the same ones each time."""
 MOST_PICTURES = 300
-"""So many pairs of pictures are dealt out, each case's as likely as any other's: categories differ in size, and what
-a picture has to do with a prompt depends on where most pictures come from. Few cases are painted several times."""
+"""So many pairs of images are dealt out, each case's as likely as any other's: categories differ in size, and what
+an image has to do with a prompt depends on where most images come from. Few cases are generated several times."""
 _FEWEST_SLOTS = 6
-"""Where a thing can stand on an axis: few, so that many pictures come down to one scene, and enough for two things to
+"""Where a thing can stand on an axis: few, so that many images come down to one scene, and enough for two things to
 stand on the same side."""
 
 
@@ -52,7 +51,7 @@ def _pairs_of(cases: Sequence[Case]) -> tuple[_Pair, ...]:
 
 
 def chance_of(cases: Sequence[Case], counts: str = "exact") -> float | None:
-    """The mean over categories of how often a pair is wrong with another pair's pictures; None with fewer than two."""
+    """The mean over categories of how often a pair is wrong with another pair's images; None with fewer than two."""
     return _chance_of(_pairs_of(cases), counts)
 
 
@@ -75,9 +74,9 @@ def _chance_of(cases: tuple[_Pair, ...], counts: str) -> float | None:
 def chance_to_differ(
     cases: Sequence[Case], shown: Sequence[Case], *, counts: str = "exact", place: str = "order", is_all: bool = False
 ) -> float | None:
-    """The mean over categories of how often two pictures of other pairs, not of one, differ in what a pair speaks of.
+    """The mean over categories of how often two images of other pairs, not of one, differ in what a pair speaks of.
 
-    shown: the cases whose pictures are dealt. Pictures dealt two by two would agree as they did before.
+    shown: the cases whose images are dealt. Images dealt two by two would agree as they did before.
     """
     return _chance_to_differ(_pairs_of(cases), _pairs_of(shown), counts, place, is_all)
 
@@ -88,7 +87,7 @@ def _chance_to_differ(
 ) -> float | None:
     paintable = list(islice(filter(_is_painted, sorted(shown, key=_shuffled)), MOST_PICTURES))
     n_draws = MOST_PICTURES // len(paintable) if len(paintable) > 1 else 0
-    # Each picture beside one of another pair, in every draw of a further one.
+    # Each image beside one of another pair, in every draw of a further one.
     dealt = [
         (first, paintable[(i + 1 + draw % (len(paintable) - 1)) % len(paintable)], draw)
         for draw in range(n_draws)
@@ -115,7 +114,7 @@ def _chance_to_differ(
 
 
 def _things(notation: str, seed: str, what: Comparable, is_all: bool) -> tuple[Thing, ...]:
-    """What a picture shows of what is compared."""
+    """What an image shows of what is compared."""
     scene = _painted(notation, seed) or Scene()
     return scene.things if is_all else tuple(thing for thing in scene.things if thing.label in what.entities)
 
@@ -138,7 +137,7 @@ def _spread(cases: Sequence[_Pair]) -> list[_Pair]:
 
 
 def _fitting(case: _Pair, counts: str) -> Callable[[_Pair, int], bool]:
-    """Whether another case's right pictures, drawn for the nth time, are right for this one."""
+    """Whether another case's right images, drawn for the nth time, are right for this one."""
     formulas = [parse(formula) for formula in case.formulas]
     # As truth does: both wordings of a proved pair in one frame.
     beside = formulas[::-1] if case.is_equivalent and len(formulas) == 2 else [None] * len(formulas)
@@ -161,7 +160,7 @@ def _fitting(case: _Pair, counts: str) -> Callable[[_Pair, int], bool]:
 
 @lru_cache(maxsize=8192)
 def _painted(notation: str, seed: str) -> Scene | None:
-    """A right picture of a formula, each thing in the third of its place; None where there is none to be had."""
+    """A right image of a formula, each thing in the third of its place; None where there is none to be had."""
     try:
         f = parse(notation)
         # The words are left out: two wordings of one case show the same world.

@@ -1,4 +1,4 @@
-"""How far apart two wordings are, as distributions of pictures: the crossed-seed control, averaged.
+"""How far apart two wordings are, as distributions of images: the crossed-seed control, averaged.
 
 Takes control verdicts with their scores, gives the excess and its interval. How two images are compared is the
 check's business; here only the shares of differing pairs arrive. What people mean by harm is in wordings.py.
@@ -34,7 +34,7 @@ class Excess:
 
 
 def compared_controls(judgements: Judgements) -> list[Judged]:
-    """The control verdicts of one check: the one that compares two pictures, where it judged; else the leading."""
+    """The control verdicts of one check: the one that compares two images, where it judged; else the leading."""
     controls = of_main_observers(judgements.controls)
     judged_by = dict.fromkeys(control.verdict.check for control in controls)
     leading = [pair.verdict.check for pair in judgements.headline[:1]]

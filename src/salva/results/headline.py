@@ -88,7 +88,7 @@ def headline(
 ) -> list[Judged]:
     """The verdicts that speak: of one check, by its main observers.
 
-    That is the check the run chose; else what the suite leads with; else the one that holds each picture against
+    That is the check the run chose; else what the suite leads with; else the one that holds each image against
     its own prompt, since agreeing on nonsense is no success; else the one most cases name as their own.
     """
     seen = of_main_observers(pairs, n_alike)
@@ -168,7 +168,7 @@ def _each_its_own(seen: Sequence[Judged], rates: Rates) -> list[Judged]:
 
 
 def is_open(judged: Judged, rate: Rate | None) -> bool:
-    """Whether a case is its check's, of this rate, because several worlds fit: two right pictures may differ."""
+    """Whether a case is its check's, of this rate, because several worlds fit: two right images may differ."""
     case, verdict = judged
     return rate is Rate.WRONG and verdict.check == case.check and case.determinate is False
 
@@ -207,7 +207,7 @@ def _whole_names(verdicts: Sequence[Verdict]) -> dict[tuple[str, Observers], Obs
 
     Two sets of observers are the same at work on different cases when the last of them (the judge, where there is
     one) is the same or one set is a part of the other (a judge is only asked what boxes cannot tell), and they never
-    looked at the same pictures; otherwise they are two opinions.
+    looked at the same images; otherwise they are two opinions.
     """
     looked: dict[tuple[str, Observers], set[tuple[str, int, str]]] = {}
     for verdict in verdicts:

@@ -1,4 +1,4 @@
-"""What leads a report: one check's rate with its intervals, three rates beside it, chance, and how far to trust it.
+"""What leads a report: one check's rate with its intervals, three rates with it, chance, and how far to trust it.
 
 Judgements in, one record out. Agreeing on nonsense is no success, and an oracle that sees nothing is said to be blind.
 """
@@ -25,31 +25,31 @@ FEWEST_DECIDED = 0.8
 """Below this share of decided pairs a run decides too little."""
 _NAMED, _MEAN_SCORE = "named_", "mean_score_"
 _FAITH = re.compile("faith_[A-Z]")
-"""The share of right answers about the picture of a role."""
+"""The share of right answers about the image of a role."""
 _HARDLY_ANY = 0.05
 _FEWEST_PICTURES = 8
 _FAR_BELOW = 0.75
-"""Of its usual score. The embedded detector's is 0.86; where what it sees is not there, on pictures of real models, it
+"""Of its usual score. The embedded detector's is 0.86; where what it sees is not there, on images of real models, it
 has 0.52: bench/real_pictures.py elsewhere."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leading:
-    """What leads, and what stands beside it."""
+    """What leads, and what stands with it."""
 
     figure: Figure | None = None
     rate: str | None = None
     """Which of the rates leads; None where the suite has a figure of its own."""
     rates: Mapping[str, Figure | None] = field(default_factory=dict)
     chance: float | None = None
-    """What pictures shuffled within the suite would get."""
+    """What images shuffled within the suite would get."""
     oracle: str = OK
     reason: str = ""
     """Why the oracle is not to be trusted, or why nothing is decided; one sentence."""
     is_unanimous: bool = False
     """Whether every answer that a judge gave is the expected one."""
     is_one_picture: bool = False
-    """Whether everything that was painted is one and the same."""
+    """Whether everything that was generated is one and the same."""
     n_asked: int = 0
     """Pairs that were asked for and could enter the leading rate."""
 
@@ -101,7 +101,7 @@ def _cases_asked(judgements: Judgements, average: str, check: str) -> list[Case]
 
 
 def _chance(judgements: Judgements, asked: Sequence[Case], check: str) -> float | None:
-    """What shuffled pictures would get by the check that leads."""
+    """What shuffled images would get by the check that leads."""
     kind, options = judgements.rate_of(check), judgements.options_of(check)
     counts = str(options.get("counts", "exact"))
     if kind is Rate.WRONG or (check == OWN and not judgements.has_own_figure):
@@ -124,20 +124,20 @@ def _oracle(judgements: Judgements, figure: Figure | None, usual_score: float | 
     named = [value > 0 for scores in looked for name, value in scores.items() if name.startswith(_NAMED)]
     if len(named) >= _FEWEST_PICTURES and sum(named) < _HARDLY_ANY * len(named):
         return BLIND, (
-            f"something that the prompts name was found in {sum(named)} of {counted(len(named), 'pictures')}: "
-            f"the model paints none of it, or the {who} cannot see it; look at some pictures, then try another --{who}"
+            f"something that the prompts name was found in {sum(named)} of {counted(len(named), 'images')}: "
+            f"the model generates none of it, or the {who} cannot see it; look at some images, then try another --{who}"
         )
     sure = [value for scores in looked for name, value in scores.items() if name.startswith(_MEAN_SCORE)]
     if usual_score is not None and len(sure) >= _FEWEST_PICTURES and fmean(sure) < _FAR_BELOW * usual_score:
         return BLIND, (
-            f"what the prompts name was found in {len(sure)} of {len(named)} pictures with a mean score of "
-            f"{fmean(sure):.2f}, where the detector has {usual_score:.2f} on pictures it was made for: "
-            "it guesses here; look at some pictures, then try another --detector"
+            f"what the prompts name was found in {len(sure)} of {len(named)} images with a mean score of "
+            f"{fmean(sure):.2f}, where the detector has {usual_score:.2f} on images it was made for: "
+            "it guesses here; look at some images, then try another --detector"
         )
     if n_alike := _n_under_one_picture(judgements):
         return PARTIAL, (
-            f"one and the same picture stands for {counted(n_alike, 'prompts')}: it follows none of them, and "
-            "never differs from itself; look at it, then at what paints it"
+            f"one and the same image stands for {counted(n_alike, 'prompts')}: it follows none of them, and "
+            "never differs from itself; look at it, then at what generates it"
         )
     if figure is None:
         return PARTIAL, "no pair was judged by a check that leads; name one that applies with --check"
@@ -155,14 +155,14 @@ def _oracle(judgements: Judgements, figure: Figure | None, usual_score: float | 
 
 
 def _is_unanimous(judgements: Judgements) -> bool:
-    """Whether all pictures got nothing but expected answers; False for too few to tell."""
+    """Whether all images got nothing but expected answers; False for too few to tell."""
     scores = (pair.verdict.scores.items() for pair in judgements.headline)
     faith = [value for of_pair in scores for name, value in of_pair if _FAITH.fullmatch(name)]
     return len(faith) >= _FEWEST_PICTURES and min(faith) == 1
 
 
 def _n_under_one_picture(judgements: Judgements) -> int:
-    """For how many prompts, not counting other wordings, everything painted is one picture; 0 for too few to tell."""
+    """For how many prompts, not counting other wordings, everything generated is one image; 0 for too few to tell."""
     pictures = {image for pair in judgements.pairs for image in pair.verdict.images.values()}
     prompts = {pair.case.prompts[0].text for pair in judgements.pairs if pair.verdict.images}
     return len(prompts) if len(pictures) == 1 and len(prompts) >= _FEWEST_PICTURES else 0

@@ -11,7 +11,7 @@ from salva.core.verdict import Outcome, Verdict
 
 
 class PairKind(StrEnum):
-    """How right the two pictures of a pair are."""
+    """How right the two images of a pair are."""
 
     BOTH_RIGHT = "both right"
     ONE_WRONG = "one wrong"
@@ -22,7 +22,7 @@ class PairKind(StrEnum):
 
     @property
     def is_wrong(self) -> bool:
-        """Whether a picture is known to be wrong."""
+        """Whether an image is known to be wrong."""
         return self in (PairKind.ONE_WRONG, PairKind.ALIKE_WRONG, PairKind.BOTH_WRONG)
 
 

@@ -194,7 +194,7 @@ def hits_of(judged: Iterable[Judged]) -> list[Hit]:
 
 
 def entities_of(case: Case) -> tuple[str, ...]:
-    """What a case is about: the things its formulas name; without formulas, its cluster."""
+    """What a case is about: the entities its formulas name; without formulas, its cluster."""
     return named_in(tuple(prompt.formula for prompt in case.prompts)) or (case.cluster or case.case_id,)
 
 

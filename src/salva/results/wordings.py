@@ -1,6 +1,6 @@
 """The effect of the wording.
 
-Judgements in, figures out. What is right is a verdict's score `right_<role>`; a pair in which one picture could not be
+Judgements in, figures out. What is right is a verdict's score `right_<role>`; a pair in which one image could not be
 decided says nothing here. Pairs of different meanings are no wordings of one thing and stay out.
 """
 
@@ -16,7 +16,7 @@ from salva.results.headline import check_of, is_apart, of_main_observers
 from salva.stats.intervals import Interval
 from salva.stats.rates import difference_interval
 
-ONE_REPEAT = "every wording was painted once; --repeats 2 or --control measures it"
+ONE_REPEAT = "every wording was generated once; --repeats 2 or --control measures it"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +24,7 @@ class WordingDifference:
     """P(wrong | second wording) - P(wrong | first), a mean over categories."""
 
     check: str
-    """By which pictures are right or wrong."""
+    """By which images are right or wrong."""
     difference: float
     interval: Interval | None
     """95 %: these prompts, other seeds; None of a single case."""
@@ -35,7 +35,7 @@ class WordingDifference:
     """How often one wording under two seeds is right once and wrong once; None without repeats."""
     why_no_seed_noise: str
     n: int
-    """Pairs whose two pictures were decided."""
+    """Pairs whose two images were decided."""
     n_cases: int
 
 
@@ -55,7 +55,7 @@ def differences_by_law(judgements: Judgements) -> dict[str, WordingDifference]:
 
 
 def _decided(judgements: Judgements) -> list[Judged]:
-    """The verdicts that say of both pictures whether they are right: the leading ones, else those beside them."""
+    """The verdicts that say of both images whether they are right: the leading ones, else those with them."""
     leading = _saying(judgements.speaking) if check_of(judgements.speaking) != OWN else []
     by_truth = judgements.of_rate(Rate.WRONG)
     return leading or _saying(pair for pair in of_main_observers(judgements.pairs) if pair.verdict.check == by_truth)

@@ -90,9 +90,7 @@ def test_what_is_wrong_is_named(a: Detections, b: Detections, errors: tuple[str,
     assert concluded.failure_types == errors
     assert {failure.failure_type for failure in concluded.failures} == set(errors)
     roles = {failure.failure_type: failure.role for failure in concluded.failures}
-    assert roles == {error: "a" if error == "seed-entity-missing" else "b" for error in errors}, (
-        "whose picture it is in"
-    )
+    assert roles == {error: "a" if error == "seed-entity-missing" else "b" for error in errors}, "whose image it is in"
     assert set(errors) <= EntityChange.about.failure_types.keys()
 
 
@@ -102,13 +100,13 @@ def test_the_definition_that_leads_decides_and_all_are_stored() -> None:
     assert (ours.outcome, theirs.outcome, program.outcome) == (Outcome.FAIL, Outcome.FAIL, Outcome.PASS)
     assert ours.scores == theirs.scores == program.scores
     assert theirs.failure_types == ("entity-sets",)
-    assert theirs.failures[0].message.startswith("cat, dog in the seed's picture, cat, dog, horse in the mutant's")
+    assert theirs.failures[0].message.startswith("cat, dog in the seed's image, cat, dog, horse in the mutant's")
 
 
 def test_without_a_judge_what_boxes_cannot_tell_is_undecided_and_counted() -> None:
     concluded = judged(RIDING, row("man", "horse"), row("man", "horse"))
     assert concluded.outcome is Outcome.UNDECIDED
-    assert concluded.reason == "nobody could tell whether a picture shows man riding horse"
+    assert concluded.reason == "nobody could tell whether an image shows man riding horse"
     assert concluded.scores["untold_triples"] == 2
     assert concluded.scores["told_triples_a"] == 0
     assert {name for name in ERROR_SCORES if name in concluded.scores} == {
@@ -119,7 +117,7 @@ def test_without_a_judge_what_boxes_cannot_tell_is_undecided_and_counted() -> No
 
 
 def _answered(*said: str) -> Conclusion:
-    """By a judge who says this of the seed's picture and of the mutant's."""
+    """By a judge who says this of the seed's image and of the mutant's."""
     check = check_of(RIDING, flip_sample="0")
     case = case_of(RIDING)
     seen = observations(check, case, {"a": (row("man", "horse"),), "b": (row("man", "horse"),)})
@@ -192,11 +190,11 @@ def test_two_blank_pictures_never_pass() -> None:
     for mutation in MUTATIONS.values():
         assert judged(mutation, things(), things()).outcome is not Outcome.PASS
     concluded = judged(MUTATIONS["ss"], things(), things())
-    assert concluded.reason == "the picture of the seed shows nothing that its caption names"
+    assert concluded.reason == "the image of the seed shows nothing that its caption names"
 
 
 def test_the_seeds_caption_is_held_against_itself_to_see_luck() -> None:
-    """Three repeats: the right picture of the seed twice, then without its cat; the mutant is always right."""
+    """Three repeats: the right image of the seed twice, then without its cat; the mutant is always right."""
     check, case = check_of(SWAP), case_of(SWAP)
     seen = {"a": [row("cat", "dog"), row("cat", "dog"), row("dog")], "b": [row("horse", "dog")] * 3}
     repeats = []

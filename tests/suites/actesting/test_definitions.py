@@ -1,4 +1,4 @@
-"""The three definitions: every cell of the documented fault table, and 10,000 random pictures reckoned twice."""
+"""The three definitions: every cell of the documented fault table, and 10,000 random images reckoned twice."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_a_pass_in_which_nothing_is_shown_is_undecided_and_says_so() -> None:
     assert painted is not None
     found = expected(MUTATIONS["ss"], *painted)
     assert found.errors == Errors(None, None)
-    assert found.empty == "the picture of the seed shows nothing that its caption names"
+    assert found.empty == "the image of the seed shows nothing that its caption names"
 
 
 def test_a_triple_taken_away_between_things_that_stay_may_stay_too() -> None:
@@ -158,7 +158,7 @@ def test_what_was_changed_for_what_is_told_from_the_triples(operator: str) -> No
     )
 
 
-# Ten thousand random pictures
+# Ten thousand random images
 
 _NAMES = ("dog", "cat", "bed", "ball", "tree", "lamp", "man", "hat")
 _PREDICATES = ("on", "near", "with", "holding", "wearing")

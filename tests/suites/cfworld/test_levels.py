@@ -12,7 +12,7 @@ from salva.suites.cfworld.levels import COUNTERFACTUAL, DEDUCTION, FACTUAL, LOCK
 
 ALL, NONE, POINT = (1.0, 1.0, 1.0), (0.0, 0.0, 0.0), (0.0, 1.0, 0.0)
 WHOLE = (1.0, 0.0, 0.0)
-"""Only the picture's integrity is right."""
+"""Only the image's integrity is right."""
 
 
 def options(**given: object) -> LevelsOptions:
@@ -60,7 +60,7 @@ def test_a_picture_that_shows_the_fact_clings_to_it() -> None:
     assert [f.role for f in conclusion.failures if f.failure_type == LOCK_IN] == ["l2"]
     assert (conclusion.scores["fact_l2"], conclusion.scores["fact_l3"]) == (1.0, 0.2)
     lock_ins = [look for look in asked if look.query.questions == ("point of l1?",)]
-    assert [look.role for look in lock_ins] == ["l2", "l3"], "one more call for each picture that fails, and no other"
+    assert [look.role for look in lock_ins] == ["l2", "l3"], "one more call for each image that fails, and no other"
     _, unasked = judged(group(), {"l1": ALL, "l2": WHOLE, "l3": WHOLE}, options(lock_in=False))
     assert len(unasked) == len(asked) - 2
     _, behind = judged(group(), {"l1": NONE, "l2": WHOLE, "l3": WHOLE})
@@ -89,7 +89,7 @@ def test_a_skipped_gate_saves_the_calls_behind_it() -> None:
 def test_what_is_missing_is_no_zero() -> None:
     conclusion, _ = judged(group(), {"l1": ALL, "l2": ALL})
     assert conclusion.outcome is Outcome.UNDECIDED
-    assert "no score of l3: the picture is missing" in conclusion.reason
+    assert "no score of l3: the image is missing" in conclusion.reason
     assert conclusion.scores["gated_l2"] == 1.0
     assert "gated_l3" not in conclusion.scores
     assert conclusion.scores["missing_l3"] == 1.0

@@ -185,13 +185,13 @@ def test_complement_has_a_second_reading_without_brackets() -> None:
     bracketed = by_id("quick", "metalogic-complement-and-cat-dog", brackets="true")
     assert bracketed.findings == ()
     contradictory = by_id("quick", "metalogic-complement-or-cat-dog")
-    assert any("no picture can satisfy" in finding.sentence for finding in contradictory.findings)
+    assert any("no image can satisfy" in finding.sentence for finding in contradictory.findings)
 
 
 def test_de_morgan_comes_down_to_an_or() -> None:
     x = by_id("paper", "metalogic-de-morgan-x-dog-cow")
     assert [(finding.kind, finding.sentence) for finding in x.findings] == [
-        ("several-worlds", "not determinate: 5 worlds, so two right pictures may differ"),
+        ("several-worlds", "not determinate: 5 worlds, so two right images may differ"),
         ("reduces", "both prompts come down to dog@right | cow@left"),
         (
             "second-reading",
@@ -200,7 +200,7 @@ def test_de_morgan_comes_down_to_an_or() -> None:
         ),
     ]
     assert [finding.shared for finding in x.findings] == [
-        "not determinate: 5 worlds, so two right pictures may differ",
+        "not determinate: 5 worlds, so two right images may differ",
         "both prompts come down to e1@right | e2@left",
         "without brackets prompt b can also be read as (!!e1@right & !e2@left) | (!!e2@left & !e1@right), which is "
         "not equivalent: e1 on the right and e2 on the left tells them apart",
@@ -214,7 +214,7 @@ def test_de_morgan_has_a_second_reading_without_brackets(modifier: str) -> None:
         by_id("quick", f"metalogic-de-morgan-{modifier}-cat-dog", brackets=brackets) for brackets in ("false", "true")
     )
     (reading,) = (finding for finding in plain.findings if finding.kind == "second-reading")
-    end = "which no picture can satisfy" if modifier == "or" else "tells them apart"
+    end = "which no image can satisfy" if modifier == "or" else "tells them apart"
     assert reading.sentence.endswith(end)
     assert "second-reading" not in {finding.kind for finding in bracketed.findings}
 

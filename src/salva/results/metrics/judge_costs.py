@@ -25,7 +25,7 @@ _COLUMNS = (
 _NOTE = (
     "Verdicts of the pair arm; an answer that several verdicts rest on counts in each. Flip rate: "
     "readable answers that came out otherwise when the same question was asked again, with a 95 % interval. "
-    "Instructed: verdicts over a picture with text that tells a judge what to say; empty where nobody read."
+    "Instructed: verdicts over an image with text that tells a judge what to say; empty where nobody read."
 )
 
 

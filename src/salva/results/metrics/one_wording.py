@@ -1,4 +1,4 @@
-"""Metric: pairs of which one wording was painted and the other was refused or failed, for any suite.
+"""Metric: pairs of which one wording was generated and the other was refused or failed, for any suite.
 
 Two wordings of one meaning that a model treats so differently are a finding by themselves; no rate counts them.
 """
@@ -19,7 +19,7 @@ _MOST_ROWS = 200
 
 
 class OneWording:
-    """Pairs with one picture."""
+    """Pairs with one image."""
 
     version: ClassVar[str] = "1"
 
@@ -27,13 +27,13 @@ class OneWording:
         self._options = options
 
     def measure(self, judgements: Judgements) -> Measured:
-        """One row for every pair of which one wording has a picture and the other has none; nothing without any."""
+        """One row for every pair of which one wording has an image and the other has none; nothing without any."""
         rows: dict[tuple[str, int], tuple[Cell, ...]] = {}
         for case, verdict in judgements.pairs:
             painted = [prompt for prompt in case.prompts if prompt.role in verdict.images]
             missing = [prompt for prompt in case.prompts if prompt.role not in verdict.images]
             if verdict.outcome is Outcome.ERROR and len(painted) == len(missing) == 1:
-                why = verdict.reason.partition("was not painted: ")[2] or verdict.reason
+                why = verdict.reason.partition("was not generated: ")[2] or verdict.reason
                 row = (case.case_id, verdict.repeat, painted[0].text, missing[0].text, why)
                 rows.setdefault((case.case_id, verdict.repeat), row)
         if not rows:
@@ -43,6 +43,6 @@ class OneWording:
             title="Painted in one wording, refused or failed in the other",
             columns=("case_id", "repeat", "painted", "not_painted", "why"),
             rows=tuple(rows.values())[:_MOST_ROWS],
-            note=f"{counted(len(rows), 'pairs')}: the model painted one wording and not the other. None enters a rate.",
+            note=f"{counted(len(rows), 'pairs')}: the model generated one wording only. None enters a rate.",
         )
         return Measured(tables=(table,), numbers={"refused_one_wording": float(len(rows))})

@@ -1,7 +1,7 @@
 """Metric: what things that people and judges rated got on average, by rater.
 
 Takes the verdicts on one model; every verdict with a score `rating` counts, and apart from them every one with a
-score `label`, which is yes or no to a whole picture. Neither decides a check, so there is no rate here.
+score `label`, which is yes or no to a whole image. Neither decides a check, so there is no rate here.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _KINDS = (
         score="label",
         counted="labelled",
         table="labels",
-        title="Yes or no to whole pictures",
+        title="Yes or no to whole images",
         figure="Share of yes",
         note="The mean is the share of yes. ",
     ),

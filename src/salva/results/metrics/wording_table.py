@@ -1,4 +1,4 @@
-"""What the second wording of a case does to its picture: a table by law, and its chart."""
+"""What the second wording of a case does to its image: a table by law, and its chart."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def wording_chart(table: Table) -> Chart:
         marks=(0.0,),
         edge=_ALL,
         filters={"law": "label:law"},
-        note="Right of 0 the second wording is painted wrong more often, left of it less often.",
+        note="Right of 0 the second wording is generated wrong more often, left of it less often.",
     )
 
 

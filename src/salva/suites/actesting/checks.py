@@ -1,4 +1,4 @@
-"""Checks: the picture changes by what the caption changed by, after ACTesting.
+"""Checks: the image changes by what the caption changed by, after ACTesting.
 
 One for each kind of change: another thing (entity-change), a triple less (triple-removal), one more (triple-addition),
 other words for the same (unchanged). Boxes, and a judge's answers where there is one, come in; a conclusion goes out
@@ -46,7 +46,7 @@ from salva.suites.actesting.observing import MutationOptions
 ENTITY, RELATION = "entity_error", "relation_error"
 ENTITY_SETS, RELATION_SETS = "entity-sets", "relation-sets"
 UNTOLD = "untold_triples"
-"""Score of a verdict: the triples, of either picture, that nobody could tell."""
+"""Score of a verdict: the triples, of either image, that nobody could tell."""
 
 
 def error_score(definition: str, kind: str) -> str:
@@ -57,16 +57,16 @@ def error_score(definition: str, kind: str) -> str:
 ERROR_SCORES = tuple(error_score(definition, kind) for definition in DEFINITIONS for kind in (ENTITY, RELATION))
 
 _ERRORS = {
-    RELATION_BROKEN: "A relation that both captions say is in one of the pictures only.",
+    RELATION_BROKEN: "A relation that both captions say is in one of the images only.",
     NEW_RELATION_MISSING: "The relation that the new caption adds is not shown.",
     OLD_RELATION_STAYS: "The relation that the new caption leaves out is still shown.",
     NEW_MISSING: "The thing that the new caption adds is not shown.",
     OLD_STAYS: "The thing that the new caption leaves out is still shown.",
-    KEPT_DROPPED: "A thing that both captions name is in the seed's picture and not in the mutant's.",
-    SEED_LACKS: "A thing that both captions name is in the mutant's picture and not in the seed's.",
-    EXTRA: "A thing that no caption names is in one of the pictures only.",
-    ENTITY_SETS: "By the paper's or its program's rule, the things of the two pictures do not belong together.",
-    RELATION_SETS: "By the paper's or its program's rule, the relations of the two pictures do not belong together.",
+    KEPT_DROPPED: "A thing that both captions name is in the seed's image and not in the mutant's.",
+    SEED_LACKS: "A thing that both captions name is in the mutant's image and not in the seed's.",
+    EXTRA: "A thing that no caption names is in one of the images only.",
+    ENTITY_SETS: "By the paper's or its program's rule, the entities of the two images do not belong together.",
+    RELATION_SETS: "By the paper's or its program's rule, the relations of the two images do not belong together.",
 }
 """Most specific first."""
 
@@ -105,7 +105,7 @@ class EntityChange:
         return with_checks(looks, case, roles, self._options)
 
     def judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
-        """Hold the change of the pictures against the change of the captions."""
+        """Hold the change of the images against the change of the captions."""
         return with_notes(self._judge(case, observations), observations)
 
     def _judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
@@ -169,11 +169,11 @@ class TripleAddition(EntityChange):
 
 
 class Unchanged(EntityChange):
-    """Check: other words for the same, and the same picture (the synonym baseline)."""
+    """Check: other words for the same, and the same image (the synonym baseline)."""
 
     version: ClassVar[str] = "2"
     operators: ClassVar[tuple[str, ...]] = (SS,)
-    about: ClassVar[About] = _about("the picture changed with a synonym")
+    about: ClassVar[About] = _about("the image changed with a synonym")
 
 
 def _mutation(case: Case) -> Mutation:
@@ -186,7 +186,7 @@ def _role(case: Case, whose: str) -> str:
 
 
 def _scores(case: Case, looked: Sequence[seeing.Need], by_definition: Mapping[str, Errors]) -> dict[str, float]:
-    """The errors, and of each picture how much of its own caption it shows."""
+    """The errors, and of each image how much of its own caption it shows."""
     mutation = _mutation(case)
     scores: dict[str, float] = {}
     for definition, errors in by_definition.items():
@@ -208,7 +208,7 @@ def _scores(case: Case, looked: Sequence[seeing.Need], by_definition: Mapping[st
 
 
 def _set_failures(case: Case, errors: Errors, looked: Sequence[seeing.Need], definition: str) -> list[Failure]:
-    """What the sets of the two pictures are, where a rule over sets says that they do not belong together."""
+    """What the sets of the two images are, where a rule over sets says that they do not belong together."""
     seed, mutant = (look.picture for look in looked)
     is_program = definition == RELEASED
     things = [_listed(p.strongest if is_program else p.entities) for p in (seed, mutant)]
@@ -221,7 +221,7 @@ def _set_failures(case: Case, errors: Errors, looked: Sequence[seeing.Need], def
         Failure(
             failure_type=error,
             role="",
-            message=f"{before} in the seed's picture, {now} in the mutant's, by the rule for {operator} ({definition})",
+            message=f"{before} in the seed's image, {now} in the mutant's, by the rule for {operator} ({definition})",
             expected=before,
             seen=now,
         )
@@ -241,4 +241,4 @@ def _why_untold(looked: Sequence[seeing.Need]) -> str:
     if not untold:
         return "the captions say nothing that could be wrong"
     more = f" (and {len(untold) - 1} more)" if len(untold) > 1 else ""
-    return f"nobody could tell whether a picture shows {untold[0]}{more}"
+    return f"nobody could tell whether an image shows {untold[0]}{more}"

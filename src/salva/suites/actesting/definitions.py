@@ -1,6 +1,6 @@
-"""When a mutant's image fails: three definitions over the same two pictures.
+"""When a mutant's image fails: three definitions over the same two images.
 
-`expected` is ours: the picture changes by what the caption changed by, and by nothing else. `paper` is equations 7 to
+`expected` is ours: the image changes by what the caption changed by, and by nothing else. `paper` is equations 7 to
 14 of ACTesting to the letter, over sets of classes and of predicates. `released` is what the paper's program checks.
 Sets come in, errors go out; nothing is known of boxes, judges or verdicts.
 """
@@ -33,14 +33,14 @@ _USUAL_CUT = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeenPicture:
-    """What was seen of one picture."""
+    """What was seen of one image."""
 
     entities: frozenset[str]
-    """Classes of the things that count."""
+    """Classes of the entities that count."""
     doubtful: frozenset[str] = frozenset()
     """Those among them that nobody is sure of."""
     triples: Mapping[Triple, bool | None]
-    """Every triple of either caption, and whether the picture shows it; None where nobody could tell."""
+    """Every triple of either caption, and whether the image shows it; None where nobody could tell."""
     relations: tuple[Triple, ...] | None
     """All that is related in it, the strongest first; None where that is not known of every triple."""
     strongest: frozenset[str]
@@ -50,7 +50,7 @@ class SeenPicture:
 
 
 class Errors(NamedTuple):
-    """Whether the things and the relations of a pair are wrong; None where nobody can tell."""
+    """Whether the entities and the relations of a pair are wrong; None where nobody can tell."""
 
     entity: bool | None
     relation: bool | None
@@ -62,7 +62,7 @@ class Departure:
 
     kind: str
     role: str
-    """Whose picture shows it: "seed" or "mutant"."""
+    """Whose image shows it: "seed" or "mutant"."""
     what: str
     """The class, or the predicate."""
     words: str
@@ -78,7 +78,7 @@ class Expectation:
     asks_relations: bool = True
     """Whether the captions say anything of relations that could be wrong."""
     empty: str = ""
-    """Why a pair without a fault is no success: a picture that shows nothing of what its caption names."""
+    """Why a pair without a fault is no success: an image that shows nothing of what its caption names."""
 
 
 def expected(
@@ -107,7 +107,7 @@ def expected(
 
 
 def paper(mutation: Mutation, seed: SeenPicture, mutant: SeenPicture, *, tolerance: int = 0) -> Errors:
-    """Equations 7 to 14; of two operators, which the paper leaves open: some picture between fits both of them."""
+    """Equations 7 to 14; of two operators, which the paper leaves open: some image between fits both of them."""
     seed_r, mutant_r = (_predicates(picture.relations) for picture in (seed, mutant))
     relation = None
     if seed_r is not None and mutant_r is not None:
@@ -176,11 +176,11 @@ def _departed_entity(
         )
     if name not in kept:
         role, other = ("seed", "mutant") if is_wanted else ("mutant", "seed")
-        words = f"{name} is there, which no caption names and the picture of the {other} caption does not show"
+        words = f"{name} is there, which no caption names and the image of the {other} caption does not show"
         return Departure(kind=EXTRA, role=role, what=name, words=words)
     if is_wanted:
         return Departure(kind=KEPT_DROPPED, role="mutant", what=name, words=f"no {name}, which both captions name")
-    words = f"no {name}, which both captions name and the picture of the mutant shows"
+    words = f"no {name}, which both captions name and the image of the mutant shows"
     return Departure(kind=SEED_LACKS, role="seed", what=name, words=words)
 
 
@@ -211,7 +211,7 @@ def _held(mutation: Mutation, seed: SeenPicture, mutant: SeenPicture) -> Iterato
 
 
 _WORDS = {
-    RELATION_BROKEN: "only the other picture shows {}, which both captions say",
+    RELATION_BROKEN: "only the other image shows {}, which both captions say",
     NEW_RELATION_MISSING: "not {}, which the caption now says",
     OLD_RELATION_STAYS: "{}, which the caption no longer says",
 }
@@ -226,7 +226,7 @@ def _told(n_wrong: int, n_unsure: int, tolerance: int) -> bool | None:
 def _empty(mutation: Mutation, seed: SeenPicture, mutant: SeenPicture) -> str:
     for pool, picture, name in ((mutation.seed, seed, "seed"), (mutation.mutant, mutant, "mutant")):
         if not picture.entities & {*pool.entities}:
-            return f"the picture of the {name} shows nothing that its caption names"
+            return f"the image of the {name} shows nothing that its caption names"
     return ""
 
 

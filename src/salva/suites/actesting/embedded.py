@@ -38,7 +38,7 @@ def embedded_captions() -> Iterator[tuple[str, str]]:
 
 def _caption(form: str, rng: random.Random) -> str:
     things = [with_article(thing) for thing in rng.sample(_THINGS, 4)]
-    # Two relations on one axis could ask for a row too long for a picture; on two they never crowd.
+    # Two relations on one axis could ask for a row too long for an image; on two they never crowd.
     across, along = rng.choice(("left_of", "right_of")), rng.choice(("above", "below"))
     first, second = rng.sample((across, along), 2)
     a, b, c, _ = things

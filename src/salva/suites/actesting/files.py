@@ -37,7 +37,7 @@ class Caption:
     """A caption of a file."""
 
     image: str
-    """The picture it was written for; its place in the file where none is named."""
+    """The image it was written for; its place in the file where none is named."""
     text: str
 
 

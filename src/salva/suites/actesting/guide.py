@@ -23,7 +23,7 @@ _QUERY = """
     WHERE v.arm = ? ORDER BY v.case_id, v.repeat, v.model, v."check", v.observers
 """
 _Row = tuple[str, tuple[str, ...], bool]
-"""A thing, the predicates at its place, and whether the pictures matched."""
+"""A thing, the predicates at its place, and whether the images matched."""
 
 
 def read_guide(path: str) -> dict[tuple[str, str], float]:

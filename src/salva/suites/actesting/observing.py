@@ -34,11 +34,11 @@ _FINITE = {"has": "that has", "wears": "that wears", "says": "that says", "eats"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MutationOptions(AskingOptions):
-    """How two pictures are held against a mutation."""
+    """How two images are held against a mutation."""
 
     definition: str = option(
         EXPECTED,
-        "Which of the three definitions leads; all of them are computed. expected: the picture changes by what the "
+        "Which of the three definitions leads; all of them are computed. expected: the image changes by what the "
         "caption changed by. paper: equations 7 to 14. released: what the paper's program checks.",
         choices=DEFINITIONS,
     )
@@ -53,7 +53,7 @@ class MutationOptions(AskingOptions):
     )
     top_relations: ClassVar[int] = 20
     side: int = option(
-        0, "The detector sees pictures scaled to a square of this many pixels, 512 as published; 0: as they are."
+        0, "The detector sees images scaled to a square of this many pixels, 512 as published; 0: as they are."
     )
     merge_iou: ClassVar[float] = 0.7
     threshold: float | None = option(None, "Boxes with a lower score do not count; unset, as the detector states.")
@@ -80,7 +80,7 @@ def focal_triples(mutation: Mutation) -> tuple[Triple, ...]:
 
 
 def boxes_query(mutation: Mutation, side: int = 0) -> Query:
-    """What the detector is asked: the things of either caption."""
+    """What the detector is asked: the entities of either caption."""
     names = {*mutation.seed.entities, *mutation.mutant.entities}
     return Query(role="detector", labels=tuple(sorted(names)), side=side)
 
@@ -99,7 +99,7 @@ def questions(mutation: Mutation) -> list[Query]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Need:
-    """One picture as the definitions see it, and how sure of it the detector was."""
+    """One image as the definitions see it, and how sure of it the detector was."""
 
     picture: SeenPicture
     mean_score: float | None
@@ -109,8 +109,8 @@ class Need:
 
 
 def see(mutation: Mutation, sight: ImageObservations, options: MutationOptions) -> Need | str:
-    """What was seen of one picture, or why nobody can tell."""
-    # Not by boxes_query: two pictures of one caption are compared by what was asked about both captions.
+    """What was seen of one image, or why nobody can tell."""
+    # Not by boxes_query: two images of one caption are compared by what was asked about both captions.
     looked = ((query, seen) for query, seen in sight.seen.items() if isinstance(seen, Detections))
     query, boxes = next(looked, (None, None))
     if query is None or boxes is None:
@@ -181,12 +181,12 @@ def _told(
 
 
 def _shown(triples: Mapping[Triple, bool | None]) -> tuple[Triple, ...] | None:
-    """The triples that a picture shows; None where that is not known of all."""
+    """The triples that an image shows; None where that is not known of all."""
     return None if None in triples.values() else tuple(triple for triple, holds in triples.items() if holds)
 
 
 def _holds(triple: Triple, seen: Sequence[PlacedEntity], doubt: float, sight: ImageObservations) -> bool | None:
-    """Whether a picture shows a triple; None where nobody could tell."""
+    """Whether an image shows a triple; None where nobody could tell."""
     if is_geometric(triple.predicate):
         by_all, by_sure = (_placed(triple, _by_label(seen, least)) for least in (0.0, doubt))
         return by_all if by_all == by_sure else None

@@ -160,7 +160,7 @@ def _worded(operator: str, tally: Tally) -> str:
 
 
 def _own_names(corpus: Corpus) -> str:
-    """How many of the things that captions name are none of the classes that scene-graph models know."""
+    """How many of the entities that captions name are none of the classes that scene-graph models know."""
     named = sum(corpus.standing.values(), Counter[str]())
     own = {name: n for name, n in named.items() if name not in VG_THINGS}
     return (

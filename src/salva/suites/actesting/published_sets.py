@@ -1,6 +1,6 @@
 """Writes the published sets.
 
-A JSON list a set (image_id, caption, classes, triples, and what its operator changed), pictures as
+A JSON list a set (image_id, caption, classes, triples, and what its operator changed), images as
 <model>/<set>/<image_id>_<repeat>.png. What is written here `suite.path` and `folder/` read again.
 """
 
@@ -28,7 +28,7 @@ from salva.suites.actesting.files import SEEDS, SETS
 
 
 def mutant_rows(cases: Iterable[Case]) -> Iterator[list[Cell]]:
-    """The changed captions as a file of prompts, for `salva write paraphrases`; prompts beside them are none."""
+    """The changed captions as a file of prompts, for `salva write paraphrases`; prompts with them are none."""
     cases = list(cases)
     mutants = [case for case in cases if case.mutation is not None] or cases
     yield ["prompt", "image_id", "operator"]
@@ -37,7 +37,7 @@ def mutant_rows(cases: Iterable[Case]) -> Iterator[list[Cell]]:
 
 
 class PublishedSets:
-    """A folder: the sets of captions and the pictures of each, as the published program keeps them."""
+    """A folder: the sets of captions and the images of each, as the published program keeps them."""
 
     version: ClassVar[str] = "1"
     about: ClassVar[About] = About(case_rows=mutant_rows)

@@ -1,8 +1,8 @@
-"""Suite: does a small change of a caption change just that in the picture? After ACTesting.
+"""Suite: does a small change of a caption change just that in the image? After ACTesting.
 
 Captions come from a file, from the published sets, or from pocket's world; each is taken apart into a pool of things
 and triples, and each operator makes one mutant of it. A case is a caption and one mutant. Knows nothing of models,
-pictures or judges.
+images or judges.
 """
 
 from __future__ import annotations

@@ -17,13 +17,13 @@ NAMES = ("Mercury", "Neptune", "Earth", "Sydney", "London", "New York")
 
 
 def point_question(point: str, nearly: str = NEARLY, missed: str = NOT_SHOWN) -> Question:
-    """Whether a picture shows the assessment point, the whole of it."""
+    """Whether an image shows the assessment point, the whole of it."""
     said = _inside(point)
     return question(POINT, f"Is it plain to see that {said}?", {1.0: _sentence(point), 0.5: nearly, 0.0: missed})
 
 
 def integrity_question(things: str) -> Question:
-    """Whether the things of the prompt are whole; things: "the bowl and the marbles"."""
+    """Whether the entities of the prompt are whole; things: "the bowl and the marbles"."""
     criteria = {
         1.0: "All of them are there, whole and easy to recognise, in any style.",
         0.5: "All of them are there; one small part is blurred or misshapen.",

@@ -31,19 +31,19 @@ _LEVELS = """You write prompts that test text-to-image models. Given a disciplin
 l1, the fact, as the world is; l2, the same scene under a changed law, with the visible outcome said in full; l3, the
 same scene and law as l2 with no word of the outcome; denorm, l2 once more with the law word for word, and with the
 telling nouns of the outcome described instead of named. Each of l1 and l2 has an assessment point: one sentence that
-says what a picture must show.
-Four criteria: (1) the point is seen at a glance in one still picture; (2) the outcome follows by reasoning from the
+says what an image must show.
+Four criteria: (1) the point is seen at a glance in one still image; (2) the outcome follows by reasoning from the
 changed law and is no matter of style; (3) nothing unsafe, nobody hurt, no deformed bodies; (4) correct at the level of
 a middle school. Plain English, ASCII, one or two sentences a prompt.
 Reply with one JSON object: {"id": "two-or-three-words", "category": "the topic in one or two words",
 "l1": {"prompt": "...", "point": "..."}, "l2": {"prompt": "...", "point": "..."}, "l3": {"prompt": "..."},
 "denorm": "..."}"""
-_QUESTIONS = """You write questions by which a picture is graded from 0 to 1. Given the prompts and points of two
-levels, write three questions for each. integrity: are the things that the prompt names there, whole and recognisable,
-in any style. point: does the picture show the assessment point; everything the point says, in its own words, in this
+_QUESTIONS = """You write questions by which an image is graded from 0 to 1. Given the prompts and points of two
+levels, write three questions for each. integrity: are the entities that the prompt names there, whole and recognisable,
+in any style. point: does the image show the assessment point; everything the point says, in its own words, in this
 one question. logic: do the surroundings of the main subject follow the law; at l1 the laws of our world, at l2 the
 changed law, so the two must differ. Each has a sentence for 1, for 0.5 and for 0. 0.5 is hard to get: only for a
-picture that is all but right.
+image that is all but right.
 Reply with one JSON object: {"l1": {"integrity": {"question": "...?", "1": "...", "0.5": "...", "0": "..."},
 "point": {...}, "logic": {...}}, "l2": {"integrity": {...}, "point": {...}, "logic": {...}}}"""
 

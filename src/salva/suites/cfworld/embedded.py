@@ -114,7 +114,7 @@ def _group(
     old: str,
     things: tuple[str, str],
 ) -> Group:
-    """A group from a fact and a law: prompt, point, what is painted, and what the point means.
+    """A group from a fact and a law: prompt, point, what is generated, and what the point means.
 
     old: what is left of the old law is gone.
     """

@@ -57,7 +57,7 @@ class Read(NamedTuple):
     entries: list[Entry]
     """Groups and probes, each with what was found wrong with it."""
     findings: tuple[Finding, ...]
-    """What was found wrong with the files themselves, whatever part of them is painted."""
+    """What was found wrong with the files themselves, whatever part of them is generated."""
 
 
 def read_files(paths: Sequence[str]) -> Read:

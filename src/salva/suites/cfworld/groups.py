@@ -2,7 +2,7 @@
 
 A group says a fact (l1), its counterfactual with the outcome told (l2), and the same without it (l3). A probe sets
 facts against counterfactuals of one symbolic rule, or a common pair of things against a rare one. Knows nothing of
-where the texts come from, nor of models, pictures and judges.
+where the texts come from, nor of models, images and judges.
 
 One object a line:
 
@@ -28,7 +28,7 @@ from salva.logic.notation import parse
 from salva.messages import message
 
 INTEGRITY, POINT, LOGIC = "integrity", "point", "logic"
-"""The three dimensions: the picture is whole, it shows the assessment point, its surroundings follow the same law."""
+"""The three dimensions: the image is whole, it shows the assessment point, its surroundings follow the same law."""
 KINDS = (INTEGRITY, POINT, LOGIC)
 WEIGHTS: Mapping[str, float] = {INTEGRITY: 3.0, POINT: 15.0, LOGIC: 8.0}
 """The weights of the published questions."""
@@ -43,7 +43,7 @@ RULE, ATTRIBUTE = "rule", "attribute"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Level:
-    """One prompt, what its picture must show, and the questions that ask for it."""
+    """One prompt, what its image must show, and the questions that ask for it."""
 
     prompt: str
     point: str = ""

@@ -1,8 +1,8 @@
-"""Check: a fact, its counterfactual said and its counterfactual to be deduced are all painted, after CF-World.
+"""Check: a fact, its counterfactual said and its counterfactual to be deduced are all generated, after CF-World.
 
-Takes a judge's grades of the pictures of one group, gives S of every level, shuts L2 and L3 behind L1's gate, and says
-of a group that breaks which level failed, and whether the picture clung to the fact. Pure: no model, no disk, no clock.
-A picture or reply that is missing is no zero unless check.missing says so.
+Takes a judge's grades of the images of one group, gives S of every level, shuts L2 and L3 behind L1's gate, and says
+of a group that breaks which level failed, and whether the image clung to the fact. Pure: no model, no disk, no clock.
+An image or reply that is missing is no zero unless check.missing says so.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ class LevelsOptions(AskingOptions):
 
     mean: str = option(
         DIMENSIONS,
-        "A picture's score: by the three dimensions as the paper says, or by question as its program does.",
+        "An image's score: by the three dimensions as the paper says, or by question as its program does.",
         choices=(DIMENSIONS, QUESTIONS),
     )
     missing: str = option(
         EXCLUDE,
-        "A picture that was not painted or a reply nobody could read: leave it out and count it, or score it zero.",
+        "An image that was not generated or a reply nobody could read: leave it out and count it, or score it zero.",
         choices=(EXCLUDE, ZERO),
     )
     gate: str = option(
@@ -51,7 +51,7 @@ class LevelsOptions(AskingOptions):
     )
     gate_at: ClassVar[float] = 0.5
     pass_: ClassVar[float] = 0.5
-    lock_in: bool = option(True, "Ask L1's question about L2 and L3 pictures that fail: one more call for each.")
+    lock_in: bool = option(True, "Ask L1's question about L2 and L3 images that fail: one more call for each.")
     rubrics: str = option(
         "both",
         "How strictly levels are graded: facts more kindly (levels), all alike (one), or L1 in both ways.",
@@ -64,16 +64,16 @@ class LevelsOptions(AskingOptions):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Graded:
-    """What a judge made of the pictures of a group."""
+    """What a judge made of the images of a group."""
 
     scores: dict[str, float] = field(default_factory=dict)
     """S by role."""
     problems: dict[str, str] = field(default_factory=dict)
-    """Why a picture has no score, by role."""
+    """Why an image has no score, by role."""
 
 
 class Levels:
-    """Check: a group is painted at all its levels."""
+    """Check: a group is generated at all its levels."""
 
     version: ClassVar[str] = "2"
     about: ClassVar[About] = About(
@@ -100,7 +100,7 @@ class Levels:
     def needs(
         self, case: Case, roles: Collection[str], observations: Mapping[str, ImageObservations]
     ) -> Sequence[Need]:
-        """The own questions of every picture; then L1's of those that fail."""
+        """The own questions of every image; then L1's of those that fail."""
         looks = [look for look in self._first(case, observations) if look.role in observations]
         if any(sight.seen for sight in observations.values()):
             looks += self._lock_ins(case, observations)
@@ -119,7 +119,7 @@ class Levels:
         return looks
 
     def _lock_ins(self, case: Case, observations: Mapping[str, ImageObservations]) -> list[Need]:
-        """Whether pictures that fail show the fact; where that fails too, nobody can tell."""
+        """Whether images that fail show the fact; where that fails too, nobody can tell."""
         asked = self._fact_query(case)
         if not self._options.lock_in or asked is None or not self._is_open(case, observations):
             return []
@@ -131,8 +131,8 @@ class Levels:
         ]
 
     def query(self, case: Case, prompt: Prompt, rubric: str = "") -> Query:
-        """How a judge is asked about the picture of a prompt; rubric: another than its level has."""
-        # A prompt without its telling nouns asks for the picture of L2, and is held to the very same question.
+        """How a judge is asked about the image of a prompt; rubric: another than its level has."""
+        # A prompt without its telling nouns asks for the image of L2, and is held to the very same question.
         text = case.prompt("l2").text if prompt.role == DENORM else prompt.text
         by_level = _KIND if prompt.role == "l1" and self._options.rubrics != ONE_RUBRIC else _STRICT
         return grade_query(text, prompt.questions, rubric or by_level)
@@ -149,7 +149,7 @@ class Levels:
         graded = _Graded()
         for prompt in case.prompts:
             answer = _seen(observations, prompt.role, self.query(case, prompt))
-            grades = grades_of(answer, prompt.questions) if prompt.role in observations else "the picture is missing"
+            grades = grades_of(answer, prompt.questions) if prompt.role in observations else "the image is missing"
             if isinstance(grades, str):
                 graded.problems[prompt.role] = grades
             else:
@@ -175,7 +175,7 @@ class Levels:
             reason = "; ".join(f"no score of {role}: {why}" for role, why in missing.items())
             return Conclusion(outcome=Outcome.UNDECIDED, scores=scores, reason=reason)
         if absent := [level for level in LEVELS if level not in {prompt.role for prompt in case.prompts}]:
-            reason = f"the group has no prompt or no questions for {', '.join(absent)}, which were not painted"
+            reason = f"the group has no prompt or no questions for {', '.join(absent)}, which were not generated"
             return Conclusion(outcome=Outcome.UNDECIDED, scores=scores, reason=reason)
         failures = self._failures(case, observations, given)
         outcome = Outcome.FAIL if failures else Outcome.PASS
@@ -188,7 +188,7 @@ class Levels:
         )
 
     def _skipped(self, case: Case, graded: _Graded) -> set[str]:
-        """The pictures that nobody was asked about because the gate is shut."""
+        """The images that nobody was asked about because the gate is shut."""
         is_shut = graded.scores.get("l1", 1.0) < self._options.gate_at
         if self._options.gate != SKIP or not is_shut:
             return set()
@@ -197,7 +197,7 @@ class Levels:
     def _asides(
         self, case: Case, observations: Mapping[str, ImageObservations], given: Mapping[str, float]
     ) -> dict[str, float]:
-        """The dimensions of every picture, L1 by the rubric of the others, and whether pictures show the fact."""
+        """The dimensions of every image, L1 by the rubric of the others, and whether images show the fact."""
         asides: dict[str, float] = {}
         for prompt in case.prompts:
             grades = grades_of(_seen(observations, prompt.role, self.query(case, prompt)), prompt.questions)
@@ -216,7 +216,7 @@ class Levels:
         return asides
 
     def _fits_fact(self, case: Case, observations: Mapping[str, ImageObservations], role: str) -> float | None:
-        """How far a picture shows L1's point; None where nobody was asked or the reply cannot be read."""
+        """How far an image shows L1's point; None where nobody was asked or the reply cannot be read."""
         asked, points = self._fact_query(case), _points(case.prompt("l1").questions)
         grades = grades_of(_seen(observations, role, asked), points) if asked is not None else ""
         return None if isinstance(grades, str) else picture_score(points, grades, QUESTIONS)
@@ -235,7 +235,7 @@ class Levels:
         for role in ("l2", "l3"):
             fits = self._fits_fact(case, observations, role)
             if fits is not None and fits >= mark and given.get(role, 0.0) < mark:
-                message = f"the picture of {role} shows what {case.prompt('l1').text!r} asks for ({fits:.2f})"
+                message = f"the image of {role} shows what {case.prompt('l1').text!r} asks for ({fits:.2f})"
                 failures.append(Failure(failure_type=LOCK_IN, role=role, message=message, seen=f"{fits:.2f}"))
         return failures
 

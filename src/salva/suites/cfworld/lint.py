@@ -37,7 +37,7 @@ believes feels hears hear heard imagines loud maybe melody might noise perhaps p
 smell smells sound sounds taste tastes thinks wishes
 """
 UNSAFE, UNSEEN = frozenset(_UNSAFE.split()), frozenset(_UNSEEN.split())
-"""Words that no prompt may say; words for what one still picture cannot show, and those that leave a point open."""
+"""Words that no prompt may say; words for what one still image cannot show, and those that leave a point open."""
 STYLE = frozenset(
     ("aesthetic", "artistic", "cartoonish", "impressionist", "mood", "photorealistic", "style", "stylized")
 )
@@ -111,7 +111,7 @@ def _level(name: str, level: Level, kinds: tuple[str, ...]) -> _Found:
         yield from _length(f"{name}'s {what}", text, limits)
     for word in words(level.point):
         if word in UNSEEN:
-            yield "not-visible", f"{name}'s point says {word!r}, which no still picture shows"
+            yield "not-visible", f"{name}'s point says {word!r}, which no still image shows"
         if word in STYLE:
             yield "style-only", f"{name}'s point says {word!r}: a style, and nothing that follows from a law"
     yield from _questions(name, level, kinds)

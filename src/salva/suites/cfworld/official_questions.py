@@ -78,7 +78,7 @@ def read_level(said: Json) -> str:
 
 
 def several_integrity(questions: Sequence[Question], where: str) -> list[Finding]:
-    """Whether a picture is asked more than once about its integrity."""
+    """Whether an image is asked more than once about its integrity."""
     n = sum(question.kind == INTEGRITY for question in questions)
     return [gap("several-integrity", f"{where}: {n} of them")] if n > 1 else []
 

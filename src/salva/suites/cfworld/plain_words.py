@@ -17,7 +17,7 @@ around as at away back be been before behind below beneath beside between both b
 did do does done down draw each either even ever every everything far fast few first for from full fully give gives go
 goes gone had has have here him his how however i if image imagine in inside instead into is it its just keep keeps
 last left less like long look looks made make makes many may more most much must near nearly neither never no nobody
-none nor not nothing now of off on once one only onto or other others our out over own paint part past picture place
+none nor not nothing now of off on once one only onto or other others our out over own paint part past image place
 plain put puts right same seen seem set show shown shows side sides so some something stand stands still such suppose
 than that the their them then there these they thing things this those three through to together too towards turn
 turned turns two under unlike until up upon very was way we well were what when where which while who whole whom whose

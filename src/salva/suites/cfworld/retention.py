@@ -1,7 +1,7 @@
-"""Check: what a model paints of a fact it paints of its counterfactual too: the probes of CF-World.
+"""Check: what a model generates of a fact it generates of its counterfactual too: the probes of CF-World.
 
-Takes a judge's grades of the pictures of one rule or pair, gives the mean score of facts and of counterfactuals.
-Pure: no model, no disk, no clock. Some pictures may be missing; a mean is over those that are there.
+Takes a judge's grades of the images of one rule or pair, gives the mean score of facts and of counterfactuals.
+Pure: no model, no disk, no clock. Some images may be missing; a mean is over those that are there.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ class RetentionOptions(AskingOptions):
     """How grades become a verdict."""
 
     mean: str = option(
-        DIMENSIONS, "A picture's score: by dimension or by question, as for levels.", choices=(DIMENSIONS, QUESTIONS)
+        DIMENSIONS, "An image's score: by dimension or by question, as for levels.", choices=(DIMENSIONS, QUESTIONS)
     )
     missing: str = option(
         EXCLUDE,
-        "A picture that was not painted or a reply nobody could read: leave it out and count it, or score it zero.",
+        "An image that was not generated or a reply nobody could read: leave it out and count it, or score it zero.",
         choices=(EXCLUDE, ZERO),
     )
     pass_: ClassVar[float] = 0.5
@@ -45,15 +45,15 @@ class RetentionOptions(AskingOptions):
 
 
 class Retention:
-    """Check: counterfactuals of a rule or pair are painted as its facts are."""
+    """Check: counterfactuals of a rule or pair are generated as its facts are."""
 
     version: ClassVar[str] = "2"
     about: ClassVar[About] = About(
         needs_roles=("judge",),
         takes_gaps=True,
         failure_types={
-            FACTUAL: "The pictures of the facts fall short.",
-            COUNTERFACTUAL: "The pictures of the counterfactuals fall short.",
+            FACTUAL: "The images of the facts fall short.",
+            COUNTERFACTUAL: "The images of the counterfactuals fall short.",
         },
         broken="probes failed",
     )
@@ -69,7 +69,7 @@ class Retention:
     def needs(
         self, case: Case, roles: Collection[str], observations: Mapping[str, ImageObservations]
     ) -> Sequence[Need]:
-        """The question of every picture."""
+        """The question of every image."""
         looks = [Need(role=p.role, query=query_for(case, p)) for p in case.prompts if p.role in observations]
         return with_checks(looks, case, roles, self._options)
 
@@ -115,7 +115,7 @@ class Retention:
 
 
 def query_for(case: Case, prompt: Prompt) -> Query:
-    """How a judge is asked about the picture of a prompt."""
+    """How a judge is asked about the image of a prompt."""
     return own_query(prompt, "strict" if case.labels.get("part") == RULE else "steps")
 
 

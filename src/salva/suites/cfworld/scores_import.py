@@ -1,6 +1,6 @@
 """Importer: score files as CF-World's program writes them, one entry a question, read into cases and verdicts.
 
-Grades come in, judged by the suite's own checks; no picture is needed and nobody is called. A picture that the
+Grades come in, judged by the suite's own checks; no image is needed and nobody is called. An image that the
 program scored zero because it was missing, or because no reply could be read, is missing here too.
 """
 
@@ -35,7 +35,7 @@ from salva.suites.cfworld.official_questions import kind_of
 from salva.suites.cfworld.retention import CF, FACT, Retention, RetentionOptions, query_for
 
 _UNSEEN = re.compile(r"\A\W*(?:image missing|api failed|failed|parsing error|skipped)", re.IGNORECASE)
-"""How the program explains a zero that nobody gave: a picture, a reply or a try that there was not."""
+"""How the program explains a zero that nobody gave: an image, a reply or a try that there was not."""
 _FILE = re.compile(r"(?:_(?:gemini|qwen\w*|gpt\w*|eval|scores?|results?))+\Z", re.IGNORECASE)
 _FOLDER = re.compile(r"\A(?:gemini|qwen[\w.]*|gpt4?o?)-", re.IGNORECASE)
 _NO_IMAGE = ImageRef(image_id="", width=0, height=0)
@@ -48,19 +48,19 @@ class ScoresOptions:
 
     mean: str = option(
         DIMENSIONS,
-        "A picture's score: by dimension, or by question as the program has it.",
+        "An image's score: by dimension, or by question as the program has it.",
         choices=(DIMENSIONS, QUESTIONS),
     )
     missing: str = option(
         EXCLUDE,
-        "A picture or reply that was missing: leave it out, or zero as the program has it.",
+        "An image or reply that was missing: leave it out, or zero as the program has it.",
         choices=(EXCLUDE, ZERO),
     )
 
 
 @dataclass(slots=True)
 class _Pictures:
-    """The entries of one case, by the role of the picture they are about."""
+    """The entries of one case, by the role of the image they are about."""
 
     labels: dict[str, str]
     rows: dict[str, list[Row]] = field(default_factory=dict)
@@ -124,7 +124,7 @@ class ScoresImport:
         return Retention(self._retention).judge(case, observations)
 
     def _seen(self, case_id: str, pictures: _Pictures) -> tuple[Case, dict[str, ImageObservations]]:
-        """The case that entries are about, and what a judge said of its pictures; missing ones are not there."""
+        """The case that entries are about, and what a judge said of its images; missing ones are not there."""
         is_levels = pictures.labels["part"] == "levels"
         order = (
             [r for r in LEVELS if r == "l1" or r in pictures.rows] if is_levels else sorted(pictures.rows, reverse=True)
@@ -177,7 +177,7 @@ def _rows(path: Path, problems: list[Flaw]) -> list[Row]:
 
 
 def _sorted_in(rows: Sequence[Row], path: Path, problems: list[Flaw]) -> dict[str, _Pictures]:
-    """The entries of a file by case and picture."""
+    """The entries of a file by case and image."""
     cases: dict[str, _Pictures] = {}
     discipline = _FILE.sub("", path.stem)
     for number, row in enumerate(rows, 1):
@@ -200,7 +200,7 @@ def _sorted_in(rows: Sequence[Row], path: Path, problems: list[Flaw]) -> dict[st
 
 
 def _role(row: Row) -> str:
-    """Which picture of a probe an entry is about."""
+    """Which image of a probe an entry is about."""
     is_fact = _text(row, "category").lower() in FACTS
     return f"{FACT if is_fact else CF}{_slug(_text(row, 'source_id') or _text(row, 'id'))}"
 

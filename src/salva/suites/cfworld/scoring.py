@@ -17,7 +17,7 @@ from salva.logic.notation import parse
 
 
 def grade_query(text: str, questions: Sequence[Question], rubric: str) -> Query:
-    """How a judge is asked to grade a picture: all its questions at once, each with its criteria."""
+    """How a judge is asked to grade an image: all its questions at once, each with its criteria."""
     formulas = tuple(question.formula for question in questions)
     has_formulas = all(formulas)
     things = sorted({name for formula in formulas for name in entities(parse(formula))}) if has_formulas else []
@@ -72,5 +72,5 @@ def reasons_of(answer: object, questions: Sequence[Question], kind: str) -> str:
 
 
 def own_query(prompt: Prompt, rubric: str) -> Query:
-    """How a judge is asked about the picture of a prompt by its own questions."""
+    """How a judge is asked about the image of a prompt by its own questions."""
     return grade_query(prompt.text, prompt.questions, rubric)

@@ -1,7 +1,7 @@
-"""Suite: is a world painted whose laws were changed, when the outcome is said and when it must be deduced?
+"""Suite: is a world generated whose laws were changed, when the outcome is said and when it must be deduced?
 
 Groups of three levels, and probes, from CF-World's files, from our own starter set or from pocket's world become cases
-after one pattern. Knows nothing of models, pictures or judges.
+after one pattern. Knows nothing of models, images or judges.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _QUICK_PER_CATEGORY = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CfWorldOptions:
-    """Where the groups are, and which part of them is painted."""
+    """Where the groups are, and which part of them is generated."""
 
     path: tuple[str, ...] = option(
         (),
@@ -91,12 +91,12 @@ class CfWorld:
                 )
             )
         chosen = _few_of_each(_named(cases)) if size == "quick" else _named(cases)
-        # What cannot be painted at all is told with the first of the others.
+        # What cannot be generated at all is told with the first of the others.
         lost = [f for entry, case in made if case is None and _is_of(entry, part) for f in entry.findings]
         return iter([replace(chosen[0], findings=(*of_files, *lost, *chosen[0].findings)), *chosen[1:]])
 
     def remarks(self, size: str) -> Iterator[str]:
-        """What is missing or odd in all of suite.path, whichever groups of it are painted."""
+        """What is missing or odd in all of suite.path, whichever groups of it are generated."""
         counts = Counter(finding.kind for finding in self._gaps()) if self._options.path and size != "embedded" else {}
         if counts:
             told = ", ".join(f"{kind} {n}" for kind, n in sorted(counts.items()))

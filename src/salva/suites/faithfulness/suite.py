@@ -207,7 +207,7 @@ def _fill(template: Template, options: FaithfulnessOptions, rng: random.Random) 
 
 
 def _orders(dimension: str, nouns: Sequence[str], things: Sequence[str], is_coloured: bool) -> dict[str, str]:
-    """{first12}, {then21} and so on; a relation holds between bare nouns, so colours are said beside it."""
+    """{first12}, {then21} and so on; a relation holds between bare nouns, so colours are said with it."""
     fields = {}
     for i, first in enumerate(nouns, start=1):
         for j, second in enumerate(nouns, start=1):

@@ -1,6 +1,6 @@
 """Writes TIFA-lite folders.
 
-Prompts, answers, CLIP scores and category means as CSV in the published columns, pictures as
+Prompts, answers, CLIP scores and category means as CSV in the published columns, images as
 Images/<law>/<category>/<dimension>/<pair>_A.png. What is written here `salva import --as tifa-lite` reads again.
 """
 
@@ -78,7 +78,7 @@ def prompt_rows(cases: Iterable[Case]) -> Iterator[list[Cell]]:
 
 
 class TifaExport:
-    """A folder: prompts, pictures, answers and scores in the layout of the TIFA-lite project."""
+    """A folder: prompts, images, answers and scores in the layout of the TIFA-lite project."""
 
     version: ClassVar[str] = "2"
     about: ClassVar[About] = About(case_rows=prompt_rows)
@@ -95,7 +95,7 @@ class TifaExport:
         self._questions = options.questions
 
     def write(self, source: RunSource, out: Path) -> Written:
-        """A run's prompts, pictures, answers and scores; a folder a model where there are several.
+        """A run's prompts, images, answers and scores; a folder a model where there are several.
 
         Of a run that was imported, the files that were read.
         """
@@ -142,7 +142,7 @@ def _metric_rows(cases: Iterable[Case], table: Table) -> Iterator[list[Cell]]:
 
 
 class _Model:
-    """What one model painted, on its way into its folder."""
+    """What one model generated, on its way into its folder."""
 
     def __init__(self, images: ImageSource, records: RunRecords, folder: Path, options: AnswerOptions) -> None:
         self._images, self._folder, self._options = images, folder, options
@@ -174,7 +174,7 @@ class _Model:
                 write_text(self._folder / f"{kind}_{name}.csv", csv_text(rows))
 
     def _answers(self, case: Case, verdict: Verdict, paths: dict[str, str]) -> Iterator[tuple[Cell, ...]]:
-        """What the judge of a verdict answered about its pictures, with what each prompt calls for."""
+        """What the judge of a verdict answered about its images, with what each prompt calls for."""
         questions = asked_about(case, self._options, self._file)
         for prompt in case.prompts:
             image_id = verdict.images.get(prompt.role)
@@ -197,7 +197,7 @@ class _Model:
 
 
 def _write_images(images: ImageSource, case: Case, verdict: Verdict, folder: Path) -> dict[str, str]:
-    """Write the pictures of a pair; role to path below the folder, empty where there is none."""
+    """Write the images of a pair; role to path below the folder, empty where there is none."""
     from salva.imaging.files import decode_picture, encode_picture
 
     pair_id, category_id, law, dimension = map(_safe, names_of(case))
@@ -218,7 +218,7 @@ def _write_images(images: ImageSource, case: Case, verdict: Verdict, folder: Pat
 
 
 def _asked_with(asked: RunSpec, questions: str) -> AnswerOptions:
-    """How a run's pictures were asked about; questions: the file of questions, named anew."""
+    """How a run's images were asked about; questions: the file of questions, named anew."""
     used = next((check.options for check in asked.checks if check.name in _RELATIONS), {})
     if used.get("questions") and not questions:
         raise UsageError(

@@ -25,7 +25,7 @@ MEANS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerRow:
-    """One answer about one picture."""
+    """One answer about one image."""
 
     question: str
     expected: str
@@ -38,7 +38,7 @@ class AnswerRow:
 
     @property
     def heard(self) -> str:
-        """What is compared between two pictures."""
+        """What is compared between two images."""
         return self.answer or ("right" if self.is_right else "wrong")
 
 
@@ -116,13 +116,13 @@ def _dsg(sides: Mapping[str, Sequence[AnswerRow]]) -> dict[str, float]:
 
 
 def _excludes(case: Case) -> bool:
-    """Whether no picture is right for both prompts."""
+    """Whether no image is right for both prompts."""
     a, b = (prompt.formula for prompt in case.prompts)
     return a is not None and b is not None and excludes(parse(a), parse(b))
 
 
 def _telling(case: Case, sides: Mapping[str, Sequence[AnswerRow]]) -> Collection[str]:
-    """The questions about both pictures that are about what the prompts say differently; all where nobody knows."""
+    """The questions about both images that are about what the prompts say differently; all where nobody knows."""
     a, b = (prompt.formula for prompt in case.prompts)
     shared = {row.question for row in sides["A"]} & {row.question for row in sides["B"]}
     return questions_of_contrast(parse(a), parse(b), shared) if a is not None and b is not None else shared
@@ -145,7 +145,7 @@ def _undecided(sides: Mapping[str, Sequence[AnswerRow]]) -> str:
 
 
 def _compared(sides: Mapping[str, Sequence[AnswerRow]]) -> dict[str, Failure | None]:
-    """The questions both pictures were asked, each with its failure where it was answered differently."""
+    """The questions both images were asked, each with its failure where it was answered differently."""
     a, b = ({row.question: row for row in sides[side]} for side in ("A", "B"))
     return {question: _difference(question, a[question], b[question]) for question in a if question in b}
 

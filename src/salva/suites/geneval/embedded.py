@@ -97,7 +97,7 @@ def hard(n_each: int) -> Iterator[tuple[int, int, Asked]]:
 
 
 def _thing(rng: Random, before: Sequence[Clause]) -> Clause:
-    """One more thing; few come in numbers, since a picture has room for about ten."""
+    """One more thing; few come in numbers, since an image has room for about ten."""
     is_full = sum(clause.count > 1 for clause in before) >= _MOST_COUNTED
     kind = rng.choice(("plain", "coloured") if is_full else ("plain", "coloured", "counted"))
     taken = {clause.name for clause in before}

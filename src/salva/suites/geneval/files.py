@@ -1,6 +1,6 @@
 """GenEval's metadata files: one object a line with tag, include, exclude and prompt; and files of rewritten prompts.
 
-Whatever cannot be used is told with its line, all of it at once. Knows nothing of results or pictures.
+Whatever cannot be used is told with its line, all of it at once. Knows nothing of results or images.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def _line_by_line(asked: Sequence[Asked], path: str) -> tuple[Asked, ...]:
 
 
 def _rows(path: str) -> list[Row[Json]]:
-    """The objects of a file, or of the metadata files in a folder of pictures, folder by folder."""
+    """The objects of a file, or of the metadata files in a folder of images, folder by folder."""
     place = Path(path).expanduser()
     if not place.is_dir():
         return read_json_lines(place)

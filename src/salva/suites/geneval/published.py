@@ -1,7 +1,7 @@
 """GenEval's published rules: boxes and clauses in, right or wrong and the reasons out.
 
 To the letter, generous as they are: at least so many, the most confident boxes alone, nothing suppressed. The two rules
-that people train on stand beside them. Pure: whoever tells colours is handed in as a function of the boxes.
+that people train on stand with them. Pure: whoever tells colours is handed in as a function of the boxes.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ ColourReader = Callable[[Sequence[SeenBox]], Sequence[str]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """Why a picture is wrong."""
+    """Why an image is wrong."""
 
     kind: str
     name: str
@@ -85,7 +85,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ruling:
-    """What a rule says of one picture."""
+    """What a rule says of one image."""
 
     faults: tuple[Fault, ...] = ()
     score: float = 0.0
@@ -129,7 +129,7 @@ def positions_of(one: tuple[float, float, float, float], other: tuple[float, flo
 
 
 def judge_published(demand: Demand, boxes: Sequence[SeenBox], colours: ColourReader) -> Ruling:
-    """The published evaluation of one picture."""
+    """The published evaluation of one image."""
     kept = kept_boxes(boxes, demand.threshold)
     faults: list[Fault] = []
     groups: list[Sequence[SeenBox] | None] = []
@@ -151,7 +151,7 @@ def judge_published(demand: Demand, boxes: Sequence[SeenBox], colours: ColourRea
 
 
 def judge_strict(demand: Demand, boxes: Sequence[SeenBox], colours: ColourReader) -> Ruling:
-    """The rule that models are trained on where only right pictures pay: exact numbers, and every box counts."""
+    """The rule that models are trained on where only right images pay: exact numbers, and every box counts."""
     return _trained_on(demand, boxes, colours, is_partial=False)
 
 

@@ -1,6 +1,6 @@
 """GenEval's result lines: filename, tag, prompt, correct, reason, and metadata and details as JSON strings.
 
-Lines come in as the published program writes them, or as we do with the rule beside them; each becomes one record, or a
+Lines come in as the published program writes them, or as we do with the rule with them; each becomes one record, or a
 sentence that says what is wrong with it. Knows nothing of runs.
 """
 
@@ -43,7 +43,7 @@ class Result:
 
 
 def picture_path(number: int, repeat: int) -> str:
-    """Where a picture of a prompt lies, as the published program wants it."""
+    """Where an image of a prompt lies, as the published program wants it."""
     return f"{number:05}/{SAMPLES}/{repeat:04}.png"
 
 
@@ -144,7 +144,7 @@ def _is_number(value: Json) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placed:
-    """What a file name says: whose picture, of which prompt, the how manieth."""
+    """What a file name says: whose image, of which prompt, the how manieth."""
 
     model: str = ""
     number: int | None = None

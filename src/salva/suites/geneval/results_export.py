@@ -31,7 +31,7 @@ from salva.suites.geneval.suite import CHECK, IN_TASKS, SET
 
 
 class ResultsExport:
-    """A folder: prompts, pictures and result lines as GenEval's program keeps them."""
+    """A folder: prompts, images and result lines as GenEval's program keeps them."""
 
     version: ClassVar[str] = "1"
 
@@ -39,7 +39,7 @@ class ResultsExport:
         """Nothing can be chosen."""
 
     def write(self, source: RunSource, out: Path) -> Written:
-        """The prompts of the tasks, their pictures, and a line for every picture that was decided."""
+        """The prompts of the tasks, their images, and a line for every image that was decided."""
         records = source.records
         cases = [case for case in records.cases if case.labels.get(SET) == IN_TASKS and demands_of(case)]
         if not cases:
@@ -79,7 +79,7 @@ def _told(rows: Sequence[tuple[str, int, int, int]]) -> Table:
         name="written",
         columns=("model", "images", "result_lines", "undecided"),
         rows=tuple(rows),
-        note="A picture that nobody could decide has no result line: a line is right or wrong.",
+        note="An image that nobody could decide has no result line: a line is right or wrong.",
     )
 
 

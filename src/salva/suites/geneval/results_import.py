@@ -176,11 +176,11 @@ def _lines(path: Path, name: str, problems: list[Flaw]) -> list[_Line]:
     usable = list(_usable(path, name, problems))
     boxes = [result.boxes for _, result in usable]
     if () in boxes and not any(boxes):
-        # One picture may well show nothing; of all of them it says that nobody kept the boxes.
+        # One image may well show nothing; of all of them it says that nobody kept the boxes.
         what = "no line has a box in its details; its verdicts stand as they are, and are not judged again by our rule"
         problems.append(Flaw(file=name, what=what))
         usable = [(where, replace(result, boxes=None)) for where, result in usable]
-    # A picture with a number keeps it; those without take what is left, in the order of the lines.
+    # An image with a number keeps it; those without take what is left, in the order of the lines.
     samples = [placed(result.filename).sample for _, result in usable]
     numbered = {(result.asked.text, sample) for (_, result), sample in zip(usable, samples, strict=True)}
     taken: set[tuple[str, int]] = set()
@@ -237,7 +237,7 @@ def _theirs(case: Case, line: _Line, model: str) -> Verdict:
 
 
 def _failures(result: Result) -> Iterator[Failure]:
-    """A line of the reason each: in the words of the rule, or in words of ours with the error type beside them."""
+    """A line of the reason each: in the words of the rule, or in words of ours with the error type with them."""
     for number, line in enumerate(result.reason.split("\n")):
         fault = fault_in(line) if result.rule in JUDGES else None
         if fault is not None:
@@ -280,7 +280,7 @@ def _shares(boxes: Sequence[SeenBox]) -> list[Detection]:
 
 
 def _model_of(path: Path, lines: Sequence[_Line]) -> str:
-    """As most lines say, or the folder that most pictures lie in, or the file's own name or folder."""
+    """As most lines say, or the folder that most images lie in, or the file's own name or folder."""
     for names in (
         [line.result.model for line in lines],
         [placed(line.result.filename).model for line in lines],

@@ -1,6 +1,6 @@
-"""Check: each picture by a rule that others judge GenEval by: the published one, or one of the two for training.
+"""Check: each image by a rule that others judge GenEval by: the published one, or one of the two for training.
 
-Takes a detector's boxes and whoever tells colours: an embedder over the part of the picture that a box cuts out, as
+Takes a detector's boxes and whoever tells colours: an embedder over the part of the image that a box cuts out, as
 published, or the pixels where nobody named one; scores say which. Our own rule is truth, and then this one is silent.
 Pure: no model, no disk, no clock.
 """
@@ -64,7 +64,7 @@ _EMBEDDER = "embedder"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleOptions:
-    """By which rule GenEval's pictures are judged."""
+    """By which rule GenEval's images are judged."""
 
     rule: str = option(
         OURS,
@@ -75,12 +75,12 @@ class RuleOptions:
 
 
 class GenEvalRule:
-    """Check: every picture is right by the rule that check.rule names."""
+    """Check: every image is right by the rule that check.rule names."""
 
     version: ClassVar[str] = "1"
     about: ClassVar[About] = About(
         needs_roles=("detector",),
-        broken="the picture is wrong by this rule",
+        broken="the image is wrong by this rule",
         failure_types={
             ENTITY_OMISSION: "There is less of something than the rule asks for.",
             ENTITY_DUPLICATION: "There is more of something than the rule allows.",
@@ -102,7 +102,7 @@ class GenEvalRule:
     def needs(
         self, case: Case, roles: Collection[str], observations: Mapping[str, ImageObservations]
     ) -> Sequence[Need]:
-        """Boxes; then the parts of the pictures whose colour the rule looks at, or the colours by the pixels."""
+        """Boxes; then the parts of the images whose colour the rule looks at, or the colours by the pixels."""
         what = mentioned(case)
         looks = [Need(role=prompt.role, query=what.query) for prompt in case.prompts]
         if _EMBEDDER not in roles:
@@ -118,7 +118,7 @@ class GenEvalRule:
         return looks
 
     def judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
-        """Each picture by the rule; the scores say which were right, and who told colours."""
+        """Each image by the rule; the scores say which were right, and who told colours."""
         what = mentioned(case)
         failures: list[Failure] = []
         scores: dict[str, float] = {}
@@ -145,7 +145,7 @@ class GenEvalRule:
 
 
 class _Eye:
-    """The boxes of one picture in pixels, and their colours, by whoever was asked."""
+    """The boxes of one image in pixels, and their colours, by whoever was asked."""
 
     def __init__(self, sight: ImageObservations, detections: Detections, query: Query) -> None:
         self.boxes = boxes_in_pixels(detections, sight.image.width, sight.image.height, query.labels)
@@ -165,7 +165,7 @@ class _Eye:
         return "as the embedder says" if self.by_embedder else "as the pixels say"
 
     def want(self, boxes: Sequence[SeenBox]) -> list[str]:
-        """Note which parts of the picture must be looked at."""
+        """Note which parts of the image must be looked at."""
         self.wanted += [part_query(self._seen[id(box)], box.name, self._image) for box in boxes]
         return [""] * len(boxes)
 
@@ -185,7 +185,7 @@ class _Eye:
 
 
 def part_query(detection: Detection, name: str, image: ImageRef) -> Query:
-    """What an embedder is asked about the part of a picture in a box: the published classifier's question."""
+    """What an embedder is asked about the part of an image in a box: the published classifier's question."""
     mask = detection.mask
     cut = mask is not None and mask.fits(image.width, image.height) and _is_whole(mask)
     return Query(

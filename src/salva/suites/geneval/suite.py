@@ -1,8 +1,8 @@
-"""Suite: does the picture show the things, numbers, colours and places of its prompt? After GenEval.
+"""Suite: does the image show the things, numbers, colours and places of its prompt? After GenEval.
 
 The official metadata, or prompts of our own in pocket's world, become cases of one prompt each with its formula and
 its task. Beside the tasks stand pairs that say the same otherwise, rewritten prompts and harder ones. Knows nothing of
-models, pictures or detectors.
+models, images or detectors.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ CHECK = "geneval"
 N_OFFICIAL = {SINGLE: 80, TWO: 99, COUNT: 80, COLOR: 94, POSITION: 100, COLOR_ATTR: 100}
 """How many prompts each published task has."""
 SET, IN_TASKS, BESIDE = "set", "tasks", "beside"
-"""The label that says whether a case counts towards the six tasks or stands beside them, and its values."""
+"""The label that says whether a case counts towards the six tasks or stands with them, and its values."""
 SOURCE, OFFICIAL, OWN = "source", "file", "own"
 """The label that says whether a prompt came from a file or is our own, and its values."""
 KIND, REWRITTEN, ATOMS, PARTNER = "kind", "rewritten", "atoms", "of"
@@ -62,17 +62,17 @@ _OPENING = re.compile(r"\Aa photo of (an? )?")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GenEvalOptions:
-    """Where the prompts are, and what is asked beside them."""
+    """Where the prompts are, and what is asked with them."""
 
     path: str = option(
         "",
-        "The official metadata, JSON lines, or a folder of pictures that has it; our own prompts unless given.",
+        "The official metadata, JSON lines, or a folder of images that has it; our own prompts unless given.",
         reaches="file",
     )
     rewritten: str = option(
         "",
         "A file of rewritten prompts, JSON lines with prompt and rewritten, or the metadata with other prompts: both "
-        "texts are painted, under one formula, and never counted together.",
+        "texts are generated, under one formula, and never counted together.",
         reaches="file",
     )
     variants: tuple[str, ...] = option(
@@ -86,7 +86,7 @@ class GenEvalOptions:
 
 
 class GenEval:
-    """Suite: six tasks, from one thing to two coloured ones, and what stands beside them."""
+    """Suite: six tasks, from one thing to two coloured ones, and what stands with them."""
 
     version: ClassVar[str] = "1"
     sizes: ClassVar[tuple[str, ...]] = ("quick", "paper", "full", "beyond")
@@ -200,7 +200,7 @@ def _case(case_id: str, prompts: tuple[Prompt, ...], asked: Asked, labels: dict[
 
 
 def _pairs(variant: str, named: Iterable[tuple[str, Asked]]) -> Iterator[Case]:
-    """A prompt and the same said otherwise; its first picture is the one of the task."""
+    """A prompt and the same said otherwise; its first image is the one of the task."""
     for name, asked in named:
         other = VARIANTS[variant](asked.demand)
         # In words of another kind than the published ones two things would change at once.
@@ -215,7 +215,7 @@ def _pairs(variant: str, named: Iterable[tuple[str, Asked]]) -> Iterator[Case]:
 
 
 def _rewritten(name: str, asked: Asked) -> Case:
-    """The rewritten text of a prompt, painted from the same noise."""
+    """The rewritten text of a prompt, generated from the same noise."""
     prompt = Prompt(role="a", text=asked.rewritten, formula=asked.formula)
     labels = {SET: BESIDE, KIND: REWRITTEN, PARTNER: name}
     return _case(f"{name}-{REWRITTEN}", (prompt,), asked, labels, painting=name)

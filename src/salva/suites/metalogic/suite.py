@@ -1,8 +1,8 @@
 """Suite: pairs of prompts that a law of logic makes equivalent, after the MetaLogic paper.
 
 Entities come in, cases go out, each with the formulas of its two prompts and what the logic core
-found in them: whether the pair is equivalent, whether only one picture is right, which wordings
-can be read in two ways. Knows nothing of models, pictures or detectors.
+found in them: whether the pair is equivalent, whether only one image is right, which wordings
+can be read in two ways. Knows nothing of models, images or detectors.
 """
 
 from __future__ import annotations
@@ -261,20 +261,20 @@ def _sentences(
         told = f"not equivalent: {_describe(facts.witness, entities)} fits one prompt and not the other"
         if template.is_as_printed:
             told += (
-                "; Table 5 prints it as a pair, so by the published rule the pictures are compared and a faultless "
+                "; Table 5 prints it as a pair, so by the published rule the images are compared and a faultless "
                 "painter is flagged; else each is held against its own prompt alone"
             )
         yield "not-equivalent", told
     if not facts.determinate:
         n_a, n_b = facts.n_worlds
         worlds = f"{n_a} worlds" if n_a == n_b else f"{n_a} worlds of prompt a, {n_b} of prompt b"
-        yield SEVERAL_WORLDS, f"not determinate: {worlds}, so two right pictures may differ"
+        yield SEVERAL_WORLDS, f"not determinate: {worlds}, so two right images may differ"
     if facts.reduces:
         yield "reduces", f"both prompts come down to {template.reduces_to.format_map(names)}"
     if not brackets and facts.other_reading:
         reading = template.other_reading.format_map(names)
         why = (
-            "which no picture can satisfy"
+            "which no image can satisfy"
             if facts.other_reading_is_contradictory
             else f"which is not equivalent: {_describe(facts.other_reading, entities)} tells them apart"
         )

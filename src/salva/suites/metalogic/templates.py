@@ -258,7 +258,7 @@ def _beyond_axis(modifier: str, far: str) -> tuple[Template, ...]:
     """The places' share of the categories that are ours.
 
     Only one end of the axis is named: places are told by the order of what is placed at different
-    ends, and under a negation or beside an OR such an order would rule out pictures that are right.
+    ends, and under a negation or beside an OR such an order would rule out images that are right.
     """
     at = _PLACES[f" {far}"]
     one, two = f"{{a1}} {far}", f"{{a2}} {far}"
@@ -341,4 +341,4 @@ BEYOND = tuple(
         key=lambda template: (_BEYOND_LAWS.index(template.law), MODIFIERS.index(template.modifier)),
     )
 )
-"""The categories the paper could not test, because more than one picture is right."""
+"""The categories the paper could not test, because more than one image is right."""

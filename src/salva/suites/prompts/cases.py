@@ -1,7 +1,7 @@
 """A row of a file to its cases: what each prompt means, the groups open to it, and its rewordings.
 
-The best way comes first: by formulas, each picture held against its own prompt; else by a judge's answers; else, for a
-pair, by whatever compares two pictures. Whether somebody can go a way is the run's matter. Knows nothing of files.
+The best way comes first: by formulas, each image held against its own prompt; else by a judge's answers; else, for a
+pair, by whatever compares two images. Whether somebody can go a way is the run's matter. Knows nothing of files.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def _meant(row: PromptRow, formulas: Sequence[str | None], problems: Sequence[st
         return Meant(formulas=(None,) * len(formulas), source=NONE, findings=(finding,))
     source = GIVEN if any(row.formulas) else READ
     findings = [
-        Finding(kind=CONTRADICTORY, sentence="no picture can be right for this prompt", subject=(formula or "",))
+        Finding(kind=CONTRADICTORY, sentence="no image can be right for this prompt", subject=(formula or "",))
         for formula in formulas
         if formula and is_contradictory(parse(formula))
     ]
@@ -117,7 +117,7 @@ def _case(
 
 
 def painting_of(row: PromptRow) -> str:
-    """What the pictures of a prompt start from, whatever is made of it: its own is painted once for all."""
+    """What the images of a prompt start from, whatever is made of it: its own is generated once for all."""
     return f"prompts {fingerprint(row.texts[0])[:16]}"
 
 
@@ -132,7 +132,7 @@ def _decided(prompts: Sequence[Prompt], expect: str) -> tuple[bool | None, bool 
     """Equivalent, determinate, and what to say of that."""
     formulas = [prompt.formula for prompt in prompts if prompt.formula]
     if len(formulas) < len(prompts):
-        # Whoever says that two prompts differ in meaning is believed where no formula says more.
+        # The component that says that two prompts differ in meaning is believed where no formula says more.
         return (False if expect == DIFFER else None), None, ()
     if len(formulas) == 1:
         return None, is_determinate(parse(formulas[0])), ()

@@ -1,6 +1,6 @@
 """Prompts changed by one thing, by ACTesting's operators: each mutant a case beside the prompt it was made from.
 
-Rows of prompts come in, cases go out, with what to tell of those that no operator could change. A mutant's pictures are
+Rows of prompts come in, cases go out, with what to tell of those that no operator could change. A mutant's images are
 held against what changed and against nothing else, so they have a way and a rate of their own.
 """
 

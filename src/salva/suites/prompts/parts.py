@@ -38,6 +38,6 @@ def _asked(prompt: Prompt, parts: dict[str, tuple[Question, ...]]) -> Prompt:
     if not questions:
         return prompt
     things = tuple(question.text for question in questions if question.kind == THING)
-    # A picture without a thing of the prompt does not show all of it, so nobody needs to be asked.
+    # An image without a thing of the prompt does not show all of it, so nobody needs to be asked.
     wholes = (replace(question, parents=things) for question in prompt.questions)
     return replace(prompt, questions=(*questions, *wholes))

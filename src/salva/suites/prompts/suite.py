@@ -83,7 +83,7 @@ class PromptsOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
-    """The cases of a file, and what to tell before they are painted."""
+    """The cases of a file, and what to tell before they are generated."""
 
     cases: tuple[Case, ...]
     remarks: tuple[str, ...]

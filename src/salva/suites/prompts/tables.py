@@ -24,7 +24,7 @@ _MOST_ROWS = 200
 NO_CHECK = "no check"
 _NO_OBSERVER = "no configured observer can check it"
 _SHARES = ("dsg_A", "dsg_B")
-"""Scores of a verdict: of each picture the share of right answers."""
+"""Scores of a verdict: of each image the share of right answers."""
 
 
 class PromptsTables:

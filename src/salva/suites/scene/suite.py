@@ -1,7 +1,7 @@
 """Suite: one scene of your own, alone or said again by a law of logic.
 
 A formula or a sentence comes in; out go a pair for every other wording that the law proves, or the prompt by itself
-where no law is named. Knows nothing of models, pictures or detectors.
+where no law is named. Knows nothing of models, images or detectors.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _SUITE = "scene"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SceneOptions:
-    """What is to be seen, and how else it is said."""
+    """The scene, and its other wordings."""
 
-    scene: str = option("cat & dog", "What a right picture shows: a formula, or a sentence that can be read as one.")
-    law: str = option("", "A law or a family of laws; every other wording it proves is painted too. None: one prompt.")
-    prompt: str = option("", "The wording to paint, where it is not salva's English for the scene.")
+    scene: str = option("cat & dog", "What a right image shows: a formula, or a sentence that can be read as one.")
+    law: str = option("", "A law or a family of laws; every other wording that it proves is tested too.")
+    prompt: str = option("", "The wording, where it is not salva's English for the scene.")
 
     def __post_init__(self) -> None:
         if is_contradictory(understood(self.scene)):
@@ -84,7 +84,7 @@ class Scene:
         said = [f"{prompt.formula}\n{prompt.text}" for prompt in prompts]
         n_worlds = 1 if has_one_world else count_worlds(self._formula)
         several = Finding(
-            kind=SEVERAL_WORLDS, sentence=f"not determinate: {n_worlds} worlds, so two right pictures may differ"
+            kind=SEVERAL_WORLDS, sentence=f"not determinate: {n_worlds} worlds, so two right images may differ"
         )
         return Case(
             case_id=f"{_SUITE}-{category}-{_digest(*said)}",
@@ -97,7 +97,7 @@ class Scene:
             equivalent=True if len(prompts) > 1 else None,
             determinate=has_one_world,
             findings=() if has_one_world else (several,),
-            # The first wording is painted once for all that it is compared with.
+            # The first wording is generated once for all that it is compared with.
             painting=f"{_SUITE}-{_digest(said[0])}",
         )
 

@@ -1,7 +1,7 @@
-"""SemVarBench's figures: from seven alignment scores of a case to how far its picture follows the meaning.
+"""SemVarBench's figures: from seven alignment scores of a case to how far its image follows the meaning.
 
-S(T, I) is how well a picture fits a text, 0 to 1. The anchor text a, its permutation of another meaning
-pv and its permutation of the same meaning pi give three texts and three pictures; seven of the nine
+S(T, I) is how well an image fits a text, 0 to 1. The anchor text a, its permutation of another meaning
+pv and its permutation of the same meaning pi give three texts and three images; seven of the nine
 scores are needed. Numbers in, numbers out; equations are those of the SemVarBench paper.
 """
 
@@ -19,7 +19,7 @@ PAIRS = (("a", "a"), ("pv", "pv"), ("pi", "pi"), ("a", "pv"), ("pv", "a"), ("a",
 """The seven (text, image) pairs that are scored, the three matched ones first."""
 
 CHANGED_AT = 0.5
-"""Above this gamma a picture counts as changed: halfway between the ideal ends, 0 and 1."""
+"""Above this gamma an image counts as changed: halfway between the ideal ends, 0 and 1."""
 
 QUADRANTS = {
     1: "text changes, image changes",
@@ -27,7 +27,7 @@ QUADRANTS = {
     3: "text stays, image stays",
     4: "text changes, image stays",
 }
-"""The four kinds of outcome; 1 and 3 are as they should be. From the equations: a picture that stays has a small
+"""The four kinds of outcome; 1 and 3 are as they should be. From the equations: an image that stays has a small
 gamma. The paper's appendix A names the second and the third the other way round."""
 
 BANDS = ("above 0.5", "0 to 0.5", "at most 0")
@@ -57,9 +57,9 @@ class Effect:
     alignment: float
     """S-bar: the mean of the three matched scores."""
     gamma_w: float
-    """How much the picture changes with the meaning (equation 2)."""
+    """How much the image changes with the meaning (equation 2)."""
     gamma_wo: float
-    """How much the picture changes without the meaning (equation 3)."""
+    """How much the image changes without the meaning (equation 3)."""
     kappa: float
     """gamma_w less gamma_wo (equation 4)."""
 
@@ -77,7 +77,7 @@ def effect(scores: Mapping[Pair, float]) -> Effect:
 
 
 def variation(scores: Mapping[Pair, float], permuted: str) -> float:
-    """Gamma of equation 1: how far the step from the anchor's picture to this one moves both texts' scores."""
+    """Gamma of equation 1: how far the step from the anchor's image to this one moves both texts' scores."""
     seen_by_anchor = abs(scores["a", permuted] - scores["a", "a"])
     return _exact(seen_by_anchor + abs(scores[permuted, permuted] - scores[permuted, "a"]))
 
@@ -100,9 +100,9 @@ def band(kappa: float) -> str:
 
 
 def seed_variation(scores: Sequence[Mapping[Pair, float]], permuted: str) -> float:
-    """Gamma between pictures of the same prompt under different seeds, over all pairs of repeats.
+    """Gamma between images of the same prompt under different seeds, over all pairs of repeats.
 
-    The anchor is painted again instead of its permutation, and seen through the same two texts, so this is
+    The anchor is generated again instead of its permutation, and seen through the same two texts, so this is
     what gamma would be if the permutation did nothing. At least two repeats are needed.
     """
     return mean(

@@ -1,7 +1,7 @@
 """How an image gets relations wrong: the five classes of SemVarBench's appendix F.3.2.
 
 From boxes and formulas where there are any, which tells four of the five for sure; else from a judge's scores,
-which tells three. One class a picture, the most specific that fits. Pure.
+which tells three. One class an image, the most specific that fits. Pure.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ WRONG_DIRECTION = "wrong-direction"
 REVERSED_ROLE = "reversed-role"
 
 RELATION_ERRORS: Mapping[str, str] = {
-    REVERSED_ROLE: "The picture shows what the prompt with its words swapped says.",
+    REVERSED_ROLE: "The image shows what the prompt with its words swapped says.",
     MISSING_OBJECTS: "A thing of the prompt is not there, or not often enough.",
     WRONG_DIRECTION: "All things are there, but stand on the wrong side or at the wrong place.",
     NO_INTERACTION: "All things are there, but what should join them does not.",
@@ -64,7 +64,7 @@ def can_tell(prompt: Prompt, swapped: Prompt) -> bool:
 
 
 def failure_from_scene(prompt: Prompt, swapped: Prompt, scene: Scene) -> Failure | None:
-    """What is wrong with a picture of this scene, or None when it is right; only for prompts that can_tell allows."""
+    """What is wrong with an image of this scene, or None when it is right; only for prompts that can_tell allows."""
     formula, other = parse(prompt.formula or ""), parse(swapped.formula or "")
     discrepancies = explain(formula, scene)
     if not discrepancies:
@@ -104,9 +104,9 @@ def _error_of(discrepancy: Discrepancy) -> str:
 def failure_from_scores(
     prompt: Prompt, own: OwnScore, total: float, swapped_total: float | None, margin: float
 ) -> Failure | None:
-    """What a judge's scores say is wrong with a picture; None when it is right by them.
+    """What a judge's scores say is wrong with an image; None when it is right by them.
 
-    swapped_total: the picture's score against the prompt with its words swapped, where it was asked for. margin: how
+    swapped_total: the image's score against the prompt with its words swapped, where it was asked for. margin: how
     much better it must fit that prompt for its roles to count as reversed; less says nothing of roles, and its own
     score decides.
     """

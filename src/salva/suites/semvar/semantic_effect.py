@@ -1,7 +1,7 @@
-"""Check: the picture changes when the meaning does and stays when it stays, after SemVarBench.
+"""Check: the image changes when the meaning does and stays when it stays, after SemVarBench.
 
-Takes a judge's seven scores of three pictures against their own and each other's prompts, gives S-bar, the two
-gammas and kappa, and says of every wrong picture in which of the published ways it is wrong. Pure: no model, no
+Takes a judge's seven scores of three images against their own and each other's prompts, gives S-bar, the two
+gammas and kappa, and says of every wrong image in which of the published ways it is wrong. Pure: no model, no
 disk, no clock. A score that could not be read makes the case UNDECIDED, because a zero would be a guess.
 """
 
@@ -66,15 +66,15 @@ class SemanticEffectOptions(AskingOptions):
 
 
 class SemanticEffect:
-    """Check: meaning, and nothing else, changes the picture."""
+    """Check: meaning, and nothing else, changes the image."""
 
     version: ClassVar[str] = "2"
     about: ClassVar[About] = About(
         needs_roles=("judge",),
         failure_types={
             **RELATION_ERRORS,
-            INSENSITIVE: "The meaning changes and the picture hardly does.",
-            OVERSENSITIVE: "The meaning stays and the picture changes.",
+            INSENSITIVE: "The meaning changes and the image hardly does.",
+            OVERSENSITIVE: "The meaning stays and the image changes.",
         },
         scoring=SCORING,
     )
@@ -102,7 +102,7 @@ class SemanticEffect:
         return with_checks(looks, case, roles, self._options)
 
     def judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
-        """Kappa above the threshold holds; below it every picture that is wrong says in which way."""
+        """Kappa above the threshold holds; below it every image that is wrong says in which way."""
         return with_notes(self._judge(case, observations), observations)
 
     def _judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
@@ -118,7 +118,7 @@ class SemanticEffect:
         """The same from scores alone, whoever gave them.
 
         given: by (text, image) objects and relations, 0 to 50 each, or why there are none.
-        observations: whatever else was seen of the pictures; empty where nobody but the scorer looked.
+        observations: whatever else was seen of the images; empty where nobody but the scorer looked.
         """
         own: dict[str, OwnScore] = {}
         totals: dict[Pair, float] = {}
@@ -154,7 +154,7 @@ class SemanticEffect:
         own: Mapping[str, OwnScore],
         totals: Mapping[Pair, float],
     ) -> list[Failure]:
-        """What is wrong with each picture by its own prompt: from boxes and formula, else from scores."""
+        """What is wrong with each image by its own prompt: from boxes and formula, else from scores."""
         failures: list[Failure | None] = []
         for prompt in case.prompts:
             other = case.prompt("a" if prompt.role == "pv" else "pv")
@@ -244,7 +244,7 @@ def _text_distances(case: Case, observations: Mapping[str, ImageObservations]) -
 
 
 def _token_accuracy(case: Case, observations: Mapping[str, ImageObservations]) -> dict[str, float]:
-    """The part of the words of meaning that a judge found in each picture; a reply nobody could read gives none."""
+    """The part of the words of meaning that a judge found in each image; a reply nobody could read gives none."""
     shares: dict[str, float] = {}
     for prompt in case.prompts:
         answer = _seen(observations, prompt.role, token_query(prompt))

@@ -1,7 +1,7 @@
-"""Suite: does the picture change when the meaning does, and stay when it stays? After SemVarBench.
+"""Suite: does the image change when the meaning does, and stay when it stays? After SemVarBench.
 
 Triples come from files or from the embedded set; each becomes a case of three prompts: an anchor (a), the same
-words in an order that changes the meaning (pv), and a wording that keeps it (pi). Knows nothing of models, pictures
+words in an order that changes the meaning (pv), and a wording that keeps it (pi). Knows nothing of models, images
 or judges.
 """
 
@@ -46,7 +46,7 @@ class SemVarOptions:
 
 
 class SemVar:
-    """Suite: triples of sentences that share their words; the picture must follow the meaning."""
+    """Suite: triples of sentences that share their words; the image must follow the meaning."""
 
     version: ClassVar[str] = "1"
     sizes: ClassVar[tuple[str, ...]] = ("quick", "paper", "full", "test", "train", "embedded")
@@ -131,7 +131,7 @@ def _case(row: Row, rarity: Mapping[str, int], *, is_alone: bool) -> Case:
 
 
 def _decided(row: Row) -> tuple[bool | None, bool | None]:
-    """Whether all three mean the same (they should not), and whether one picture is right for each."""
+    """Whether all three mean the same (they should not), and whether one image is right for each."""
     if row.where == WHERE:
         return False, True
     formulas = [parse(formula) for formula in row.formulas if formula]

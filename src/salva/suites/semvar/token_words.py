@@ -70,7 +70,7 @@ def _of_some_thing(word: str, whole: Formula) -> Formula:
             for leaf in sides or related
             for pair in ((leaf.first, leaf.second), (leaf.second, leaf.first))
         )
-    # A word that speaks of the picture itself is shown by whatever is in it.
+    # A word that speaks of the image itself is shown by whatever is in it.
     return _any(Atom(name) for name in names)
 
 
