@@ -15,7 +15,7 @@ from functools import partial
 from salva.core.scene import Scene, Thing
 from salva.logic.equivalence import are_equivalent, is_determinate
 from salva.logic.notation import parse
-from salva.logic.satisfaction import explain, satisfies
+from salva.logic.satisfaction import discrepancies, satisfies
 
 NAMES = ["cat", "dog", "apple", "banana", "cow", "horse", "sheep", "bird", "car", "bus", "boat", "chair"]
 
@@ -79,7 +79,7 @@ def main() -> None:
         rows.append((f"new scene, {sum(things.values())} things, {notation}", median_ms(work), wanted))
     formula = parse(WARM[0][0])
     scenes = [scattered(rng, WARM[0][1]) for _ in range(500)]
-    explained = [partial(explain, formula, scene) for scene in scenes]
+    explained = [partial(discrepancies, formula, scene) for scene in scenes]
     rows.append(("what is wrong with it, new scene, 3 things", median_ms(explained), ""))
     print(f"{'what':<96} {'median ms':>10} {'wanted under':>13}")
     for what, ms, wanted in rows:

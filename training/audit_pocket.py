@@ -37,7 +37,7 @@ from salva.detectors.pocket_detector import PocketDetector
 from salva.generators.pocket import Pocket, PocketOptions
 from salva.logic.formula import Formula, entities
 from salva.logic.notation import parse
-from salva.logic.satisfaction import explain, satisfies
+from salva.logic.satisfaction import discrepancies, satisfies
 from salva.stats.intervals import wilson
 from salva.suites.metalogic.suite import MetaLogic, MetaLogicOptions
 
@@ -309,7 +309,7 @@ def failure_types_of(formula: Formula, scene: Scene, *, has_text: bool) -> froze
     """The error types of a picture."""
     wrong = {
         AXES.get(one.relation.relation, one.kind) if one.relation is not None else ERRORS.get(one.kind, one.kind)
-        for one in explain(formula, scene)
+        for one in discrepancies(formula, scene)
     }
     return frozenset(wrong | ({"optical-character"} if has_text else set()))
 

@@ -6,6 +6,7 @@ The names below are the public ones; each loads when first used.
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from salva.logic.equivalence import are_equivalent, is_determinate, witness
     from salva.logic.notation import parse, to_notation
     from salva.logic.rewrite import rewrites
-    from salva.logic.satisfaction import explain, satisfies
+    from salva.logic.satisfaction import discrepancies, satisfies
     from salva.logic.worlds import worlds
 
 _HOME = {
@@ -50,7 +51,7 @@ _HOME = {
     "parse": "salva.logic.notation",
     "to_notation": "salva.logic.notation",
     "rewrites": "salva.logic.rewrite",
-    "explain": "salva.logic.satisfaction",
+    "discrepancies": "salva.logic.satisfaction",
     "satisfies": "salva.logic.satisfaction",
     "worlds": "salva.logic.worlds",
 }
@@ -69,10 +70,11 @@ __all__ = [
     "Thing",
     "UsageError",
     "Verdict",
+    "__version__",
     "are_equivalent",
     "batched",
     "compare_runs",
-    "explain",
+    "discrepancies",
     "from_english",
     "is_determinate",
     "open_run",
@@ -90,6 +92,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
+    if name == "__version__":
+        return version("salva")
     if name not in _HOME:
         raise AttributeError(f"module 'salva' has no attribute {name!r}")
     return getattr(import_module(_HOME[name]), name)

@@ -1,4 +1,4 @@
-"""The Python door: run a suite, open a run, get data frames.
+"""The Python API: run a suite, open a run, get data frames.
 
 import salva
 run = salva.run_suite("metalogic", model="pocket", size="paper")
@@ -36,6 +36,7 @@ from salva.runs.directory import RUNS
 from salva.runs.forecast import Forecast, forecast
 from salva.runs.pipeline import execute
 from salva.runs.plans import AllButSuite, make_plan
+from salva.runs.suite_paths import with_paths
 from salva.runs.workplaces import bind_executor
 from salva.store.images import name_images
 from salva.store.queries import open_source, read_records
@@ -78,11 +79,11 @@ class Run:
 
     @property
     def images(self) -> pd.DataFrame:
-        """One row a picture: case, role, prompt, seed, model, file and size, or why it was not painted."""
+        """One row an image: case, role, prompt, seed, model, file and size, or why it is missing."""
         return image_frame(self.directory)
 
     def image_path(self, image_id: str) -> Path:
-        """The file of an image, for a closer look."""
+        """The file of an image."""
         with open_store(self.directory) as store:
             return store.image_path(image_id)
 
@@ -95,7 +96,7 @@ class Run:
         try:
             return "\n".join(card_lines(self.summary, str(self.directory)))
         except SalvaError as error:
-            # Whoever looks at a variable is told what is wrong with it, and not thrown out of what they were doing.
+            # Printing a variable must not raise.
             return f"salva run {self.directory}: {legible(redact(str(error)))}"
 
     def _repr_html_(self) -> str:
@@ -120,17 +121,16 @@ def run_suite(
     images: str = "",
     **flags: Unpack[RunFlags],
 ) -> Run:
-    """Run a suite as `salva run` does, on the same default model, and give the finished run.
+    """Run a suite as `salva run` does and give the finished run.
 
-    model: a name, a diffusers pipeline, a function (prompt, seed) -> picture, `batched` of one, a list of these, or a
-    mapping of names to them. version: which one it is; the same call resumes an interrupted run and does nothing twice,
-    but a function or a pipeline without a version is painted anew every time. images: a folder elsewhere for the
-    pictures, such as s3://bucket/folder.
+    model: a name, a diffusers pipeline, a function (prompt, seed) -> image, `batched` of one, a list of these, or a
+    mapping of names to them. version: the state of a function or pipeline; without one its images are generated anew
+    in every call. images: where to store images, such as s3://bucket/folder.
     """
     images_at = name_images(images) if images else ""
     place, models = read_out(out), read_models(model, name, version)
     chosen = {**read_settings(settings), **models.settings}
-    ask = RunSpec.of(suite=read_suite(suite), models=models.texts, settings=chosen, **read_flags(flags))
+    ask = _asked(suite, models.texts, chosen, flags)
     shown = make_progress(quiet=not progress)
     with handing_over(models.things):
         spec, workplace = make_plan(ask), bind_executor(executor, chosen)
@@ -160,6 +160,13 @@ def run_suite(
     return Run(directory)
 
 
+def _asked(suite: str, models: tuple[str, ...], settings: Mapping[str, str], flags: RunFlags) -> RunSpec:
+    """The specification that the keywords describe."""
+    name, given = read_suite(suite), read_flags(flags)
+    chosen = with_paths(name, given.pop("path", ()), settings)
+    return RunSpec.of(suite=name, models=models, settings=chosen, **given)
+
+
 def plan_run(
     suite: str,
     model: object = (),
@@ -171,7 +178,7 @@ def plan_run(
     """What `run_suite` would do with the same words, as `salva run --dry-run` says it; nothing is done or written."""
     place, models = read_out(out), read_models(model, "", None)
     chosen = {**read_settings(settings), **models.settings}
-    ask = RunSpec.of(suite=read_suite(suite), models=models.texts, settings=chosen, **read_flags(flags))
+    ask = _asked(suite, models.texts, chosen, flags)
     with handing_over(models.things):
         spec = make_plan(ask, foreign=AllButSuite())
         directory = place or RUNS / spec.directory_name()

@@ -181,8 +181,8 @@ def test_a_function_needs_somebody_who_looks_and_the_call_is_shown(tmp_path: Pat
 
 
 def test_unknown_keywords_and_wrong_kinds_are_named_before_anything_is_made(tmp_path: Path) -> None:
-    with pytest.raises(salva.UsageError, match="Did you mean 'judges'"):
-        ask(tmp_path / "run", judge="scene")
+    with pytest.raises(salva.UsageError, match="Did you mean 'judge'"):
+        ask(tmp_path / "run", judges="scene")
     with pytest.raises(salva.UsageError, match=r"size= is 2\.5"):
         ask(tmp_path / "run", size=2.5)
     assert not (tmp_path / "run").exists()
@@ -198,3 +198,19 @@ def test_a_run_shows_itself_in_four_lines_and_in_a_notebook(tmp_path: Path) -> N
     (tmp_path / "run" / "salva.db").write_bytes(b"torn")
     assert "damaged or not salva's" in repr(run)
     assert run._repr_html_().startswith("<pre>salva run")
+
+
+def test_a_path_is_the_suites_own_file(tmp_path: Path) -> None:
+    (tmp_path / "prompts.txt").write_text("a cat and a dog\n", encoding="utf-8")
+    with pytest.raises(salva.UsageError) as refused:
+        salva.plan_run("metalogic", "painter", path=tmp_path / "prompts.txt")
+    assert refused.value.code == "path-unused"
+    path = tmp_path / "prompts.txt"
+    assert salva.plan_run("prompts", "painter", path=path, settings={"suite.rewordings": 0}).n_cases == 1
+    with pytest.raises(salva.UsageError) as refused:
+        salva.plan_run("prompts", "painter", path=path, settings={"suite.path": str(path)})
+    assert refused.value.code == "options-conflict"
+
+
+def test_the_version_is_public() -> None:
+    assert re.fullmatch(r"\d+\.\d+.*", str(salva.__version__))

@@ -14,7 +14,7 @@ from salva.errors import UsageError
 from salva.generators.painter.component import Painter, PainterOptions
 from salva.generators.painter.faults import FAULTS, draw_faults, parse_faults
 from salva.logic.notation import parse
-from salva.logic.satisfaction import explain, satisfies
+from salva.logic.satisfaction import discrepancies, satisfies
 
 
 def paint_one(formula: str, faults: str, seed: int, text: str = "There is a cat on the left and a dog") -> Rendered:
@@ -55,7 +55,7 @@ def test_each_fault_leaves_the_worlds_in_its_own_way(fault: str, formula: str, k
     for seed in range(12):
         rendered = paint_one(formula, f"{fault}:1", seed)
         assert rendered.provenance["planted"] == [fault]
-        assert {difference.kind for difference in explain(parse(formula), scene(rendered))} == kinds, seed
+        assert {difference.kind for difference in discrepancies(parse(formula), scene(rendered))} == kinds, seed
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_an_omission_is_never_also_a_misplacement() -> None:
     for seed in range(40):
         rendered = paint_one("cat@right & dog@left", "entity-omission:1", seed)
         assert rendered.provenance["planted"] == ["entity-omission"]
-        assert {difference.kind for difference in explain(formula, scene(rendered))} <= {"missing"}
+        assert {difference.kind for difference in discrepancies(formula, scene(rendered))} <= {"missing"}
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from salva.errors import UsageError
 from salva.logic.formula import Formula, Or, Related
 from salva.logic.notation import parse, to_notation
 from salva.logic.rewrite import rewrites
-from salva.logic.satisfaction import explain, satisfies
+from salva.logic.satisfaction import discrepancies, satisfies
 from salva.logic.worlds import World, worlds
 
 EFFORT = int(os.environ.get("SALVA_PROVE", "1"))
@@ -48,7 +48,7 @@ def test_the_quick_answer_is_the_slow_one(seed: int) -> None:
         assert quick == [slow.is_right(scene) for scene in scenes], (to_notation(f), counts, scenes)
         # What is wrong is looked for in far longer than whether something is.
         if i % 5 == 0 and beside is None and worlds(f, counts, limit=1):
-            assert (explain(f, scenes[-1], counts) == ()) is quick[-1]
+            assert (discrepancies(f, scenes[-1], counts) == ()) is quick[-1]
     assert n_too_large <= 1 + EFFORT // 10
 
 

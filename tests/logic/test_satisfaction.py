@@ -14,7 +14,7 @@ from salva.english.describe import describe_discrepancy
 from salva.errors import UsageError
 from salva.logic.formula import PLACES, Atom, Formula, Related, conjunction, entities
 from salva.logic.notation import parse
-from salva.logic.satisfaction import explain, needs_colour, satisfies
+from salva.logic.satisfaction import discrepancies, needs_colour, satisfies
 from salva.logic.worlds import World, choose_world, count_worlds, worlds
 
 AT = {"left": 0.15, "middle": 0.5, "right": 0.85, "top": 0.15, "bottom": 0.85, "elsewhere": 0.5, None: 0.3}
@@ -25,7 +25,7 @@ def scene(*things: Thing) -> Scene:
 
 
 def kinds(notation: str, *things: Thing, counts: str = "exact", place: str = "order") -> list[tuple[str, str]]:
-    return [(d.kind, d.entity) for d in explain(parse(notation), scene(*things), counts, place)]
+    return [(d.kind, d.entity) for d in discrepancies(parse(notation), scene(*things), counts, place)]
 
 
 def built(world: World) -> Scene:
@@ -38,11 +38,11 @@ def built(world: World) -> Scene:
 
 def test_a_broken_relation_is_named_and_which_way_it_broke() -> None:
     cat, dog = thing_at("cat", 0.2, 0.5), thing_at("dog", 0.8, 0.5)
-    (missing,) = explain(parse("right_of(cat, dog)"), scene(cat, dog))
-    (unwanted,) = explain(parse("cat & dog & !left_of(cat, dog)"), scene(cat, dog))
+    (missing,) = discrepancies(parse("right_of(cat, dog)"), scene(cat, dog))
+    (unwanted,) = discrepancies(parse("cat & dog & !left_of(cat, dog)"), scene(cat, dog))
     assert (missing.relation, missing.is_unwanted) == (Related("right_of", "cat", "dog"), False)
     assert (unwanted.relation, unwanted.is_unwanted) == (Related("left_of", "cat", "dog"), True)
-    (other,) = explain(parse("cat"), scene())
+    (other,) = discrepancies(parse("cat"), scene())
     assert (other.relation, other.is_unwanted) == (None, False)
 
 
@@ -51,7 +51,7 @@ def test_a_scene_built_from_a_world_satisfies(f: Formula, seed: int) -> None:
     assume(count_worlds(f) > 0)
     world = choose_world(f, Random(seed))
     assert satisfies(f, built(world))
-    assert explain(f, built(world)) == ()
+    assert discrepancies(f, built(world)) == ()
 
 
 @given(
@@ -98,7 +98,7 @@ def test_a_scene_satisfies_exactly_when_it_is_listed_among_the_worlds(f: Formula
 )
 def test_nothing_is_wrong_exactly_when_it_satisfies(f: Formula, seen: Scene, counts: str, place: str) -> None:
     assume(count_worlds(f, counts) > 0)
-    assert (explain(f, seen, counts, place) == ()) == satisfies(f, seen, counts, place)
+    assert (discrepancies(f, seen, counts, place) == ()) == satisfies(f, seen, counts, place)
 
 
 @given(scenes(), st.randoms(use_true_random=False))
@@ -217,19 +217,19 @@ def test_on_and_next_to() -> None:
 
 
 def test_the_numbers_that_prove_it_are_told() -> None:
-    (found,) = explain(parse("cat"), scene(thing_at("cat", 0.2), thing_at("cat", 0.6)))
+    (found,) = discrepancies(parse("cat"), scene(thing_at("cat", 0.2), thing_at("cat", 0.6)))
     assert (found.expected, found.seen) == ("1", "2")
     assert describe_discrepancy(found) == "two cats where 1 should be"
-    (found,) = explain(parse("cat@left"), scene(thing_at("cat", 0.71)))
+    (found,) = discrepancies(parse("cat@left"), scene(thing_at("cat", 0.71)))
     assert (found.expected, found.seen) == ("on the left", "x 0.71")
-    (found,) = explain(parse("!cat"), scene(thing_at("cat", 0.71)))
+    (found,) = discrepancies(parse("!cat"), scene(thing_at("cat", 0.71)))
     assert describe_discrepancy(found) == "a cat where none should be"
 
 
 def test_a_contradiction_has_no_nearest_world() -> None:
     assert not satisfies(parse("cat & !cat"), scene())
     with pytest.raises(UsageError, match=r"\[formula-contradictory\]"):
-        explain(parse("cat & !cat"), scene())
+        discrepancies(parse("cat & !cat"), scene())
 
 
 def test_an_unknown_place_rule_is_refused() -> None:
@@ -240,7 +240,7 @@ def test_an_unknown_place_rule_is_refused() -> None:
 def test_many_entities_do_not_make_the_nearest_world_slow() -> None:
     names = ("cat", "dog", "cow", "apple", "banana", "horse", "bird", "car", "bus", "clock", "chair", "cake")
     f = parse(" & ".join(f"({i % 10 + 1} {name} | {name}@left)" for i, name in enumerate(names)))
-    assert len(explain(f, scene(thing_at("cat", 0.2)))) == len(names) - 1
+    assert len(discrepancies(f, scene(thing_at("cat", 0.2)))) == len(names) - 1
 
 
 def test_threads_share_a_formula() -> None:
@@ -250,12 +250,12 @@ def test_threads_share_a_formula() -> None:
         for rng in map(Random, range(400))
     ]
     with ThreadPoolExecutor(8) as pool:
-        together = list(pool.map(lambda s: explain(f, s), seen))
-    assert together == [explain(f, s) for s in seen]
+        together = list(pool.map(lambda s: discrepancies(f, s), seen))
+    assert together == [discrepancies(f, s) for s in seen]
 
 
 @pytest.mark.parametrize("n_cats", [1, 2, 3, 4])
 def test_room_for_more_elsewhere_does_not_hide_that_nothing_stands_where_it_should(n_cats: int) -> None:
     cats = tuple(Thing(label="cat", box=(0.05, 0.05, 0.15, 0.15)) for _ in range(n_cats))
-    (wrong,) = explain(parse("cat@x-middle"), Scene(things=cats), "at-least")
+    (wrong,) = discrepancies(parse("cat@x-middle"), Scene(things=cats), "at-least")
     assert (wrong.kind, wrong.expected) == ("x-misplaced", "in the middle")

@@ -22,8 +22,9 @@ from salva.notebook.keywords import RunFlags, read_flags, read_out, read_setting
         ({"only": "law=numbering"}, {"only": ("law=numbering",)}),
         ({"only": ["law=numbering", "count=2"]}, {"only": ("law=numbering", "count=2")}),
         ({"only": {"law": "numbering", "count": 2}}, {"only": ("law=numbering", "count=2")}),
-        ({"judges": "scene"}, {"judges": ("scene",)}),
-        ({"judges": ("scene", "openai/x")}, {"judges": ("scene", "openai/x")}),
+        ({"judge": "scene"}, {"judges": ("scene",)}),
+        ({"detector": ["pocket"]}, {"detector": "pocket"}),
+        ({"judge": ("scene", "openai/x")}, {"judges": ("scene", "openai/x")}),
         ({"repeats": np.int32(2), "seed": 0, "control": True}, {"repeats": 2, "seed": 0, "control": True}),
         ({"detector": None, "check": "truth"}, {"check": "truth"}),
     ],
@@ -34,24 +35,29 @@ def test_flags_as_anybody_would_write_them(flags: dict[str, Any], read: dict[str
 
 
 @pytest.mark.parametrize(
-    ("flags", "said"),
+    ("flags", "code"),
     [
-        ({"judge": "scene"}, "no keyword of run_suite named 'judge'.*Did you mean 'judges'"),
-        ({"models": "pocket"}, "Did you mean 'model'"),
-        ({"detectr": "pocket"}, "Did you mean 'detector'"),
-        ({"detector": 5}, "detector= is 5, an int; it must be a text"),
-        ({"size": 2.5}, "size= is 2.5, a float; it must be a named size or a whole number"),
-        ({"size": True}, "size= is True"),
-        ({"repeats": "2"}, "repeats= is '2', a str; it must be a whole number"),
-        ({"control": "yes"}, "control= is 'yes', a str; it must be True or False"),
-        ({"only": "law"}, "only= is 'law'; give LABEL=VALUE"),
-        ({"only": 5}, "only= is 5"),
-        ({"judges": [5]}, r"judges= is \[5\]"),
+        ({"judges": "scene"}, "name-unknown"),
+        ({"models": "pocket"}, "name-unknown"),
+        ({"detectr": "pocket"}, "name-unknown"),
+        ({"detector": 5}, "keyword-invalid"),
+        ({"detector": ["pocket", "scene"]}, "keyword-invalid"),
+        ({"path": 5}, "keyword-invalid"),
+        ({"path": [5]}, "keyword-invalid"),
+        ({"size": 2.5}, "keyword-invalid"),
+        ({"size": True}, "keyword-invalid"),
+        ({"repeats": "2"}, "keyword-invalid"),
+        ({"control": "yes"}, "keyword-invalid"),
+        ({"only": "law"}, "keyword-invalid"),
+        ({"only": 5}, "keyword-invalid"),
+        ({"judge": [5]}, "keyword-invalid"),
     ],
 )
-def test_what_nobody_can_take_is_named(flags: dict[str, Any], said: str) -> None:
-    with pytest.raises(UsageError, match=said):
+def test_what_nobody_can_take_is_named(flags: dict[str, Any], code: str) -> None:
+    with pytest.raises(UsageError) as refused:
         read_flags(flags)
+    assert refused.value.code == code
+    assert next(iter(flags)) in str(refused.value)
 
 
 def test_every_flag_that_is_declared_is_read_and_is_one_of_an_ask() -> None:
@@ -70,12 +76,11 @@ def test_settings_are_plain_values() -> None:
     assert read_settings(None) == {}
 
 
-@pytest.mark.parametrize(
-    ("settings", "said"), [("model.steps=2", "give a mapping"), ({1: "x"}, "the key 1"), ({"model.x": {}}, "is a dict")]
-)
-def test_other_settings_are_named(settings: object, said: str) -> None:
-    with pytest.raises(UsageError, match=said):
+@pytest.mark.parametrize("settings", ["model.steps=2", {1: 2}, {"model.x": {}}])
+def test_other_settings_are_named(settings: object) -> None:
+    with pytest.raises(UsageError) as refused:
         read_settings(settings)
+    assert refused.value.code == "keyword-invalid"
 
 
 def test_a_suite_is_a_name() -> None:

@@ -49,7 +49,7 @@ from salva.logic.satisfaction import (
     X_MISPLACED,
     Y_MISPLACED,
     Discrepancy,
-    explain,
+    discrepancies,
 )
 
 
@@ -238,7 +238,7 @@ class SameScene:
         for seen, formula in zip((a, b), what.formulas, strict=True):
             if formula is None:
                 continue
-            for discrepancy in explain(formula, seen.scene, self._options.counts, self._options.place):
+            for discrepancy in discrepancies(formula, seen.scene, self._options.counts, self._options.place):
                 if discrepancy.kind in kinds and _touches(discrepancy, labels):
                     failures.append(failure_of(discrepancy, seen.role))
         return failures

@@ -43,7 +43,7 @@ from salva.core.verdict import (
 )
 from salva.logic.equivalence import is_contradictory
 from salva.logic.formula import Formula
-from salva.logic.satisfaction import explain, satisfies
+from salva.logic.satisfaction import discrepancies, satisfies
 
 
 class Truth:
@@ -108,7 +108,7 @@ class Truth:
                 return Conclusion(outcome=Outcome.UNDECIDED, reason=_why_untold(untold, image, was_asked=was_asked))
             wrong = [
                 failure_of(discrepancy, image.role, has_choice=not case.determinate)
-                for discrepancy in explain(formula, image.scene, options.counts, options.place, beside)
+                for discrepancy in discrepancies(formula, image.scene, options.counts, options.place, beside)
             ]
             wrong += [text_failure(image)] if image.text else []
             scores[f"right_{image.role}"] = 0.0 if wrong else 1.0

@@ -71,13 +71,13 @@ def satisfies(
     return dealer((f,) if beside is None else (f, beside), counts, place).holds(scene)
 
 
-def explain(
+def discrepancies(
     f: Formula, scene: Scene, counts: str = "exact", place: str = "order", beside: Formula | None = None
 ) -> tuple[Discrepancy, ...]:
     """The fewest differences between the scene and a world of the formula; empty exactly when it satisfies it."""
     if satisfies(f, scene, counts, place, beside):
         return ()
-    return _explainer(f, counts, place, beside).explain(scene)
+    return _explainer(f, counts, place, beside).discrepancies(scene)
 
 
 def needs_colour(f: Formula) -> bool:
@@ -105,7 +105,7 @@ class _Explainer:
         self._axes = {axis: Axis(f, axis, place) for axis in ("x", "y")}
         self._states: dict[int, list[Counts]] = {}
 
-    def explain(self, scene: Scene) -> tuple[Discrepancy, ...]:
+    def discrepancies(self, scene: Scene) -> tuple[Discrepancy, ...]:
         """What is wrong; the scene must be wrong."""
         things = self._dealer.things(scene)
 

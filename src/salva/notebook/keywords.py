@@ -13,6 +13,7 @@ from typing import Any, TypedDict
 
 from salva.core.options import as_typed
 from salva.errors import UsageError, unknown_name
+from salva.messages import message
 
 Setting = str | int | float | bool | None | Iterable[str | int | float]
 """What an option can be set to."""
@@ -21,10 +22,11 @@ Setting = str | int | float | bool | None | Iterable[str | int | float]
 class RunFlags(TypedDict, total=False):
     """What else a run can be asked for, as the flags of `salva run`."""
 
-    detector: str
+    path: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+    detector: str | Iterable[str]
     reader: str
     embedder: str
-    judges: str | Iterable[str]
+    judge: str | Iterable[str]
     size: str | int
     repeats: int
     seed: int
@@ -37,6 +39,8 @@ class RunFlags(TypedDict, total=False):
 
 OTHERS = ("suite", "model", "name", "version", "out", "settings", "executor", "progress", "images")
 """The keywords that are no flags of a run."""
+_FIELDS = {"judge": "judges"}
+"""What a keyword is called in the specification, where that is another name."""
 
 
 def read_suite(suite: object) -> str:
@@ -58,7 +62,7 @@ def read_flags(flags: Mapping[str, object]) -> dict[str, Any]:
         if name not in _READERS:
             raise unknown_name("keyword of run_suite", name, {*_READERS, *OTHERS})
         if value is not None:
-            read[name] = _READERS[name](name, value)
+            read[_FIELDS.get(name, name)] = _READERS[name](name, value)
     return read
 
 
@@ -67,14 +71,14 @@ def read_settings(settings: object) -> dict[str, str]:
     if settings is None:
         return {}
     if not isinstance(settings, Mapping):
-        raise UsageError(f"settings= is {settings!r}; give a mapping, as in settings={{'model.steps': 20}}")
+        raise _wrong("settings", settings, "a mapping such as {'model.steps': 20}")
     read = {}
     for key, value in settings.items():
         plain = list(value) if isinstance(value, tuple | set | frozenset) else value
         if not isinstance(key, str):
-            raise UsageError(f"settings= has the key {key!r}; keys are texts such as 'model.steps'")
+            raise _wrong("settings", key, "a mapping with texts such as 'model.steps' as keys")
         if not isinstance(plain, str | int | float | list | None):
-            raise UsageError(f"settings[{key!r}] is {a_kind(value)}; give a text, a number, a truth or a list")
+            raise _wrong(f"settings[{key!r}]", value, "a text, a number, True or False, or a list")
         read[key] = as_typed(plain)
     return read
 
@@ -94,13 +98,29 @@ def _texts(name: str, value: object) -> tuple[str, ...]:
     return listed
 
 
+def _one(name: str, value: object) -> str:
+    texts = _texts(name, value)
+    if len(texts) != 1:
+        raise _wrong(name, value, "one text")
+    return texts[0]
+
+
+def _paths(name: str, value: object) -> tuple[str, ...]:
+    if isinstance(value, str | os.PathLike):
+        return (os.fspath(value),)
+    listed = tuple(value) if isinstance(value, Iterable) else (value,)
+    if not all(isinstance(path, str | os.PathLike) for path in listed):
+        raise _wrong(name, value, "a path or a list of paths")
+    return tuple(os.fspath(path) for path in listed)
+
+
 def _labels(name: str, value: object) -> tuple[str, ...]:
     if isinstance(value, Mapping):
         return tuple(f"{label}={wanted}" for label, wanted in value.items())
     texts = _texts(name, value)
     for text in texts:
         if "=" not in text:
-            raise UsageError(f"{name}= is {text!r}; give LABEL=VALUE, as in {name}='law=numbering'")
+            raise _wrong(name, text, "LABEL=VALUE, as in 'law=numbering'")
     return texts
 
 
@@ -124,20 +144,21 @@ def _truth(name: str, value: object) -> bool:
 
 
 def _wrong(name: str, value: object, wanted: str) -> UsageError:
-    return UsageError(f"{name}= is {value!r}, {a_kind(value)}; it must be {wanted}")
+    return UsageError(message("keyword-invalid", name=name, value=repr(value), kind=a_kind(value), wanted=wanted))
 
 
 def a_kind(value: object) -> str:
-    """What kind of thing a value is, with its article."""
+    """The type of a value, with its article."""
     kind = type(value).__name__
     return f"{'an' if kind[:1].lower() in 'aeiou' else 'a'} {kind}"
 
 
 _READERS: Mapping[str, Callable[[str, Any], object]] = {
-    "detector": _text,
+    "path": _paths,
+    "detector": _one,
     "reader": _text,
     "embedder": _text,
-    "judges": _texts,
+    "judge": _texts,
     "size": _size,
     "repeats": _whole,
     "seed": _whole,

@@ -22,7 +22,7 @@ from salva.logic.satisfaction import (
     X_MISPLACED,
     Y_MISPLACED,
     Discrepancy,
-    explain,
+    discrepancies,
     needs_colour,
     satisfies,
 )
@@ -66,17 +66,17 @@ def can_tell(prompt: Prompt, swapped: Prompt) -> bool:
 def failure_from_scene(prompt: Prompt, swapped: Prompt, scene: Scene) -> Failure | None:
     """What is wrong with an image of this scene, or None when it is right; only for prompts that can_tell allows."""
     formula, other = parse(prompt.formula or ""), parse(swapped.formula or "")
-    discrepancies = explain(formula, scene)
-    if not discrepancies:
+    found = discrepancies(formula, scene)
+    if not found:
         return None
     if satisfies(other, scene):
         message = f"shows what {swapped.text!r} says"
         return Failure(
             failure_type=REVERSED_ROLE, role=prompt.role, message=message, expected=prompt.text, seen=swapped.text
         )
-    kinds = [_error_of(discrepancy) for discrepancy in discrepancies]
+    kinds = [_error_of(discrepancy) for discrepancy in found]
     error = next(error for error in RELATION_ERRORS if error in kinds)
-    first = discrepancies[kinds.index(error)]
+    first = found[kinds.index(error)]
     return Failure(
         failure_type=error,
         role=prompt.role,
