@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import formulas
 
-from salva.english.sentences import from_english, read_prompt, to_english, understood
+from salva.english.sentences import from_english, parse_text, read_prompt, to_english
 from salva.errors import FormulaError
 from salva.logic.formula import Formula
 from salva.logic.notation import parse, to_notation
@@ -277,7 +277,7 @@ def test_any_row_of_words_reads_or_is_pointed_at(words: list[str]) -> None:
     ],
 )
 def test_a_short_text_is_english_before_it_is_a_thing_of_that_name(text: str, formula: str) -> None:
-    assert understood(text) == parse(formula)
+    assert parse_text(text) == parse(formula)
 
 
 @pytest.mark.parametrize(
@@ -285,7 +285,7 @@ def test_a_short_text_is_english_before_it_is_a_thing_of_that_name(text: str, fo
 )
 def test_what_names_no_number_is_no_thing_of_that_name(text: str) -> None:
     with pytest.raises(FormulaError):
-        understood(text)
+        parse_text(text)
 
 
 @pytest.mark.parametrize(

@@ -113,15 +113,15 @@ def _fill(rng: random.Random, template: Template, grammar: Grammar) -> Triple:
     swapped = {**words, one: words[two], two: words[one]}
     return Triple(
         category=template.category,
-        anchor=_said(template.anchor, words),
-        changed=_said(template.anchor, swapped),
-        kept=_said(template.kept, words) if template.kept else "",
+        anchor=_render(template.anchor, words),
+        changed=_render(template.anchor, swapped),
+        kept=_render(template.kept, words) if template.kept else "",
         template=template.anchor,
         rule=f"[{one}] <-> [{two}]",
     )
 
 
-def _said(pattern: str, words: Mapping[str, str]) -> str:
+def _render(pattern: str, words: Mapping[str, str]) -> str:
     def word(match: re.Match[str]) -> str:
         text = words[match[1] + match[2]]
         if match[3]:

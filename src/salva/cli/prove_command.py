@@ -26,7 +26,7 @@ def command(formula: str, other: str | None, counts: str | None) -> None:
     salva prove "neither a cat nor a dog" "no dogs and no cats"
     """
     from salva.english.describe import describe_world
-    from salva.english.sentences import understood
+    from salva.english.sentences import parse_text
     from salva.logic.formula import Formula, entities
     from salva.logic.notation import to_notation
     from salva.logic.worlds import count_worlds, worlds
@@ -44,7 +44,7 @@ def command(formula: str, other: str | None, counts: str | None) -> None:
             click.echo(f"  ... and {n_worlds - _SHOWN} more")
         return n_worlds
 
-    first = understood(formula)
+    first = parse_text(formula)
     if other is None:
         n_worlds = count_worlds(first, counts)
         click.echo("contradictory" if n_worlds == 0 else "determinate" if n_worlds == 1 else "not determinate")
@@ -52,7 +52,7 @@ def command(formula: str, other: str | None, counts: str | None) -> None:
         return
     from salva.logic.equivalence import witness
 
-    second = understood(other)
+    second = parse_text(other)
     found = witness(first, second, counts)
     click.echo("equivalent" if found is None else "not equivalent")
     if found is not None:

@@ -23,11 +23,11 @@ from salva.core.legible import legible_json
 )
 def command(formula: str, law: str | None, form: str) -> None:
     """Print every formula that one law makes of FORMULA, which can be an English sentence."""
-    from salva.english.sentences import to_english, understood
+    from salva.english.sentences import parse_text, to_english
     from salva.logic.notation import to_notation
     from salva.logic.rewrite import Rewrite, rewrites
 
-    start = understood(formula)
+    start = parse_text(formula)
     found: dict[tuple[str, str], Rewrite] = {}
     for rewrite in rewrites(start, law):
         found.setdefault((rewrite.law.name, to_notation(rewrite.formula)), rewrite)

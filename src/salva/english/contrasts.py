@@ -14,7 +14,7 @@ from salva.english.wordlists import words
 from salva.english.words import number_of
 from salva.logic.formula import And, Atom, Formula, Literal, Not, Or, mentioned_by
 
-_Said = tuple[Literal, bool]
+_Statement = tuple[Literal, bool]
 """An atom or relation, and whether it is asserted rather than denied."""
 
 _PLACE_WORDS = words("left right top bottom middle center centre side where position")
@@ -25,7 +25,7 @@ _NUMBER_WORDS = words("many number count only single several multiple")
 
 def questions_of_contrast(f: Formula, g: Formula, questions: Iterable[str]) -> list[str]:
     """Those of the questions that are about what one formula says and the other does not, or denies."""
-    one, other = set(_said(f)), set(_said(g))
+    one, other = set(_statements(f)), set(_statements(g))
     agreed = {leaf for leaf, is_so in one if is_so} & {leaf for leaf, is_so in other if is_so}
     differing = {leaf for leaf, _ in one ^ other} - agreed
     # An entity that both prompts want is told apart by its colour, place or number, and a question must ask for that.
@@ -36,12 +36,12 @@ def questions_of_contrast(f: Formula, g: Formula, questions: Iterable[str]) -> l
     return [text for text in questions if any(_is_about(leaf, text, wanted) for leaf in differing)]
 
 
-def _said(f: Formula, is_so: bool = True) -> Iterator[_Said]:
+def _statements(f: Formula, is_so: bool = True) -> Iterator[_Statement]:
     if isinstance(f, Not):
-        yield from _said(f.part, not is_so)
+        yield from _statements(f.part, not is_so)
     elif isinstance(f, And | Or):
-        yield from _said(f.left, is_so)
-        yield from _said(f.right, is_so)
+        yield from _statements(f.left, is_so)
+        yield from _statements(f.right, is_so)
     else:
         yield f, is_so
 

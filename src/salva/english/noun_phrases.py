@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from salva.english.nouns import can_be_several, counts_in_pairs, is_plural_noun, singular, unsayable
+from salva.english.nouns import can_be_several, counts_in_pairs, is_plural_noun, name_problem, singular
 from salva.english.phrases import NO, Ending, Joint, Phrase, joined, members_of
 from salva.english.tokens import PLACES, RELATIONS, WHICH, WITHOUT, Words
 from salva.english.words import article, number_of
@@ -18,7 +18,7 @@ from salva.messages import message
 _STOPS = RESERVED_WORDS | {WITHOUT}
 
 
-class Things:
+class NounPhrases:
     """Reads noun phrases of one sentence."""
 
     def __init__(self, words: Words) -> None:
@@ -180,7 +180,7 @@ class Things:
         else:
             words.take(said)
             ending = Ending(said, relation=RELATIONS[said], second=self._second(atom, start), verb=verb)
-        formula = ending.said_of(atom)
+        formula = ending.applied_to(atom)
         assert formula is not None
         return Phrase(formula, ending)
 
@@ -232,7 +232,7 @@ class Things:
         if not named:
             words.expected("an entity such as cat")
         colour = named.pop(0) if len(named) > 1 and named[0] in COLOURS else None
-        problem = unsayable(named)
+        problem = name_problem(named)
         if not problem and named[-1] in COLOURS and named != ["orange"]:
             problem = message("colour-alone", colour=named[-1])
         if not problem and {*named[1:-1]} & {*COLOURS} - {"orange"}:

@@ -137,7 +137,7 @@ def counts_in_pairs(entity: str) -> bool:
     return entity.rpartition(" ")[2] in _PAIRS
 
 
-def unsayable(words: Sequence[str]) -> Message | None:
+def name_problem(words: Sequence[str]) -> Message | None:
     """Why these words are no name of an entity; None where they may be one."""
     for i, word in enumerate(words):
         # A light is an entity, a light dog is not.

@@ -29,13 +29,13 @@ class Ending(NamedTuple):
     verb: str = ""
     """is or are, where the ending is said as a sentence."""
 
-    def said_of(self, f: Formula) -> Formula | None:
+    def applied_to(self, f: Formula) -> Formula | None:
         """The formula with this said of each of its entities as well; None where that cannot be said."""
         if isinstance(f, Not):
-            part = self.said_of(f.part)
+            part = self.applied_to(f.part)
             return Not(part) if part else None
         if isinstance(f, And | Or):
-            left, right = self.said_of(f.left), self.said_of(f.right)
+            left, right = self.applied_to(f.left), self.applied_to(f.right)
             return type(f)(left, right) if left and right else None
         if isinstance(f, Related):
             return None
@@ -84,7 +84,7 @@ def members_of(words: Words, phrases: Sequence[Phrase], connective: str, joints:
     formulas = [phrase.formula for phrase in phrases]
     last = phrases[-1].ending
     if last and last.verb == "are" and connective == "and" and _is_single(formulas[-1]):
-        spread = [last.said_of(f) for f in formulas[:-1]]
+        spread = [last.applied_to(f) for f in formulas[:-1]]
         if spread and all(spread):
             return joined([*(f for f in spread if f), formulas[-1]], connective)
     for i, (phrase, after) in enumerate(pairwise(phrases)):
@@ -140,7 +140,7 @@ def _refuse_ending_of_all(words: Words, phrases: Sequence[Phrase], connective: s
     while start and phrases[start - 1].ending is None:
         start -= 1
     formulas = [phrase.formula for phrase in phrases]
-    spread = [ending.said_of(f) for f in formulas[start : i + 1]]
+    spread = [ending.applied_to(f) for f in formulas[start : i + 1]]
     if all(spread):
         other = [*formulas[:start], *(f for f in spread if f), *formulas[i + 1 :]]
         words.two_readings(joined(formulas, connective), joined(other, connective), at)

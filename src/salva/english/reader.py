@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from salva.english.noun_phrases import Things
+from salva.english.noun_phrases import NounPhrases
 from salva.english.phrases import DENIAL, NOT, Joint, Phrase, members_of, whole_of
 from salva.english.tokens import DENIALS, GROUPS, PICTURES, WITHOUT, Words
 from salva.logic.formula import MAX_DEPTH, And, Formula, Not, conjunction, depth
@@ -25,7 +25,7 @@ def read(text: str) -> Formula:
 class _Reader:
     def __init__(self, text: str) -> None:
         self._words = Words(text)
-        self._things = Things(self._words)
+        self._noun_phrases = NounPhrases(self._words)
 
     def formula(self) -> Formula:
         words = self._words
@@ -82,7 +82,7 @@ class _Reader:
             if joints[-1].words == WITHOUT:
                 if phrases[-1].opening:
                     words.fail(message("reach-open", words=WITHOUT))
-                absent = self._things.absent()
+                absent = self._noun_phrases.absent()
                 phrases.append(Phrase(Not(absent.formula), absent.ending, WITHOUT))
             else:
                 phrases.append(self._phrase(0))
@@ -149,8 +149,8 @@ class _Reader:
         def member() -> Phrase:
             if is_clause:
                 return Phrase(self._clause(nesting + 1, is_closed=True))
-            is_bare = connective == "nor" and self._things.is_noun_here()
-            return self._things.absent() if is_bare else self._phrase(nesting + 1)
+            is_bare = connective == "nor" and self._noun_phrases.is_noun_here()
+            return self._noun_phrases.absent() if is_bare else self._phrase(nesting + 1)
 
         parts = [member()]
         joints: list[Joint] = []
@@ -177,12 +177,12 @@ class _Reader:
             if words.take(opening):
                 return self._group(connective, nesting, is_clause=False)
         if words.take("not a single", "not one single", "not any"):
-            denied = self._things.none()
+            denied = self._noun_phrases.none()
             return denied._replace(opening=NOT if denied.opening else "")
         if words.take("not"):
             denied = self._phrase(nesting + 1)
             return Phrase(Not(denied.formula), denied.ending, NOT)
-        return self._things.phrase()
+        return self._noun_phrases.phrase()
 
     def _check(self, nesting: int) -> None:
         if nesting > MAX_DEPTH:

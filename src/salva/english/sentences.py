@@ -39,7 +39,7 @@ def from_english(text: str) -> Formula:
     return read(checked_text(text, "a sentence"))
 
 
-def understood(text: str) -> Formula:
+def parse_text(text: str) -> Formula:
     """The formula of a text that is either in notation or in English.
 
     Without a sign of the notation it is English where that can be read, else a bare entity ("cat", "3 red cat"), which
@@ -60,7 +60,7 @@ def understood(text: str) -> Formula:
 
 
 class Reading(NamedTuple):
-    """What a prompt was understood to say."""
+    """The meaning of a prompt, as far as the grammar reads it."""
 
     formula: str | None
     """In notation."""

@@ -16,7 +16,7 @@ from salva.english.captions.reading import pool_of
 from salva.english.captions.spacy_reader import SpacyReader
 from salva.english.mutation.corpus import Corpus
 from salva.english.mutation.density import Density
-from salva.english.mutation.operators import Seed, Setting, removed
+from salva.english.mutation.operators import Seed, Setting, removals
 from salva.errors import PluginError
 
 pytest.importorskip("spacy", reason="the extra captions is not installed")
@@ -61,7 +61,7 @@ def test_a_triple_can_be_taken_out_where_what_is_left_is_english(caption: str, r
     (reading,) = SpacyReader().read([caption])
     pool = pool_of(reading, Classes())
     setting = Setting(classes=Classes(), density=Density(corpus=Corpus()))
-    proposed = list(removed(Seed(reading=reading, pool=pool), setting, random.Random(0)))
+    proposed = list(removals(Seed(reading=reading, pool=pool), setting, random.Random(0)))
     assert [proposal.text for proposal in proposed] == rests
     for proposal, again in zip(proposed, SpacyReader().read(rests), strict=True):
         left = pool_of(again, Classes())

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from salva.english.captions.nouns import COMPOUNDS, NO_THINGS, TRANSPARENT
 from salva.english.captions.reading import AND, Link, Mention, Reading
-from salva.english.nouns import is_plural_noun, singular, unsayable
+from salva.english.nouns import is_plural_noun, name_problem, singular
 from salva.english.wordlists import words
 from salva.english.words import number_of
 from salva.logic.formula import COLOURS
@@ -121,7 +121,7 @@ class _Sentence:
         if j >= len(words):
             return 0
         noun, at = words[j]
-        if not noun[0].isalpha() or noun in NO_THINGS or noun in TRANSPARENT or unsayable([noun]) or noun in _SILENT:
+        if not noun[0].isalpha() or noun in NO_THINGS or noun in TRANSPARENT or name_problem([noun]) or noun in _SILENT:
             return 0
         several = is_plural_noun(noun)
         if (j == i and not several) or noun == AND or noun in _PREPOSITIONS:

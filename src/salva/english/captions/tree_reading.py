@@ -41,7 +41,7 @@ _MAX_CLIMB = 12
 
 
 @dataclass(slots=True)
-class _Said:
+class _Relation:
     """Words that relate two entities."""
 
     subject: int
@@ -55,11 +55,11 @@ def read_tree(tree: Tree) -> Reading:
     """What a sentence names and says."""
     mend(tree)
     nouns = Nouns(tree)
-    said = list(_said(tree, nouns))
+    said = list(_relations(tree, nouns))
     things = [i for i in range(len(tree.words)) if nouns.is_thing[i]]
     number = {i: n for n, i in enumerate(things)}
     subjects = {link.subject for link in said}
-    unique: dict[tuple[int, str, int], _Said] = {}
+    unique: dict[tuple[int, str, int], _Relation] = {}
     for link in said:
         if link.subject != link.object:
             unique.setdefault((link.subject, link.predicate, link.object), link)
@@ -79,7 +79,7 @@ def read_tree(tree: Tree) -> Reading:
     )
 
 
-def _said(tree: Tree, nouns: Nouns) -> Iterator[_Said]:
+def _relations(tree: Tree, nouns: Nouns) -> Iterator[_Relation]:
     """Everything a sentence says of two entities."""
     for i in range(len(tree.words)):
         arc = tree.arcs[i]
@@ -90,14 +90,14 @@ def _said(tree: Tree, nouns: Nouns) -> Iterator[_Said]:
         elif arc == "relcl":
             yield from _of_relative(tree, nouns, i)
         elif arc == "poss" and nouns.is_thing[i]:
-            yield from (_Said(owned, "of", i, i) for owned in nouns.resolve(tree.heads[i])[:1])
+            yield from (_Relation(owned, "of", i, i) for owned in nouns.resolve(tree.heads[i])[:1])
         elif arc == "conj" and tree.is_noun(i) and tree.is_noun(tree.heads[i]):
             before, here = nouns.resolve(tree.heads[i]), nouns.resolve(i)
             if before and here:
-                yield _Said(before[-1], AND, here[0], i)
+                yield _Relation(before[-1], AND, here[0], i)
 
 
-def _by_preposition(tree: Tree, nouns: Nouns, p: int) -> Iterator[_Said]:
+def _by_preposition(tree: Tree, nouns: Nouns, p: int) -> Iterator[_Relation]:
     named = [kid for kid in tree.kids(p, "pobj") if not nouns.is_between(kid)]
     objects = [thing for kid in named for thing in nouns.standing(kid)]
     for clause in tree.kids(p, "pcomp"):
@@ -112,12 +112,12 @@ def _by_preposition(tree: Tree, nouns: Nouns, p: int) -> Iterator[_Said]:
     predicate, subjects = _governed(tree, nouns, words, top, governor)
     if tree.arcs[p] == "agent" and words == "by" and tree.words[governor] not in _STATES:
         doing = gerund(tree.words[governor], "VBN")
-        yield from (_Said(actor, doing, done, top) for actor in objects for done in subjects)
+        yield from (_Relation(actor, doing, done, top) for actor in objects for done in subjects)
         return
-    yield from (_Said(subject, predicate, thing, top) for subject in subjects for thing in objects)
+    yield from (_Relation(subject, predicate, thing, top) for subject in subjects for thing in objects)
 
 
-def _about_it(tree: Tree, nouns: Nouns, words: str, top: int, governor: int) -> Iterator[_Said]:
+def _about_it(tree: Tree, nouns: Nouns, words: str, top: int, governor: int) -> Iterator[_Relation]:
     """ "A table with a bowl on it", "a table has a bowl on it": the bowl is on the table."""
     if not tree.is_noun(governor):
         return
@@ -133,7 +133,7 @@ def _about_it(tree: Tree, nouns: Nouns, words: str, top: int, governor: int) -> 
             owners = _subjects(tree, nouns, above)
         else:
             return
-    yield from (_Said(thing, words, owner, top) for thing in things for owner in owners)
+    yield from (_Relation(thing, words, owner, top) for thing in things for owner in owners)
 
 
 def _whole_preposition(tree: Tree, p: int) -> tuple[str, int, int]:
@@ -245,7 +245,7 @@ def _subjects_above(tree: Tree, nouns: Nouns, i: int, climbed: int) -> list[int]
     return []
 
 
-def _by_verb(tree: Tree, nouns: Nouns, i: int) -> Iterator[_Said]:
+def _by_verb(tree: Tree, nouns: Nouns, i: int) -> Iterator[_Relation]:
     verb = tree.heads[i]
     objects = nouns.standing(i)
     if not objects or not tree.is_verb(verb) or tree.words[verb] in _BE:
@@ -253,10 +253,10 @@ def _by_verb(tree: Tree, nouns: Nouns, i: int) -> Iterator[_Said]:
     particles = [tree.words[kid] for kid in tree.kids(verb, "prt") if kid < i]
     said = " ".join((gerund(tree.words[verb], tree.tags[verb]), *particles))
     for subject in _subjects(tree, nouns, verb):
-        yield from (_Said(subject, said, thing, verb) for thing in objects)
+        yield from (_Relation(subject, said, thing, verb) for thing in objects)
 
 
-def _of_relative(tree: Tree, nouns: Nouns, verb: int) -> Iterator[_Said]:
+def _of_relative(tree: Tree, nouns: Nouns, verb: int) -> Iterator[_Relation]:
     """ "The pizza that his friend wants to eat": the friend is eating it."""
     own = [kid for kid in tree.kids(verb, "nsubj") if tree.is_noun(kid)]
     if not own or not tree.is_noun(tree.heads[verb]):
@@ -268,7 +268,7 @@ def _of_relative(tree: Tree, nouns: Nouns, verb: int) -> Iterator[_Said]:
         return
     said = gerund(tree.words[last], tree.tags[last])
     for subject in nouns.standing(own[0]):
-        yield from (_Said(subject, said, thing, verb) for thing in nouns.resolve(tree.heads[verb]))
+        yield from (_Relation(subject, said, thing, verb) for thing in nouns.resolve(tree.heads[verb]))
 
 
 def _mention(tree: Tree, nouns: Nouns, i: int, *, is_subject: bool) -> Mention:
@@ -290,7 +290,7 @@ def _mention(tree: Tree, nouns: Nouns, i: int, *, is_subject: bool) -> Mention:
     )
 
 
-def _cut(tree: Tree, nouns: Nouns, one: _Said, said: Sequence[_Said]) -> tuple[int, int] | None:
+def _cut(tree: Tree, nouns: Nouns, one: _Relation, said: Sequence[_Relation]) -> tuple[int, int] | None:
     """The part of the text that says this and nothing else, the whole clause where that does."""
     if one.predicate == AND:
         return _second_of_two(tree, nouns, one)
@@ -318,7 +318,7 @@ def _cut(tree: Tree, nouns: Nouns, one: _Said, said: Sequence[_Said]) -> tuple[i
     return None
 
 
-def _second_of_two(tree: Tree, nouns: Nouns, one: _Said) -> tuple[int, int] | None:
+def _second_of_two(tree: Tree, nouns: Nouns, one: _Relation) -> tuple[int, int] | None:
     """The second entity of a list of two that no verb agrees with: "a cup" of "with a bowl and a cup"."""
     i, first = one.at, tree.heads[one.at]
     joints = [

@@ -15,7 +15,7 @@ from itertools import islice
 from salva.core.fingerprint import fingerprint
 from salva.core.mutation import Mutation
 from salva.english.captions.reading import Reader, Reading, pool_of
-from salva.english.mutation.operators import EC, ER_R, SINGLE, Proposal, Seed, Setting, exchanged, proposals
+from salva.english.mutation.operators import EC, ER_R, SINGLE, Proposal, Seed, Setting, exchanges, proposals
 
 _CHUNK = 256
 _N_TRIES = 4
@@ -91,7 +91,7 @@ def _composed(jobs: Sequence[_Job], operators: Sequence[str], setting: Setting, 
         if operator in operators and job.made:
             spared = frozenset(job.made.mutation.added_entities)
             spared |= {*job.of.pool.entities} - {*job.made.seed.pool.entities}
-            second = exchanged(job.made.seed, setting, _luck(seed, job.of, operator), spared)
+            second = exchanges(job.made.seed, setting, _luck(seed, job.of, operator), spared)
             more.append(_Job(operator, job.of, _after(job.made.proposal, second)))
     return more
 

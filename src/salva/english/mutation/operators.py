@@ -93,15 +93,15 @@ class Setting:
 def proposals(operator: str, seed: Seed, setting: Setting, rng: random.Random) -> Iterator[Proposal]:
     """Changed captions, the one to try first first; none where the operator has nothing to change."""
     makers: Mapping[str, Callable[[Seed, Setting, random.Random], Iterator[Proposal]]] = {
-        EC: exchanged,
-        ER_R: removed,
-        ER_A: added,
-        SS: said_otherwise,
+        EC: exchanges,
+        ER_R: removals,
+        ER_A: additions,
+        SS: rewordings,
     }
     return makers[operator](seed, setting, rng)
 
 
-def exchanged(
+def exchanges(
     seed: Seed, setting: Setting, rng: random.Random, spared: frozenset[str] = frozenset()
 ) -> Iterator[Proposal]:
     """EC: another entity in the place of one, with the same number and in the same grammatical role."""
@@ -139,7 +139,7 @@ def exchanged(
         )
 
 
-def removed(seed: Seed, setting: Setting, rng: random.Random) -> Iterator[Proposal]:
+def removals(seed: Seed, setting: Setting, rng: random.Random) -> Iterator[Proposal]:
     """ER_R: one triple taken out, and its object with it where nothing else mentions that.
 
     Where two entities are said in one list, the second goes with what the list says of both.
@@ -170,7 +170,7 @@ def removed(seed: Seed, setting: Setting, rng: random.Random) -> Iterator[Propos
         )
 
 
-def added(seed: Seed, setting: Setting, rng: random.Random) -> Iterator[Proposal]:
+def additions(seed: Seed, setting: Setting, rng: random.Random) -> Iterator[Proposal]:
     """ER_A: an entity that the caption does not name, put to one that it names, by a predicate of the corpus."""
     mentions = seed.reading.mentions
     text = seed.reading.text.rstrip(" .!")
@@ -205,7 +205,7 @@ def added(seed: Seed, setting: Setting, rng: random.Random) -> Iterator[Proposal
         )
 
 
-def said_otherwise(seed: Seed, setting: Setting, rng: random.Random) -> Iterator[Proposal]:
+def rewordings(seed: Seed, setting: Setting, rng: random.Random) -> Iterator[Proposal]:
     """SS: one word or phrase by a synonym; the classes stay."""
     ways = reworded(seed.reading, setting.synonyms)
     for text in rng.sample(ways, len(ways)):

@@ -61,7 +61,7 @@ def without(text: str, cut: tuple[int, int]) -> str:
 
 def with_addition(text: str, predicate: str, noun: str) -> str:
     """The caption, which ends with an entity, with one more said of that."""
-    said, end = _said(predicate, noun), len(text.rstrip(" .!"))
+    said, end = _phrase(predicate, noun), len(text.rstrip(" .!"))
     return f"{text[:end]} {said}{text[end:].rstrip()}"
 
 
@@ -72,7 +72,7 @@ def with_sentence(text: str, predicate: str, noun: str, anchor: Mention) -> str:
     return f"{text.rstrip(' .!')}. There is {with_article(noun)} {words} {there}."
 
 
-def _said(predicate: str, noun: str) -> str:
+def _phrase(predicate: str, noun: str) -> str:
     return f"{_WORDS.get(predicate, predicate)} {with_article(noun)}"
 
 

@@ -14,7 +14,7 @@ from typing import ClassVar
 from salva.core.about import About
 from salva.core.case import SEVERAL_WORLDS, Case, Finding, Prompt
 from salva.core.options import option
-from salva.english.sentences import from_english, to_english, understood
+from salva.english.sentences import from_english, parse_text, to_english
 from salva.errors import FormulaError, UsageError, unknown_name
 from salva.logic.equivalence import is_contradictory, is_determinate
 from salva.logic.formula import Formula, entities
@@ -36,7 +36,7 @@ class SceneOptions:
     prompt: str = option("", "The wording, where it is not salva's English for the scene.")
 
     def __post_init__(self) -> None:
-        if is_contradictory(understood(self.scene)):
+        if is_contradictory(parse_text(self.scene)):
             raise UsageError(
                 message(
                     "option-invalid", name="suite.scene", value=self.scene, wanted="a formula that an image can show"
@@ -56,7 +56,7 @@ class Scene:
 
     def __init__(self, options: SceneOptions) -> None:
         self._options = options
-        self._formula = understood(options.scene)
+        self._formula = parse_text(options.scene)
 
     def cases(self, size: str) -> Iterator[Case]:
         """A pair for every wording that the law proves, in the order it is found; without a law the prompt alone."""
