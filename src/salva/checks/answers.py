@@ -235,7 +235,7 @@ def is_nothing_seen(answers: Iterable[str]) -> bool:
     return all(comparable(answer) in _NOTHING for answer in answers)
 
 
-class Mark(NamedTuple):
+class AnswerMark(NamedTuple):
     """An answer held against what a prompt calls for."""
 
     asked: PairQuestion
@@ -246,7 +246,7 @@ class Mark(NamedTuple):
     """Whether it is right, and every question that it depends on is answered with yes."""
 
 
-def marks(questions: Sequence[PairQuestion], answers: Answers, role: str) -> Iterator[Mark]:
+def marks(questions: Sequence[PairQuestion], answers: Answers, role: str) -> Iterator[AnswerMark]:
     """The questions whose answer the prompt of a role settles, each with how it was answered."""
     for asked in questions:
         expected = asked.expected.get(role)
@@ -254,7 +254,7 @@ def marks(questions: Sequence[PairQuestion], answers: Answers, role: str) -> Ite
             continue
         answer = answers.said.get(asked.question.text, "")
         holds = all(answers.said.get(text) == YES for text in asked.question.parents)
-        yield Mark(asked, expected, answer, answer == expected, answer == expected and holds)
+        yield AnswerMark(asked, expected, answer, answer == expected, answer == expected and holds)
 
 
 def leaves_open(questions: Sequence[PairQuestion], role: str) -> bool:

@@ -52,7 +52,7 @@ class SameAnswersOptions(AnswerOptions):
             )
 
 
-class _Difference(NamedTuple):
+class _AnswerDifference(NamedTuple):
     error: str
     message: str
     a: str
@@ -139,7 +139,7 @@ class SameAnswers:
         )
 
 
-def _compare(questions: Sequence[PairQuestion], pair: PairAnswers) -> tuple[int, list[_Difference]]:
+def _compare(questions: Sequence[PairQuestion], pair: PairAnswers) -> tuple[int, list[_AnswerDifference]]:
     """How many answers were compared, and those that differ.
 
     A question without a settled answer may be answered differently by two right images; of such a pair the formula
@@ -158,12 +158,12 @@ def _compare(questions: Sequence[PairQuestion], pair: PairAnswers) -> tuple[int,
         if a != b:
             message = f"{text} {a or 'no answer'} in image {role_a!r}, {b or 'no answer'} in image {role_b!r}"
             error = f"{kind}-differs" if kind in KINDS and asked.question.formulas else ANSWER_DIFFERS
-            differences.append(_Difference(error, message, a, b))
+            differences.append(_AnswerDifference(error, message, a, b))
     right_a, right_b = (scored.is_satisfied for scored in pair.scored)
     if any(asked.question.literal and None in asked.expected.values() for asked in questions):
         compared += 1
         if right_a != right_b:
             good, bad = (role_a, role_b) if right_a else (role_b, role_a)
             message = f"by the answers image {good!r} is right for its prompt and image {bad!r} is not"
-            differences.append(_Difference(FORMULA_DIFFERS, message, str(right_a), str(right_b)))
+            differences.append(_AnswerDifference(FORMULA_DIFFERS, message, str(right_a), str(right_b)))
     return compared, differences

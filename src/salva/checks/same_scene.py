@@ -68,7 +68,7 @@ class SameSceneOptions(SceneOptions):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Comparison:
+class _SceneComparison:
     """What differs between two images."""
 
     differing: tuple[str, ...]
@@ -151,7 +151,7 @@ class SameScene:
         """Whether every label is compared: where that is asked for, and where no formula says what to look at."""
         return self._options.scope == "all" or None in what.formulas
 
-    def _compare(self, seen: tuple[Seen, ...], what: Mentioned) -> _Comparison:
+    def _compare(self, seen: tuple[Seen, ...], what: Mentioned) -> _SceneComparison:
         """What differs between the two images, without saying who is to blame."""
         a, b = seen
         is_all, counts = self._is_all(what), self._options.counts
@@ -164,7 +164,7 @@ class SameScene:
                 a.scene, b.scene, what.compared, counts=counts, place=self._options.place, all_labels=is_all
             )
         )
-        return _Comparison(
+        return _SceneComparison(
             differing=differing,
             orders=orders,
             text_differs=bool(a.text) != bool(b.text),

@@ -22,14 +22,14 @@ Keys = tuple[Cell, ...]
 """What stands before a group's numbers in its row."""
 
 
-class Columns(NamedTuple, Generic[AnyGroup]):
+class TableColumns(NamedTuple, Generic[AnyGroup]):
     """Columns that are computed together from one group."""
 
     names: tuple[str, ...]
     cells: Callable[[AnyGroup], Iterable[Cell]]
 
 
-RATES: Columns[Sequence[Judged]] = Columns(RATE_COLUMNS, lambda group: tally(group).cells())
+RATES: TableColumns[Sequence[Judged]] = TableColumns(RATE_COLUMNS, lambda group: tally(group).cells())
 """n, failed, rate, its interval, undecided."""
 
 
@@ -37,7 +37,7 @@ def build_table(
     name: str,
     keys: Sequence[str],
     groups: Iterable[tuple[Keys, Group]],
-    *columns: Columns[Group],
+    *columns: TableColumns[Group],
     note: str = "",
     title: str = "",
     is_joined: bool = False,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from salva.suites.actesting.published import ORIG, REAL_IMAGES, SETS, TABLE_1, TABLE_2, Quality
+from salva.suites.actesting.published import ORIG, REAL_IMAGES, SETS, TABLE_1, TABLE_2, PublishedQuality
 
 # Gu, "Automated Testing Method for Text-to-Image Software" (ACTesting).
 # Table 1: I-FID, I-IS, RP for the seeds, EC, ER_R, ER_A and SS.
@@ -21,7 +21,7 @@ PRINTED_2 = {
 }
 
 
-def in_print(quality: Quality) -> str:
+def in_print(quality: PublishedQuality) -> str:
     return f"{quality.fid:.2f} {quality.inception_score:.2f} {quality.r_precision:.2%}"
 
 

@@ -12,7 +12,7 @@ import pytest
 from salva.core.fingerprint import Json
 from salva.errors import UsageError
 from salva.suites.cfworld.authoring import GroupAuthor
-from salva.suites.cfworld.groups import Group, read_entries
+from salva.suites.cfworld.groups import LevelGroup, read_entries
 
 ROW: dict[str, Json] = {"discipline": "mechanics", "principle": "Light things float on water."}
 LEVELS: dict[str, Any] = {
@@ -69,9 +69,9 @@ class Scripted:
         self.kept.append(reply)
 
 
-def _group(line: Any) -> Group:
+def _group(line: Any) -> LevelGroup:
     (entry,) = read_entries([json.dumps(line)], "a test")
-    assert isinstance(entry, Group)
+    assert isinstance(entry, LevelGroup)
     return entry
 
 

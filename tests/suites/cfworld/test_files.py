@@ -11,9 +11,9 @@ import pytest
 
 from salva.core.fingerprint import Json
 from salva.errors import UsageError
-from salva.suites.cfworld.files import Read, read_files
+from salva.suites.cfworld.files import CfWorldFiles, read_files
 from salva.suites.cfworld.gaps import KINDS, gaps_table
-from salva.suites.cfworld.groups import Group, Probe
+from salva.suites.cfworld.groups import LevelGroup, Probe
 from salva.suites.cfworld.official_questions import read_criteria
 from salva.suites.cfworld.suite import CfWorld, CfWorldOptions
 
@@ -47,7 +47,7 @@ def row(name: str, **more: Json) -> dict[str, Json]:
     return {"id": name, "category": "Light", "ap_l1": "a", "ap_l2": "b", "ap_l3": "c", **levels, **more}
 
 
-def kinds(read: Read) -> Counter[str]:
+def kinds(read: CfWorldFiles) -> Counter[str]:
     of_entries = (finding for entry in read.entries for finding in entry.findings)
     return Counter(finding.kind for finding in (*read.findings, *of_entries))
 
@@ -113,7 +113,7 @@ def test_what_a_file_spells_or_orders_otherwise_is_read_all_the_same(tmp_path: P
     write(tmp_path / "eval_questions" / "Classical-Mechanics_gemini.json", questions)
     read = read_files([str(tmp_path)])
     (group,) = read.entries
-    assert isinstance(group, Group)
+    assert isinstance(group, LevelGroup)
     assert [[q.kind for q in group.level(level).questions] for level in ("l1", "l2", "l3")] == [
         ["logic", "point"],
         ["point"],
@@ -229,7 +229,7 @@ def test_blanks_round_an_id_are_named_and_passed_over(tmp_path: Path) -> None:
     assert kinds(read)["padded-text"] == 2
     write(tmp_path / "prompt" / "Optics.json", [row("0")])
     write(tmp_path / "de-norm" / "Optics.json", [{"id": " 0", "prompt_l2": "Draw what shines."}])
-    assert [one.denorm for one in read_files([str(tmp_path)]).entries if isinstance(one, Group)] == [
+    assert [one.denorm for one in read_files([str(tmp_path)]).entries if isinstance(one, LevelGroup)] == [
         "Draw what shines."
     ]
 
@@ -286,7 +286,7 @@ def test_a_folder_without_groups_is_refused(tmp_path: Path) -> None:
 def test_the_published_files_are_read_whole() -> None:
     read = read_files([str(Path(DATA) / "cfworld")])
     entries = read.entries
-    groups = [entry for entry in entries if isinstance(entry, Group)]
+    groups = [entry for entry in entries if isinstance(entry, LevelGroup)]
     probes = [entry for entry in entries if isinstance(entry, Probe)]
     assert Counter(group.discipline for group in groups) == {"Optics": 102, "Geography": 26, "Sociology": 22}
     assert Counter(probe.part for probe in probes) == {"rule": 33, "attribute": 113}

@@ -6,17 +6,17 @@ import pytest
 
 from salva.core.question import Question
 from salva.errors import UsageError
-from salva.suites.cfworld.groups import Entry, Group, Level, Probe, question, read_entries, write_entries
+from salva.suites.cfworld.groups import Entry, LevelGroup, LevelPrompt, Probe, question, read_entries, write_entries
 
 
-def level(prompt: str, formula: str = "") -> Level:
+def level(prompt: str, formula: str = "") -> LevelPrompt:
     asked = question("point", "Is it blue?", {1.0: "Blue.", 0.5: "Bluish.", 0.0: "Not blue."}, formula)
-    return Level(prompt=prompt, point="It is blue.", questions=(asked,), formula=formula)
+    return LevelPrompt(prompt=prompt, point="It is blue.", questions=(asked,), formula=formula)
 
 
 ENTRIES: tuple[Entry, ...] = (
-    Group(discipline="optics", group_id="0", category="Colour", l1=level("a"), l2=level("b"), l3=level("c")),
-    Group(
+    LevelGroup(discipline="optics", group_id="0", category="Colour", l1=level("a"), l2=level("b"), l3=level("c")),
+    LevelGroup(
         discipline="pocket",
         group_id="1-x",
         l1=level("a", "red cat"),

@@ -7,18 +7,18 @@ from dataclasses import replace
 import pytest
 
 from salva.suites.cfworld.asking import integrity_question, logic_question, point_question
-from salva.suites.cfworld.groups import Entry, Group, Level, Probe, question
+from salva.suites.cfworld.groups import Entry, LevelGroup, LevelPrompt, Probe, question
 from salva.suites.cfworld.lint import lint, outcome_words
 
 THINGS = integrity_question("the nail and the cork")
 
 
-def _level(prompt: str, point: str, around: str, *, changed: bool = True) -> Level:
+def _level(prompt: str, point: str, around: str, *, changed: bool = True) -> LevelPrompt:
     asked = (THINGS, point_question(point), logic_question(around, changed=changed))
-    return Level(prompt=prompt, point=point, questions=asked)
+    return LevelPrompt(prompt=prompt, point=point, questions=asked)
 
 
-SOUND = Group(
+SOUND = LevelGroup(
     discipline="mechanics",
     group_id="cork",
     category="Buoyancy",
@@ -46,9 +46,9 @@ RULE = Probe(
     part="rule",
     probe_id="falling",
     principle="Things fall down.",
-    factual=(Level(prompt="A ball over a line, with an arrow.", point="The arrow points down.", questions=()),),
+    factual=(LevelPrompt(prompt="A ball over a line, with an arrow.", point="The arrow points down.", questions=()),),
     counterfactual=tuple(
-        Level(prompt=f"Rule {n}: the ball falls to side {n}, with an arrow.", point="The arrow points up.")
+        LevelPrompt(prompt=f"Rule {n}: the ball falls to side {n}, with an arrow.", point="The arrow points up.")
         for n in range(4)
     ),
 )
@@ -56,8 +56,8 @@ PAIR = Probe(
     part="attribute",
     probe_id="owl-pool",
     principle="owl: pool, not barn",
-    factual=(Level(prompt="An owl sits in an old barn window.", point="An owl sits in a barn."),),
-    counterfactual=(Level(prompt="An owl floats in a blue pool.", point="An owl floats in a pool."),),
+    factual=(LevelPrompt(prompt="An owl sits in an old barn window.", point="An owl sits in a barn."),),
+    counterfactual=(LevelPrompt(prompt="An owl floats in a blue pool.", point="An owl floats in a pool."),),
 )
 
 
@@ -65,15 +65,15 @@ def _kinds(*entries: Entry) -> set[str]:
     return {finding.kind for finding in lint(entries)}
 
 
-def _l1(**changes: object) -> Group:
+def _l1(**changes: object) -> LevelGroup:
     return replace(SOUND, l1=replace(SOUND.l1, **changes))  # type: ignore[arg-type] # any one field is planted
 
 
-def _l3(prompt: str) -> Group:
+def _l3(prompt: str) -> LevelGroup:
     return replace(SOUND, l3=replace(SOUND.l3, prompt=prompt))
 
 
-def _asked(*questions: object) -> Group:
+def _asked(*questions: object) -> LevelGroup:
     return _l1(questions=questions)
 
 
@@ -82,7 +82,7 @@ AROUND = SOUND.l1.questions[2]
 
 
 def _sound_probe(probe: Probe) -> Probe:
-    def ask(level: Level) -> Level:
+    def ask(level: LevelPrompt) -> LevelPrompt:
         return replace(level, questions=(point_question(level.point),))
 
     facts, changed = tuple(map(ask, probe.factual)), tuple(map(ask, probe.counterfactual))

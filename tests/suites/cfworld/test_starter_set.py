@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from salva.suites.cfworld.groups import KINDS, Entry, Group
+from salva.suites.cfworld.groups import KINDS, Entry, LevelGroup
 from salva.suites.cfworld.lint import lint
 from salva.suites.cfworld.plain_words import likeness, telling
 from salva.suites.cfworld.starter_set import DISCIPLINES, starter_groups, starter_probes
@@ -61,7 +61,9 @@ def test_no_prompt_stands_there_twice() -> None:
         ("point-not-covered", 130, lambda one, other: replace(one, l1=replace(one.l1, point=other.l1.point))),
     ],
 )
-def test_spoiled_groups_are_found(kind: str, at_least: int, spoil: Callable[[Group, Group], Group]) -> None:
+def test_spoiled_groups_are_found(
+    kind: str, at_least: int, spoil: Callable[[LevelGroup, LevelGroup], LevelGroup]
+) -> None:
     """An outcome told in l3 or kept back in l2, and the texts of another group: the lint sees nearly all of them."""
     groups = list(starter_groups())
     others = [*groups[1:], groups[0]]
@@ -69,7 +71,7 @@ def test_spoiled_groups_are_found(kind: str, at_least: int, spoil: Callable[[Gro
     assert sum(found) >= at_least
 
 
-def _with(group: Group, level: str, prompt: str) -> Group:
+def _with(group: LevelGroup, level: str, prompt: str) -> LevelGroup:
     changed = replace(group.level(level), prompt=prompt)
     return replace(group, l2=changed) if level == "l2" else replace(group, l3=changed)
 

@@ -12,7 +12,7 @@ from salva.core.fingerprint import Json
 from salva.errors import UsageError
 from salva.suites.geneval.files import asked_in
 from salva.suites.geneval.published import SeenBox
-from salva.suites.geneval.results import Placed, Result, line_of, missing_numbers, picture_path, placed, result_in
+from salva.suites.geneval.results import Result, ResultPlace, line_of, missing_numbers, picture_path, placed, result_in
 
 METADATA: dict[str, Json] = {
     "tag": "single_object",
@@ -99,16 +99,16 @@ def test_what_is_wrong_is_said(change: dict[str, Json], told: str) -> None:
 @pytest.mark.parametrize(
     ("filename", "parts"),
     [
-        ("sdxl/00012/samples/0003.png", Placed(model="sdxl", number=12, sample=3)),
-        ("/data/my model/7/samples/00001.jpg", Placed(model="my model", number=7, sample=1)),
-        ("C:\\out\\sdxl\\00012\\samples\\3.png", Placed(model="sdxl", number=12, sample=3)),
-        ("00012/samples/grid.png", Placed(number=12)),
-        ("./00012/samples/0000.png", Placed(number=12, sample=0)),
-        ("elsewhere/x.png", Placed()),
-        ("", Placed()),
+        ("sdxl/00012/samples/0003.png", ResultPlace(model="sdxl", number=12, sample=3)),
+        ("/data/my model/7/samples/00001.jpg", ResultPlace(model="my model", number=7, sample=1)),
+        ("C:\\out\\sdxl\\00012\\samples\\3.png", ResultPlace(model="sdxl", number=12, sample=3)),
+        ("00012/samples/grid.png", ResultPlace(number=12)),
+        ("./00012/samples/0000.png", ResultPlace(number=12, sample=0)),
+        ("elsewhere/x.png", ResultPlace()),
+        ("", ResultPlace()),
     ],
 )
-def test_what_a_file_name_says(filename: str, parts: Placed) -> None:
+def test_what_a_file_name_says(filename: str, parts: ResultPlace) -> None:
     assert placed(filename) == parts
 
 

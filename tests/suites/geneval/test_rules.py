@@ -16,7 +16,7 @@ from salva.core.verdict import Outcome
 from salva.errors import UsageError
 from salva.runs.plans import make_plan, published_rule
 from salva.suites.geneval.demands import demand_in, formula_of
-from salva.suites.geneval.files import Asked
+from salva.suites.geneval.files import GenEvalPrompt
 from salva.suites.geneval.published import COLOURS, PUBLISHED, RL_SCORE, RL_STRICT
 from salva.suites.geneval.rules import COLOURS_BY_EMBEDDER, OURS, GenEvalRule, RuleOptions
 from salva.suites.geneval.suite import task_case
@@ -28,7 +28,7 @@ DETECTOR, BOTH = ("detector", "colour_reader"), ("detector", "colour_reader", "e
 def _case(*include: dict[str, object], tag: str = "mine", **more: object) -> Case:
     metadata = {"tag": tag, "include": list(include), **more}
     demand = demand_in(metadata)  # type: ignore[arg-type]  # as JSON
-    return task_case("geneval-x", Asked(text="x", demand=demand, formula=formula_of(demand)))
+    return task_case("geneval-x", GenEvalPrompt(text="x", demand=demand, formula=formula_of(demand)))
 
 
 def _cat(score: float = 0.95, colour: str | None = None, mask: Mask | None = None, at: float = 0.1) -> Detection:

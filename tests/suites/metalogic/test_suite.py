@@ -17,7 +17,7 @@ from salva.errors import UsageError
 from salva.logic.equivalence import are_equivalent, is_determinate
 from salva.logic.notation import parse
 from salva.suites.metalogic.suite import MetaLogic, MetaLogicOptions, decide
-from salva.suites.metalogic.templates import Template
+from salva.suites.metalogic.templates import LawTemplate
 
 
 def cases(size: str, **given: str) -> list[Case]:
@@ -74,13 +74,13 @@ def test_beyond_is_equivalent_and_says_what_is_determinate() -> None:
 
 def test_a_pair_is_determinate_only_if_both_prompts_are() -> None:
     for formulas in (("{n1}", "{n1} & ({n1} | {n2})"), ("{n1} & ({n1} | {n2})", "{n1}")):
-        template = Template(law="absorption", modifier="and", n_entities=2, texts=("", ""), formulas=formulas)
+        template = LawTemplate(law="absorption", modifier="and", n_entities=2, texts=("", ""), formulas=formulas)
         assert decide(template).equivalent
         assert not decide(template).determinate
 
 
 def test_a_pair_that_is_no_equivalence_is_caught_with_a_witness() -> None:
-    printed = Template(
+    printed = LawTemplate(
         law="numbering", modifier="", n_entities=2, texts=("", ""), formulas=("{n1} & 2 {n2}", "2 {n1} & {n2}")
     )
     assert not decide(printed).equivalent

@@ -8,13 +8,13 @@ import pytest
 
 from salva.logic.formula import entities
 from salva.logic.notation import parse
-from salva.suites.metalogic.templates import BEYOND, LAWS, LOGIC, MODIFIERS, Template, numbering
+from salva.suites.metalogic.templates import BEYOND, LAWS, LOGIC, MODIFIERS, LawTemplate, numbering
 
 NAMES = {"n1": "cat", "n2": "dog", "n3": "apple"}
 ALL = [*LOGIC, *BEYOND, numbering(1), numbering(7)]
 
 
-def name_of(template: Template) -> str:
+def name_of(template: LawTemplate) -> str:
     return f"{template.law}-{template.modifier or template.count}"
 
 
@@ -23,7 +23,7 @@ def test_every_law_has_every_modifier_once() -> None:
 
 
 @pytest.mark.parametrize("template", ALL, ids=name_of)
-def test_both_wordings_name_what_their_formulas_mention(template: Template) -> None:
+def test_both_wordings_name_what_their_formulas_mention(template: LawTemplate) -> None:
     for text, formula in zip(template.texts, template.formulas, strict=True):
         in_text = {field[1:] for _, field, _, _ in string.Formatter().parse(text) if field}
         in_formula = entities(parse(formula.format_map(NAMES)))
@@ -32,7 +32,7 @@ def test_both_wordings_name_what_their_formulas_mention(template: Template) -> N
 
 
 @pytest.mark.parametrize("template", ALL, ids=name_of)
-def test_brackets_close_and_the_two_wordings_differ(template: Template) -> None:
+def test_brackets_close_and_the_two_wordings_differ(template: LawTemplate) -> None:
     for text in template.texts:
         assert text.count("[") == text.count("]")
         assert text.replace("[", "").replace("]", "").startswith(("There ", "It is not the case that "))

@@ -9,13 +9,13 @@ import pytest
 
 from salva.errors import UsageError
 from salva.suites.semvar.files import read_rows
-from salva.suites.semvar.rows import Row, title_of
+from salva.suites.semvar.rows import TripleRow, title_of
 
 CHASE = ("0_61_326", "The cat chases the mouse.", "The mouse chases the cat.", "The mouse is chased by the cat.")
 RING = ("184_38_23", "A ring on the finger.", "A finger on the ring.", "On the finger is a ring.")
 
 
-def sentences(row: Row) -> list[str]:
+def sentences(row: TripleRow) -> list[str]:
     return [finding.sentence for finding in row.findings]
 
 
@@ -26,7 +26,7 @@ def write(path: Path, *lines: tuple[str, ...] | str) -> Path:
     return path
 
 
-def read(*paths: Path, categories: tuple[Path, ...] = ()) -> tuple[Row, ...]:
+def read(*paths: Path, categories: tuple[Path, ...] = ()) -> tuple[TripleRow, ...]:
     return read_rows([str(path) for path in paths], [str(path) for path in categories])
 
 

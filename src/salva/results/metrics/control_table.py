@@ -8,10 +8,10 @@ from salva.core.judged import Judged
 from salva.core.table import Cell, Table
 from salva.results.control import Excess, excess_of
 from salva.results.headline import main_observers
-from salva.results.tables import Columns, build_table, ends, group_by
+from salva.results.tables import TableColumns, build_table, ends, group_by
 from salva.results.tally import tally
 
-EXCESS: Columns[Excess] = Columns(
+EXCESS: TableColumns[Excess] = TableColumns(
     ("n", "differs_between", "differs_within_a", "differs_within_b", "squared_distance", "low", "high"),
     lambda excess: (
         *(excess.n, excess.between, excess.within_a, excess.within_b, excess.excess),
@@ -37,8 +37,8 @@ def control_table(controls: Sequence[Judged], pairs: Sequence[Judged]) -> Table 
         "control",
         ("check",),
         [((check,), (check, excess)) for check, excess in measured],
-        Columns(EXCESS.names, lambda row: EXCESS.cells(row[1])),
-        Columns(("same_seed_rate", "same_seed_low", "same_seed_high"), lambda row: same_seed(row[0])),
+        TableColumns(EXCESS.names, lambda row: EXCESS.cells(row[1])),
+        TableColumns(("same_seed_rate", "same_seed_low", "same_seed_high"), lambda row: same_seed(row[0])),
         note="How often two images differ: other wording and other seed, same wording and other seed. The first less "
         "the mean of the others is half the squared distance of what the two wordings show. same_seed_rate: two "
         "wordings under one seed.",

@@ -21,7 +21,7 @@ from salva.results.pair_kinds import PairKind, pair_kind
 from salva.results.rates import headline_figure
 from salva.results.tables import (
     RATES,
-    Columns,
+    TableColumns,
     build_table,
     ends,
     group_by,
@@ -89,7 +89,7 @@ def _outcomes(judgements: Judgements) -> Table | None:
         "outcomes",
         ("check",),
         [((name,), counted) for name, counted in rows],
-        Columns((*map(str, Outcome), "rate", "low", "high", "bound_low", "bound_high"), cells),
+        TableColumns((*map(str, Outcome), "rate", "low", "high", "bound_low", "bound_high"), cells),
         note=f"{RATE_NOTE} Only PASS and FAIL count; the bounds are the rate if all the others had passed, and "
         "if all had failed. The headline is what the leading rate is over; a check's row is all that it judged.",
     )
@@ -140,7 +140,7 @@ def _deciders(judgements: Judgements) -> Table | None:
         "decided by",
         ("check", "why"),
         group_by(judgements.speaking, lambda judged: (judged.verdict.check, _why(judged, judgements))).items(),
-        Columns(("cases",), lambda group: (len({judged.case.case_id for judged in group}),)),
+        TableColumns(("cases",), lambda group: (len({judged.case.case_id for judged in group}),)),
         RATES,
         note=RATE_NOTE,
     )

@@ -27,7 +27,7 @@ _PARTS = ("objects", "relations")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Kind:
+class _RatingKind:
     """A kind of value; those of two kinds never enter one mean."""
 
     score: str
@@ -39,14 +39,14 @@ class _Kind:
 
 
 _KINDS = (
-    _Kind(
+    _RatingKind(
         score="rating",
         counted="rated",
         table="mean ratings",
         title="What people and judges gave",
         figure="Mean rating",
     ),
-    _Kind(
+    _RatingKind(
         score="label",
         counted="labelled",
         table="labels",
@@ -86,7 +86,7 @@ class RatingTables:
         )
 
 
-def _measured(kind: _Kind, pairs: Sequence[Judged], people: Sequence[str]) -> Measured:
+def _measured(kind: _RatingKind, pairs: Sequence[Judged], people: Sequence[str]) -> Measured:
     rated = [one for one in pairs if kind.score in one.verdict.scores]
     # People first, in the order they were named.
     by_rater: dict[str, list[Judged]] = {who: [] for who in people}

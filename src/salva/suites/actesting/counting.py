@@ -26,7 +26,7 @@ WEIGHT = "weight"
 
 
 @dataclass(slots=True)
-class Share:
+class ClusteredShare:
     """Hits among tries, by cluster."""
 
     hits: dict[str, int] = field(default_factory=dict)
@@ -69,7 +69,7 @@ class Share:
         """Value, low, high and n."""
         return (self.value, *ends(self.interval()), self.n)
 
-    def over(self, base: Share) -> RelativeChange | None:
+    def over(self, base: ClusteredShare) -> RelativeChange | None:
         """By how much it is higher than another, clusters held together."""
         names = dict.fromkeys((*self.tries, *base.tries))
         return relative_change(
@@ -113,9 +113,9 @@ def grouped(pairs: Iterable[Judged], names: Callable[[Judged], Iterable[str]]) -
     return group_by_each(pairs, lambda pair: dict.fromkeys(names(pair)))
 
 
-def errors(pairs: Iterable[Judged], score: str) -> Share:
+def errors(pairs: Iterable[Judged], score: str) -> ClusteredShare:
     """How many of some pairs are wrong by a score of 1 or 0; without it a pair is undecided."""
-    share = Share()
+    share = ClusteredShare()
     for case, verdict in pairs:
         if score in verdict.scores:
             share.add(case, int(verdict.scores[score]))
@@ -138,8 +138,8 @@ def noise(controls: Iterable[Judged], score: str) -> float | None:
 class Miss(NamedTuple):
     """How much of what captions say their images do not show."""
 
-    entities: Share
-    relations: Share
+    entities: ClusteredShare
+    relations: ClusteredShare
 
 
 def misses(pairs: Sequence[Judged]) -> dict[str, Miss]:
@@ -151,10 +151,10 @@ def misses(pairs: Sequence[Judged]) -> dict[str, Miss]:
         painting = (case.painting or case.case_id, verdict.repeat)
         if painting not in counted and f"entities_{seed}" in verdict.scores:
             counted.add(painting)
-            _add(misses.setdefault(ORIG, Miss(Share(), Share())), case, verdict.scores, seed)
+            _add(misses.setdefault(ORIG, Miss(ClusteredShare(), ClusteredShare())), case, verdict.scores, seed)
         if f"entities_{mutant}" in verdict.scores:
             operator = mutation_of(case).operator
-            _add(misses.setdefault(operator, Miss(Share(), Share())), case, verdict.scores, mutant)
+            _add(misses.setdefault(operator, Miss(ClusteredShare(), ClusteredShare())), case, verdict.scores, mutant)
     return misses
 
 

@@ -31,7 +31,7 @@ _ONE_DISCARDED = "caption was discarded because it reads otherwise"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Planned:
+class MutantPlan:
     """The cases of a run, and what to tell before it."""
 
     cases: tuple[Case, ...]
@@ -39,7 +39,7 @@ class Planned:
 
 
 @dataclass(slots=True)
-class _Read:
+class _SeedReading:
     """What reading the corpus left."""
 
     corpus: Corpus
@@ -56,7 +56,7 @@ def plan(
     operators: Sequence[str],
     n_seeds: int | None,
     seed: int,
-) -> Planned:
+) -> MutantPlan:
     """The cases of these captions; what they say how often is counted in the setting's corpus."""
     read = _read(captions, reader, setting)
     if not read.seeds:
@@ -75,11 +75,11 @@ def plan(
     remarks = tuple(_remarks(read, chosen, operators, tally))
     if not cases:
         raise UsageError(message("no-cases", what=f"mutants of {len(chosen)} seeds", why="; ".join(remarks[1:])))
-    return Planned(cases=tuple(cases), remarks=remarks)
+    return MutantPlan(cases=tuple(cases), remarks=remarks)
 
 
-def _read(captions: Sequence[Caption], reader: Reader, setting: Setting) -> _Read:
-    read, classes = _Read(setting.density.corpus), setting.classes
+def _read(captions: Sequence[Caption], reader: Reader, setting: Setting) -> _SeedReading:
+    read, classes = _SeedReading(setting.density.corpus), setting.classes
     fit = list(_fit(captions, read.passed))
     taken: set[str] = set()
     for caption, reading in zip(fit, reader.read(caption.text for caption in fit), strict=True):
@@ -126,7 +126,7 @@ def stratum(pool: Pool) -> tuple[str, str]:
 
 
 def _remarks(
-    read: _Read, chosen: Sequence[tuple[str, str, Pool]], operators: Sequence[str], tally: Tally
+    read: _SeedReading, chosen: Sequence[tuple[str, str, Pool]], operators: Sequence[str], tally: Tally
 ) -> Iterator[str]:
     yield (
         f"{counted(len(chosen), 'seeds')} of "

@@ -12,7 +12,7 @@ from typing import NamedTuple
 ORIG = "orig"
 
 
-class Quality(NamedTuple):
+class PublishedQuality(NamedTuple):
     """A row of Table 1."""
 
     fid: float
@@ -20,37 +20,37 @@ class Quality(NamedTuple):
     r_precision: float
 
 
-TABLE_1: Mapping[str, Mapping[str, Quality]] = {
+TABLE_1: Mapping[str, Mapping[str, PublishedQuality]] = {
     "SD XL": {
-        ORIG: Quality(24.27, 45.83, 0.9409),
-        "ec": Quality(25.60, 41.46, 0.7718),
-        "er-r": Quality(25.54, 41.80, 0.8695),
-        "er-a": Quality(25.67, 38.65, 0.8705),
-        "ss": Quality(25.63, 44.09, 0.9207),
+        ORIG: PublishedQuality(24.27, 45.83, 0.9409),
+        "ec": PublishedQuality(25.60, 41.46, 0.7718),
+        "er-r": PublishedQuality(25.54, 41.80, 0.8695),
+        "er-a": PublishedQuality(25.67, 38.65, 0.8705),
+        "ss": PublishedQuality(25.63, 44.09, 0.9207),
     },
     "DeepAI": {
-        ORIG: Quality(26.41, 44.38, 0.9301),
-        "ec": Quality(28.03, 43.15, 0.7720),
-        "er-r": Quality(28.36, 43.62, 0.8639),
-        "er-a": Quality(28.60, 40.49, 0.8666),
-        "ss": Quality(27.68, 43.47, 0.9035),
+        ORIG: PublishedQuality(26.41, 44.38, 0.9301),
+        "ec": PublishedQuality(28.03, 43.15, 0.7720),
+        "er-r": PublishedQuality(28.36, 43.62, 0.8639),
+        "er-a": PublishedQuality(28.60, 40.49, 0.8666),
+        "ss": PublishedQuality(27.68, 43.47, 0.9035),
     },
     "Wan Xiang": {
-        ORIG: Quality(26.16, 48.38, 0.9402),
-        "ec": Quality(27.99, 44.16, 0.7856),
-        "er-r": Quality(32.15, 45.14, 0.8806),
-        "er-a": Quality(33.11, 41.94, 0.8624),
-        "ss": Quality(28.53, 48.78, 0.9279),
+        ORIG: PublishedQuality(26.16, 48.38, 0.9402),
+        "ec": PublishedQuality(27.99, 44.16, 0.7856),
+        "er-r": PublishedQuality(32.15, 45.14, 0.8806),
+        "er-a": PublishedQuality(33.11, 41.94, 0.8624),
+        "ss": PublishedQuality(28.53, 48.78, 0.9279),
     },
     "OpenJourney": {
-        ORIG: Quality(30.36, 43.80, 0.9168),
-        "ec": Quality(30.76, 41.14, 0.7233),
-        "er-r": Quality(31.29, 42.52, 0.8299),
-        "er-a": Quality(31.49, 40.29, 0.8191),
-        "ss": Quality(30.97, 42.64, 0.8747),
+        ORIG: PublishedQuality(30.36, 43.80, 0.9168),
+        "ec": PublishedQuality(30.76, 41.14, 0.7233),
+        "er-r": PublishedQuality(31.29, 42.52, 0.8299),
+        "er-a": PublishedQuality(31.49, 40.29, 0.8191),
+        "ss": PublishedQuality(30.97, 42.64, 0.8747),
     },
 }
-REAL_IMAGES = Quality(2.62, 46.00, 0.8354)
+REAL_IMAGES = PublishedQuality(2.62, 46.00, 0.8354)
 
 SETS = (ORIG, "er-r", "er-a", "ec", "ec+er-r", "ec+er-a")
 """The columns of Table 2."""

@@ -33,7 +33,7 @@ from salva.suites.actesting.cases import case_of_pair
 from salva.suites.actesting.embedded import embedded_captions
 from salva.suites.actesting.files import Caption, is_published, read_captions, read_published
 from salva.suites.actesting.guide import guide_digest, read_guide
-from salva.suites.actesting.planning import Planned, plan
+from salva.suites.actesting.planning import MutantPlan, plan
 
 _N_SEEDS = {"quick": 10, "paper": 4062}
 _GRAMMAR, _WORDNET = "grammar", "wordnet"
@@ -115,7 +115,7 @@ class Actesting:
         """What to tell before a run: how many seeds there are and which operators they could take."""
         return self._planned(size).remarks
 
-    def _planned(self, size: str) -> Planned:
+    def _planned(self, size: str) -> MutantPlan:
         if size not in self.sizes:
             raise unknown_name("size", size, self.sizes)
         options = self._options
@@ -124,7 +124,7 @@ class Actesting:
 
 # A run asks for its cases several times, and reading a corpus takes a minute.
 @lru_cache(maxsize=2)
-def _planned(options: ActestingOptions, size: str, stamps: tuple[float, ...]) -> Planned:  # noqa: ARG001  # files change
+def _planned(options: ActestingOptions, size: str, stamps: tuple[float, ...]) -> MutantPlan:  # noqa: ARG001  # files change
     if options.path and is_published(options.path):
         return _published(options, size)
     captions = (
@@ -149,7 +149,7 @@ def _wordings(path: str) -> dict[str, str]:
     return wordings
 
 
-def _published(options: ActestingOptions, size: str) -> Planned:
+def _published(options: ActestingOptions, size: str) -> MutantPlan:
     pairs = [pair for pair in read_published(options.path) if pair.operator in options.operators]
     images = list(dict.fromkeys(pair.image for pair in pairs))[: _N_SEEDS["quick"] if size == "quick" else None]
     kept = set(images)
@@ -160,7 +160,7 @@ def _published(options: ActestingOptions, size: str) -> Planned:
         )
     counts = Counter(case.category for case in cases)
     told = ", ".join(f"{operator} {counts[operator]}" for operator in options.operators)
-    return Planned(cases=cases, remarks=(f"{len(images)} published seeds; pairs by operator: {told}",))
+    return MutantPlan(cases=cases, remarks=(f"{len(images)} published seeds; pairs by operator: {told}",))
 
 
 def _reader(options: ActestingOptions) -> Reader:

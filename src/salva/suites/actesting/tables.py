@@ -15,14 +15,14 @@ from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.table import Cell, KeyFigure, Table
 from salva.results.headline import of_main_observers
-from salva.results.tables import Columns, build_table, group_by, present, rows_table
+from salva.results.tables import TableColumns, build_table, group_by, present, rows_table
 from salva.stats.rates import Counted, macro, seeds_interval
 from salva.suites.actesting.charts import charts_of
 from salva.suites.actesting.checks import ENTITY, RELATION, error_score
 from salva.suites.actesting.counting import (
     ORIG,
+    ClusteredShare,
     Miss,
-    Share,
     by_operator,
     change_cells,
     errors,
@@ -138,7 +138,7 @@ def _scores(definition: str) -> list[tuple[str, str]]:
 def misses_table(model: str, missed: Mapping[str, Miss]) -> Table | None:
     """What captions say and their images do not show, by set (Table 2), and the change against the seeds."""
 
-    def cells(name: str, share: Share, base: Share) -> tuple[Cell, ...]:
+    def cells(name: str, share: ClusteredShare, base: ClusteredShare) -> tuple[Cell, ...]:
         change = None if name == ORIG else share.over(base)
         return (*share.cells(), share.undecided, *change_cells(change))
 
@@ -180,7 +180,7 @@ def quality_table(model: str, figures: Sequence[SetFigure]) -> Table | None:
             ((model, figure.set, figure.name), figure)
             for figure in sorted(figures, key=lambda f: (f.name, rank.get(f.set, len(rank))))
         ],
-        Columns(("value", "from", "to", "spread", "n", "n_reference", "change_rate", "by"), cells),
+        TableColumns(("value", "from", "to", "spread", "n", "n_reference", "change_rate", "by"), cells),
         title="Image quality (as Table 1)",
         note="FID: smaller is better, and few images make it larger. R-precision: how often an image finds its own "
         "caption among n_reference others, ties lost; the paper's program asks for the original caption whatever was "
@@ -293,7 +293,7 @@ def _key_figures(
     return tuple(figures)
 
 
-def _all_missed(missed: Mapping[str, Miss]) -> dict[str, Share]:
+def _all_missed(missed: Mapping[str, Miss]) -> dict[str, ClusteredShare]:
     return {"e": missed[ORIG].entities, "r": missed[ORIG].relations} if ORIG in missed else {}
 
 

@@ -22,7 +22,7 @@ from salva.files.infiles import file_text
 from salva.files.tables import read_json_lines, read_sheet, unusable
 from salva.messages import message
 from salva.suites.cfworld.asking import integrity_question, logic_question, point_question
-from salva.suites.cfworld.groups import KINDS, LEVELS, Group, Level, question, read_entries, write_entries
+from salva.suites.cfworld.groups import KINDS, LEVELS, LevelGroup, LevelPrompt, question, read_entries, write_entries
 from salva.suites.cfworld.lint import lint, name_of
 
 TEMPLATE = "template"
@@ -89,7 +89,7 @@ class GroupAuthor:
         return Authored(entry_id=name_of(group), line=_line(group), shown=_shown(group), why=why)
 
 
-def _written(row: Row, writer: Writer) -> Group | None:
+def _written(row: Row, writer: Writer) -> LevelGroup | None:
     """The writer's group; one that the lint finds fault with is asked for once more, with the findings."""
     asked = f"discipline: {_text(row, 'discipline')}\nprinciple: {_text(row, 'principle')}"
     group, faults = _asked_for(row, asked, writer)
@@ -101,7 +101,7 @@ def _written(row: Row, writer: Writer) -> Group | None:
     return again if again is not None and len(left) < len(faults) else group
 
 
-def _asked_for(row: Row, asked: str, writer: Writer) -> tuple[Group | None, list[str]]:
+def _asked_for(row: Row, asked: str, writer: Writer) -> tuple[LevelGroup | None, list[str]]:
     """A group and what is wrong with it; only a reply with nothing wrong is kept, so that others are asked for anew."""
     reply = writer.ask(_LEVELS, asked)
     group = _group_of(_merged(row, reply, writer))
@@ -111,7 +111,7 @@ def _asked_for(row: Row, asked: str, writer: Writer) -> tuple[Group | None, list
     return group, faults
 
 
-def _faults(group: Group | None) -> list[str]:
+def _faults(group: LevelGroup | None) -> list[str]:
     """What the lint finds in the prompts and points alone; the questions come later."""
     return [] if group is None else [found.shared for found in lint([group]) if found.kind not in _QUESTION_KINDS]
 
@@ -124,7 +124,7 @@ def _merged(row: Row, reply: Json | None, writer: Writer) -> Row:
     return {**row, **said, "id": row.get("id") or slug, "labels": {"written_by": writer.name}}
 
 
-def _group_of(row: Row) -> Group | None:
+def _group_of(row: Row) -> LevelGroup | None:
     """The group a row is, where it has prompts and points; l3 has the point of l2 unless it has its own."""
     levels = {name: row.get(name) for name in LEVELS}
     if not all(isinstance(level, Mapping) and _text(level, "prompt") for level in levels.values()):
@@ -135,10 +135,10 @@ def _group_of(row: Row) -> Group | None:
     given["l3"]["point"] = _text(given["l3"], "point") or given["l2"]["point"]
     whole = {"id": _text(row, "principle"), **row, **given}
     (entry,) = read_entries([json.dumps(whole)], _text(row, "principle"))
-    return entry if isinstance(entry, Group) else None
+    return entry if isinstance(entry, LevelGroup) else None
 
 
-def _with_questions(group: Group, writer: Writer | None) -> Group:
+def _with_questions(group: LevelGroup, writer: Writer | None) -> LevelGroup:
     """By the writer where it gives questions of all kinds, else from templates; a label says which."""
     asked = None
     if writer is not None:
@@ -154,7 +154,7 @@ def _with_questions(group: Group, writer: Writer | None) -> Group:
     return replace(group, l1=made["l1"], l2=made["l2"], l3=made["l3"], labels={**group.labels, "questions_by": by})
 
 
-def _from_template(level: Level, *, changed: bool) -> tuple[Question, ...]:
+def _from_template(level: LevelPrompt, *, changed: bool) -> tuple[Question, ...]:
     inside = level.point[:1].lower() + level.point[1:].rstrip(". ")
     around = f"nothing else in it contradicts that {inside}"
     things = integrity_question("all the things that the picture is about")
@@ -186,7 +186,7 @@ def _unwritten(row: Row, why: str) -> Authored:
     return Authored(entry_id=": ".join(shown.values()), line=row, shown=shown, why=why)
 
 
-def _shown(group: Group) -> dict[str, str]:
+def _shown(group: LevelGroup) -> dict[str, str]:
     shown = {"discipline": group.discipline, "principle": group.principle}
     for name in LEVELS:
         shown[name] = group.level(name).prompt
@@ -194,7 +194,7 @@ def _shown(group: Group) -> dict[str, str]:
     return {**shown, "denorm": group.denorm}
 
 
-def _line(group: Group) -> dict[str, Json]:
+def _line(group: LevelGroup) -> dict[str, Json]:
     (line,) = write_entries([group])
     return cast(dict[str, Json], json.loads(line))
 

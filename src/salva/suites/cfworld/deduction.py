@@ -14,7 +14,7 @@ from salva.results.tables import group_by, rows_table
 from salva.stats.bootstrap import bootstrap_interval
 from salva.stats.means import mean
 from salva.stats.signs import sign_test
-from salva.suites.cfworld.figures import Estimate
+from salva.suites.cfworld.figures import LevelFigure
 
 ByJudge = Mapping[str, Sequence[Judged]]
 DEDUCTION_NUMBERS = ("deducing_adds", "told_ahead_of_deduced")
@@ -33,7 +33,7 @@ class _Scores(NamedTuple):
     """L3, said in other words first."""
 
 
-class _Compared(NamedTuple):
+class _LevelDifference(NamedTuple):
     """Two of them, and what it means where the first is higher or lower."""
 
     name: str
@@ -44,9 +44,11 @@ class _Compared(NamedTuple):
 
 
 _COMPARED = (
-    _Compared("deduced L3 - plain L3", "deduced", "plain", "deduction was missing", "what was deduced misleads"),
-    _Compared("L2 - deduced L3", "told", "deduced", "painting or the deduced text falls short", "better than told"),
-    _Compared("L2 - plain L3", "told", "plain", "L3 falls short of L2", "L3 is above L2"),
+    _LevelDifference("deduced L3 - plain L3", "deduced", "plain", "deduction was missing", "what was deduced misleads"),
+    _LevelDifference(
+        "L2 - deduced L3", "told", "deduced", "painting or the deduced text falls short", "better than told"
+    ),
+    _LevelDifference("L2 - plain L3", "told", "plain", "L3 falls short of L2", "L3 is above L2"),
 )
 
 
@@ -74,7 +76,9 @@ def deduction_table(by_judge: ByJudge, inner: ByJudge) -> Table | None:
     )
 
 
-def _compared(judged: Sequence[Judged], inner: Sequence[Judged]) -> list[tuple[_Compared, list[tuple[float, float]]]]:
+def _compared(
+    judged: Sequence[Judged], inner: Sequence[Judged]
+) -> list[tuple[_LevelDifference, list[tuple[float, float]]]]:
     """Each difference with its pairs of scores; none without a group that has all three."""
     groups = _groups(judged, inner)
     return [
@@ -95,17 +99,17 @@ def deduction_figures(by_judge: ByJudge, inner: ByJudge) -> tuple[KeyFigure, ...
     return tuple(figures)
 
 
-def _says(compared: _Compared, difference: Estimate) -> str:
+def _says(compared: _LevelDifference, difference: LevelFigure) -> str:
     low, high = difference.ends
     if low is None or high is None:
         return "too few groups to say"
     return compared.higher if low > 0 else compared.lower if high < 0 else _NOTHING
 
 
-def _difference(pairs: Sequence[tuple[float, float]]) -> Estimate:
+def _difference(pairs: Sequence[tuple[float, float]]) -> LevelFigure:
     sums = [(1.0, first - second) for first, second in pairs]
     interval = bootstrap_interval(sums, lambda drawn: drawn[:, 1] / drawn[:, 0])
-    return Estimate(value=mean([apart for _, apart in sums]), interval=interval, n=len(pairs))
+    return LevelFigure(value=mean([apart for _, apart in sums]), interval=interval, n=len(pairs))
 
 
 def _groups(judged: Sequence[Judged], inner: Sequence[Judged]) -> list[_Scores]:

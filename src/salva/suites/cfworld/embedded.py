@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from salva.assets.pocket_priors import USUAL_COLOURS, USUAL_PLACES
 from salva.core.question import Question
 from salva.english.words import counted, number_word, with_article
-from salva.suites.cfworld.groups import INTEGRITY, LOGIC, POINT, Group, Level, question
+from salva.suites.cfworld.groups import INTEGRITY, LOGIC, POINT, LevelGroup, LevelPrompt, question
 
 COLOUR, PLACE, NUMBER = "colour", "place", "number"
 _COLOURS = ("blue", "purple", "white")
@@ -24,14 +24,14 @@ _OPPOSITE = {"top": "bottom", "bottom": "top"}
 _UP_DOWN = {"top": "up in the sky", "bottom": "down on the ground"}
 
 
-def embedded_groups() -> Iterator[Group]:
+def embedded_groups() -> Iterator[LevelGroup]:
     """Every group, law by law."""
     yield from _colours()
     yield from _places()
     yield from _numbers()
 
 
-def _colours() -> Iterator[Group]:
+def _colours() -> Iterator[LevelGroup]:
     for i, (thing, usual) in enumerate(USUAL_COLOURS.items()):
         for j, other in enumerate(_COLOURS):
             beside = _COMPANIONS[(i + j) % len(_COMPANIONS)]
@@ -56,7 +56,7 @@ def _colours() -> Iterator[Group]:
             )
 
 
-def _places() -> Iterator[Group]:
+def _places() -> Iterator[LevelGroup]:
     for i, (thing, usual) in enumerate(USUAL_PLACES.items()):
         beside, other = _COMPANIONS[i % len(_COMPANIONS)], _OPPOSITE[usual]
         scene = f"{_a(thing)} and {_a(beside)}"
@@ -82,7 +82,7 @@ def _places() -> Iterator[Group]:
         )
 
 
-def _numbers() -> Iterator[Group]:
+def _numbers() -> Iterator[LevelGroup]:
     for thing, beside in _COUNTED:
         for n in _NUMBERS:
             scene = f"{_a(thing)} and {_a(beside)}"
@@ -113,7 +113,7 @@ def _group(
     law: tuple[str, str, str, str],
     old: str,
     things: tuple[str, str],
-) -> Group:
+) -> LevelGroup:
     """A group from a fact and a law: prompt, point, what is generated, and what the point means.
 
     old: what is left of the old law is gone.
@@ -122,16 +122,18 @@ def _group(
     one = f"{beside} & !2 {beside}"
     rest = old if law_name == NUMBER else f"{old} & {one}"
     prompt, point, scene, meaning = law
-    said = Level(
+    said = LevelPrompt(
         prompt=f"{prompt} {point}", point=point, formula=scene, questions=_questions(point, meaning, rest, things)
     )
-    unsaid = Level(prompt=prompt, point=point, formula=scene, questions=said.questions)
-    return Group(
+    unsaid = LevelPrompt(prompt=prompt, point=point, formula=scene, questions=said.questions)
+    return LevelGroup(
         discipline=f"pocket-{law_name}",
         group_id=name,
         category=law_name,
         principle=principle,
-        l1=Level(prompt=fact[0], point=fact[1], formula=fact[2], questions=_questions(fact[1], fact[3], one, things)),
+        l1=LevelPrompt(
+            prompt=fact[0], point=fact[1], formula=fact[2], questions=_questions(fact[1], fact[3], one, things)
+        ),
         l2=said,
         l3=unsaid,
         labels={"law": law_name, "thing": thing},

@@ -23,7 +23,7 @@ Ratio = Callable[[float, float], float | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
+class LevelFigure:
     """A number, how sure it is, and over how many groups."""
 
     value: float | None
@@ -41,27 +41,27 @@ class Estimate:
         return (self.value, *self.ends)
 
 
-def level_mean(judged: Sequence[Judged], name: str) -> Estimate:
+def level_mean(judged: Sequence[Judged], name: str) -> LevelFigure:
     """The mean of one score over the groups that have it."""
     sums = _sums(judged, (name,))
     if not sums:
-        return Estimate(value=None)
+        return LevelFigure(value=None)
     totals = _totals(sums)
     interval = bootstrap_interval(sums, lambda drawn: drawn[:, 1] / drawn[:, 0])
-    return Estimate(value=totals[1] / totals[0], interval=interval, n=len(sums))
+    return LevelFigure(value=totals[1] / totals[0], interval=interval, n=len(sums))
 
 
-def prr(judged: Sequence[Judged]) -> Estimate:
+def prr(judged: Sequence[Judged]) -> LevelFigure:
     """The prior resistance rate: the gated mean of L2 over the root of the mean of L1."""
     return _rooted(judged, "gated_l2", "s_l1")
 
 
-def rrr(judged: Sequence[Judged]) -> Estimate:
+def rrr(judged: Sequence[Judged]) -> LevelFigure:
     """The reasoning retention rate: the gated mean of L3 over the root of the gated mean of L2."""
     return _rooted(judged, "gated_l3", "gated_l2")
 
 
-def prr_alike(judged: Sequence[Judged], gate_at: float, fact: str = "s_l1_alike") -> Estimate:
+def prr_alike(judged: Sequence[Judged], gate_at: float, fact: str = "s_l1_alike") -> LevelFigure:
     """PRR with one rubric for all levels: L1 graded as strictly as L2, behind its own gate; fact: L1's score so."""
     rows = []
     for _, given in _by_group(judged):
@@ -79,12 +79,12 @@ def _l2_alike(scores: Mapping[str, float], gate_at: float, fact: str) -> float |
     return scores.get("s_l2") if scores[fact] >= gate_at else 0.0
 
 
-def kept_share(judged: Sequence[Judged], after: str, before: str) -> Estimate:
+def kept_share(judged: Sequence[Judged], after: str, before: str) -> LevelFigure:
     """CF / Fact as a ratio of means over rules or pairs; None where Fact is 0."""
     return _of_rows(_sums(judged, (before, after)), share_kept, lambda drawn: drawn[:, 2] / drawn[:, 1])
 
 
-def gain(judged: Sequence[Judged], after: str, before: str) -> Estimate:
+def gain(judged: Sequence[Judged], after: str, before: str) -> LevelFigure:
     """The mean paired difference of two scores."""
     return _of_rows(
         _sums(judged, (before, after)), lambda a, b: a - b, lambda drawn: (drawn[:, 2] - drawn[:, 1]) / drawn[:, 0]
@@ -97,7 +97,7 @@ def paired_means(judged: Sequence[Judged], first: str, second: str) -> list[tupl
     return [(round(a / n, 9), round(b / n, 9)) for n, a, b in _sums(judged, (first, second))]
 
 
-def _rooted(judged: Sequence[Judged], after: str, before: str) -> Estimate:
+def _rooted(judged: Sequence[Judged], after: str, before: str) -> LevelFigure:
     return _of_rows(_sums(judged, (before, after)), retention, _root_of_draws)
 
 
@@ -111,14 +111,14 @@ def _of_rows(
     sums: Sequence[Sequence[float]],
     ratio: Ratio,
     of_draws: Callable[[NDArray[np.float64]], NDArray[np.float64]],
-) -> Estimate:
+) -> LevelFigure:
     """A ratio of two means; sums: of every group how many, and the sums of before and after."""
     if not sums:
-        return Estimate(value=None)
+        return LevelFigure(value=None)
     n, before, after = _totals(sums)
     value = ratio(after / n, before / n)
     interval = None if value is None else bootstrap_interval(sums, of_draws)
-    return Estimate(value=value, interval=interval, n=len(sums))
+    return LevelFigure(value=value, interval=interval, n=len(sums))
 
 
 def _sums(judged: Sequence[Judged], names: Sequence[str]) -> list[tuple[float, ...]]:

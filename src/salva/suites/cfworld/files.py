@@ -21,7 +21,7 @@ from salva.files.infiles import file_text
 from salva.files.tables import parse_json
 from salva.messages import message
 from salva.suites.cfworld.gaps import gap
-from salva.suites.cfworld.groups import KINDS, LEVELS, Entry, Group, Level, Probe, read_entries
+from salva.suites.cfworld.groups import KINDS, LEVELS, Entry, LevelGroup, LevelPrompt, Probe, read_entries
 from salva.suites.cfworld.official_probes import id_of, read_pairs, read_rules
 from salva.suites.cfworld.official_questions import read_level, read_question, several_integrity
 
@@ -51,7 +51,7 @@ class _Contents:
     findings: list[Finding] = field(default_factory=list)
 
 
-class Read(NamedTuple):
+class CfWorldFiles(NamedTuple):
     """What some files hold."""
 
     entries: list[Entry]
@@ -60,7 +60,7 @@ class Read(NamedTuple):
     """What was found wrong with the files themselves, whatever part of them is generated."""
 
 
-def read_files(paths: Sequence[str]) -> Read:
+def read_files(paths: Sequence[str]) -> CfWorldFiles:
     """Every group and probe of some files and folders, with what was found wrong."""
     contents = _Contents()
     for path, place in _files(paths):
@@ -80,7 +80,7 @@ def read_files(paths: Sequence[str]) -> Read:
         )
     if groups and len(groups) != N_GROUPS:
         contents.findings.append(gap("count-differs", f"{len(groups)} groups here, {N_GROUPS} in the paper"))
-    return Read(entries, tuple(contents.findings))
+    return CfWorldFiles(entries, tuple(contents.findings))
 
 
 def _files(paths: Sequence[str]) -> Iterator[tuple[Path, str]]:
@@ -129,9 +129,9 @@ def _sort_in(contents: _Contents, path: Path, place: str) -> None:
         contents.findings.append(gap("unknown-file", f"{path.name} with {', '.join(sorted(keys)[:6])}", path.name))
 
 
-def _groups(contents: _Contents) -> list[Group]:
+def _groups(contents: _Contents) -> list[LevelGroup]:
     asked, denorms = _questions(contents), _denorms(contents)
-    groups: dict[tuple[str, str], Group] = {}
+    groups: dict[tuple[str, str], LevelGroup] = {}
     for discipline, rows in contents.prompts.items():
         for number, row in enumerate(rows, 1):
             key = discipline, id_of(row.get("id"))
@@ -201,11 +201,11 @@ def _plain(name: str) -> str:
     return re.sub(r"[\W_]+", "_", name.lower())
 
 
-def _group(discipline: str, group_id: str, row: Row, asked: _Asked) -> Group:
+def _group(discipline: str, group_id: str, row: Row, asked: _Asked) -> LevelGroup:
     where = f"{discipline} {group_id}"
     findings: list[Finding] = []
     points = {level: _spelt(row, "ap", level, where, findings) for level in LEVELS}
-    levels: dict[str, Level] = {}
+    levels: dict[str, LevelPrompt] = {}
     for level in LEVELS:
         prompt = _spelt(row, "prompt", level, where, findings)
         point = points[level]
@@ -217,10 +217,10 @@ def _group(discipline: str, group_id: str, row: Row, asked: _Asked) -> Group:
             findings.append(gap("no-point", f"{where} {level}", level))
         questions, odd = asked.get((discipline, group_id, level), ([], []))
         findings += [*odd, *several_integrity(questions, f"{where} {level}")]
-        levels[level] = Level(prompt=prompt, point=point, questions=tuple(questions))
+        levels[level] = LevelPrompt(prompt=prompt, point=point, questions=tuple(questions))
     if levels["l3"].questions and levels["l3"].questions == levels["l2"].questions:
         findings.append(gap("copied-questions", where))
-    return Group(
+    return LevelGroup(
         discipline=discipline,
         group_id=group_id,
         category=_category(row.get("category"), where, findings),
@@ -266,7 +266,7 @@ def _first_text(row: Row, keys: Sequence[str]) -> str:
     return next((text.strip() for text in texts if isinstance(text, str) and text.strip()), "")
 
 
-def _with_repeats(groups: Sequence[Group]) -> list[Entry]:
+def _with_repeats(groups: Sequence[LevelGroup]) -> list[Entry]:
     """The groups, each told of what its levels lack and of prompts that others have too."""
     counts = Counter(group.level(level).prompt for group in groups for level in LEVELS)
     told: list[Entry] = []

@@ -42,7 +42,7 @@ RULE, ATTRIBUTE = "rule", "attribute"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Level:
+class LevelPrompt:
     """One prompt, what its image must show, and the questions that ask for it."""
 
     prompt: str
@@ -69,7 +69,7 @@ class Level:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class LevelGroup:
     """One principle at three levels; discipline and group_id together are its name."""
 
     discipline: str
@@ -77,9 +77,9 @@ class Group:
     category: str = ""
     principle: str = ""
     """The law that holds in l1 and is changed in l2 and l3."""
-    l1: Level
-    l2: Level
-    l3: Level
+    l1: LevelPrompt
+    l2: LevelPrompt
+    l3: LevelPrompt
     denorm: str = ""
     """The prompt of l2 with its telling nouns described instead of named; empty where nobody wrote one."""
     labels: Mapping[str, str] = field(default_factory=dict)
@@ -87,7 +87,7 @@ class Group:
     findings: tuple[Finding, ...] = ()
     """What a reader has to say about it; not part of the written form."""
 
-    def level(self, name: str) -> Level:
+    def level(self, name: str) -> LevelPrompt:
         """Its l1, l2 or l3."""
         return {"l1": self.l1, "l2": self.l2, "l3": self.l3}[name]
 
@@ -101,8 +101,8 @@ class Probe:
     probe_id: str
     principle: str = ""
     """The rule, or the two things: "giant otter, basilica"."""
-    factual: tuple[Level, ...]
-    counterfactual: tuple[Level, ...]
+    factual: tuple[LevelPrompt, ...]
+    counterfactual: tuple[LevelPrompt, ...]
     findings: tuple[Finding, ...] = ()
 
     def __post_init__(self) -> None:
@@ -110,7 +110,7 @@ class Probe:
             raise ValueError(f"a probe's part is {self.part!r}; it must be {RULE} or {ATTRIBUTE}")
 
 
-Entry: TypeAlias = Group | Probe
+Entry: TypeAlias = LevelGroup | Probe
 
 
 def field_of(discipline: str) -> str:
@@ -173,7 +173,7 @@ def _to_json(entry: Entry) -> dict[str, Json]:
     return written
 
 
-def _level_to_json(level: Level) -> dict[str, Json]:
+def _level_to_json(level: LevelPrompt) -> dict[str, Json]:
     written: dict[str, Json] = {"prompt": level.prompt, "point": level.point}
     written["questions"] = [question_to_json(asked) for asked in level.questions]
     return {**written, "formula": level.formula} if level.formula else written
@@ -188,7 +188,7 @@ def _from_json(read: dict[str, Json]) -> Entry:
             factual=_levels(read["factual"]),
             counterfactual=_levels(read["counterfactual"]),
         )
-    return Group(
+    return LevelGroup(
         discipline=str(read["discipline"]),
         group_id=str(read["id"]),
         category=str(read.get("category", "")),
@@ -201,13 +201,13 @@ def _from_json(read: dict[str, Json]) -> Entry:
     )
 
 
-def _levels(read: Json) -> tuple[Level, ...]:
+def _levels(read: Json) -> tuple[LevelPrompt, ...]:
     return tuple(_level(level) for level in cast(list[Json], read))
 
 
-def _level(written: Json) -> Level:
+def _level(written: Json) -> LevelPrompt:
     read = cast(dict[str, Json], written)
-    return Level(
+    return LevelPrompt(
         prompt=str(read["prompt"]),
         point=str(read.get("point", "")),
         questions=tuple(question_from_json(q) for q in cast(list[dict[str, Json]], read.get("questions", []))),

@@ -14,7 +14,7 @@ from salva.core.judged import Effort, Judged
 from salva.core.scoring import role_score
 from salva.core.table import Cell, Table
 from salva.messages import message
-from salva.results.tables import Columns, build_table, group_by, rows_table, subgroups
+from salva.results.tables import TableColumns, build_table, group_by, rows_table, subgroups
 
 ByJudge = Mapping[str, Sequence[Judged]]
 _FEWEST = 5
@@ -34,7 +34,7 @@ def told_apart_table(by_judge: ByJudge) -> Table | None:
         "scores that judges distinguish",
         ("judge", "level"),
         subgroups(by_judge, _scores),
-        Columns(("images", "different scores", "commonest", "share_commonest"), cells),
+        TableColumns(("images", "different scores", "commonest", "share_commonest"), cells),
         note="Scores before the gate. One score for every image means a model that never varies, or a judge that does "
         "not look at the image.",
     )

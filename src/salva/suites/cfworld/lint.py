@@ -12,7 +12,18 @@ from itertools import combinations
 
 from salva.core.case import Finding
 from salva.core.question import Question
-from salva.suites.cfworld.groups import ATTRIBUTE, KINDS, LEVELS, LOGIC, POINT, WEIGHTS, Entry, Group, Level, Probe
+from salva.suites.cfworld.groups import (
+    ATTRIBUTE,
+    KINDS,
+    LEVELS,
+    LOGIC,
+    POINT,
+    WEIGHTS,
+    Entry,
+    LevelGroup,
+    LevelPrompt,
+    Probe,
+)
 from salva.suites.cfworld.plain_words import FUNCTION_WORDS, likeness, telling, words
 
 PROMPT_WORDS, POINT_WORDS, QUESTION_WORDS = (5, 90), (3, 32), (5, 70)
@@ -52,11 +63,11 @@ def lint(entries: Iterable[Entry]) -> list[Finding]:
 
 def name_of(entry: Entry) -> str:
     """What a finding calls a group or probe."""
-    return f"{entry.discipline}/{entry.group_id}" if isinstance(entry, Group) else f"{entry.part}/{entry.probe_id}"
+    return f"{entry.discipline}/{entry.group_id}" if isinstance(entry, LevelGroup) else f"{entry.part}/{entry.probe_id}"
 
 
 def _of_entry(entry: Entry) -> Iterator[Finding]:
-    checks = _of_group(entry) if isinstance(entry, Group) else _of_probe(entry)
+    checks = _of_group(entry) if isinstance(entry, LevelGroup) else _of_probe(entry)
     name = name_of(entry)
     for kind, sentence in checks:
         yield Finding(kind=kind, sentence=f"{name}: {sentence}", subject=(name,), general=sentence)
@@ -65,7 +76,7 @@ def _of_entry(entry: Entry) -> Iterator[Finding]:
 _Found = Iterator[tuple[str, str]]
 
 
-def _of_group(group: Group) -> _Found:
+def _of_group(group: LevelGroup) -> _Found:
     for field, text in (("principle", group.principle), ("denorm", group.denorm), ("category", group.category)):
         if not text.strip():
             yield "missing-field", f"no {field}"
@@ -102,7 +113,7 @@ def _of_probe(probe: Probe) -> _Found:
                 yield "subject-not-shared", f"prompt {number} does not name the thing of the pair"
 
 
-def _level(name: str, level: Level, kinds: tuple[str, ...]) -> _Found:
+def _level(name: str, level: LevelPrompt, kinds: tuple[str, ...]) -> _Found:
     for what, text, limits in (("prompt", level.prompt, PROMPT_WORDS), ("point", level.point, POINT_WORDS)):
         if not text.strip():
             yield "missing-field", f"{name} has no {what}"
@@ -137,7 +148,7 @@ def _length(where: str, text: str, limits: tuple[int, int]) -> _Found:
         yield "length", f"{where} has {n_words} words; {limits[0]} to {limits[1]} are wanted"
 
 
-def _questions(name: str, level: Level, kinds: tuple[str, ...]) -> _Found:
+def _questions(name: str, level: LevelPrompt, kinds: tuple[str, ...]) -> _Found:
     asked = Counter(question.kind for question in level.questions)
     for kind in kinds:
         if asked[kind] != 1:
@@ -177,7 +188,7 @@ def _covers(name: str, point: str, question: Question) -> _Found:
         yield "point-not-covered", f"{name}'s point question leaves out {', '.join(left_out)}"
 
 
-def _deduction(group: Group) -> _Found:
+def _deduction(group: LevelGroup) -> _Found:
     """L2 says the outcome, l3 does not, and the outcome is another one than the fact's."""
     if group.l2.point and group.l1.point == group.l2.point:
         yield "nothing-changed", "l1 and l2 have the same point"
@@ -194,7 +205,7 @@ def _deduction(group: Group) -> _Found:
         yield "leaked-outcome", f"l3 says {', '.join(leaked)} of the outcome it should leave open"
 
 
-def _leaked_phrases(group: Group) -> list[str]:
+def _leaked_phrases(group: LevelGroup) -> list[str]:
     """Where an outcome exchanges what the fact has, no word of it is new, but runs of words are."""
     third, first = f" {' '.join(words(group.l3.prompt))} ", f" {' '.join(words(group.l1.prompt))} "
     point = words(group.l2.point)
@@ -202,13 +213,13 @@ def _leaked_phrases(group: Group) -> list[str]:
     return [repr(run) for run in runs if f" {run} " in third and f" {run} " not in first]
 
 
-def outcome_words(group: Group) -> dict[str, str]:
+def outcome_words(group: LevelGroup) -> dict[str, str]:
     """The words of l2's point that are new beside the fact: stems, each with its word."""
     known = set(telling(group.l1.prompt)) | set(telling(group.l1.point))
     return {stem: word for stem, word in telling(group.l2.point).items() if stem not in known}
 
 
-def _subject(group: Group) -> _Found:
+def _subject(group: LevelGroup) -> _Found:
     if not all(group.level(name).prompt for name in LEVELS):
         return
     first, second, third = (set(telling(group.level(name).prompt)) for name in LEVELS)
@@ -221,7 +232,7 @@ def _subject(group: Group) -> _Found:
             )
 
 
-def _third_kind(group: Group) -> _Found:
+def _third_kind(group: LevelGroup) -> _Found:
     texts = {name: [q.text for q in group.level(name).questions if q.kind == LOGIC] for name in LEVELS}
     for name in ("l2", "l3"):
         if texts["l1"] and texts["l1"] == texts[name]:
@@ -231,7 +242,7 @@ def _third_kind(group: Group) -> _Found:
             )
 
 
-def _described(group: Group) -> _Found:
+def _described(group: LevelGroup) -> _Found:
     second, described = telling(group.l2.prompt), telling(group.denorm)
     missing = [word for stem, word in second.items() if stem not in described]
     if len(missing) < DESCRIBED:
@@ -247,7 +258,7 @@ def _repeated_names(entries: list[Entry]) -> Iterator[Finding]:
 
 
 def _near_duplicates(entries: list[Entry]) -> Iterator[Finding]:
-    groups = [entry for entry in entries if isinstance(entry, Group)]
+    groups = [entry for entry in entries if isinstance(entry, LevelGroup)]
     pairs = [entry for entry in entries if isinstance(entry, Probe) and entry.part == ATTRIBUTE]
     yield from _alike([(name_of(group), group.l1.prompt) for group in groups], "l1")
     yield from _alike([(name_of(group), group.l3.prompt) for group in groups], "l3")

@@ -13,7 +13,7 @@ from salva.core.fingerprint import Json
 from salva.core.question import Question
 from salva.suites.cfworld.asking import point_question
 from salva.suites.cfworld.gaps import gap
-from salva.suites.cfworld.groups import ATTRIBUTE, POINT, RULE, Level, Probe, question
+from salva.suites.cfworld.groups import ATTRIBUTE, POINT, RULE, LevelPrompt, Probe, question
 
 N_RULES, N_RULE_PROMPTS, N_PAIRS = 33, 198, 100
 """What the paper says there are."""
@@ -50,9 +50,9 @@ def question_from_pair(first: str, second: str, prompt: str) -> Question:
 
 
 @dataclass(slots=True)
-class _Parts:
-    factual: list[Level] = field(default_factory=list)
-    counterfactual: list[Level] = field(default_factory=list)
+class _ProbeParts:
+    factual: list[LevelPrompt] = field(default_factory=list)
+    counterfactual: list[LevelPrompt] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     things: str = ""
 
@@ -62,7 +62,7 @@ def read_rules(rows: Iterable[Row], findings: list[Finding]) -> list[Probe]:
 
     findings: gets what is wrong with rows of no rule.
     """
-    rules: dict[str, _Parts] = {}
+    rules: dict[str, _ProbeParts] = {}
     n_rows = 0
     for row in rows:
         n_rows += 1
@@ -70,7 +70,7 @@ def read_rules(rows: Iterable[Row], findings: list[Finding]) -> list[Probe]:
         if not name:
             findings.append(gap("no-id", f"rule, prompt {row.get('id')}"))
             continue
-        parts = rules.setdefault(name, _Parts())
+        parts = rules.setdefault(name, _ProbeParts())
         prompt, point = str(row.get("prompt") or "").strip(), str(row.get("ap") or "").strip()
         where = f"rule {name}, prompt {row.get('id')}"
         if not prompt or not point:
@@ -79,7 +79,7 @@ def read_rules(rows: Iterable[Row], findings: list[Finding]) -> list[Probe]:
         parts.findings.append(gap("question-from-point", where))
         if category not in (*FACTS, *_RARE):
             parts.findings.append(gap("odd-category", f"{where}: {category!r}, taken for a counterfactual"))
-        level = Level(prompt=prompt, point=point, questions=(_from_point(point),))
+        level = LevelPrompt(prompt=prompt, point=point, questions=(_from_point(point),))
         (parts.factual if category in FACTS else parts.counterfactual).append(level)
     if rules and (len(rules), n_rows) != (N_RULES, N_RULE_PROMPTS):
         told = f"{len(rules)} rules with {n_rows} prompts here, {N_RULES} with {N_RULE_PROMPTS} in the paper"
@@ -92,7 +92,7 @@ def read_pairs(rows: Iterable[Row], findings: list[Finding]) -> list[Probe]:
 
     findings: gets what is wrong with rows of no pair.
     """
-    pairs: dict[str, _Parts] = {}
+    pairs: dict[str, _ProbeParts] = {}
     for number, row in enumerate(rows, 1):
         name, category = id_of(row.get("id")), str(row.get("category") or "").strip().lower()
         is_fact = name.endswith(_FACTUAL) or category in FACTS
@@ -100,7 +100,7 @@ def read_pairs(rows: Iterable[Row], findings: list[Finding]) -> list[Probe]:
         if not pair:
             findings.append(gap("no-id", f"pair, entry {number}"))
             continue
-        parts = pairs.setdefault(pair, _Parts())
+        parts = pairs.setdefault(pair, _ProbeParts())
         first, second, prompt = (str(row.get(key) or "") for key in ("A", "B", "prompt"))
         if any(text != text.strip() for text in (str(row.get("id", "")), first, second, prompt)):
             parts.findings.append(gap("padded-text", f"pair {name}"))
@@ -114,7 +114,9 @@ def read_pairs(rows: Iterable[Row], findings: list[Finding]) -> list[Probe]:
             parts.findings.append(gap("suffixed-id", f"pair {name}"))
         parts.findings.append(gap("question-from-pair", f"pair {name}"))
         asked = question_from_pair(first.strip(), second.strip(), prompt.strip())
-        (parts.factual if is_fact else parts.counterfactual).append(Level(prompt=prompt.strip(), questions=(asked,)))
+        (parts.factual if is_fact else parts.counterfactual).append(
+            LevelPrompt(prompt=prompt.strip(), questions=(asked,))
+        )
         parts.things = parts.things if is_fact else f"{first.strip()}, {second.strip()}"
     if pairs and len(pairs) != N_PAIRS:
         told = f"{len(pairs)} pairs here, {N_PAIRS} in the paper"
@@ -122,7 +124,7 @@ def read_pairs(rows: Iterable[Row], findings: list[Finding]) -> list[Probe]:
     return [_probe(ATTRIBUTE, name, parts) for name, parts in pairs.items()]
 
 
-def _probe(part: str, name: str, parts: _Parts) -> Probe:
+def _probe(part: str, name: str, parts: _ProbeParts) -> Probe:
     findings = list(parts.findings)
     if not parts.factual or not parts.counterfactual:
         findings.append(gap("unpaired", f"{part} {name}"))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from salva.core.judged import Judged
 from salva.core.table import Cell, KeyFigure, Table
-from salva.results.tables import Columns, build_table, rows_table
+from salva.results.tables import TableColumns, build_table, rows_table
 from salva.suites.cfworld.figures import gain, kept_share, level_mean
 from salva.suites.cfworld.groups import ATTRIBUTE, RULE
 from salva.suites.cfworld.judge_tables import says_nothing
@@ -32,7 +32,7 @@ def probe_table(by_judge: ByJudge, group: str) -> Table | None:
             for judge, judged in by_judge.items()
             for part, probes in _by_part(judged)
         ],
-        Columns(("n", "Fact", "CF", "kept", "kept_from", "kept_to"), cells),
+        TableColumns(("n", "Fact", "CF", "kept", "kept_from", "kept_to"), cells),
         note="Mean scores over the n rules or pairs that have both, and CF / Fact; empty where Fact is 0. Ends of "
         "95 % intervals by resampling rules or pairs.",
         is_joined=True,

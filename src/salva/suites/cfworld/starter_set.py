@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib.resources import files
 
-from salva.suites.cfworld.groups import ATTRIBUTE, RULE, Entry, Group, Probe, read_entries
+from salva.suites.cfworld.groups import ATTRIBUTE, RULE, Entry, LevelGroup, Probe, read_entries
 
 DISCIPLINES = (
     *("mechanics", "optics", "thermodynamics", "astronomy", "electromagnetism"),
@@ -17,10 +17,10 @@ DISCIPLINES = (
 _PROBE_FILES = {RULE: "rules.jsonl", ATTRIBUTE: "attributes.jsonl"}
 
 
-def starter_groups() -> Iterator[Group]:
+def starter_groups() -> Iterator[LevelGroup]:
     """The groups of all disciplines, discipline by discipline."""
     for discipline in DISCIPLINES:
-        yield from (entry for entry in _entries(f"{discipline}.jsonl") if isinstance(entry, Group))
+        yield from (entry for entry in _entries(f"{discipline}.jsonl") if isinstance(entry, LevelGroup))
 
 
 def starter_probes(part: str) -> Iterator[Probe]:

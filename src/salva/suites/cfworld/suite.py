@@ -22,8 +22,8 @@ from salva.logic.notation import parse
 from salva.messages import message
 from salva.suites.cfworld.authoring import GroupAuthor
 from salva.suites.cfworld.embedded import embedded_groups
-from salva.suites.cfworld.files import Read, read_files
-from salva.suites.cfworld.groups import ATTRIBUTE, LEVELS, RULE, Entry, Group, Level, Probe
+from salva.suites.cfworld.files import CfWorldFiles, read_files
+from salva.suites.cfworld.groups import ATTRIBUTE, LEVELS, RULE, Entry, LevelGroup, LevelPrompt, Probe
 from salva.suites.cfworld.levels import DENORM
 from salva.suites.cfworld.lint import lint
 from salva.suites.cfworld.retention import CF, FACT
@@ -64,7 +64,7 @@ class CfWorld:
 
     def __init__(self, options: CfWorldOptions) -> None:
         self._options = options
-        self._read: Read | None = None
+        self._read: CfWorldFiles | None = None
 
     def cases(self, size: str) -> Iterator[Case]:
         """The cases of a named size, in the order of the files.
@@ -76,7 +76,7 @@ class CfWorld:
             raise unknown_name("size", size, self.sizes)
         part = self._options.part
         if size == "embedded" or (size == "quick" and not self._options.path and part == "levels"):
-            entries, of_files = Read(list(embedded_groups()) if part == "levels" else [], ())
+            entries, of_files = CfWorldFiles(list(embedded_groups()) if part == "levels" else [], ())
         else:
             entries, of_files = self._all()
         made = [(entry, _case(entry, part)) for entry in entries]
@@ -110,12 +110,12 @@ class CfWorld:
         entries, of_files = self._all()
         return [*of_files, *(finding for entry in entries for finding in entry.findings)]
 
-    def _all(self) -> Read:
+    def _all(self) -> CfWorldFiles:
         if self._read is None:
             if self._options.path:
                 self._read = read_files(self._options.path)
             else:
-                self._read = Read([*starter_groups(), *starter_probes(RULE), *starter_probes(ATTRIBUTE)], ())
+                self._read = CfWorldFiles([*starter_groups(), *starter_probes(RULE), *starter_probes(ATTRIBUTE)], ())
         return self._read
 
 
@@ -133,12 +133,12 @@ def _case(entry: Entry, part: str) -> Case | None:
     return _of_group(entry, with_denorm=is_denorm)
 
 
-def _of_group(group: Group, *, with_denorm: bool) -> Case | None:
+def _of_group(group: LevelGroup, *, with_denorm: bool) -> Case | None:
     prompts = [_prompt(name, group.level(name)) for name in LEVELS if group.level(name).can_be_asked]
     if not group.l1.can_be_asked:
         return None
     if with_denorm:
-        prompts.append(_prompt(DENORM, Level(prompt=group.denorm, questions=group.l2.questions)))
+        prompts.append(_prompt(DENORM, LevelPrompt(prompt=group.denorm, questions=group.l2.questions)))
     return Case(
         case_id=f"cfworld-{_slug(group.discipline)}-{_slug(group.group_id)}",
         suite="cfworld",
@@ -175,7 +175,7 @@ def _of_probe(probe: Probe) -> Case | None:
     )
 
 
-def _prompt(role: str, level: Level) -> Prompt:
+def _prompt(role: str, level: LevelPrompt) -> Prompt:
     formula = None if level.unread else level.formula or None
     return Prompt(
         role=role, text=level.prompt, formula=formula, questions=level.questions, passes_over=formula is not None

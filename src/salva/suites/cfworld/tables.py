@@ -18,7 +18,7 @@ from salva.core.own_figure import OwnFigure
 from salva.core.protocols import Measured
 from salva.core.table import Cell, KeyFigure, Table
 from salva.core.verdict import Outcome, observers_text
-from salva.results.tables import Columns, build_table, group_by, present, rows_table, subgroups
+from salva.results.tables import TableColumns, build_table, group_by, present, rows_table, subgroups
 from salva.stats.signs import sign_test
 from salva.suites.cfworld.charts import by_discipline, charts_of
 from salva.suites.cfworld.deduction import DEDUCTION_NUMBERS, deduction_figures, deduction_table
@@ -115,7 +115,7 @@ def scored(judgements: Judgements, check: str) -> dict[str, list[Judged]]:
     return {judge: group for judge, group in by_judge.items() if any(v.scores for _, v in group)}
 
 
-_LEVEL_MEANS: Columns[Sequence[Judged]] = Columns(
+_LEVEL_MEANS: TableColumns[Sequence[Judged]] = TableColumns(
     ("L1", "L2", "L3"), lambda judged: (level_mean(judged, GATED[level]).value for level in LEVELS)
 )
 
@@ -164,7 +164,7 @@ def _models_and_judges(by_judge: ByJudge, gate_at: float, judgements: Judgements
         ("model", "group", "judge"),
         [((_model(by_judge), judgements.group, judge), judged) for judge, judged in by_judge.items()],
         _LEVEL_MEANS,
-        Columns(("PRR", "RRR", "PRR one rubric", "n_prr", "n_rrr"), rates),
+        TableColumns(("PRR", "RRR", "PRR one rubric", "n_prr", "n_rrr"), rates),
         note="L2 and L3 are zero behind a shut gate. PRR and RRR are ratios of means over the groups scored at both "
         "levels. PRR one rubric: L1 graded as strictly as L2, so that a kinder rubric for facts is not taken for a "
         "better model; empty with check.rubrics=levels.",
@@ -202,10 +202,10 @@ def _by_discipline(by_judge: ByJudge) -> Table | None:
         "scores by discipline",
         ("judge", "discipline"),
         subgroups(by_judge, lambda judged: _with_physics(by_label(judged, "discipline"))),
-        Columns(("n",), lambda group: (prr(group).n,)),
+        TableColumns(("n",), lambda group: (prr(group).n,)),
         _LEVEL_MEANS,
-        Columns(("PRR", "PRR_from", "PRR_to"), lambda group: prr(group).cells),
-        Columns(("RRR", "RRR_from", "RRR_to"), lambda group: rrr(group).cells),
+        TableColumns(("PRR", "PRR_from", "PRR_to"), lambda group: prr(group).cells),
+        TableColumns(("RRR", "RRR_from", "RRR_to"), lambda group: rrr(group).cells),
         note="Behind the gate; with few groups there is no interval.",
     )
 
@@ -277,7 +277,9 @@ def _within_groups(by_judge: ByJudge) -> Table | None:
         "levels within groups (sign test)",
         ("judge", "levels"),
         subgroups(by_judge, compared),
-        Columns(("n", "first higher", "second higher", "equal", "p"), lambda pairs: (len(pairs), *sign_test(pairs))),
+        TableColumns(
+            ("n", "first higher", "second higher", "equal", "p"), lambda pairs: (len(pairs), *sign_test(pairs))
+        ),
         note="Scores before the gate, paired within each group, of several repeats the mean; p is two-sided and exact.",
     )
 
@@ -316,5 +318,5 @@ def _distribution(cases: Sequence[Case]) -> Table | None:
         "groups by discipline (as Figure 2a)",
         ("field", "discipline"),
         [((field_of(name), name), group) for name, group in by_discipline(cases).items()],
-        Columns(("n", "share"), lambda group: (len(group), len(group) / len(cases))),
+        TableColumns(("n", "share"), lambda group: (len(group), len(group) / len(cases))),
     )

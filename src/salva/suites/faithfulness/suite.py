@@ -20,7 +20,7 @@ from salva.errors import UsageError, unknown_name
 from salva.logic.formula import COLOURS, entity_problem
 from salva.messages import message
 from salva.suites.faithfulness.files import Row, read_pairs
-from salva.suites.faithfulness.templates import CONTRAST, CONTRASTS, TEMPLATES, Template
+from salva.suites.faithfulness.templates import CONTRAST, CONTRASTS, TEMPLATES, PairTemplate
 from salva.suites.faithfulness.tifa_files import CONTRAST_OF
 
 _PAPER_PAIRS = 5
@@ -121,7 +121,7 @@ class Faithfulness:
 
     def _made(self, size: str) -> Iterator[Case]:
         if size == "contrast":
-            templates: tuple[Template, ...] = CONTRASTS
+            templates: tuple[PairTemplate, ...] = CONTRASTS
         else:
             templates = TEMPLATES + (CONTRASTS if self._options.contrast else ())
         n_pairs = {"quick": 1, "paper": _PAPER_PAIRS}.get(size, self._options.pairs)
@@ -130,7 +130,7 @@ class Faithfulness:
             for i, filled in enumerate(self._filled(template, n_pairs), start=1):
                 yield _case_of_pair(template, number, i, filled)
 
-    def _filled(self, template: Template, n_pairs: int) -> Iterator[_Filled]:
+    def _filled(self, template: PairTemplate, n_pairs: int) -> Iterator[_Filled]:
         """Different pairs of a category, always the same ones first."""
         rng = random.Random(template.category)
         seen: set[tuple[str, ...]] = set()
@@ -163,7 +163,7 @@ class _Filled:
     surface: str
 
 
-def _fill(template: Template, options: FaithfulnessOptions, rng: random.Random) -> _Filled:
+def _fill(template: PairTemplate, options: FaithfulnessOptions, rng: random.Random) -> _Filled:
     # Drawn in one order whatever the template uses, so that an option changes only what it is about.
     objects = tuple(rng.sample(options.objects, 3))[: template.n_objects]
     colours = rng.sample(options.colours, len(options.colours))
@@ -220,7 +220,7 @@ def _orders(dimension: str, nouns: Sequence[str], things: Sequence[str], is_colo
     return fields
 
 
-def _case_of_pair(template: Template, number: int, i: int, filled: _Filled) -> Case:
+def _case_of_pair(template: PairTemplate, number: int, i: int, filled: _Filled) -> Case:
     findings = findings_of(*filled.formulas)
     if filled.surface:
         sentence = "the surface is in both prompts and in no formula"

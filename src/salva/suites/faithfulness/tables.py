@@ -18,7 +18,7 @@ from salva.core.protocols import Measured
 from salva.core.table import Cell, KeyFigure, Table
 from salva.core.verdict import observers_text
 from salva.results.headline import main_observers, of_main_observers
-from salva.results.tables import RATES, Columns, build_table, ends, group_by, named, present, rows_table
+from salva.results.tables import RATES, TableColumns, build_table, ends, group_by, named, present, rows_table
 from salva.results.tally import cluster_of, tally
 from salva.stats.intervals import Interval
 from salva.stats.mean_intervals import cautious_mean_interval
@@ -166,7 +166,7 @@ def _cells(pairs: Sequence[Judged]) -> tuple[Cell, ...]:
     )
 
 
-_MEANS: Columns[Sequence[Judged]] = Columns(
+_MEANS: TableColumns[Sequence[Judged]] = TableColumns(
     (
         *("n_pairs", "n_left_out", "mean_faith_A", "mean_faith_B", "mean_faith", "faith_from", "faith_to"),
         *("mean_faith_stability", "stability_from", "stability_to", "mean_dsg"),
@@ -218,9 +218,9 @@ def _clip_table(pairs: Sequence[Judged], note: str) -> Table | None:
         "CLIP by category",
         _CATEGORY,
         [(values, (group, scored)) for values, group, scored in groups if scored],
-        Columns(("n_pairs", "n_left_out"), lambda row: (len(row[1]), len(row[0]) - len(row[1]))),
-        Columns(tuple(f"mean_{name}" for name in _CLIP), lambda row: (_mean(row[1], name) for name in _CLIP)),
-        Columns(("stability_from", "stability_to"), lambda row: ends(_interval(row[1], "clip_stability"))),
+        TableColumns(("n_pairs", "n_left_out"), lambda row: (len(row[1]), len(row[0]) - len(row[1]))),
+        TableColumns(tuple(f"mean_{name}" for name in _CLIP), lambda row: (_mean(row[1], name) for name in _CLIP)),
+        TableColumns(("stability_from", "stability_to"), lambda row: ends(_interval(row[1], "clip_stability"))),
         note=note,
     )
 

@@ -31,7 +31,7 @@ _SHORT_DIMENSIONS = dict(zip(DIMENSIONS, ("conj", "horiz", "vert", "attr"), stri
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Template:
+class PairTemplate:
     """One category of prompt pairs."""
 
     law: str
@@ -54,9 +54,11 @@ class Template:
         return f"{law}_{_SHORT_DIMENSIONS[self.dimension]}"
 
 
-def _pair(law: str, dimension: str, n: int, a: tuple[str, str], b: tuple[str, str], contrast_of: str = "") -> Template:
+def _pair(
+    law: str, dimension: str, n: int, a: tuple[str, str], b: tuple[str, str], contrast_of: str = ""
+) -> PairTemplate:
     """A template from (wording, formula) twice."""
-    return Template(
+    return PairTemplate(
         law=law,
         dimension=dimension,
         n_objects=n,
@@ -92,7 +94,7 @@ _CONJUNCTIVE = (
 )
 
 
-def _on_axis(dimension: str, before: str, after: str) -> tuple[Template, ...]:
+def _on_axis(dimension: str, before: str, after: str) -> tuple[PairTemplate, ...]:
     """The templates of one axis; before and after are its two checks in words."""
     three = "{p1} & {p2} & {p3} & "
     return (
@@ -178,7 +180,7 @@ _ATTRIBUTES = (
 )
 
 
-def _contrasts_on_axis(dimension: str, before: str) -> tuple[Template, ...]:
+def _contrasts_on_axis(dimension: str, before: str) -> tuple[PairTemplate, ...]:
     return (
         _pair(
             CONTRAST,

@@ -40,7 +40,7 @@ from salva.suites.faithfulness.tifa_files import (
     METRIC_COLUMNS,
     PROMPT_COLUMNS,
     REPEAT,
-    Kind,
+    TifaKind,
     read_tifa_file,
 )
 
@@ -109,7 +109,7 @@ class TifaExport:
             pairs = join(records.cases, [verdict for verdict in records.verdicts if verdict.model == model], PAIR)
             folder = out if len(records.models) == 1 else out / _safe(model)
             told = [pair.verdict for pair in of_main_observers(pairs) if pair.verdict.check in _RELATIONS]
-            _Model(source.images, records, folder, options).write(told, _safe(model))
+            _ModelFolder(source.images, records, folder, options).write(told, _safe(model))
             table = category_table(pairs)
             if table is not None:
                 write_text(folder / _MEANS, csv_text(_metric_rows(records.cases, table)))
@@ -125,9 +125,9 @@ def _write_again(records: RunRecords, out: Path) -> None:
         sheet = read_tifa_file(file.path, lambda _: None, file.name)
         model = _safe(sheet.model if len(records.models) > 1 else records.models[0])
         named = {
-            Kind.PROMPTS: _PROMPTS,
-            Kind.ANSWERS: f"vqa_raw_results_{model}.csv",
-            Kind.CLIP: f"clip_results_{model}.csv",
+            TifaKind.PROMPTS: _PROMPTS,
+            TifaKind.ANSWERS: f"vqa_raw_results_{model}.csv",
+            TifaKind.CLIP: f"clip_results_{model}.csv",
         }
         write_bytes(out / named.get(sheet.kind, Path(file.name).name), data)
 
@@ -141,7 +141,7 @@ def _metric_rows(cases: Iterable[Case], table: Table) -> Iterator[list[Cell]]:
             yield [*spelled[str(row[at["category_id"]])], *(row[at[name]] for name in METRIC_COLUMNS)]
 
 
-class _Model:
+class _ModelFolder:
     """What one model generated, on its way into its folder."""
 
     def __init__(self, images: ImageSource, records: RunRecords, folder: Path, options: AnswerOptions) -> None:

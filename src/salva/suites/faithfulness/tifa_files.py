@@ -40,7 +40,7 @@ _KNOWN = frozenset((*PROMPT_COLUMNS, *ANSWER_COLUMNS, *CLIP_COLUMNS, *METRIC_COL
 _MODEL = re.compile(r"(?:vqa_raw_results|vqa_results|clip_results)_(.+)")
 
 
-class Kind(StrEnum):
+class TifaKind(StrEnum):
     """What a file holds."""
 
     ANSWERS = "answers"
@@ -51,10 +51,10 @@ class Kind(StrEnum):
 
 
 NEEDED = {
-    Kind.ANSWERS: ("pair_id", "image_variant", "question", "expected_answer"),
-    Kind.CLIP: ("pair_id", "clip_A", "clip_B"),
-    Kind.PROMPTS: ("pair_id", "prompt_A", "prompt_B"),
-    Kind.MEANS: ("category_id", "n_pairs", "mean_faith"),
+    TifaKind.ANSWERS: ("pair_id", "image_variant", "question", "expected_answer"),
+    TifaKind.CLIP: ("pair_id", "clip_A", "clip_B"),
+    TifaKind.PROMPTS: ("pair_id", "prompt_A", "prompt_B"),
+    TifaKind.MEANS: ("category_id", "n_pairs", "mean_faith"),
 }
 """The columns that make a file one of a kind; of two that fit, the first."""
 
@@ -65,7 +65,7 @@ class TifaFile:
 
     name: str
     path: Path
-    kind: Kind
+    kind: TifaKind
     columns: tuple[str, ...]
     rows: tuple[Row[str], ...]
 
@@ -90,10 +90,10 @@ def read_tifa_file(path: Path, note: Callable[[Flaw], None], name: str = "") -> 
     return TifaFile(name=name, path=path, kind=kind, columns=table.columns, rows=table.rows)
 
 
-def _kind(path: Path, columns: tuple[str, ...]) -> Kind:
+def _kind(path: Path, columns: tuple[str, ...]) -> TifaKind:
     missing = {kind: [name for name in needed if name not in columns] for kind, needed in NEEDED.items()}
     if not any(name in columns for name in ANSWERED):
-        missing[Kind.ANSWERS].append(f"one of {', '.join(ANSWERED)}")
+        missing[TifaKind.ANSWERS].append(f"one of {', '.join(ANSWERED)}")
     nearest = min(missing, key=lambda kind: len(missing[kind]))
     if missing[nearest]:
         raise UsageError(

@@ -24,8 +24,8 @@ from salva.suites.faithfulness.tifa_files import (
     GROUNDED,
     NEEDED,
     REPEAT,
-    Kind,
     TifaFile,
+    TifaKind,
     read_tifa_file,
 )
 from salva.suites.faithfulness.tifa_verdicts import (
@@ -54,7 +54,7 @@ _Answers = dict[_Image, dict[str, list[AnswerRow]]]
 
 
 @dataclass(slots=True, kw_only=True)
-class _Work:
+class _ImportState:
     """What has been read so far."""
 
     problems: list[Flaw] = field(default_factory=list)
@@ -98,9 +98,9 @@ class TifaImport:
 
 
 def _read(files: Sequence[Path], model: str, scale: str) -> ReadIn:
-    work = _Work()
+    work = _ImportState()
     sheets = [read_tifa_file(path, work.problems.append) for path in files]
-    answer_files, clip_files, prompts, means = ([sheet for sheet in sheets if sheet.kind is kind] for kind in Kind)
+    answer_files, clip_files, prompts, means = ([sheet for sheet in sheets if sheet.kind is kind] for kind in TifaKind)
     if len(prompts) > 1:
         raise UsageError(message("files-duplicate", what="prompts", files=f"{prompts[0].name}, {prompts[1].name}"))
     if not answer_files and not clip_files:
@@ -148,7 +148,7 @@ def _read(files: Sequence[Path], model: str, scale: str) -> ReadIn:
     )
 
 
-def _cases_of(prompts: Sequence[TifaFile], work: _Work) -> dict[str, Case]:
+def _cases_of(prompts: Sequence[TifaFile], work: _ImportState) -> dict[str, Case]:
     """The cases by pair id: of the file of prompts, and without prompts where it lacks a pair."""
     cases = _cases(prompts[0]) if prompts else {}
     for pair_id, labels in work.labels.items():
@@ -179,12 +179,12 @@ def _models(kinds: Sequence[Sequence[TifaFile]], model: str) -> dict[str, str]:
     return {sheet.name: model or sheet.model for kind in kinds for sheet in kind}
 
 
-def _answers(sheet: TifaFile, work: _Work) -> _Answers:
+def _answers(sheet: TifaFile, work: _ImportState) -> _Answers:
     answers: _Answers = {}
     seen: dict[tuple[_Image, str, str], str] = {}
     for where, row in sheet.rows:
         pair_id, side, question = row["pair_id"].strip(), row["image_variant"].strip().upper(), row["question"].strip()
-        missing = [name for name in NEEDED[Kind.ANSWERS] if not row[name].strip()]
+        missing = [name for name in NEEDED[TifaKind.ANSWERS] if not row[name].strip()]
         if missing:
             work.name(sheet, where, f"no {', '.join(missing)}; the row is not used", pair_id, "incomplete-answers")
             continue
@@ -209,7 +209,7 @@ def _answers(sheet: TifaFile, work: _Work) -> _Answers:
     return answers
 
 
-def _answer(sheet: TifaFile, where: str, row: Mapping[str, str], work: _Work) -> AnswerRow:
+def _answer(sheet: TifaFile, where: str, row: Mapping[str, str], work: _ImportState) -> AnswerRow:
     pair_id = row["pair_id"].strip()
     expected = row["expected_answer"].strip().lower()
     given = [row[name].strip().lower() for name in ANSWERED[:2] if name in row]
@@ -243,7 +243,7 @@ def _answer(sheet: TifaFile, where: str, row: Mapping[str, str], work: _Work) ->
     )
 
 
-def _clips(sheet: TifaFile, work: _Work, scale: str) -> dict[_Image, ClipRow]:
+def _clips(sheet: TifaFile, work: _ImportState, scale: str) -> dict[_Image, ClipRow]:
     clips: dict[_Image, ClipRow] = {}
     for where, row in sheet.rows:
         pair_id, repeat = row["pair_id"].strip(), work.repeat(sheet, where, row)
@@ -265,7 +265,7 @@ def _clips(sheet: TifaFile, work: _Work, scale: str) -> dict[_Image, ClipRow]:
     return clips
 
 
-def _compare_means(sheet: TifaFile, ours: Mapping[str, Mapping[str, float]], work: _Work) -> None:
+def _compare_means(sheet: TifaFile, ours: Mapping[str, Mapping[str, float]], work: _ImportState) -> None:
     """Name every mean of the authors' table that does not follow from the answers."""
     for where, row in sheet.rows:
         mine = ours.get(row["category_id"].strip())

@@ -15,7 +15,7 @@ from salva.core.fingerprint import Json, fingerprint
 from salva.english.nouns import plural
 from salva.english.words import article, number_word
 from salva.suites.geneval.demands import COLOR, COLOR_ATTR, COUNT, POSITION, SINGLE, TASKS, TWO, formula_of, text_of
-from salva.suites.geneval.files import Asked
+from salva.suites.geneval.files import GenEvalPrompt
 from salva.suites.geneval.published import COLOURS, POSITIONS, Clause, Demand
 
 HARD = "hard"
@@ -34,10 +34,10 @@ _MOST_COUNTED = 2
 
 
 @cache
-def embedded(n_each: int) -> tuple[Asked, ...]:
+def embedded(n_each: int) -> tuple[GenEvalPrompt, ...]:
     """So many prompts of each task, or all where there are fewer, task by task."""
     return tuple(
-        Asked(text=text_of(demand) or "", demand=demand, formula=formula_of(demand))
+        GenEvalPrompt(text=text_of(demand) or "", demand=demand, formula=formula_of(demand))
         for task in TASKS
         for demand in sorted(_demands(task), key=lambda one: fingerprint(_key(one)))[:n_each]
     )
@@ -78,7 +78,7 @@ def _key(demand: Demand) -> Json:
     return [[clause.name, clause.count, clause.colour, clause.position] for clause in demand.include]
 
 
-def hard(n_each: int) -> Iterator[tuple[int, int, Asked]]:
+def hard(n_each: int) -> Iterator[tuple[int, int, GenEvalPrompt]]:
     """So many chains of growing prompts: the chain, the number of atoms, the prompt."""
     for chain in range(n_each):
         rng = Random(f"{HARD} {chain}")
@@ -93,7 +93,11 @@ def hard(n_each: int) -> Iterator[tuple[int, int, Asked]]:
             else:
                 clauses.append(_thing(rng, clauses))
             demand = Demand(tag=HARD, include=tuple(clauses))
-            yield chain, n_atoms, Asked(text=_said(clauses), demand=demand, formula=formula_of(demand, in_full=True))
+            yield (
+                chain,
+                n_atoms,
+                GenEvalPrompt(text=_said(clauses), demand=demand, formula=formula_of(demand, in_full=True)),
+            )
 
 
 def _thing(rng: Random, before: Sequence[Clause]) -> Clause:

@@ -23,7 +23,7 @@ METADATA = "metadata.jsonl"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class GenEvalPrompt:
     """One prompt and what it asks for."""
 
     text: str
@@ -33,9 +33,9 @@ class Asked:
     """The same said otherwise, where somebody rewrote it."""
 
 
-def read_metadata(path: str) -> tuple[Asked, ...]:
+def read_metadata(path: str) -> tuple[GenEvalPrompt, ...]:
     """The prompts of a metadata file, in its order."""
-    asked: list[Asked] = []
+    asked: list[GenEvalPrompt] = []
     problems: list[str] = []
     for where, cells in _rows(path):
         try:
@@ -56,16 +56,16 @@ def read_metadata(path: str) -> tuple[Asked, ...]:
     return tuple(asked)
 
 
-def asked_in(metadata: dict[str, Json]) -> Asked:
+def asked_in(metadata: dict[str, Json]) -> GenEvalPrompt:
     """The prompt of one metadata object; UsageError says what is wrong with it."""
     text = metadata.get("prompt")
     if not isinstance(text, str) or not text.strip():
         raise UsageError(message("field-invalid", name="prompt", value=text, wanted="the text of the prompt"))
     demand = demand_in(metadata)
-    return Asked(text=text, demand=demand, formula=formula_of(demand))
+    return GenEvalPrompt(text=text, demand=demand, formula=formula_of(demand))
 
 
-def with_rewritten(asked: Sequence[Asked], path: str) -> tuple[Asked, ...]:
+def with_rewritten(asked: Sequence[GenEvalPrompt], path: str) -> tuple[GenEvalPrompt, ...]:
     """The same prompts, those with their rewritten text that a file has one for.
 
     The file names each prompt beside its new text, or is the metadata once more, line by line, with other prompts.
@@ -76,7 +76,7 @@ def with_rewritten(asked: Sequence[Asked], path: str) -> tuple[Asked, ...]:
     return _line_by_line(asked, path)
 
 
-def _by_prompt(asked: Sequence[Asked], rows: Sequence[Row[Json]], path: str) -> tuple[Asked, ...]:
+def _by_prompt(asked: Sequence[GenEvalPrompt], rows: Sequence[Row[Json]], path: str) -> tuple[GenEvalPrompt, ...]:
     asked_texts = {prompt.text for prompt in asked}
     texts: dict[str, str] = {}
     problems: list[str] = []
@@ -94,7 +94,7 @@ def _by_prompt(asked: Sequence[Asked], rows: Sequence[Row[Json]], path: str) -> 
     return tuple(replace(prompt, rewritten=texts.get(prompt.text, "")) for prompt in asked)
 
 
-def _line_by_line(asked: Sequence[Asked], path: str) -> tuple[Asked, ...]:
+def _line_by_line(asked: Sequence[GenEvalPrompt], path: str) -> tuple[GenEvalPrompt, ...]:
     others = read_metadata(path)
     if len(others) != len(asked):
         raise UsageError(

@@ -17,7 +17,7 @@ from salva.core.fingerprint import Json
 from salva.errors import UsageError
 from salva.messages import message
 from salva.suites.geneval.demands import metadata_of
-from salva.suites.geneval.files import Asked, asked_in
+from salva.suites.geneval.files import GenEvalPrompt, asked_in
 from salva.suites.geneval.published import PUBLISHED, RULES, SeenBox
 
 RESULTS = "results.jsonl"
@@ -30,7 +30,7 @@ class Result:
     """What one line says."""
 
     filename: str
-    asked: Asked
+    asked: GenEvalPrompt
     is_right: bool
     reason: str
     boxes: tuple[SeenBox, ...] | None
@@ -143,7 +143,7 @@ def _is_number(value: Json) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Placed:
+class ResultPlace:
     """What a file name says: whose image, of which prompt, the how manieth."""
 
     model: str = ""
@@ -151,18 +151,18 @@ class Placed:
     sample: int | None = None
 
 
-def placed(filename: str) -> Placed:
+def placed(filename: str) -> ResultPlace:
     """The parts of MODEL/00000/samples/0000.png; empty where a name is of another kind."""
     parts = PurePosixPath(filename.replace("\\", "/")).parts
     match parts[-4:]:
         case (*model, number, "samples", file) if number.isdecimal():
             digits = re.fullmatch(r"(\d+)\.\w+", file)
-            return Placed(
+            return ResultPlace(
                 model=model[0] if model and model[0] not in ("/", ".", "..") else "",
                 number=int(number),
                 sample=int(digits[1]) if digits else None,
             )
-    return Placed()
+    return ResultPlace()
 
 
 def missing_numbers(results: Sequence[Result]) -> list[int]:

@@ -23,7 +23,7 @@ from salva.errors import StoreError, UsageError
 from salva.files.outfiles import safe_name, write_bytes, write_text
 from salva.messages import message
 from salva.suites.geneval.demands import demands_of, metadata_of, names_of
-from salva.suites.geneval.files import METADATA, Asked
+from salva.suites.geneval.files import METADATA, GenEvalPrompt
 from salva.suites.geneval.published import THRESHOLD, kept_boxes
 from salva.suites.geneval.results import RESULTS, Result, line_of, picture_path
 from salva.suites.geneval.rules import OURS, SAYS, boxes_in_pixels
@@ -107,7 +107,7 @@ def _result(case: Case, verdict: Verdict, name: str, picture: Picture, rule: str
     boxes = boxes_in_pixels(seen or Detections(), picture.width, picture.height, names_of(demands))
     return Result(
         filename=name,
-        asked=Asked(text=prompt.text, demand=demands[0], formula=prompt.formula or ""),
+        asked=GenEvalPrompt(text=prompt.text, demand=demands[0], formula=prompt.formula or ""),
         is_right=verdict.outcome is Outcome.PASS,
         reason="\n".join(SAYS.sub("", failure.message) for failure in verdict.failures),
         boxes=tuple(box for group in kept_boxes(boxes, threshold).values() for box in group),

@@ -51,7 +51,7 @@ class ResultsOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class _ResultLine:
     where: str
     result: Result
     repeat: int
@@ -117,7 +117,7 @@ class ResultsImport:
         )
 
     def _judged_again(
-        self, case: Case, line: _Line, model: str, name: str, problems: list[Flaw], counts: Counter[str]
+        self, case: Case, line: _ResultLine, model: str, name: str, problems: list[Flaw], counts: Counter[str]
     ) -> list[Verdict]:
         """What the line's boxes say by ours; and a problem where they contradict the line by its own rule."""
         result = line.result
@@ -171,7 +171,7 @@ class ResultsImport:
         return [Flaw(file=name, what=f"no line of {len(folders)} folders: {shown}")] if folders else []
 
 
-def _lines(path: Path, name: str, problems: list[Flaw]) -> list[_Line]:
+def _lines(path: Path, name: str, problems: list[Flaw]) -> list[_ResultLine]:
     """The lines that can be used; what is wrong with the others is told."""
     usable = list(_usable(path, name, problems))
     boxes = [result.boxes for _, result in usable]
@@ -184,7 +184,7 @@ def _lines(path: Path, name: str, problems: list[Flaw]) -> list[_Line]:
     samples = [placed(result.filename).sample for _, result in usable]
     numbered = {(result.asked.text, sample) for (_, result), sample in zip(usable, samples, strict=True)}
     taken: set[tuple[str, int]] = set()
-    lines: list[_Line] = []
+    lines: list[_ResultLine] = []
     for (where, result), sample in zip(usable, samples, strict=True):
         prompt = result.asked.text
         repeat = sample
@@ -194,7 +194,7 @@ def _lines(path: Path, name: str, problems: list[Flaw]) -> list[_Line]:
             problems.append(Flaw(file=name, where=where, what=f"a second line for {result.filename!r}; left out"))
             continue
         taken.add((prompt, repeat))
-        lines.append(_Line(where, result, repeat))
+        lines.append(_ResultLine(where, result, repeat))
     return lines
 
 
@@ -218,7 +218,7 @@ def _case(result: Result, cases: dict[str, Case]) -> Case:
     return cases.setdefault(case_id, task_case(case_id, result.asked))
 
 
-def _theirs(case: Case, line: _Line, model: str) -> Verdict:
+def _theirs(case: Case, line: _ResultLine, model: str) -> Verdict:
     """The verdict that the line states, with the errors that its reason tells of."""
     result = line.result
     failures = () if result.is_right else tuple(_failures(result))
@@ -246,7 +246,7 @@ def _failures(result: Result) -> Iterator[Failure]:
             yield Failure(failure_type=result.errors[number], role="a", message=line)
 
 
-def _strange_errors(line: _Line, name: str) -> list[Flaw]:
+def _strange_errors(line: _ResultLine, name: str) -> list[Flaw]:
     """Error types beside a line that its check does not have."""
     result = line.result
     strange = [error for error in result.errors if error not in _ERRORS[_check(result)]]
@@ -279,7 +279,7 @@ def _shares(boxes: Sequence[SeenBox]) -> list[Detection]:
     ]
 
 
-def _model_of(path: Path, lines: Sequence[_Line]) -> str:
+def _model_of(path: Path, lines: Sequence[_ResultLine]) -> str:
     """As most lines say, or the folder that most images lie in, or the file's own name or folder."""
     for names in (
         [line.result.model for line in lines],

@@ -36,7 +36,7 @@ Groups = Mapping[Standpoint, Sequence[Judged]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Share:
+class CorrectShare:
     """How many are right."""
 
     rate: float | None
@@ -82,19 +82,19 @@ def is_right(one: Judged) -> bool | None:
     return outcome is Outcome.PASS if outcome in (Outcome.PASS, Outcome.FAIL) else None
 
 
-def share_of(group: Sequence[Judged], *, by_task: bool = False) -> Share:
+def share_of(group: Sequence[Judged], *, by_task: bool = False) -> CorrectShare:
     """The share of correct images; by_task: the mean of the tasks' shares."""
     counted = _counted(group)
     cases = counted if by_task else [replace(case, category="") for case in counted]
     n = sum(case.n for case in counted)
-    return Share(rate=macro(cases), interval=seeds_interval(cases), n=n, undecided=len(group) - n)
+    return CorrectShare(rate=macro(cases), interval=seeds_interval(cases), n=n, undecided=len(group) - n)
 
 
-def share_of_prompts(group: Sequence[Judged]) -> Share:
+def share_of_prompts(group: Sequence[Judged]) -> CorrectShare:
     """The share of prompts with any correct image, over those with a decided one."""
     counted = [replace(case, category="", n_hits=int(case.n_hits > 0), n=1) for case in _counted(group)]
     n_asked = len({judged.case.case_id for judged in group})
-    return Share(
+    return CorrectShare(
         rate=macro(counted), interval=seeds_interval(counted), n=len(counted), undecided=n_asked - len(counted)
     )
 
@@ -113,7 +113,7 @@ def _counted(group: Iterable[Judged]) -> list[Counted]:
     ]
 
 
-def task_shares(group: Sequence[Judged]) -> dict[str, Share]:
+def task_shares(group: Sequence[Judged]) -> dict[str, CorrectShare]:
     """Every task's share of correct images, then the three that stand for all."""
     by_task = group_by(group, lambda judged: judged.case.category)
     ordered = [task for task in TASKS if task in by_task] + [task for task in by_task if task not in TASKS]

@@ -39,7 +39,7 @@ from salva.suites.geneval.demands import (
     text_of,
 )
 from salva.suites.geneval.embedded import HARD, embedded, hard
-from salva.suites.geneval.files import Asked, read_metadata, with_rewritten
+from salva.suites.geneval.files import GenEvalPrompt, read_metadata, with_rewritten
 from salva.suites.geneval.published import PUBLISHED, Demand
 
 CHECK = "geneval"
@@ -128,9 +128,9 @@ class GenEval:
         if size == "quick":
             yield f"size quick takes {_QUICK} prompts a task; give --size paper for all of them"
 
-    def _asked(self, size: str) -> Sequence[Asked]:
+    def _asked(self, size: str) -> Sequence[GenEvalPrompt]:
         if not self._options.path:
-            asked: Sequence[Asked] = embedded({"quick": _QUICK, "full": _FULL}.get(size, _PAPER))
+            asked: Sequence[GenEvalPrompt] = embedded({"quick": _QUICK, "full": _FULL}.get(size, _PAPER))
         else:
             asked = read_metadata(self._options.path)
         if self._options.rewritten:
@@ -148,17 +148,17 @@ def missing_prompts(n_each: Counter[str] | dict[str, int]) -> str:
     return f"{n_official - sum(gaps.values())} of GenEval's {n_official} prompts; missing: {listed}"
 
 
-def _few_of_each(asked: Sequence[Asked]) -> list[Asked]:
-    by_task: dict[str, list[Asked]] = {}
+def _few_of_each(asked: Sequence[GenEvalPrompt]) -> list[GenEvalPrompt]:
+    by_task: dict[str, list[GenEvalPrompt]] = {}
     for prompt in sorted(asked, key=lambda prompt: fingerprint(prompt.text)):
         by_task.setdefault(prompt.demand.tag, []).append(prompt)
     chosen = {id(prompt) for group in by_task.values() for prompt in group[:_QUICK]}
     return [prompt for prompt in asked if id(prompt) in chosen]
 
 
-def _named(asked: Iterable[Asked]) -> list[tuple[str, Asked]]:
+def _named(asked: Iterable[GenEvalPrompt]) -> list[tuple[str, GenEvalPrompt]]:
     """Each prompt with its case's id, made of its words, so that the same prompt has one id in every run."""
-    named: list[tuple[str, Asked]] = []
+    named: list[tuple[str, GenEvalPrompt]] = []
     seen: Counter[str] = Counter()
     for prompt in asked:
         name = case_id_of(prompt.text)
@@ -175,13 +175,15 @@ def case_id_of(text: str) -> str:
     return f"geneval-{plain if is_told and len(plain) <= 80 else unique_name(plain, text)}".replace("--", "-")
 
 
-def task_case(case_id: str, asked: Asked, source: str = OFFICIAL) -> Case:
+def task_case(case_id: str, asked: GenEvalPrompt, source: str = OFFICIAL) -> Case:
     """A case that counts towards its task."""
     prompt = Prompt(role="a", text=asked.text, formula=asked.formula)
     return _case(case_id, (prompt,), asked, {SET: IN_TASKS, SOURCE: source})
 
 
-def _case(case_id: str, prompts: tuple[Prompt, ...], asked: Asked, labels: dict[str, str], painting: str = "") -> Case:
+def _case(
+    case_id: str, prompts: tuple[Prompt, ...], asked: GenEvalPrompt, labels: dict[str, str], painting: str = ""
+) -> Case:
     formulas = [parse(prompt.formula or "") for prompt in prompts]
     equivalent = are_equivalent(formulas[0], formulas[1]) if len(formulas) == 2 else None
     names = names_of([asked.demand])
@@ -199,7 +201,7 @@ def _case(case_id: str, prompts: tuple[Prompt, ...], asked: Asked, labels: dict[
     )
 
 
-def _pairs(variant: str, named: Iterable[tuple[str, Asked]]) -> Iterator[Case]:
+def _pairs(variant: str, named: Iterable[tuple[str, GenEvalPrompt]]) -> Iterator[Case]:
     """A prompt and the same said otherwise; its first image is the one of the task."""
     for name, asked in named:
         other = VARIANTS[variant](asked.demand)
@@ -214,14 +216,14 @@ def _pairs(variant: str, named: Iterable[tuple[str, Asked]]) -> Iterator[Case]:
         yield _case(f"{name}-{variant}", prompts, asked, labels, painting=name)
 
 
-def _rewritten(name: str, asked: Asked) -> Case:
+def _rewritten(name: str, asked: GenEvalPrompt) -> Case:
     """The rewritten text of a prompt, generated from the same noise."""
     prompt = Prompt(role="a", text=asked.rewritten, formula=asked.formula)
     labels = {SET: BESIDE, KIND: REWRITTEN, PARTNER: name}
     return _case(f"{name}-{REWRITTEN}", (prompt,), asked, labels, painting=name)
 
 
-def _hard_case(chain: int, n_atoms: int, asked: Asked) -> Case:
+def _hard_case(chain: int, n_atoms: int, asked: GenEvalPrompt) -> Case:
     """One prompt of a chain that grows; all of a chain start from the same noise."""
     prompt = Prompt(role="a", text=asked.text, formula=asked.formula)
     labels = {SET: BESIDE, KIND: HARD, ATOMS: str(n_atoms)}

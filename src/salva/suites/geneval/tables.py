@@ -29,8 +29,8 @@ from salva.suites.geneval.shares import (
     IMAGES,
     OVERALL,
     PROMPTS,
+    CorrectShare,
     Groups,
-    Share,
     Standpoint,
     by_standpoint,
     in_tasks,
@@ -80,8 +80,8 @@ def _shown(shares: Mapping[Standpoint, object]) -> list[Standpoint]:
     return list({standpoint.rule: standpoint for standpoint in reversed(list(shares))}.values())[::-1]
 
 
-def _by_task(tasks: Groups, shares: Mapping[Standpoint, Mapping[str, Share]]) -> Table | None:
-    def cells(standpoint: Standpoint, task: str, share: Share) -> tuple[Cell, ...]:
+def _by_task(tasks: Groups, shares: Mapping[Standpoint, Mapping[str, CorrectShare]]) -> Table | None:
+    def cells(standpoint: Standpoint, task: str, share: CorrectShare) -> tuple[Cell, ...]:
         own = [judged for judged in tasks[standpoint] if judged.case.category == task]
         return (*share.cells(), _credit(own), _colours_by(own))
 
@@ -161,7 +161,7 @@ def _chance(cases: Sequence[Case], rule: str) -> float | None:
 
 
 def _numbers(
-    shares: Mapping[Standpoint, Mapping[str, Share]], tasks: Mapping[Standpoint, Sequence[Judged]]
+    shares: Mapping[Standpoint, Mapping[str, CorrectShare]], tasks: Mapping[Standpoint, Sequence[Judged]]
 ) -> dict[str, float | None]:
     """One number a rule and task, of the leading observers: published_overall, ours_counting."""
     numbers: dict[str, float | None] = {}
@@ -183,7 +183,7 @@ def _mean_credit(group: Sequence[Judged]) -> float | None:
 
 def _key_figure(
     standpoint: Standpoint,
-    shares: Mapping[str, Share],
+    shares: Mapping[str, CorrectShare],
     group: Sequence[Judged],
     chance: float | None,
     weights: Mapping[str, str],

@@ -25,7 +25,7 @@ from salva.logic.formula import entity_problem
 from salva.logic.notation import parse
 from salva.logic.worlds import World, count_worlds
 from salva.messages import message
-from salva.suites.metalogic.templates import BEYOND, LOGIC, Template, numbering, printed_numbering
+from salva.suites.metalogic.templates import BEYOND, LOGIC, LawTemplate, numbering, printed_numbering
 
 _STAND_INS = ("first", "second", "third")
 _NUMBERED = ("e1", "e2", "e3")
@@ -133,7 +133,7 @@ class MetaLogic:
             )
         return _each_once(self._all_cases(size, templates))
 
-    def _all_cases(self, size: str, templates: Sequence[Template]) -> Iterator[Case]:
+    def _all_cases(self, size: str, templates: Sequence[LawTemplate]) -> Iterator[Case]:
         for template in templates:
             choices = permutations(self._options.entities, template.n_entities)
             for entities in islice(choices, 1 if size == "quick" else None):
@@ -149,7 +149,7 @@ class MetaLogic:
                 for partner in circle[:n_partners]:
                     yield self._case(template_of(count), (entity, partner))
 
-    def _case(self, template: Template, entities: tuple[str, ...]) -> Case:
+    def _case(self, template: LawTemplate, entities: tuple[str, ...]) -> Case:
         facts = decide(template)
         if template.count:
             kind = "numbering-as-printed" if template.is_as_printed else "numbering"
@@ -173,7 +173,7 @@ class MetaLogic:
         )
 
 
-def _check(template: Template, facts: Facts) -> str:
+def _check(template: LawTemplate, facts: Facts) -> str:
     # Two prompts that say different things are compared by nobody but the paper, whose table prints them as a pair.
     is_compared = facts.equivalent or template.is_as_printed
     return "same-scene" if is_compared and facts.determinate and template not in BEYOND else "truth"
@@ -215,7 +215,7 @@ class Facts:
 
 
 @lru_cache(maxsize=256)
-def decide(template: Template) -> Facts:
+def decide(template: LawTemplate) -> Facts:
     """Decide a template once for all entities: its worlds do not depend on their names."""
     names = _formula_fields(_STAND_INS)
     f, g = (parse(formula.format_map(names)) for formula in template.formulas)
@@ -237,7 +237,7 @@ def decide(template: Template) -> Facts:
     )
 
 
-def _findings(template: Template, facts: Facts, entities: tuple[str, ...], brackets: bool) -> tuple[Finding, ...]:
+def _findings(template: LawTemplate, facts: Facts, entities: tuple[str, ...], brackets: bool) -> tuple[Finding, ...]:
     """The facts with the names of this case, and as they hold for any names."""
     said = _sentences(template, facts, entities, brackets)
     return tuple(
@@ -247,13 +247,13 @@ def _findings(template: Template, facts: Facts, entities: tuple[str, ...], brack
 
 
 @lru_cache(maxsize=256)
-def _general_sentences(template: Template, n_entities: int, brackets: bool) -> tuple[str, ...]:
+def _general_sentences(template: LawTemplate, n_entities: int, brackets: bool) -> tuple[str, ...]:
     said = _sentences(template, decide(template), _NUMBERED[:n_entities], brackets)
     return tuple(_ARTICLE.sub("", sentence) for _, sentence in said)
 
 
 def _sentences(
-    template: Template, facts: Facts, entities: tuple[str, ...], brackets: bool
+    template: LawTemplate, facts: Facts, entities: tuple[str, ...], brackets: bool
 ) -> Iterator[tuple[str, str]]:
     """The kind of every finding, and its sentence."""
     names = _formula_fields(entities)
@@ -295,7 +295,7 @@ def _describe(world: World, entities: tuple[str, ...]) -> str:
     return describe_world(renamed, entities)
 
 
-def _prompts(template: Template, entities: tuple[str, ...], brackets: bool) -> tuple[Prompt, ...]:
+def _prompts(template: LawTemplate, entities: tuple[str, ...], brackets: bool) -> tuple[Prompt, ...]:
     fields = _text_fields(entities, template.count)
     formula_fields = _formula_fields(entities)
     prompts = []

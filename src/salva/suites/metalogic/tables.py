@@ -17,7 +17,7 @@ from salva.core.table import KeyFigure, Table
 from salva.core.verdict import OPTICAL_CHARACTER, Outcome
 from salva.results.control import compared_controls, excess_of
 from salva.results.metrics.control_table import EXCESS
-from salva.results.tables import RATES, Columns, build_table, ends, group_by, present
+from salva.results.tables import RATES, TableColumns, build_table, ends, group_by, present
 from salva.results.tally import Tally, category_mean, macro_rate, tally
 from salva.suites.metalogic.charts import charts_of
 
@@ -179,7 +179,7 @@ def _and_against_or(logic: Sequence[Judged]) -> Table | None:
         ("modifier",),
         [((modifier,), groups[modifier]) for modifier in ("and", "or")],
         RATES,
-        Columns(("macro_rate",), lambda group: (category_mean(group).rate,)),
+        TableColumns(("macro_rate",), lambda group: (category_mean(group).rate,)),
         note="The plain AND and OR variants of every law, without places.",
     )
 
@@ -193,8 +193,8 @@ def _errors_by_law(leading: Sequence[Judged]) -> Table | None:
         "error types by law",
         ("law",),
         _by_law(failed),
-        Columns(("failed",), lambda group: (len(group),)),
-        Columns(
+        TableColumns(("failed",), lambda group: (len(group),)),
+        TableColumns(
             tuple(types), lambda group: (sum(name in pair.verdict.failure_types for pair in group) for name in types)
         ),
         note="Pairs that show the error; one pair can show several.",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Template:
+class LawTemplate:
     """One category of prompt pairs."""
 
     law: str
@@ -33,14 +33,14 @@ class Template:
     """Whether this is the published pair although it is no equivalence."""
 
 
-def _pair(law: str, modifier: str, n_entities: int, a: tuple[str, str], b: tuple[str, str]) -> Template:
+def _pair(law: str, modifier: str, n_entities: int, a: tuple[str, str], b: tuple[str, str]) -> LawTemplate:
     """A template from (wording, formula) twice."""
-    return Template(law=law, modifier=modifier, n_entities=n_entities, texts=(a[0], b[0]), formulas=(a[1], b[1]))
+    return LawTemplate(law=law, modifier=modifier, n_entities=n_entities, texts=(a[0], b[0]), formulas=(a[1], b[1]))
 
 
-def _complement(modifier: str, a: tuple[str, str], group: str, other_reading: str) -> Template:
+def _complement(modifier: str, a: tuple[str, str], group: str, other_reading: str) -> LawTemplate:
     """A says something, B that it is not the case that it is not so."""
-    return Template(
+    return LawTemplate(
         law="complement",
         modifier=modifier,
         n_entities=2,
@@ -50,7 +50,7 @@ def _complement(modifier: str, a: tuple[str, str], group: str, other_reading: st
     )
 
 
-def _de_morgan(modifier: str, first: str, second: str, reduces_to: str) -> Template:
+def _de_morgan(modifier: str, first: str, second: str, reduces_to: str) -> LawTemplate:
     """The four De Morgan templates differ in the places they name and in the outer connective."""
     outer, flipped, sign, flipped_sign = ("or", "and", "|", "&") if modifier == "or" else ("and", "or", "&", "|")
     text_1 = f"[no {first} and no {second}]"
@@ -59,7 +59,7 @@ def _de_morgan(modifier: str, first: str, second: str, reduces_to: str) -> Templ
     formula_2 = f"(!{_place(second)} & !{_place(first)})"
     # Without brackets the not of "there isn't no cat and no dog" may end behind the cat.
     ended = (f"(!!{_place(first)} & !{_place(second)})", f"(!!{_place(second)} & !{_place(first)})")
-    return Template(
+    return LawTemplate(
         law="de-morgan",
         modifier=modifier,
         n_entities=2,
@@ -89,7 +89,7 @@ def _place(words: str) -> str:
     return words
 
 
-def _on_axis(modifier: str, far: str, near: str) -> tuple[Template, ...]:
+def _on_axis(modifier: str, far: str, near: str) -> tuple[LawTemplate, ...]:
     """The templates of one axis; far and near are its ends in words."""
     far_at, near_at = _PLACES[f" {far}"], _PLACES[f" {near}"]
     one, two, three = f"{{a1}} {far}", f"{{a2}} {near}", "{a3} in the middle"
@@ -220,7 +220,7 @@ LOGIC = tuple(
 """The 20 logic categories, law by law."""
 
 
-def numbering(count: int) -> Template:
+def numbering(count: int) -> LawTemplate:
     """The numbering template of one count.
 
     The published table pairs "a e1 and two e2" with "two e1 and a e2", which say different things
@@ -228,7 +228,7 @@ def numbering(count: int) -> Template:
     """
     verb = "is" if count == 1 else "are"
     many_1, many_2 = ("{n1}", "{n2}") if count == 1 else (f"{count} {{n1}}", f"{count} {{n2}}")
-    return Template(
+    return LawTemplate(
         law="numbering",
         modifier="",
         n_entities=2,
@@ -239,11 +239,11 @@ def numbering(count: int) -> Template:
     )
 
 
-def printed_numbering(count: int) -> Template:
+def printed_numbering(count: int) -> LawTemplate:
     """The numbering template as the published table prints it; an equivalence for one of each alone."""
     verb = "is" if count == 1 else "are"
     many_1, many_2 = ("{n1}", "{n2}") if count == 1 else (f"{count} {{n1}}", f"{count} {{n2}}")
-    return Template(
+    return LawTemplate(
         law="numbering",
         modifier="",
         n_entities=2,
@@ -254,7 +254,7 @@ def printed_numbering(count: int) -> Template:
     )
 
 
-def _beyond_axis(modifier: str, far: str) -> tuple[Template, ...]:
+def _beyond_axis(modifier: str, far: str) -> tuple[LawTemplate, ...]:
     """The places' share of the categories that are ours.
 
     Only one end of the axis is named: places are told by the order of what is placed at different

@@ -82,7 +82,7 @@ class PromptsOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Planned:
+class PromptPlan:
     """The cases of a file, and what to tell before they are generated."""
 
     cases: tuple[Case, ...]
@@ -112,7 +112,7 @@ class Prompts:
         """What became of the prompts."""
         return self._planned(size).remarks
 
-    def _planned(self, size: str) -> Planned:
+    def _planned(self, size: str) -> PromptPlan:
         if size not in self.sizes:
             raise unknown_name("size", size, self.sizes)
         return _planned(self._options, size, _digest(self._options.path) if self._options.path else "")
@@ -124,7 +124,7 @@ def _digest(path: str) -> str:
 
 # A run asks for its cases several times.
 @lru_cache(maxsize=2)
-def _planned(options: PromptsOptions, size: str, digest: str) -> Planned:  # noqa: ARG001  # a file may change
+def _planned(options: PromptsOptions, size: str, digest: str) -> PromptPlan:  # noqa: ARG001  # a file may change
     rows = read_prompt_rows(options.path) if options.path else embedded_rows(size)
     if problems := [f"{row.where}: {message('prompt-group')}" for row in rows if len(row.texts) > 2]:
         raise unusable(options.path, problems, "entries")
@@ -140,7 +140,7 @@ def _planned(options: PromptsOptions, size: str, digest: str) -> Planned:  # noq
         alone = [row for row in by_name.values() if len(row.texts) == 1]
         changed, of_mutants = mutant_cases(alone, options.mutate, reader_of(parser))
         cases, remarks = (*cases, *changed), [*remarks, *of_mutants]
-    return Planned(cases=cases, remarks=tuple(remarks))
+    return PromptPlan(cases=cases, remarks=tuple(remarks))
 
 
 def _remarks(

@@ -22,7 +22,7 @@ from salva.errors import FormulaError
 from salva.logic.equivalence import are_equivalent, is_determinate
 from salva.logic.formula import entities
 from salva.logic.notation import parse, to_notation
-from salva.suites.semvar.rows import Row
+from salva.suites.semvar.rows import TripleRow
 
 PER_CATEGORY = 48
 WHERE = "embedded"
@@ -51,7 +51,7 @@ _FRAMES = ("{}", "There is {}", "A picture of {}", "{}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Template:
+class _TripleTemplate:
     """Three wordings over the fields of a pair, in the order a, pv, pi, with what each one means."""
 
     rule: str
@@ -63,7 +63,7 @@ class _Template:
 
 
 _PLACED = tuple(
-    _Template(
+    _TripleTemplate(
         rule="nouns",
         paraphrase=paraphrase,
         texts=(f"{{a1}} {one} and {{a2}} {two}", f"{{a2}} {one} and {{a1}} {two}", said_again),
@@ -79,7 +79,7 @@ _PLACED = tuple(
     )
 )
 _RELATED = tuple(
-    _Template(
+    _TripleTemplate(
         rule="nouns",
         paraphrase="converse",
         texts=(f"{{a1}} {words} {{a2}}", f"{{a2}} {words} {{a1}}", f"{{a2}} {back} {{a1}}"),
@@ -95,7 +95,7 @@ _RELATED = tuple(
 _TWO_PARTS = ("{p11} and {p22}", "{p21} and {p12}", "{p22} and {p11}")
 """pXY: what is said first or second (X) of the first or the second thing (Y)."""
 _SAID = {
-    rule: _Template(rule=rule, paraphrase="coordination", texts=_TWO_PARTS, formulas=formulas)
+    rule: _TripleTemplate(rule=rule, paraphrase="coordination", texts=_TWO_PARTS, formulas=formulas)
     for rule, formulas in {
         "colours": ("{f1} {n1} & {f2} {n2}", "{f2} {n1} & {f1} {n2}", "{f2} {n2} & {f1} {n1}"),
         "numbers": ("{f1} {n1} & {f2} {n2}", "{f2} {n1} & {f1} {n2}", "{f2} {n2} & {f1} {n1}"),
@@ -105,9 +105,9 @@ _SAID = {
 
 
 @cache
-def embedded_rows() -> tuple[Row, ...]:
+def embedded_rows() -> tuple[TripleRow, ...]:
     """Every triple, category by category, each decided by the logic core."""
-    rows: list[Row] = []
+    rows: list[TripleRow] = []
     for category, made in (
         ("absolute_location", _of_templates("absolute_location", _PLACED)),
         ("relative_location", _of_templates("relative_location", _RELATED)),
@@ -121,14 +121,16 @@ def embedded_rows() -> tuple[Row, ...]:
     return tuple(rows)
 
 
-def _of_templates(category: str, templates: Sequence[_Template]) -> Iterator[Row]:
+def _of_templates(category: str, templates: Sequence[_TripleTemplate]) -> Iterator[TripleRow]:
     for i, (one, two) in enumerate(_pairs(category, _THINGS)):
         fields = {"n1": one, "n2": two, "a1": with_article(one), "a2": with_article(two)}
         # A fronted sentence takes no opening, so those templates alone would differ in it.
         yield _row(category, i, templates[i % len(templates)], fields, (one, two), "{}")
 
 
-def _of_words(category: str, rule: str, things: Sequence[str], words: Sequence[tuple[object, object]]) -> Iterator[Row]:
+def _of_words(
+    category: str, rule: str, things: Sequence[str], words: Sequence[tuple[object, object]]
+) -> Iterator[TripleRow]:
     """Triples that swap two words said of two things: colours, numbers or sizes."""
     for i, (one, two) in enumerate(_pairs(category, things)):
         first, second = words[i % len(words)]
@@ -156,12 +158,12 @@ def _phrase(word: object, thing: str) -> str:
 
 
 def _row(
-    category: str, i: int, template: _Template, fields: dict[str, str], things: tuple[str, str], frame: str
-) -> Row:
+    category: str, i: int, template: _TripleTemplate, fields: dict[str, str], things: tuple[str, str], frame: str
+) -> TripleRow:
     texts = [frame.format(text.format_map(fields)) for text in template.texts]
     a, pv, pi = (text[0].upper() + text[1:] for text in texts)
     formula_a, formula_pv, formula_pi = (to_notation(parse(f.format_map(fields))) for f in template.formulas)
-    return Row(
+    return TripleRow(
         row_id=f"{category}_{i + 1}_{'_'.join(things)}",
         texts=(a, pv, pi),
         formulas=(formula_a, formula_pv, formula_pi),
@@ -173,7 +175,7 @@ def _row(
     )
 
 
-def checked(row: Row) -> Row:
+def checked(row: TripleRow) -> TripleRow:
     """The row itself, once the logic core has agreed that it is what it claims to be."""
     a, pv, pi = (parse(formula or "") for formula in row.formulas)
     assert are_equivalent(a, pi), f"{row.texts[2]!r} does not mean what {row.texts[0]!r} means"

@@ -21,7 +21,7 @@ from salva.files.tables import by_kind
 from salva.logic.notation import parse
 from salva.messages import message
 from salva.suites.semvar.effect import category_name
-from salva.suites.semvar.rows import ROLES, Row, bare_sentence, finding
+from salva.suites.semvar.rows import ROLES, TripleRow, bare_sentence, finding
 
 _SUFFIXES = (".txt", ".tsv", ".jsonl")
 _NO_DATA = ("readme", "license", "licence", "notice")
@@ -47,7 +47,7 @@ class _Source:
     """Empty for a file of triples of all categories."""
 
 
-def read_rows(paths: Sequence[str], category_paths: Sequence[str] = ()) -> tuple[Row, ...]:
+def read_rows(paths: Sequence[str], category_paths: Sequence[str] = ()) -> tuple[TripleRow, ...]:
     """Every triple of the files, once each, with its categories and with what was found wrong with it."""
     sources = [source for path in paths for source in _sources(path)]
     listed_paths = {source.path for source in sources}
@@ -58,7 +58,7 @@ def read_rows(paths: Sequence[str], category_paths: Sequence[str] = ()) -> tuple
         if source.path not in listed_paths
     ]
     problems: list[str] = []
-    listed: list[tuple[_Source, Row]] = []
+    listed: list[tuple[_Source, TripleRow]] = []
     for source in sources:
         listed += [(source, row) for row in _read(source, problems)]
     if problems:
@@ -105,7 +105,7 @@ def _source(path: Path, folders: Sequence[str], shown: str) -> _Source:
     return _Source(path=path, shown=shown, split=split, category=category_name(path.stem) if is_category else "")
 
 
-def _read(source: _Source, problems: list[str]) -> Iterator[Row]:
+def _read(source: _Source, problems: list[str]) -> Iterator[TripleRow]:
     content = file_bytes(source.path)
     is_json = source.path.suffix.lower() == ".jsonl"
     header: list[str] = []
@@ -157,7 +157,7 @@ def _json_fields(line: str) -> Mapping[str, object]:
     return {str(name).lower(): value for name, value in fields.items()}
 
 
-def _row(fields: Mapping[str, object], source: _Source, where: str) -> Row:
+def _row(fields: Mapping[str, object], source: _Source, where: str) -> TripleRow:
     def text(name: str) -> str:
         value = fields.get(name)
         if not isinstance(value, str | int) or isinstance(value, bool) or not str(value).strip():
@@ -174,7 +174,7 @@ def _row(fields: Mapping[str, object], source: _Source, where: str) -> Row:
     review, template = fields.get("review"), fields.get("template")
     review = review if isinstance(review, str) else ""
     unreviewed = finding("unreviewed", "reviewers have not agreed that it is valid", review)
-    return Row(
+    return TripleRow(
         row_id=text("id"),
         texts=(a, pv, pi),
         formulas=_formulas(fields.get("formulas")),
@@ -200,10 +200,10 @@ def _formulas(given: object) -> tuple[str | None, str | None, str | None]:
     return given.get("a"), given.get("pv"), given.get("pi")
 
 
-def _merged(listed: Iterable[tuple[_Source, Row]]) -> list[Row]:
+def _merged(listed: Iterable[tuple[_Source, TripleRow]]) -> list[TripleRow]:
     """One row per triple and split; category files add their label to a triple that stands elsewhere."""
-    rows: dict[tuple[str, str, tuple[str, str, str]], Row] = {}
-    by_id: dict[tuple[str, str], list[Row]] = {}
+    rows: dict[tuple[str, str, tuple[str, str, str]], TripleRow] = {}
+    by_id: dict[tuple[str, str], list[TripleRow]] = {}
     lines: dict[tuple[str, str, tuple[str, str, str]], list[str]] = {}
     ordered = sorted(listed, key=lambda one: bool(one[0].category))
     has_main = {source.split for source, _ in ordered if not source.category}
@@ -231,11 +231,11 @@ def _merged(listed: Iterable[tuple[_Source, Row]]) -> list[Row]:
     return list(rows.values())
 
 
-def _with_findings(rows: Sequence[Row]) -> tuple[Row, ...]:
+def _with_findings(rows: Sequence[TripleRow]) -> tuple[TripleRow, ...]:
     """The rows with what is wrong with each, alone or beside the others."""
-    by_texts: dict[tuple[str, ...], list[Row]] = {}
-    by_sentence: dict[str, list[Row]] = {}
-    by_id: dict[tuple[str, str], list[Row]] = {}
+    by_texts: dict[tuple[str, ...], list[TripleRow]] = {}
+    by_sentence: dict[str, list[TripleRow]] = {}
+    by_id: dict[tuple[str, str], list[TripleRow]] = {}
     for row in rows:
         by_texts.setdefault(tuple(map(bare_sentence, row.texts)), []).append(row)
         for sentence in set(map(bare_sentence, row.texts)):
@@ -259,7 +259,7 @@ def _with_findings(rows: Sequence[Row]) -> tuple[Row, ...]:
     return tuple(examined)
 
 
-def _of_itself(row: Row) -> Iterator[Finding]:
+def _of_itself(row: TripleRow) -> Iterator[Finding]:
     texts = dict(zip(("T_a", "T_pv", "T_pi"), map(bare_sentence, row.texts), strict=True))
     for first, second, so in (
         ("T_pv", "T_pi", "one sentence cannot both change and keep the meaning, so nothing is decided"),
@@ -270,7 +270,7 @@ def _of_itself(row: Row) -> Iterator[Finding]:
             yield finding("equal-texts", so, first, second)
 
 
-def _beside(row: Row, same: Sequence[Row]) -> Iterator[Finding]:
+def _beside(row: TripleRow, same: Sequence[TripleRow]) -> Iterator[Finding]:
     within = [other for other in same if other is not row and other.split == row.split]
     across = [other for other in same if other.split != row.split]
     if within:
@@ -279,7 +279,7 @@ def _beside(row: Row, same: Sequence[Row]) -> Iterator[Finding]:
         yield finding("same-texts-in-other-split", across[0].row_id, across[0].split)
 
 
-def _place(row: Row) -> str:
+def _place(row: TripleRow) -> str:
     return f"{row.row_id} ({row.where})"
 
 

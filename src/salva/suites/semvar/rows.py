@@ -26,7 +26,7 @@ ROLES = ("a", "pv", "pi")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class TripleRow:
     """A triple of sentences."""
 
     row_id: str

@@ -24,7 +24,7 @@ from salva.messages import message
 from salva.suites.semvar.effect import UNLABELLED, aspect_of
 from salva.suites.semvar.embedded import WHERE, embedded_rows
 from salva.suites.semvar.files import read_rows
-from salva.suites.semvar.rows import ROLES, Row
+from salva.suites.semvar.rows import ROLES, TripleRow
 
 _QUICK_PER_CATEGORY = 4
 
@@ -55,7 +55,7 @@ class SemVar:
 
     def __init__(self, options: SemVarOptions) -> None:
         self._options = options
-        self._rows: tuple[Row, ...] | None = None
+        self._rows: tuple[TripleRow, ...] | None = None
 
     def cases(self, size: str) -> Iterator[Case]:
         """The cases of a named size, in the order of the files.
@@ -71,7 +71,7 @@ class SemVar:
         cases = _named(rows, rarity)
         return iter(_few_of_each(cases) if size == "quick" else cases)
 
-    def _of_size(self, size: str) -> Sequence[Row]:
+    def _of_size(self, size: str) -> Sequence[TripleRow]:
         if size == "embedded" or not self._options.path:
             rows = embedded_rows()
         else:
@@ -94,13 +94,13 @@ class SemVar:
         return [row for row in rows if row.split == split]
 
 
-def _named(rows: Sequence[Row], rarity: Mapping[str, int]) -> list[Case]:
+def _named(rows: Sequence[TripleRow], rarity: Mapping[str, int]) -> list[Case]:
     """A case a row; rows whose ids come out alike are told apart by their sentences."""
     slugs = Counter(_slug(row) for row in rows)
     return [_case(row, rarity, is_alone=slugs[_slug(row)] == 1) for row in rows]
 
 
-def _case(row: Row, rarity: Mapping[str, int], *, is_alone: bool) -> Case:
+def _case(row: TripleRow, rarity: Mapping[str, int], *, is_alone: bool) -> Case:
     categories = row.categories or (UNLABELLED,)
     aspects = dict.fromkeys(map(aspect_of, categories))
     sentences: list[Json] = [row.split, row.row_id, *row.texts]
@@ -130,7 +130,7 @@ def _case(row: Row, rarity: Mapping[str, int], *, is_alone: bool) -> Case:
     )
 
 
-def _decided(row: Row) -> tuple[bool | None, bool | None]:
+def _decided(row: TripleRow) -> tuple[bool | None, bool | None]:
     """Whether all three mean the same (they should not), and whether one image is right for each."""
     if row.where == WHERE:
         return False, True
@@ -153,6 +153,6 @@ def _few_of_each(cases: Sequence[Case]) -> list[Case]:
     return [case for case in cases if case.case_id in chosen]
 
 
-def _slug(row: Row) -> str:
+def _slug(row: TripleRow) -> str:
     plain = re.sub(r"[^a-z0-9]+", "-", row.row_id.lower()).strip("-")
     return plain or "row"

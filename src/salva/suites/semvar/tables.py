@@ -22,7 +22,7 @@ from salva.core.table import Cell, KeyFigure, Table
 from salva.core.verdict import Failure, Outcome, observers_text
 from salva.results.headline import main_observers
 from salva.results.tables import (
-    Columns,
+    TableColumns,
     build_table,
     ends,
     group_by,
@@ -158,7 +158,7 @@ def _means(judged: Sequence[Judged]) -> tuple[float, ...]:
     return tuple(mean(values_of(judged, name)) for name in FIGURES)
 
 
-_EFFECT: Columns[Sequence[Judged]] = Columns(
+_EFFECT: TableColumns[Sequence[Judged]] = TableColumns(
     ("n", *FIGURES, "kappa_from", "kappa_to"),
     lambda group: (len(group), *_means(group), *ends(interval_by_sample(group, "kappa"))),
 )
@@ -196,8 +196,8 @@ def _categories_of_models(cases: Sequence[Case], by_judge: ByJudge) -> Table | N
         "kappa by category and model (as Tables 9 and 10)",
         ("model", "judge"),
         [((_model(by_judge), judge_name(judged, by_judge)), judged) for judged in by_judge.values()],
-        Columns((*categories, *(f"all {name}" for name in aspects)), means),
-        Columns(
+        TableColumns((*categories, *(f"all {name}" for name in aspects)), means),
+        TableColumns(
             ("avg by sample", "avg by category"),
             lambda judged: (mean(values_of(judged, "kappa")), _by_categories(judged, "kappa")),
         ),
@@ -319,7 +319,7 @@ def _matched_scores(by_judge: ByJudge) -> Table | None:
         "matched scores (as Table 23)",
         ("judge", "images"),
         subgroups(by_judge, by_repeat),
-        Columns(("n", "alignment", "s_a", "s_pv", "s_pi", "mean_a_pv", "mean_a_pi", *FIGURES[1:]), cells),
+        TableColumns(("n", "alignment", "s_a", "s_pv", "s_pi", "mean_a_pv", "mean_a_pi", *FIGURES[1:]), cells),
         note="Where s_a alone is high, the mean hides that permutations are not understood.",
     )
 
@@ -367,7 +367,7 @@ def _relation_errors(by_judge: ByJudge) -> Table | None:
         "relation errors (as Tables 17 to 22)",
         ("judge", "error"),
         sorted(subgroups(by_judge, by_type), key=lambda row: row[0]),
-        Columns(("image_a", "image_pv", "image_pi", "case"), by_image),
+        TableColumns(("image_a", "image_pv", "image_pi", "case"), by_image),
         note="The classes of appendix F.3.2 among failed triples, by image; the last column counts whole triples.",
     )
 

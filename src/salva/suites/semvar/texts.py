@@ -13,7 +13,7 @@ from salva.core.fingerprint import fingerprint
 from salva.core.judged import Judged
 from salva.core.scoring import pair_name
 from salva.core.table import Cell, Table
-from salva.results.tables import Columns, build_table, group_by_each, named, rows_table, subgroups
+from salva.results.tables import TableColumns, build_table, group_by_each, named, rows_table, subgroups
 from salva.stats.agreement import pearson
 from salva.stats.means import mean
 from salva.suites.semvar.rows import title_of
@@ -33,7 +33,7 @@ def edit_distances(cases: Sequence[Case]) -> Table | None:
         "edit distance (as Table 14)",
         ("category",),
         [*named(groups), *named(whole)],
-        Columns(("n", "a_pv", "a_pi", "a_random"), _mean_distances),
+        TableColumns(("n", "a_pv", "a_pi", "a_random"), _mean_distances),
         note="Letters to insert, drop or replace. Random is the anchor of another triple of the category, and in "
         "the last row of any. A paraphrase is further from its anchor than a swap, though it means the same.",
     )
@@ -64,7 +64,7 @@ def findings_table(cases: Sequence[Case]) -> Table | None:
         "triples to check",
         ("finding",),
         sorted(named(groups), key=lambda group: -len(group[1])),
-        Columns(("cases", "for example"), lambda group: (len(group), group[0].labels.get("id", group[0].case_id))),
+        TableColumns(("cases", "for example"), lambda group: (len(group), group[0].labels.get("id", group[0].case_id))),
         note="Found in the files, before any image was generated; the findings of each case say where.",
     )
 
@@ -106,7 +106,7 @@ def token_accuracy(by_judge: Mapping[str, Sequence[Judged]]) -> Table | None:
         "token accuracy (as Table 4)",
         ("judge", "category"),
         subgroups(by_judge, by_category),
-        Columns(
+        TableColumns(
             ("n", "t_a", "t_pv", "t_pi"),
             lambda group: (len(group), *(mean(t.verdict.scores[name] for t in group) for name in _TOKENS)),
         ),
