@@ -221,7 +221,7 @@ def test_what_is_no_file_in_the_place_of_a_picture_is_named_and_painted_again(fi
     else:
         path.touch()
         os.truncate(path, 2**36)
-    assert "is no picture's file" in verify(finished, SilentProgress()).problems[0]
+    assert "[image-file-damaged]" in verify(finished, SilentProgress()).problems[0]
     assert execute(fake_spec(5), finished, SilentProgress()).n_rendered == 1
     assert verify(finished, SilentProgress()).is_sound
 

@@ -151,7 +151,7 @@ def test_cases_that_are_not_painted_yet_are_left_out_and_counted(
     summary = rejudge(tmp_path, spec, SilentProgress())
     assert not summary.is_complete
     assert 2 <= summary.n_unpainted <= 3
-    assert "not painted yet; finish the run with its own command" in capsys.readouterr().err
+    assert "[cases-not-generated]" in capsys.readouterr().err
 
 
 def test_judging_what_is_no_run_says_so(tmp_path: Path) -> None:

@@ -278,7 +278,7 @@ def test_image_files_that_are_gone_are_painted_again_by_the_same_command(
     assert verdicts(tmp_path / "run") == before
     assert {path.name for path in (tmp_path / "run" / "images").rglob("*.webp")} == files
     assert verify(tmp_path / "run", SilentProgress()).is_sound
-    assert f"{len(lost)} pictures painted again, the same to the pixel" in capsys.readouterr().err
+    assert f"{len(lost)} images were generated again, the same to the pixel" in capsys.readouterr().err
     run(tmp_path / "run", n=10)
     assert CALLS["render"] == 0
 
@@ -307,7 +307,7 @@ def test_a_model_that_does_not_repeat_itself_is_said_to_and_looked_at_anew(
     assert CALLS["detect"] == len(lost)
     assert healed.outcomes == {"PASS": 10}
     told = capsys.readouterr().err
-    assert f"{len(lost)} of {len(lost)} pictures painted again came out otherwise" in told
+    assert f"{len(lost)} of {len(lost)} images generated again differ" in told
     assert verify(tmp_path / "run", SilentProgress()).is_sound
 
 

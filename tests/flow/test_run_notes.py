@@ -54,7 +54,7 @@ def test_another_version_of_a_relation_judges_again_and_says_so(
     run(tmp_path, n=3)
     again = run(tmp_path, n=3, checks=(bound("check", NewSame, "fake-same"),))
     assert (again.n_reused, CALLS["render"], CALLS["detect"]) == (6, 0, 0)
-    told = "made anew from what is stored: the verdicts of fake-same (version 1 judged, 2 is installed)"
+    told = "Verdicts made anew from stored observations: fake-same (version 1, now 2). [verdicts-made-anew]"
     assert capsys.readouterr().err == f"salva: {told}\n"
 
 
@@ -73,7 +73,7 @@ def test_a_run_keeps_its_cases_when_the_suite_gets_another_version(
     assert run(tmp_path, suite=bound("suite", NewSuite, "fake", n=3)).outcomes == {"PASS": 3}
     assert {verdict.case_id for verdict in verdicts(tmp_path)} == {case.case_id for case in planned_cases(fake_spec(3))}
     assert read_run_file(tmp_path) == before, "run.json names the suite that made the cases"
-    told = "the cases of version 1 of the suite 'fake' stay, and version 2 is installed"
+    told = "The cases of version 1 of the suite 'fake' stay; version 2 is installed. [cases-kept]"
     assert (told in capsys.readouterr().err) == (not is_finished)
 
 
@@ -96,7 +96,7 @@ def test_an_unfinished_run_whose_count_of_cases_is_damaged_says_so(tmp_path: Pat
     with open_run(tmp_path, "write") as store:
         store.set_meta("cases", note)
         store.drop_meta("finished")
-    with pytest.raises(StoreError, match="does not say how many cases were stored"):
+    with pytest.raises(StoreError, match=r"\[note-invalid\]"):
         run(tmp_path, n=3)
 
 
@@ -135,14 +135,14 @@ def test_run_json_says_what_was_asked_who_answered_and_where(tmp_path: Path, mon
 def test_a_run_json_somebody_broke_is_named(tmp_path: Path) -> None:
     run(tmp_path, n=3)
     (tmp_path / "run.json").write_text("{")
-    with pytest.raises(StoreError, match=r"run\.json' is not the file salva wrote"):
+    with pytest.raises(StoreError, match=r"\[file-invalid\]"):
         run(tmp_path, n=3)
 
 
 def test_a_lost_run_json_is_written_again_for_the_same_run_only(tmp_path: Path) -> None:
     run(tmp_path, n=3)
     (tmp_path / "run.json").unlink()
-    with pytest.raises(UsageError, match="asked differently"):
+    with pytest.raises(UsageError, match=r"\[run-differs\]"):
         run(tmp_path, n=3, seed=9)
     assert run(tmp_path, n=3).n_rendered == 0
     assert (tmp_path / "run.json").exists()
@@ -156,5 +156,5 @@ def test_cases_somebody_removed_are_missed(tmp_path: Path) -> None:
     connection.execute("DELETE FROM cases WHERE ordinal = 1")
     connection.commit()
     connection.close()
-    with pytest.raises(StoreError, match="holds 2 cases where 3 were stored: somebody edited it"):
+    with pytest.raises(StoreError, match="holds 2 cases where 3 were stored"):
         run(tmp_path, n=3, generator={"fails": 1.0})

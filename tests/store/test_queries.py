@@ -18,10 +18,8 @@ from salva.store.queries import (
     StoredImages,
     VerdictFilter,
     VerdictGroup,
-    cases_by_id,
     count_verdicts,
     find_verdicts,
-    images_by_id,
     last_written,
     open_source,
 )
@@ -106,12 +104,6 @@ def test_verdicts_are_counted_by_model_relation_and_outcome(store: RunStore) -> 
         VerdictGroup("n", "truth", Outcome.PASS): 5,
         VerdictGroup("n", "truth", Outcome.FAIL): 1,
     }
-
-
-def test_cases_and_images_of_a_page(store: RunStore) -> None:
-    assert list(cases_by_id(store, ("c-1", "c-4", "gone")).values()) == [CASES[4], CASES[1]]
-    assert set(images_by_id(store, ("0", "2", "gone"))) == {"0", "2"}
-    assert cases_by_id(store, map(str, range(100_000))) == {}, "more than SQLite takes as values of their own"
 
 
 def test_what_became_of_prompts_before_they_were_painted_is_read(tmp_path: Path) -> None:

@@ -248,7 +248,7 @@ def test_a_second_writer_is_told_who_holds_the_run(tmp_path: Path) -> None:
     holder.start()
     try:
         assert ready.wait(30)
-        with pytest.raises(LockedError, match=f"process {holder.pid}"):
+        with pytest.raises(LockedError, match=f"Process {holder.pid}"):
             open_run(tmp_path, "write")
         open_run(tmp_path).close()
     finally:
@@ -281,7 +281,7 @@ def broken_by(tmp_path: Path, statement: str) -> Path:
     [
         ("PRAGMA user_version = 99", r"another version of salva"),
         ("PRAGMA application_id = 7", "not one of salva's"),
-        ("ALTER TABLE verdicts DROP COLUMN reason", r"lacks verdicts\.reason: somebody edited it"),
+        ("ALTER TABLE verdicts DROP COLUMN reason", r"lacks verdicts\.reason"),
         ("DROP TABLE images", r"lacks images\.image_id"),
     ],
 )
@@ -351,5 +351,6 @@ def test_a_row_whose_content_was_changed_has_another_digest(tmp_path: Path, stat
 
 
 def test_a_directory_that_cannot_be_made_is_not_said_to_be_gone() -> None:
-    with pytest.raises(StoreError, match=r"cannot make the directory '/proc/nope/run'.*choose another one with --out"):
+    with pytest.raises(StoreError, match="nothing can be made there") as refused:
         open_run(Path("/proc/nope/run"), "write")
+    assert refused.value.code == "disk-error"

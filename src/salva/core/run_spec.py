@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypedDict
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -36,23 +36,6 @@ Choice = Mapping[str, Json]
 Defaults = Callable[[str, str], Mapping[str, Json]]
 """Role and name of a component to its default options; empty where they are not known."""
 _NAMED = re.compile(r"([A-Za-z0-9][\w.-]*)=(.+)", re.ASCII)
-
-
-class RunFlags(TypedDict, total=False):
-    """The flags of `salva run` that say what a run is, as keywords of the Python API."""
-
-    detector: str
-    reader: str
-    embedder: str
-    judges: str | Iterable[str]
-    size: str | int
-    repeats: int
-    seed: int
-    control: bool
-    only: str | Iterable[str] | Mapping[str, str | int]
-    shard: str
-    check: str
-    counts: str
 
 
 class ComponentSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -22,6 +22,76 @@ ENTRIES: Mapping[str, Entry] = {
         "{path!r} goes on with the options it was made with ({options}). Another --out takes today's.",
         "Defaults changed since the run was made. An option that the command sets itself is compared and not replaced.",
     ),
+    "shards-too-many": Entry(
+        "--shard is {shard}, and there are {n} cases. Ask for fewer shards.",
+    ),
+    "size-too-large": Entry(
+        "--size is {size}, and there are {n} cases to choose from. Give a number up to that.",
+    ),
+    "label-unknown": Entry(
+        "--only {name}: {suite} has no label {name!r}. It has {known}.",
+    ),
+    "label-value-unknown": Entry(
+        "--only {name}={value}: no case has it. {name} is one of {known}.",
+    ),
+    "labels-match-nothing": Entry(
+        "No case of {suite} matches {flags} together. Drop one of them.",
+    ),
+    "prompts-changed": Entry(
+        "{path!r} was made from other prompts: what the suite {suite!r} reads has changed. "
+        "Choose another directory with --out, or restore the file.",
+    ),
+    "cases-kept": Entry(
+        "The cases of version {made} of the suite {suite!r} stay; version {here} is installed.",
+    ),
+    "cases-missing": Entry(
+        "The suite {suite!r} gives no case for --size {size}.",
+    ),
+    "cases-unchecked": Entry(
+        "No check applies to {n} cases; they are left out.",
+    ),
+    "cases-not-generated": Entry(
+        "{n} cases have no images yet. Finish the run with its own command.",
+    ),
+    "cases-not-stored": Entry(
+        "{path!r} was stopped before its cases were stored. Run it again first.",
+    ),
+    "verdicts-made-anew": Entry(
+        "Verdicts made anew from stored observations: {checks}.",
+        "Another version of a check is installed than the one that judged.",
+    ),
+    "verdicts-beside": Entry(
+        "The verdicts of {name!r} are stored beside the earlier ones.",
+    ),
+    "images-lost": Entry(
+        "The files of {n} images are gone or damaged; they are generated again.",
+    ),
+    "images-differ": Entry(
+        "{n} of {total} images generated again differ from the lost ones; they were observed and judged anew.",
+        "The model does not repeat itself for one prompt and seed.",
+    ),
+    "images-restored": Entry(
+        "{n} images were generated again, the same to the pixel.",
+    ),
+    "merge-into-shard": Entry(
+        "--out {path!r} is one of the runs to merge. Give another directory.",
+    ),
+    "run-imported": Entry(
+        "{path!r} was imported: it has verdicts and no images.",
+        "Only runs that salva made can be judged again, merged or measured.",
+    ),
+    "shards-differ": Entry(
+        "{path!r} is no shard of the same run as {other!r}: {why}. Merge shards of one command only.",
+    ),
+    "shards-missing": Entry(
+        "{n} of {total} shards are missing: {named}. Run each with --shard, and give all of them.",
+    ),
+    "snapshots-differ": Entry(
+        "The shards were answered by different snapshots of a model ({snapshots}). Make the shards of one of them anew.",
+    ),
+    "note-dropped": Entry(
+        "The merged run has no note {name!r}: those of the shards do not describe all of it.",
+    ),
     "name-invalid": Entry(
         "{text!r} is no NAME=SPEC: a name holds no equals sign and is none of {roles}.",
     ),

@@ -18,6 +18,7 @@ from salva.core.protocols import Suite
 from salva.core.plan import Plan
 from salva.engine.guard import build
 from salva.errors import UsageError, unknown_name
+from salva.messages import message
 from salva.results.headline import is_apart
 from salva.registry import entries
 
@@ -44,8 +45,7 @@ def placed_cases(plan: Plan) -> Iterator[tuple[int, Case]]:
     order = _dealt(_matching(cases(), plan.spec.only), n_wanted, plan)
     chosen = {case_id: plan.shard is None or plan.shard.holds(position) for position, case_id in enumerate(order)}
     if plan.shard is not None and plan.shard.n > len(chosen):
-        there = counted(len(chosen), "cases are", "case is")
-        raise UsageError(f"--shard is {str(plan.shard)!r}, and {there} there; ask for fewer shards")
+        raise UsageError(message("shards-too-many", shard=str(plan.shard), n=len(chosen)))
     placed = enumerate(case for case in cases() if case.case_id in chosen)
     return ((place, case) for place, case in placed if chosen[case.case_id])
 
@@ -57,7 +57,8 @@ def _sized(plan: Plan, suite: Suite) -> tuple[str, int | None]:
         return plan.spec.size, None
     if plan.spec.size.isascii() and plan.spec.size.isdigit() and int(plan.spec.size) > 0:
         return ("full" if "full" in sizes else sizes[-1]), int(plan.spec.size)
-    raise UsageError(f"--size is {plan.spec.size!r}; {plan.suite.label} has {', '.join(sizes)}, or give a number of cases")
+    wanted = f"one of {', '.join(sizes)} or a number of cases"
+    raise UsageError(message("option-invalid", name="--size", value=plan.spec.size, wanted=wanted))
 
 
 def remarks(plan: Plan) -> list[str]:
@@ -133,14 +134,12 @@ def _check_labels(cases: Iterable[Case], only: Sequence[tuple[str, str]], suite:
         n_matching += all(case.labels.get(name) == value for name, value in only)
     for name, value in only:
         if name not in values:
-            raise UsageError(f"--only {name}={value}: {suite} has no label {name!r}; it has {_listed(values)}")
+            raise UsageError(message("label-unknown", name=name, suite=suite, known=_listed(values)))
         if value not in values[name]:
-            raise UsageError(
-                f"--only {name}={value}: no case of {suite} has it; {name} is one of {_listed(values[name])}"
-            )
+            raise UsageError(message("label-value-unknown", name=name, value=value, known=_listed(values[name])))
     if n_matching == 0:
-        asked = " ".join(f"--only {name}={value}" for name, value in only)
-        raise UsageError(f"no case of {suite} matches {asked} together; drop one of them")
+        flags = " ".join(f"--only {name}={value}" for name, value in only)
+        raise UsageError(message("labels-match-nothing", suite=suite, flags=flags))
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -159,8 +158,7 @@ def _dealt(cases: Iterable[Case], n_wanted: int | None, plan: Plan) -> list[str]
             apart.add(case.category)
     n_cases = sum(map(len, by_category.values()))
     if n_wanted is not None and n_wanted > n_cases:
-        there = counted(n_cases, "cases are", "case is")
-        raise UsageError(f"--size is {n_wanted}, and {there} there to choose from; give a number up to that")
+        raise UsageError(message("size-too-large", size=n_wanted, n=n_cases))
     # Turn by turn, each category gives its next case: any prefix of this order is balanced,
     # and a prefix of a prefix is what makes samples nested. In each turn those that the leading rate is over come
     # first, since a small sample of many categories that are counted apart would hardly have a rate.

@@ -14,6 +14,7 @@ from salva.core.counted import counted
 from salva.engine.pictures import ImageFiles
 from salva.engine.progress import Progress
 from salva.errors import StoreError
+from salva.messages import message
 from salva.store.reading import RunReader
 from salva.store.sqlite import RunStore
 
@@ -23,7 +24,7 @@ def has_all_files(store: RunReader) -> bool:
     return next(store.blobs.lost(store.image_sizes()), None) is None
 
 
-def find_lost(store: RunStore, progress: Progress) -> dict[str, str]:
+def find_lost_images(store: RunStore, progress: Progress) -> dict[str, str]:
     """The pictures to be painted again, whose files are gone or damaged: by the key of its render, the image it was."""
     files, was = ImageFiles(store.blobs), dict[str, str]()
     for image_id in list(store.blobs.lost(store.image_sizes())):
@@ -38,12 +39,12 @@ def find_lost(store: RunStore, progress: Progress) -> dict[str, str]:
     store.flush()
     if was:
         n_lost = len({*was.values()})
-        progress.note(f"the files of {counted(n_lost, 'pictures')} are gone or damaged, and painted again")
+        progress.note(message("images-lost", n=n_lost))
     return was
 
 
-def tell_healed(store: RunStore, was: Mapping[str, str], progress: Progress) -> None:
-    """Say how many of the pictures painted again are what they were, and forget those that are not."""
+def report_restored(store: RunStore, was: Mapping[str, str], progress: Progress) -> None:
+    """Report how many of the images generated again are what they were, and forget those that are not."""
     n_same = n_other = 0
     for key, image_id in was.items():
         _, image, _ = store.render_outcome(key) or (None, None, "")
@@ -53,9 +54,6 @@ def tell_healed(store: RunStore, was: Mapping[str, str], progress: Progress) -> 
         if not list(store.renders_of(image_id)):
             store.forget_image(image_id, "another was painted in its place")
     if n_other:
-        progress.note(
-            f"{n_other} of {counted(n_same + n_other, 'pictures')} painted again came out otherwise: this model does "
-            "not repeat itself, so they were looked at and judged anew"
-        )
+        progress.note(message("images-differ", n=n_other, total=n_same + n_other))
     elif n_same:
-        progress.note(f"{counted(n_same, 'pictures')} painted again, the same to the pixel")
+        progress.note(message("images-restored", n=n_same))

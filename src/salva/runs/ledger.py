@@ -17,6 +17,7 @@ from salva.core.plan import Binding, Plan
 from salva.core.verdict import observers_text
 from salva.engine.cast import Cast
 from salva.errors import StoreError, UsageError
+from salva.messages import message
 from salva.runs.addresses import refuse_moved
 from salva.runs.healing import has_all_files
 from salva.runs.summary import RunSummary
@@ -49,7 +50,7 @@ class CaseCount:
 def stamp_of(plan: Plan) -> str:
     """What a finished run is finished for: everything asked, and the exact components that answered."""
     asked = structs.replace(plan.run_spec(), preflight=True)
-    return fingerprint([msgspec.to_builtins(asked), [binding.identity() for binding in plan.bindings()]])
+    return fingerprint([msgspec.to_builtins(asked), [_less_version(plan.suite.identity()), *(binding.identity() for binding in plan.bindings()[1:])]])
 
 
 def finished_summary(
@@ -88,9 +89,7 @@ def asked_before(store: RunStore) -> RunFile | None:
     try:
         return None if asked is None else msgspec.convert(asked, RunFile)
     except msgspec.MsgspecError as error:
-        raise StoreError(
-            f"{str(store.path)!r} does not say what was asked ({error}): somebody edited it; restore it from a copy"
-        ) from error
+        raise StoreError(message("note-invalid", name=ASKED, why=error)) from error
 
 
 def asked_otherwise(stored: RunSpec, noted: RunSpec) -> str:
@@ -115,7 +114,7 @@ def open_ledger(store: RunStore, plan: Plan, cast_: Cast, environment: Mapping[s
     """Write down what is asked, who answers and where; under the run lock, before any work. What to tell of it."""
     observers = (*plan.observers(), *(b for b in (plan.colour_reader, plan.injection_reader) if b is not None))
     components = (
-        ResolvedComponent(role="suite", identity=plan.suite.identity()),
+        ResolvedComponent(role="suite", identity=_suite_of_cases(store) or plan.suite.identity()),
         *(ResolvedComponent(role="model", identity=actor.identity, component_id=actor.component_id) for actor in cast_.models),
         *(
             ResolvedComponent(role=b.role, identity=b.identity(), label=b.label if b.typed else "")
@@ -144,7 +143,16 @@ def open_ledger(store: RunStore, plan: Plan, cast_: Cast, environment: Mapping[s
     for actor in cast_.actors():
         store.put_component(actor.stored())
     store.flush()
-    return judged_anew
+    made, here = str(fresh.components[0].identity.get("version")), str(plan.suite.component.version)
+    kept = [message("cases-kept", suite=plan.suite.label, made=made, here=here)] if made != here else []
+    return [*kept, *judged_anew]
+
+
+def _suite_of_cases(store: RunStore) -> dict[str, Json]:
+    """The suite that made the stored cases, in the version it had then; empty before there are any."""
+    kept = store.meta().get(CASES)
+    suite = kept.get("suite") if isinstance(kept, dict) else None
+    return suite if isinstance(suite, dict) else {}
 
 
 def leading_eyes(store: RunStore, cast_: Cast) -> dict[str, str]:
@@ -182,9 +190,9 @@ def keep_rules(store: RunStore, checks: Iterable[Binding]) -> list[str]:
         label: (_version(before[label]), _version(now[label])) for label in sorted(judged & now.keys() & before.keys())
     }
     changed = [
-        f"{label} (version {old} judged, {new} is installed)" for label, (old, new) in versions.items() if old != new
+        f"{label} (version {old}, now {new})" for label, (old, new) in versions.items() if old != new
     ]
-    return [f"made anew from what is stored: the verdicts of {', '.join(changed)}"] if changed else []
+    return [message("verdicts-made-anew", checks=", ".join(changed))] if changed else []
 
 
 def keep_cases(store: RunStore, plan: Plan, cases: Iterable[tuple[int, Case]]) -> CaseCount:
@@ -193,15 +201,10 @@ def keep_cases(store: RunStore, plan: Plan, cases: Iterable[tuple[int, Case]]) -
     counted = stored_count(store)
     if isinstance(kept, dict) and counted is not None:
         if _less_version(kept["suite"]) != _less_version(plan.suite.identity()):
-            raise UsageError(
-                f"{str(store.directory)!r} was made from other prompts: what suite {plan.suite.label!r} reads has "
-                "changed since. Choose another directory with --out, or put the file back as it was"
-            )
+            raise UsageError(message("prompts-changed", path=str(store.directory), suite=plan.suite.label))
         if store.n_cases() != counted.n_cases:
-            raise StoreError(
-                f"{str(store.path)!r} holds {store.n_cases()} cases where {counted.n_cases} were stored: "
-                "somebody edited it; restore it from a copy, or start anew with another --out"
-            )
+            why = f"it holds {store.n_cases()} cases where {counted.n_cases} were stored"
+            raise StoreError(message("store-damaged", path=str(store.path), why=why))
         return counted
     store.clear_cases()
     n_cases = n_prompts = 0
@@ -210,7 +213,7 @@ def keep_cases(store: RunStore, plan: Plan, cases: Iterable[tuple[int, Case]]) -
         n_cases += 1
         n_prompts += len(case.prompts)
     if n_cases == 0:
-        raise UsageError(f"the suite {plan.suite.label!r} gives no case for --size {plan.spec.size}")
+        raise UsageError(message("cases-missing", suite=plan.suite.label, size=plan.spec.size))
     store.set_meta(CASES, {"suite": plan.suite.identity(), "n_cases": n_cases, "n_prompts": n_prompts})
     store.flush()
     return CaseCount(n_cases=n_cases, n_prompts=n_prompts)
@@ -223,10 +226,7 @@ def stored_count(store: RunReader) -> CaseCount | None:
         return None
     n_cases, n_prompts = kept.get("n_cases"), kept.get("n_prompts")
     if not isinstance(n_cases, int) or not isinstance(n_prompts, int):
-        raise StoreError(
-            f"{str(store.path)!r} does not say how many cases were stored: the note says {kept!r}; somebody edited it, "
-            "restore it from a copy"
-        )
+        raise StoreError(message("note-invalid", name=CASES, why=f"it is {kept!r}"))
     return CaseCount(n_cases=n_cases, n_prompts=n_prompts)
 
 

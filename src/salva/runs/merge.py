@@ -19,6 +19,7 @@ from salva.core.run_file import new_run_file, RunFile
 from salva.core.shard import Shard
 from salva.engine.progress import Progress
 from salva.errors import StoreError, UsageError
+from salva.messages import message
 from salva.runs.directory import refuse_strangers
 from salva.runs.ledger import ASKED, CASES, FINISHED, RULES, asked_before
 from salva.store.images import IMAGES_AT
@@ -62,7 +63,7 @@ class _Part:
 def merge(directories: Sequence[Path], out: Path, progress: Progress) -> Merged:
     """Put shards together in a directory; the same call again goes on where it was stopped, or changes nothing."""
     if any(directory.resolve() == out.resolve() for directory in directories):
-        raise UsageError(f"--out {str(out)!r} is one of the runs to merge; give another directory")
+        raise UsageError(message("merge-into-shard", path=str(out)))
     parts = sorted((_read(directory) for directory in directories), key=lambda part: part.shard.index)
     first = parts[0]
     for part in parts[1:]:
@@ -72,7 +73,7 @@ def merge(directories: Sequence[Path], out: Path, progress: Progress) -> Merged:
     _check_out(out, content)
     with open_run(out, "write", images_at=content.images) as store:
         if (before := asked_before(store)) is not None and before.spec != content.spec:
-            raise UsageError(f"{str(out)!r} holds another run; choose another directory with --out")
+            raise UsageError(message("run-differs", path=str(out), differences="other shards"))
         # What was read so far may have been written on since: notes and rows are taken of one moment each.
         store.drop_meta(WHOLE)
         store.drop_meta(FINISHED)
@@ -105,15 +106,13 @@ def merge(directories: Sequence[Path], out: Path, progress: Progress) -> Merged:
 def _read(directory: Path) -> _Part:
     content = read_run_file(directory)
     if content is None:
-        raise UsageError(f"{str(directory)!r} is no run: it has no run.json; give the directories of the shards")
+        raise UsageError(message("run-missing", path=str(directory), file="run.json"))
     if content.imported is not None:
-        raise UsageError(
-            f"{str(directory)!r} was imported from files of others; shards are made by `salva run --shard`"
-        )
+        raise UsageError(message("run-imported", path=str(directory)))
     try:
         shard = Shard.parse(content.spec.shard) if content.spec.shard else _WHOLE_RUN
     except UsageError as error:
-        raise StoreError(f"{str(directory)!r}: run.json was edited ({error}); restore it from a copy") from error
+        raise StoreError(message("file-invalid", path=str(directory / "run.json"), where="spec.shard", why=error)) from error
     with open_run(directory) as store:
         return _Part(directory=directory, content=content, shard=shard, meta=store.meta(), n_images=store.n_images())
 
@@ -121,16 +120,11 @@ def _read(directory: Path) -> _Part:
 def _check_alike(first: _Part, part: _Part) -> None:
     """Refuse what is no share of the same run, with the first difference."""
     if difference := next(_differences(_comparable(first), _comparable(part)), ""):
-        raise UsageError(
-            f"{str(part.directory)!r} is not of the same run as {str(first.directory)!r}: {difference}; merge shards "
-            "of one command alone"
-        )
+        raise UsageError(message("shards-differ", path=str(part.directory), other=str(first.directory), why=difference))
     for note, what in _ALIKE.items():
         if note in part.meta and note in first.meta and part.meta[note] != first.meta[note]:
-            raise UsageError(
-                f"{str(part.directory)!r} {what} than {str(first.directory)!r} "
-                f"({next(_differences(first.meta[note], part.meta[note], note))}); make one of them anew"
-            )
+            why = f"it {what} ({next(_differences(first.meta[note], part.meta[note], note))})"
+            raise UsageError(message("shards-differ", path=str(part.directory), other=str(first.directory), why=why))
 
 
 def _comparable(part: _Part) -> Json:
@@ -167,15 +161,11 @@ def _check_all_there(parts: Sequence[_Part]) -> None:
     missing = sorted(set(range(1, n + 1)) - {part.shard.index for part in parts})
     if missing:
         named = ", ".join(f"{index}/{n}" for index in missing[:20]) + (" ..." if len(missing) > 20 else "")
-        raise UsageError(
-            f"{len(missing)} of {n} shards are missing: {named}; run each with --shard, and give all of them"
-        )
+        raise UsageError(message("shards-missing", n=len(missing), total=n, named=named))
     for index in range(1, n + 1):
         own = [part for part in parts if part.shard.index == index]
         if not any(CASES in part.meta for part in own):
-            raise UsageError(
-                f"{str(own[0].directory)!r} was stopped before its cases were stored; run shard {index}/{n} again first"
-            )
+            raise UsageError(message("cases-not-stored", path=str(own[0].directory)))
 
 
 def _content(parts: Sequence[_Part]) -> RunFile:
@@ -193,12 +183,12 @@ def _content(parts: Sequence[_Part]) -> RunFile:
 def _check_out(out: Path, content: RunFile) -> None:
     """Refuse a directory that holds something else."""
     if out.exists() and not out.is_dir():
-        raise UsageError(f"{str(out)!r} is a file; --out takes a directory")
+        raise UsageError(message("out-is-file", path=str(out)))
     there = read_run_file(out)
     if there is None:
         refuse_strangers(out)
     elif difference := next(_differences(*map(msgspec.to_builtins, (content.spec, there.spec))), ""):
-        raise UsageError(f"{str(out)!r} holds another run ({difference}); choose another directory with --out")
+        raise UsageError(message("run-differs", path=str(out), differences=difference))
 
 
 def _unfinished(parts: Sequence[_Part], metas: Sequence[Mapping[str, Json]]) -> tuple[str, ...]:
@@ -214,10 +204,8 @@ def _count_cases(store: RunStore, meta: Mapping[str, Json]) -> None:
     )
     kept = meta.get(CASES)
     if n_cases != last + 1 or not isinstance(kept, dict):
-        raise StoreError(
-            f"the shards hold {n_cases} cases and the last stands at place {last + 1}: somebody edited one of them; "
-            "`salva verify` on each tells which, or make them anew"
-        )
+        why = f"the shards hold {n_cases} cases and the last stands at place {last + 1}"
+        raise StoreError(message("store-damaged", path=str(store.path), why=why))
     store.set_meta(CASES, {**kept, "n_cases": n_cases, "n_prompts": n_prompts})
 
 
@@ -237,14 +225,11 @@ def _keep_notes(store: RunStore, metas: Sequence[Mapping[str, Json]]) -> Iterato
         elif all(value == values[0] for value in values):
             store.set_meta(name, values[0])
         elif name.startswith("snapshot:"):
-            raise UsageError(
-                f"the shards were answered by different snapshots of a model ({', '.join(sorted(map(str, values)))}): "
-                f"answers of two models must not mix; make the shards of one of them anew"
-            )
+            raise UsageError(message("snapshots-differ", snapshots=", ".join(sorted(map(str, values)))))
         else:
-            yield f"the shards disagree on the note {name!r}; the merged run has none"
+            yield message("note-dropped", name=name)
     if any(FIGURES in meta for meta in metas):
-        yield "what `salva quality` measured of a shard's pictures says nothing of all of them; measure the merged run"
+        yield message("note-dropped", name=FIGURES)
 
 
 def _listed(value: Json) -> Iterable[str]:

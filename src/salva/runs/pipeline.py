@@ -32,7 +32,7 @@ from salva.runs.preflight import Preflight
 from salva.runs.directory import recorded_options, resume_or_start
 from salva.runs.false_start import undone_if_refused
 from salva.runs.planning import foresee, refuse_unwatched
-from salva.runs.healing import find_lost, tell_healed
+from salva.runs.healing import find_lost_images, report_restored
 from salva.runs.ledger import (
     CaseCount,
     asked_before,
@@ -74,7 +74,7 @@ def execute(
     budget = Budget(limits)
     check_prices((*plan.models, *plan.observers()), limits or Limits())
     if plan.spec.control and plan.spec.repeats < 2:
-        raise UsageError(f"--control needs at least 2 repeats to compare seeds, got {plan.spec.repeats}; add --repeats 2")
+        raise UsageError(message("flag-needed", flag="--repeats 2", why="--control compares seeds"))
     plan = resume_or_start(directory, wanted := plan)
     if kept := recorded_options(wanted, plan):
         progress.note(message("resumed-with-recorded-options", path=str(directory), options=", ".join(kept)))
@@ -100,7 +100,7 @@ def execute(
         for line in open_ledger(store, plan, cast_, environment or surroundings.environment()):
             progress.note(line)
         counted = keep_cases(store, plan, placed_cases(plan))
-        lost = find_lost(store, progress)
+        lost = find_lost_images(store, progress)
         summary = flow_through(
             store,
             cast_,
@@ -113,7 +113,7 @@ def execute(
             vouch=Preflight(plan, cast_, store, progress, first=_first_cases(plan, store)),
             lost=lost,
         )
-        tell_healed(store, lost, progress)
+        report_restored(store, lost, progress)
         if summary.n_retryable == 0 and summary.n_unpainted == 0:
             stamp_finished(store, plan, summary)
     return summary
@@ -179,7 +179,7 @@ def flow_through(
         if not flow.counts["unpainted"]:
             store.set_meta(WHOLE, True)
     if flow.left_out:
-        progress.note(f"{so_many(len(flow.left_out), 'cases')} left out, which no check applies to")
+        progress.note(message("cases-unchecked", n=len(flow.left_out)))
     return _summary(flow, purse, store.n_unreadable())
 
 

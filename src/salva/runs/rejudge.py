@@ -45,11 +45,9 @@ def rejudge(
     """Judge the images of a run again, with other components or settings where they are named."""
     content = read_run_file(directory)
     if content is None:
-        raise UsageError(f"{str(directory)!r} is no run: it has no run.json; give the directory `salva run` printed")
+        raise UsageError(message("run-missing", path=str(directory), file="run.json"))
     if content.imported is not None:
-        raise UsageError(
-            f"{str(directory)!r} was imported: it has verdicts and no pictures, so nothing can be judged again"
-        )
+        raise UsageError(message("run-imported", path=str(directory)))
     asked = content.spec
     plan = changes if isinstance(changes, Plan) else _remembered(changed_plan(asked, changes), content)
     for note in plan.notes:
@@ -63,7 +61,7 @@ def rejudge(
         _check_floor(store, plan, cast_)
         counted = stored_count(store)
         if counted is None:
-            raise UsageError(f"{str(directory)!r} was stopped before its cases were stored; run it again first")
+            raise UsageError(message("cases-not-stored", path=str(directory)))
         vouch = Preflight(plan, cast_, store, progress)
         vouch.hold_stored()
         # What a gate decided, it decided on the verdicts that are replaced now.
@@ -74,9 +72,9 @@ def rejudge(
     for line in _unasked(directory, asked, summary):
         progress.note(line)
     if summary.n_unpainted and not summary.unasked:
-        progress.note(f"{so_many(summary.n_unpainted, 'cases')} not painted yet; finish the run with its own command")
+        progress.note(message("cases-not-generated", n=summary.n_unpainted))
     for label in sorted(set(labels.values())):
-        progress.note(f"what {label!r} has to say stands beside the verdicts that were there")
+        progress.note(message("verdicts-beside", name=label))
     return summary
 
 
@@ -168,10 +166,8 @@ def _painters(store: RunStore, content: RunFile) -> list[Actor]:
     wanted = [component.component_id for component in content.components if component.role == "model"]
     missing = [component_id for component_id in wanted if component_id not in stored]
     if missing or not wanted:
-        raise StoreError(
-            f"{str(store.path)!r} does not know the models of run.json ({', '.join(missing) or 'none named'}): "
-            "one of the two was edited; restore it from a copy"
-        )
+        why = f"it does not know the models of run.json ({', '.join(missing) or 'none named'})"
+        raise StoreError(message("store-damaged", path=str(store.path), why=why))
     return [Actor.remembered(stored[component_id]) for component_id in wanted]
 
 

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from salva.errors import StoreError
+from salva.messages import message
 
 IMAGES = "images"
 _TEMPORARY = "."
@@ -42,7 +43,7 @@ _ADVICE = {
 def store_error(path: Path, error: OSError) -> StoreError:
     """The error of the tree for a disk that did not do as told."""
     advice = _ADVICE.get(error.errno or 0, "run the same command again once this is fixed; what is stored is kept")
-    return StoreError(f"cannot use {str(path)!r} ({error.strerror or error}): {advice}")
+    return StoreError(message("disk-error", path=str(path), why=error.strerror or error, advice=advice))
 
 
 def digest_of(data: bytes) -> str:
@@ -54,8 +55,9 @@ def check_image_id(image_id: object, owner: str) -> None:
     """Refuse an id that could lead elsewhere; owner: whoever names it."""
     if not isinstance(image_id, str) or not _IMAGE_ID.fullmatch(image_id):
         raise StoreError(
-            f"{owner!r} names an image {str(image_id)[:80]!r}, which is no image's id: somebody edited it; restore it "
-            "from a copy"
+            message(
+                "store-damaged", path=owner, why=f"it names an image {str(image_id)[:80]!r}, which is no image's id"
+            )
         )
 
 
@@ -105,7 +107,7 @@ class Blobs:
             with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
                 found = os.fstat(file.fileno())
                 if not stat.S_ISREG(found.st_mode) or found.st_size > _LARGEST:
-                    raise StoreError(f"{str(path)!r} is no picture's file; delete it, and `salva run` paints it again")
+                    raise StoreError(message("image-file-damaged", path=str(path), why="it is no image file"))
                 return file.read()
         except OSError as error:
             raise store_error(path, error) from error

@@ -98,9 +98,9 @@ def check_format(connection: sqlite3.Connection, path: Path, *, may_be_empty: bo
     if is_empty and may_be_empty:
         return
     if is_empty:
-        raise StoreError(f"{str(path)!r} is empty: it holds no run; restore it from a copy, or start the run anew")
+        raise StoreError(message("store-damaged", path=str(path), why="it is empty"))
     if owner != APPLICATION_ID:
-        raise StoreError(f"{str(path)!r} is an SQLite file but not one of salva's; choose another directory with --out")
+        raise StoreError(message("store-damaged", path=str(path), why="it is an SQLite file but not one of salva's"))
     if version != FORMAT:
         raise StoreError(message("run-format", path=str(path), found=version, known=FORMAT))
 
@@ -112,10 +112,7 @@ def check_columns(connection: sqlite3.Connection, path: Path) -> None:
     except UNREADABLE as error:
         raise translated(path, error) from error
     if missing:
-        raise StoreError(
-            f"{str(path)!r} lacks {', '.join(missing)}: somebody edited it; restore it from a copy, "
-            "or start anew with another --out"
-        )
+        raise StoreError(message("store-damaged", path=str(path), why=f"it lacks {', '.join(missing)}"))
 
 
 def write_copy(connection: sqlite3.Connection, source: Path, out: Path) -> None:
@@ -132,4 +129,4 @@ def translated(path: Path, error: Exception) -> StoreError:
     name = getattr(error, "sqlite_errorname", "")
     otherwise = _OTHER_ADVICE if isinstance(error, sqlite3.Error) else _DAMAGED
     advice = _ADVICE.get("_".join(name.split("_")[:2]), otherwise)
-    return StoreError(f"cannot use {str(path)!r} ({error}): {advice}")
+    return StoreError(message("disk-error", path=str(path), why=error, advice=advice))

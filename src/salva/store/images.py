@@ -13,6 +13,7 @@ from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
 from salva.errors import UsageError
+from salva.messages import message
 from salva.remote.urls import check_url
 from salva.store.blobs import Blobs
 
@@ -57,11 +58,11 @@ def checked_address(url: str) -> str:
     path = unquote(parts.path)
     is_plain = not parts.query and not parts.fragment and "::" not in url and ".." not in path.split("/")
     if not parts.scheme or "://" not in url or not (parts.netloc or path.strip("/")) or not is_plain:
-        raise UsageError(
-            f"--images is {url!r}; it is the address of a folder, such as s3://bucket/folder or file:///mnt/folder"
-        )
+        wanted = "the address of a folder, such as s3://bucket/folder or file:///mnt/folder"
+        raise UsageError(message("option-invalid", name="--images", value=url, wanted=wanted))
     if parts.scheme == "file" and parts.netloc:
-        raise UsageError(f"--images is {url!r}; a folder of this machine has three slashes, as in file:///mnt/folder")
+        wanted = "file:///mnt/folder, with three slashes, for a folder of this machine"
+        raise UsageError(message("option-invalid", name="--images", value=url, wanted=wanted))
     return url.rstrip("/")
 
 
@@ -102,11 +103,8 @@ class UnnamedImages:
         return f"{self._address}/{image_id[:2]}/{image_id[2:]}.webp"
 
     def _refuse(self) -> UsageError:
-        return UsageError(
-            f"the pictures of {str(self._directory)!r} are at {self._address}, by what the run itself says, and this "
-            "command does not name that: nothing was contacted. If you trust it, add "
-            f"--images {shlex.quote(self._address)}"
-        )
+        values = {"path": str(self._directory), "address": self._address, "quoted": shlex.quote(self._address)}
+        return UsageError(message("images-not-named", **values))
 
     def has(self, image_id: str) -> bool:
         """Refused."""

@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from salva.errors import StoreError, UsageError
+from salva.messages import message
 from salva.store.blobs import digest_of, store_error
 from salva.store.reading import RunReader, key_of
 from salva.store.records import Status, StoredImage
@@ -25,6 +26,7 @@ TABLES = ("components", "cases", "images", "renders", "observations", "verdicts"
 """In the order they are taken: whatever a row names is there before it."""
 _RANKS = {Status.DONE: 2, Status.REFUSED: 1, Status.ERROR: 0}
 """Of two rows about the same work the one that came further counts."""
+_DIFFERS = "its digest differs"
 _CANNOT_LINK = {errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP, errno.EACCES}
 
 
@@ -34,18 +36,14 @@ def join_rows(store: RunStore, part: RunReader, advance: Callable[[int], None]) 
         for row in part.rows(select(table)):
             if table in DIGESTED and row["digest"] != digest_of_row(table, dict(row)):
                 raise StoreError(
-                    f"{str(part.path)!r}, table {table}, row {key_of(table, row)!r} is not what was written (its "
-                    "digest differs): `salva verify` lists what is wrong; restore the file from a copy"
+                    message("row-invalid", path=str(part.path), table=table, row=key_of(table, row), why=_DIFFERS)
                 )
             if table == "images":
                 _take_file(store, part, part.parsed(table, row, image_from_row))
                 advance(1)
             if not part.parsed(table, row, partial(_taken, store, table)):
-                raise UsageError(
-                    f"{str(part.directory)!r} says otherwise about {table}, row {key_of(table, row)!r} than what was "
-                    "merged before it: the two were not painted or seen by the same model in the same way, so their "
-                    "rows must not mix; merge one of them alone, or make the other anew"
-                )
+                values = {"path": str(part.directory), "table": table, "row": key_of(table, row)}
+                raise UsageError(message("rows-contradict", **values))
 
 
 def _taken(store: RunStore, table: str, row: sqlite3.Row) -> bool:
@@ -102,10 +100,7 @@ def _take_file(store: RunStore, part: RunReader, image: StoredImage) -> None:
     source = part.image_path(image.image_id)
     data = part.blobs.read(image.image_id)
     if digest_of(data) != image.digest:
-        raise StoreError(
-            f"{str(source)!r} is not the file that was written (its digest differs); have it painted again by running "
-            f"the command of {str(part.directory)!r} once more after deleting it, then merge again"
-        )
+        raise StoreError(message("image-file-damaged", path=str(source), why=_DIFFERS))
     if present is not None or not _link(source, path):
         store.blobs.write(image.image_id, data)
 

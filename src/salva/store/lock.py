@@ -10,6 +10,7 @@ import os
 from pathlib import Path
 
 from salva.errors import LockedError
+from salva.messages import message
 from salva.store.blobs import store_error
 
 LOCK_FILE = ".lock"
@@ -29,10 +30,7 @@ class RunLock:
         except BlockingIOError:
             holder = os.read(self._handle, 32).decode("ascii", "replace").strip() or "unknown"
             os.close(self._handle)
-            raise LockedError(
-                f"{str(directory)!r} is being written by process {holder}; wait for it, stop it, "
-                "or choose another directory with --out"
-            ) from None
+            raise LockedError(message("run-locked", path=str(directory), holder=holder)) from None
         try:
             os.ftruncate(self._handle, 0)
             os.pwrite(self._handle, str(os.getpid()).encode(), 0)

@@ -28,10 +28,11 @@ from salva.core.typed_record import checked
 from salva.core.verdict import Observers, Outcome, Verdict, observers_text
 from salva.errors import StoreError
 from salva.files.import_copies import import_copies
+from salva.messages import message
 from salva.store.blobs import digest_of
 from salva.store.reading import DATABASE, VERDICT_ORDER, RunReader
-from salva.store.records import FIGURES, GATE, IN_VAIN, PACE, PASSED, STOPPED, UNTRIED, WARNED, WHOLE, StoredImage
-from salva.store.rows import Value, case_from_row, image_from_row, observers_to_text, select, to_text, verdict_from_row
+from salva.store.records import FIGURES, GATE, IN_VAIN, PACE, PASSED, STOPPED, UNTRIED, WARNED, WHOLE
+from salva.store.rows import Value, observers_to_text, select, verdict_from_row
 from salva.store.runfile import read_run_file
 from salva.store.sqlite import RunStore, open_run
 
@@ -84,18 +85,6 @@ def count_verdicts(store: RunReader, wanted: VerdictFilter) -> dict[VerdictGroup
 
 def _group(row: sqlite3.Row) -> VerdictGroup:
     return VerdictGroup(row["model"], row["check"], Outcome(row["outcome"]))
-
-
-def cases_by_id(store: RunReader, case_ids: Iterable[str]) -> dict[str, Case]:
-    """These cases, as far as they are stored, in the suite's order."""
-    rows = store.rows(select("cases", f"WHERE case_id IN {_LISTED} ORDER BY ordinal"), (to_text([*case_ids]),))
-    return {row["case_id"]: store.parsed("cases", row, case_from_row) for row in rows}
-
-
-def images_by_id(store: RunReader, image_ids: Iterable[str]) -> dict[str, StoredImage]:
-    """The rows of these images, as far as they are stored."""
-    rows = store.rows(select("images", f"WHERE image_id IN {_LISTED}"), (to_text([*image_ids]),))
-    return {row["image_id"]: store.parsed("images", row, image_from_row) for row in rows}
 
 
 def _where(wanted: VerdictFilter) -> tuple[str, tuple[Value, ...]]:
@@ -294,10 +283,8 @@ def _check_cases(store: RunReader, cases: Iterable[Case], verdicts: Iterable[Ver
     """Refuse verdicts on cases that are not stored: whoever reads them looks their cases up."""
     unknown = {verdict.case_id for verdict in verdicts} - {case.case_id for case in cases}
     if unknown:
-        raise StoreError(
-            f"{str(store.path)!r} has verdicts on {min(unknown)!r}, which is none of its cases: somebody edited it; "
-            "restore it from a copy, or start anew with another --out"
-        )
+        why = f"it has verdicts on {min(unknown)!r}, which is none of its cases"
+        raise StoreError(message("store-damaged", path=str(store.path), why=why))
 
 
 def _effort(pace: Json, run_file: RunFile | None) -> Effort | None:
@@ -348,7 +335,4 @@ def _figures(stored: Json) -> dict[str, tuple[SetFigure, ...]]:
     try:
         return {m: tuple(checked(SetFigure(**figure)) for figure in figures) for m, figures in by_model.items()}
     except (TypeError, ValueError) as error:
-        raise StoreError(
-            f"the note {FIGURES!r} is not what salva wrote ({error}); restore the run from a copy, or measure its "
-            "pictures again"
-        ) from error
+        raise StoreError(message("note-invalid", name=FIGURES, why=error)) from error

@@ -21,6 +21,7 @@ from salva.core.observation import Observation
 from salva.core.typed_record import checked
 from salva.core.verdict import Observers, Verdict
 from salva.errors import StoreError, UsageError
+from salva.messages import message
 from salva.store.blobs import Blobs
 from salva.store.connection import UNREADABLE, translated, write_copy
 from salva.store.images import IMAGES_AT, ImageStore, images_of
@@ -89,11 +90,8 @@ class RunReader:
         """Refuse another place for the images than the one they are in."""
         known = self.images_at()
         if address and address != known and (known or self.n_images()):
-            raise UsageError(
-                f"the pictures of {str(self.directory)!r} are {f'at {known}' if known else 'in its directory'}, and "
-                f"--images names {address}: one run keeps them in one place; leave it as it was, or choose another "
-                "directory with --out"
-            )
+            place = f"at {known}" if known else "in its directory"
+            raise UsageError(message("images-elsewhere", path=str(self.directory), place=place, address=address))
 
     def meta(self) -> dict[str, Json]:
         """The run's own notes: versions, stamps."""
@@ -109,10 +107,8 @@ class RunReader:
         """How whoever did some of the work is called."""
         if label := self._label(component_id):
             return label
-        raise StoreError(
-            f"{str(self.path)!r} holds work of the component {component_id!r}, which it does not name: somebody edited "
-            "it; restore it from a copy, or start anew with another --out"
-        )
+        why = f"it holds work of the component {component_id!r}, which it does not name"
+        raise StoreError(message("store-damaged", path=str(self.path), why=why))
 
     def n_cases(self) -> int:
         """How many cases are stored."""
@@ -139,7 +135,7 @@ class RunReader:
         """One case by its id."""
         row = self._row(select("cases", "WHERE case_id = ?"), case_id)
         if row is None:
-            raise UsageError(f"no case {case_id!r} in {str(self.directory)!r}")
+            raise UsageError(message("case-missing", case=case_id, path=str(self.directory)))
         return self.parsed("cases", row, case_from_row)
 
     def verdicts(self) -> Iterator[Verdict]:
@@ -155,13 +151,13 @@ class RunReader:
         """An image by its id."""
         image = self.find_image(image_id)
         if image is None:
-            raise StoreError(f"no image {image_id!r} in {str(self.path)!r}; `salva verify` lists what is missing")
+            raise StoreError(message("store-damaged", path=str(self.path), why=f"it has no image {image_id!r}"))
         return ImageRef(image_id=image.image_id, width=image.width, height=image.height)
 
     def image_path(self, image_id: str) -> Path:
         """The file of an image; UsageError where it is no file of this machine."""
         if not isinstance(self.blobs, Blobs):
-            raise UsageError(f"{self.blobs.place_of(image_id)} is no file of this machine; read its bytes instead")
+            raise UsageError(message("image-remote", place=self.blobs.place_of(image_id)))
         return self.blobs.path_of(image_id)
 
     def find_image(self, image_id: str) -> StoredImage | None:
@@ -282,10 +278,9 @@ class RunReader:
             made = make(row)
             return checked(made) if is_dataclass(made) else made
         except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError, OverflowError) as error:
-            raise StoreError(
-                f"{str(self.path)!r}, table {table}, row {key_of(table, row)!r} is not what salva wrote "
-                f"({type(error).__name__}: {error}); restore the file from a copy, or start anew with another --out"
-            ) from error
+            why = f"{type(error).__name__}: {error}"
+            values = {"path": str(self.path), "table": table, "row": key_of(table, row)}
+            raise StoreError(message("row-invalid", **values, why=why)) from error
 
     def row_like(self, table: str, row: sqlite3.Row) -> sqlite3.Row | None:
         """The row here that has the key of a row of another run."""

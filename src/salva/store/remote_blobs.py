@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from salva.core.blame import translating
 from salva.core.secrets import redact
 from salva.errors import BackendError, MissingExtraError, SalvaError, StoreError, UsageError
+from salva.messages import message
 from salva.store.blobs import check_image_id
 
 _FLAT = {"s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl", "oss", "oci", "memory"}
@@ -45,9 +46,10 @@ class RemoteBlobs:
         except ImportError as error:
             if protocol in ("s3", "s3a"):
                 raise MissingExtraError(f"--images {protocol}://...", "storage") from error
-            raise UsageError(f"--images {address}: {error}") from error
+            raise UsageError(message("option-invalid", name="--images", value=address, wanted=error)) from error
         except ValueError as error:
-            raise UsageError(f"--images {address}: {redact(str(error))}") from error
+            wanted = redact(str(error))
+            raise UsageError(message("option-invalid", name="--images", value=address, wanted=wanted)) from error
         self._is_flat = protocol in _FLAT
 
     def place_of(self, image_id: str) -> str:
@@ -130,7 +132,7 @@ class RemoteBlobs:
             advice = f"the storage does not answer; see that it is up and can be reached; {_AGAIN}"
         else:
             advice = _AGAIN
-        return f"cannot use {where!r} ({said}): {advice}"
+        return message("disk-error", path=where, why=said, advice=advice)
 
 
 def _name_of(image_id: str, owner: str) -> str:

@@ -20,6 +20,7 @@ from salva.core.fingerprint import Json
 from salva.core.secrets import redacted
 from salva.core.verdict import Verdict
 from salva.errors import PluginError, StoreError, UsageError
+from salva.messages import message
 from salva.store.blobs import store_error
 from salva.store.connection import (
     check_columns,
@@ -58,7 +59,7 @@ def open_run(directory: Path, mode: Literal["read", "write"] = "read", *, images
         return _open_for_writing(directory, images_at)
     path = directory / DATABASE
     if not path.is_file():
-        raise UsageError(f"{str(directory)!r} is no run: it has no {DATABASE}; give the directory `salva run` printed")
+        raise UsageError(message("run-missing", path=str(directory), file=DATABASE))
     connection = connect_for_reading(path)
     try:
         check_format(connection, path)
@@ -73,10 +74,8 @@ def _open_for_writing(directory: Path, images_at: str = "") -> RunStore:
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except FileNotFoundError as error:
-        raise StoreError(
-            f"cannot make the directory {str(directory)!r} ({error.strerror}): nothing can be made there; "
-            "choose another one with --out"
-        ) from error
+        advice = "nothing can be made there, so choose another directory with --out"
+        raise StoreError(message("disk-error", path=str(directory), why=error.strerror, advice=advice)) from error
     except OSError as error:
         raise store_error(directory, error) from error
     with ExitStack() as undo:  # whatever keeps the store from opening, the lock is given back
@@ -123,7 +122,7 @@ class RunStore(RunReader):
     def put_case(self, ordinal: int, case: Case) -> None:
         """Store a case at its place in the suite's order."""
         if self._put("cases", case_to_row(ordinal, case), "IGNORE") == 0:
-            raise PluginError(f"the suite {case.suite!r} gives two cases the id {case.case_id!r}; ids must differ")
+            raise PluginError(message("case-twice", suite=case.suite, case=case.case_id))
 
     def clear_cases(self) -> None:
         """Forget every case."""
