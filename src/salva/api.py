@@ -25,6 +25,7 @@ from salva.core.secrets import redact
 from salva.core.verdict import Outcome
 from salva.engine.progress import make_progress
 from salva.errors import MissingRoleError, SalvaError, UsageError
+from salva.messages import message
 from salva.notebook.frames import case_frame, image_frame, run_frame, verdict_frame
 from salva.notebook.keywords import RunFlags, Setting, read_flags, read_out, read_settings, read_suite
 from salva.notebook.models import Version, is_function, read_models
@@ -137,10 +138,7 @@ def run_suite(
         directory = place or RUNS / spec.directory_name()
         if models.one_off:
             if read_run_file(directory) is not None:
-                raise UsageError(
-                    f"{str(directory)!r} holds a run, and it cannot go on: {models.note}. Give the version= it was "
-                    "made with, or another out="
-                )
+                raise UsageError(message("version-needed", path=str(directory), why=models.note))
             spec = replace(spec, notes=(models.note, *spec.notes))
         try:
             summary = execute(spec, directory, shown, executor=workplace, images_at=images_at)
@@ -156,7 +154,10 @@ def run_suite(
             for line in seed_notes(directory, functions):
                 shown.note(line)
     if n_failed := summary.outcomes.get("ERROR", 0):
-        shown.note(f"{counted(n_failed, 'verdicts')} ERROR and part of no rate: {_first_cause(directory)}")
+        verdicts = counted(n_failed, "verdicts")
+        shown.note(
+            message("verdicts-failed", model=suite, verdicts=verdicts, check="its checks", why=_first_cause(directory))
+        )
     return Run(directory)
 
 

@@ -20,6 +20,7 @@ from salva.api import Run, plan_run, run_suite
 from salva.core.blame import described
 from salva.core.legible import legible
 from salva.errors import MissingExtraError, MissingRoleError, UsageError
+from salva.messages import message
 from salva.notebook.keywords import RunFlags, Setting
 from salva.notebook.logged import Logged, logged
 
@@ -66,10 +67,17 @@ class Watch:
     ) -> None:
         """Runs lie in a new folder of `out`; pictures: how many counterexamples are logged each time."""
         if not isinstance(every, int) or isinstance(every, bool) or every < 1:
-            raise UsageError(f"every= is {every!r}; give after how many steps to look again, 1 or more")
+            raise UsageError(
+                message(
+                    "watch-invalid", problem=f"every= is {every!r}; give after how many steps to look again, 1 or more"
+                )
+            )
         if (log_dir is None) == (writer is None):
             raise UsageError(
-                "give log_dir=, a folder for TensorBoard, or writer=, a SummaryWriter you have; one of them"
+                message(
+                    "watch-invalid",
+                    problem="give log_dir=, a folder for TensorBoard, or writer=, a SummaryWriter; one of them",
+                )
             )
         _refuse_early(suite, name, settings, flags)
         self._writer = writer if writer is not None else _own_writer(Path(cast("str | Path", log_dir)))
@@ -96,7 +104,12 @@ class Watch:
         try:
             if step in self._looked_at:
                 # Its run is finished and would be shown again, whatever the weights are by now.
-                raise UsageError("it was looked at before in this training; give a step that counts on over all epochs")
+                raise UsageError(
+                    message(
+                        "watch-invalid",
+                        problem="it was looked at before in this training; give a step that counts on over all epochs",
+                    )
+                )
             with _undisturbed(model):
                 run = run_suite(
                     self._suite,

@@ -20,6 +20,7 @@ from salva.core.verdict import Outcome
 from salva.engine.executors.kept import KeptExecutor
 from salva.engine.progress import SilentProgress
 from salva.errors import LockedError, UsageError
+from salva.messages import message
 from salva.report.pair_lines import lines_of, one_line
 from salva.results.headline import leading_verdicts
 from salva.runs.pipeline import execute
@@ -73,7 +74,14 @@ class SceneTests:
         """
         wanted = repeats if at_least is None else at_least
         if not 1 <= wanted <= repeats:
-            raise UsageError(f"at_least is {wanted}; it must be from 1 to the number of repeats, which is {repeats}")
+            raise UsageError(
+                message(
+                    "option-invalid",
+                    name="at_least",
+                    value=wanted,
+                    wanted=f"from 1 to {repeats}, the number of repeats",
+                )
+            )
         own = {"suite.scene": scene, "suite.law": law, "suite.prompt": prompt}
         spec = make_plan(
             RunSpec.of(

@@ -111,7 +111,7 @@ def keyword_seed(prompt: str, *, seed: int) -> object:
         ({5: paint}, "", None, "keys are the models' names"),
         ([paint, "pocket"], "b", None, "there are 2 models"),
         ([paint, paint], "", None, "two models are called 'paint'"),
-        ("pocket", "", 3, "brings its own version"),
+        ("pocket", "", 3, "version-invalid"),
         (paint, "", "", "version= is ''"),
         (paint, "", True, "version= is True"),
         (paint, "", 1.5, "version= is 1.5"),

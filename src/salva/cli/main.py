@@ -172,7 +172,7 @@ def run_command() -> None:
     """Run the command line; ends with SystemExit unless salva itself is at fault."""
     try:
         with CtrlC() as ctrl_c, ctrl_c.at_once():
-            sys.exit(salva.main(standalone_mode=False))
+            sys.exit(salva.main(standalone_mode=False, prog_name="salva"))
     except SalvaError as error:
         _fail(str(error))
     except click.exceptions.Abort:

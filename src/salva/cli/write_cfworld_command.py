@@ -14,6 +14,7 @@ from salva.cli import flags
 from salva.cli import help as pages
 from salva.core.counted import counted
 from salva.errors import UnusableError, UsageError
+from salva.messages import message
 
 if TYPE_CHECKING:
     from salva.core.authored import Author, Authored
@@ -56,7 +57,7 @@ def command(
     author = author_of(load("suite", SUITE))
     assert author is not None
     if only_valid and not reviews:
-        raise UsageError("--only-valid needs what reviewers filled in: --review SHEET.csv")
+        raise UsageError(message("flag-needed", flag="--review SHEET.csv", why="--only-valid goes by it"))
     kept, removed = _write(author, principles, output, writer, base_url, no_progress)
     if reviews:
         kept = _reviewed(kept, reviews, output, only_valid)
@@ -89,11 +90,7 @@ def _write(
     kept = {author.name_of(row): author.write(row, None) for row in there}
     missing = {name: row for name, row in wanted.items() if name not in kept}
     if missing and not writer and all(author.write(row, None).needs_writer for row in missing.values()):
-        raise UsageError(
-            f"{str(principles)!r} holds {len(missing)} principle{'s' * (len(missing) > 1)} without prompts and "
-            "points, from which templates could make questions; name a text model that writes them: --writer "
-            "openai/MODEL"
-        )
+        raise UsageError(message("writer-needed", path=str(principles), n=len(missing)))
     model = flags.text_model(writer, base_url, output) if writer and missing else None
     removed: list[Authored] = []
     with Progress(disable=no_progress, transient=True) as bar:
@@ -107,10 +104,7 @@ def _write(
             _save(list(kept.values()), removed, output)
             bar.advance(task)
             if len(removed) == _PATIENCE and len(kept) == len(there) and all(entry.is_unread for entry in removed):
-                raise UnusableError(
-                    f"{writer} was asked for {_PATIENCE} groups and none of its replies could be read; name another "
-                    "--writer, or give groups with prompts and points, whose questions templates make"
-                )
+                raise UnusableError(message("writer-unreadable", n=_PATIENCE, writer=writer))
     n_there = len(there)
     before = f"; {n_there} of them were there already" if n_there else ""
     click.echo(f"{counted(len(kept), 'groups')} in {output}{before}")

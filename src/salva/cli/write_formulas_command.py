@@ -84,7 +84,7 @@ def _write(job: _Job, source: str, output: Path, writer: str, base_url: str, no_
     from salva.files.outfiles import write_text
 
     if output.exists() and output.resolve() == Path(source).expanduser().resolve():
-        raise UsageError(f"-o is FILE itself, {source!r}, which stays as it is; name another")
+        raise UsageError(message("output-is-input", path=source))
     rows = read_prompt_rows(source)
     wanted = job.missing(rows)
     before = read_prompt_rows(str(output)) if output.exists() else []

@@ -62,7 +62,7 @@ def command(
     \b
     salva write semvar -o new.jsonl -n 200
     salva write semvar new.jsonl --sheet ann.csv
-    salva write semvar new.jsonl --review ann.csv --review bob.csv -o reviewed.jsonl
+    salva write semvar new.jsonl --review ann.csv --review bob.csv -o done.jsonl
     salva write semvar --hard RUN --hard RUN -o hard.jsonl
 
     A triple that fails a check goes to a second file with the reason. Replies of text models are kept in a third, so

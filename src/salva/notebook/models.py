@@ -17,6 +17,7 @@ from typing import Any
 from salva.core.handed import FUNCTION, PIPELINE, Batched
 from salva.core.run_spec import ROLES, split_name
 from salva.errors import UsageError, unknown_name
+from salva.messages import message
 from salva.notebook.keywords import a_kind
 
 Version = str | int | Mapping[str, str | int] | None
@@ -56,7 +57,12 @@ def read_models(model: object, name: str, version: Version) -> Models:
     """What was given, checked."""
     listed = list(_each(model, name))
     if not listed and model != ():
-        raise UsageError(f"model= is {model!r}, which holds none; give {_WANTED}, or leave it out for the default one")
+        raise UsageError(
+            message(
+                "model-invalid",
+                problem=f"model= is {model!r}, which holds none; give {_WANTED}, or leave it out for the default one",
+            )
+        )
     texts: list[str] = []
     things: dict[str, object] = {}
     for called, painter in listed:
@@ -67,10 +73,18 @@ def read_models(model: object, name: str, version: Version) -> Models:
         called = called or _own_name(painter)
         texts.append(f"{called}={kind}/{called}")
         if not split_name(texts[-1])[0]:
-            raise UsageError(f"a model cannot be called {called!r}; give letters, digits, dots, dashes and underscores")
+            raise UsageError(
+                message(
+                    "model-invalid",
+                    problem=f"a model cannot be called {called!r}; give letters, digits, dots, dashes and underscores",
+                )
+            )
         if called in things:
             raise UsageError(
-                f"two models are called {called!r}; give them names: model={{'first': ..., 'second': ...}}"
+                message(
+                    "model-invalid",
+                    problem=f"two models are called {called!r}; give them names: model={{'first': ..., 'second': ...}}",
+                )
             )
         things[called] = painter
     versions = _versions(version, things)
@@ -82,13 +96,23 @@ def read_models(model: object, name: str, version: Version) -> Models:
 def _each(model: object, name: str) -> Iterator[tuple[str, object]]:
     """Every model with the name it is given, empty for none."""
     if not isinstance(name, str):
-        raise UsageError(f"name= is {name!r}; it must be a text")
+        raise UsageError(message("model-invalid", problem=f"name= is {name!r}; it must be a text"))
     if isinstance(model, Mapping):
         if name:
-            raise UsageError(f"name= is {name!r}, and model= names its models itself; leave one of them out")
+            raise UsageError(
+                message(
+                    "model-invalid",
+                    problem=f"name= is {name!r}, and model= names its models itself; leave one of them out",
+                )
+            )
         for called, painter in model.items():
             if not isinstance(called, str) or not called:
-                raise UsageError(f"model= is a mapping with the key {called!r}; its keys are the models' names")
+                raise UsageError(
+                    message(
+                        "model-invalid",
+                        problem=f"model= is a mapping with the key {called!r}; its keys are the models' names",
+                    )
+                )
             yield called, painter
     elif isinstance(model, str) or _is_thing(model):
         yield name, model
@@ -96,11 +120,16 @@ def _each(model: object, name: str) -> Iterator[tuple[str, object]]:
         several = list(model)
         if name and len(several) != 1:
             raise UsageError(
-                f"name= is {name!r}, and there are {len(several)} models; name them with model={{NAME: ...}}"
+                message(
+                    "model-invalid",
+                    problem=f"name= is {name!r}, and there are {len(several)} models; name them: model={{NAME: ...}}",
+                )
             )
         yield from ((name, painter) for painter in several)
     else:
-        raise UsageError(f"model= is {a_kind(model)}; give {_WANTED}, or several of these")
+        raise UsageError(
+            message("model-invalid", problem=f"model= is {a_kind(model)}; give {_WANTED}, or several of these")
+        )
 
 
 def is_function(one: object) -> bool:
@@ -116,19 +145,25 @@ def _kind(one: object) -> str:
     """The generator that plays it; refuses what cannot be one."""
     if isinstance(one, type):
         raise UsageError(
-            f"model= is the class {one.__name__}; give {_WANTED}. A class with `render` is a plugin: its package "
-            "registers it, or --plugin FILE:CLASS names it"
+            message(
+                "model-invalid",
+                problem=f"model= is the class {one.__name__}; give {_WANTED}. A class with `render` is a plugin: its "
+                "package registers it, or --plugin FILE:CLASS names it",
+            )
         )
     if _is_a(one, "diffusers", "DiffusionPipeline"):
         return PIPELINE
     if _is_a(one, "torch", "Module"):
         # It can be called, and takes numbers: whatever it is given, it paints nothing of a prompt.
         raise UsageError(
-            f"a model is {a_kind(one)}, a part of torch that makes no picture of a text by itself; give the pipeline "
-            "it belongs to (pipe, not pipe.unet), or a function (prompt, seed) -> picture that calls it"
+            message(
+                "model-invalid",
+                problem=f"a model is {a_kind(one)}, a part of torch that makes no image of a text; give the "
+                "pipeline it belongs to (pipe, not pipe.unet), or a function (prompt, seed) -> picture that calls it",
+            )
         )
     if not _is_thing(one):
-        raise UsageError(f"a model is {a_kind(one)}; give {_WANTED}")
+        raise UsageError(message("model-invalid", problem=f"a model is {a_kind(one)}; give {_WANTED}"))
     function, given = (one.call, ([], [])) if isinstance(one, Batched) else (one, ("", 0))
     wanted = "(prompts, seeds)" if isinstance(one, Batched) else "(prompt, seed)"
     try:
@@ -138,7 +173,9 @@ def _kind(one: object) -> str:
     try:
         signature.bind(*given)
     except TypeError as error:
-        raise UsageError(f"{_own_name(one)}{signature} cannot be called as {wanted}: {error}") from None
+        raise UsageError(
+            message("model-invalid", problem=f"{_own_name(one)}{signature} cannot be called as {wanted}: {error}")
+        ) from None
     return FUNCTION
 
 
@@ -164,11 +201,11 @@ def _versions(version: Version, things: Mapping[str, object]) -> dict[str, str]:
     if version is None:
         return {}
     if not things:
-        raise UsageError(f"version= is {version!r}, and model= names what brings its own version; leave version= out")
+        raise UsageError(message("version-invalid", version=version, why="model= has a version of its own"))
     given = version if isinstance(version, Mapping) else dict.fromkeys(things, version)
     for called, said in given.items():
         if called not in things:
             raise unknown_name("model that is handed over", str(called), things)
         if not isinstance(said, str | int) or isinstance(said, bool) or said == "":
-            raise UsageError(f"version= is {said!r}; give a text or a whole number that changes when {called} does")
+            raise UsageError(message("version-invalid", version=said, why="give a text or a whole number"))
     return {called: str(said) for called, said in given.items()}
