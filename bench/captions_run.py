@@ -91,7 +91,7 @@ def main() -> None:
         run, seconds = painted(Path(folder), n_images)
         records = read_records(run.directory)
         with open_run(run.directory) as store:
-            n_pictures, n_observations = sum(1 for _ in store.renders()), sum(1 for _ in store.needs())
+            n_pictures, n_observations = sum(1 for _ in store.renders()), sum(1 for _ in store.observations())
     n_cases = Counter(case.category for case in records.cases)
     own = {(case.case_id, case.check): case.category for case in records.cases}
     verdicts = [v for v in records.verdicts if (v.case_id, v.check) in own]

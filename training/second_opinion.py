@@ -74,7 +74,7 @@ def opinions(directory: Path, opinion: SecondOpinion) -> dict[tuple[str, str], t
     run = salva.open_run(directory)
     cases = {case.case_id: case for case in run.case_list}
     said = {}
-    for row in run.verdicts[run.verdicts["relation"] == "truth"].to_dict("records"):
+    for row in run.verdicts[run.verdicts["check"] == "truth"].to_dict("records"):
         case = cases[row["case_id"]]
         if case.labels.get("modifier") not in ("and", "or"):
             continue

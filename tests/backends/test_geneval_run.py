@@ -59,7 +59,7 @@ def test_boxes_masks_and_colours_of_real_networks(tmp_path: Path, monkeypatch: p
     told: dict[str, Any] = json.loads(salva("report", str(run), "--format", "json").stdout)
     assert told["outcomes"]["ERROR"] == told["outcomes"]["UNDECIDED"] == 0
     with open_run(run) as store:
-        parts = [look.query for _, look in store.needs() if look.query.role == "embedder"]
+        parts = [look.query for _, look in store.observations() if look.query.role == "embedder"]
     assert parts, "the tiny detector is sure of some coloured things"
     assert all(query.mask and query.box and query.side == 224 for query in parts)
     assert all(len(query.choices) == 10 for query in parts)
@@ -67,4 +67,4 @@ def test_boxes_masks_and_colours_of_real_networks(tmp_path: Path, monkeypatch: p
     again = salva(*command)
     assert again.returncode == done.returncode
     with open_run(run) as store:
-        assert [look.query for _, look in store.needs() if look.query.role == "embedder"] == parts
+        assert [look.query for _, look in store.observations() if look.query.role == "embedder"] == parts

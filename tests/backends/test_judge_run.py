@@ -89,7 +89,7 @@ def test_replies_nobody_can_read_are_kept_and_decide_nothing(server: Server, sal
     assert report["outcomes"]["UNDECIDED"] == 2
     assert report["failure_rate"] is None
     with open_run(out) as store:
-        answers = [look.observation for _, look in store.needs() if isinstance(look.observation, Answer)]
+        answers = [look.observation for _, look in store.observations() if isinstance(look.observation, Answer)]
     assert {answer.reply for answer in answers} == {"a solid 50 out of 50!"}
     assert not any(answer.scores for answer in answers)
 
@@ -139,5 +139,5 @@ def test_another_snapshot_inside_a_run_stops_it(
     assert "must not mix" not in on.stderr
     assert on.returncode in (0, 3), on.stderr
     with open_run(tmp_path / "run") as store:
-        answers = [look.observation for _, look in store.needs() if isinstance(look.observation, Answer)]
+        answers = [look.observation for _, look in store.observations() if isinstance(look.observation, Answer)]
     assert {"judge-a", "judge-b"} == {answer.snapshot for answer in answers}

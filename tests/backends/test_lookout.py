@@ -128,7 +128,7 @@ def test_a_lookout_that_fails_costs_no_verdict_and_is_told(tmp_path: Path, monke
     assert asked_of(failed)
     assert verdicts(failed) == verdicts(unread), "nothing that was paid for is lost"
     with open_run(failed) as store:
-        looks = [look for _, look in store.needs() if look.query.role == "injection_reader"]
+        looks = [look for _, look in store.observations() if look.query.role == "injection_reader"]
     assert {look.status for look in looks} == {Status.ERROR}
     assert "rapidocr could not read a" in looks[0].error
     told = f"{len(looks)} could not be read: whether some tells the judge what to say is not known of these"

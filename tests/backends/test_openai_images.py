@@ -470,7 +470,7 @@ def test_from_the_command_line(tmp_path: Path) -> None:
         ]
         first = subprocess.run(command, capture_output=True, text=True)
         assert (first.returncode, len(server.asked)) == (3, 5), first.stderr
-        assert "stopped at --max-images 5" in first.stderr
+        assert "Stopped at --max-images 5" in first.stderr
         assert "cost:          0.0500 USD" in first.stdout
         command.remove("--max-images")
         command.remove("5")

@@ -68,7 +68,7 @@ def outcomes(salva: Command, run: Path) -> dict[str, tuple[str, str]]:
     assert salva("export", str(run), "--as", "csv", "-o", str(table)).returncode == 0
     with table.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    return {f"{row['case_id']} {row['check']}": (row["outcome"], row["errors"]) for row in rows}
+    return {f"{row['case_id']} {row['check']}": (row["outcome"], row["failure_types"]) for row in rows}
 
 
 def test_a_judge_that_reads_gives_the_verdicts_of_the_reader_it_reads_with(
@@ -108,7 +108,7 @@ def test_a_limit_of_costs_counts_what_a_reader_costs(literate: Server, salva: Co
     prices = ("--set", "reader.usd_per_million_input=100", "--set", "reader.usd_per_million_output=100")
     # One at a time: what is under way when the limit is reached is finished and paid for.
     done = salva(*run, *prices, "--set", "reader.max_at_once=1")
-    assert "stopped at --max-cost 0.5" in done.stderr
+    assert "Stopped at --max-cost 0.5" in done.stderr
     assert len(literate.asked) < 16, "sixteen pictures would have cost 1.6 and more"
 
 

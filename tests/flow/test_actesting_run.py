@@ -138,7 +138,7 @@ def test_a_detector_can_see_pictures_in_the_published_size(tmp_path: Path) -> No
     execute(watched, tmp_path, SilentProgress())
     assert Watching.sides == {(512, 512)}
     with open_run(tmp_path) as store:
-        assert {look.query.side for _, look in store.needs()} == {512}
+        assert {look.query.side for _, look in store.observations()} == {512}
         assert all(image.width == 256 for image in store.images()), "what is stored stays as it was painted"
 
 

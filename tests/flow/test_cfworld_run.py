@@ -89,7 +89,7 @@ def test_the_published_rule_scores_what_is_missing_zero(tmp_path: Path, monkeypa
         return [broken if r.prompt.role == "l3" else paint(self, [r])[0] for r in requests]
 
     monkeypatch.setattr(Painter, "render", no_deduction)
-    summary = run(tmp_path / "run", relation__missing="zero", relation__mean="questions")
+    summary = run(tmp_path / "run", check__missing="zero", check__mean="questions")
     assert numbers(summary)["rrr"] == 0.0
 
 

@@ -209,7 +209,7 @@ def test_equal_pictures_are_stored_and_looked_at_once(tmp_path: Path) -> None:
 
     run(tmp_path, n=10, suite=bound("suite", OneWord, "fake", n=10), models=(bound("model", Constant, "fake"),))
     with open_run(tmp_path) as store:
-        assert (store.n_images(), len(list(store.renders())), len(list(store.needs()))) == (1, 20, 1)
+        assert (store.n_images(), len(list(store.renders())), len(list(store.observations()))) == (1, 20, 1)
     assert CALLS["detect"] == 1
     assert verify(tmp_path, SilentProgress()).is_sound
 
@@ -342,6 +342,6 @@ def test_what_nobody_could_read_is_asked_again_alone_and_only_on_request(
     again = execute(fake_spec(n=12, **changes), tmp_path / "run", SilentProgress(), retry_unreadable=True)
     assert again.n_unreadable == 0
     with open_run(tmp_path / "run") as store:
-        n_observations = sum(1 for _, look in store.needs() if look.query.role == "judge")
+        n_observations = sum(1 for _, look in store.observations() if look.query.role == "judge")
     assert first.n_unreadable <= CALLS["judge"] < n_observations
     assert CALLS["render"] == 0

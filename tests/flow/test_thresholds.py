@@ -89,7 +89,7 @@ def test_judging_again_with_too_little_decided_is_no_success(tmp_path: Path, mon
 def test_the_page_shows_the_boxes_that_count(no_models: Path) -> None:
     assert salva("rejudge", "run", "--set", "check.threshold=0.9999", "--no-progress").exit_code == 3
     with open_run(no_models) as store:
-        kept = [look.observation for _, look in store.needs() if isinstance(look.observation, Detections)]
+        kept = [look.observation for _, look in store.observations() if isinstance(look.observation, Detections)]
     assert sum(len(seen.boxes) for seen in kept) > 0
     assert salva("export", "run", "--as", "counterexamples", "-o", "shown").exit_code == 0
     assert '"boxes": [{' not in (no_models.parent / "shown" / "index.jsonl").read_text()
@@ -100,7 +100,7 @@ def test_every_look_says_from_which_score_it_keeps_boxes(made: Path) -> None:
         floors = connection.execute("SELECT DISTINCT json_extract(observation, '$.floor') FROM observations").fetchall()
     assert floors == [(0.05,)]
     with open_run(made) as store:
-        seen = next(look.observation for _, look in store.needs())
+        seen = next(look.observation for _, look in store.observations())
     assert isinstance(seen, Detections)
     assert (seen.floor, seen.threshold) == (0.05, 0.4)
 
@@ -122,7 +122,9 @@ def test_a_lower_floor_looks_again_and_stands_beside(made: Path) -> None:
     assert done.exit_code in (0, 3), told(done)
     assert "pocket(floor=0.02)" in done.output
     with open_run(made) as store:
-        assert {look.observation.floor for _, look in store.needs() if isinstance(look.observation, Detections)} == {
+        assert {
+            look.observation.floor for _, look in store.observations() if isinstance(look.observation, Detections)
+        } == {
             0.02,
             0.05,
         }

@@ -268,7 +268,7 @@ def test_killed_between_two_questions_the_first_is_kept(tmp_path: Path) -> None:
 def _n_observations(directory: Path) -> int:
     try:
         with open_run(directory) as store:
-            return len(list(store.needs()))
+            return len(list(store.observations()))
     except SalvaError:
         return 0
 
@@ -378,7 +378,7 @@ def test_its_pictures_and_looks_enter_no_figure(tmp_path: Path) -> None:
         shown = {image_id for verdict in store.verdicts() for image_id in verdict.images.values()}
         painted = {render.image_id for _, render in store.renders()}
         assert {image.image_id for image in store.images()} == shown == painted
-        assert len(list(store.needs())) == len(shown) + 2
+        assert len(list(store.observations())) == len(shown) + 2
     report = verify(tmp_path / "on", SilentProgress())
     assert report.is_sound
     assert not report.orphans

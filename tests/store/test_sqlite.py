@@ -108,7 +108,7 @@ def test_looks_come_back_with_their_component_label(tmp_path: Path, observation:
         store.put_component(component)
         store.put_observation(stored)
     with open_run(tmp_path) as store:
-        assert dict(store.needs()) == {stored.key(): stored}
+        assert dict(store.observations()) == {stored.key(): stored}
         assert store.observation_outcome(stored.key()) == (stored.status, stored.observation, stored.error)
         assert store.observation_outcome("other") is None
         assert store.observations_of(stored.image_id) == ([stored] if observation else [])
@@ -127,7 +127,7 @@ def test_what_a_look_saw_is_checked_once(tmp_path: Path, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(typed_record, "checked", counting)
     with open_run(tmp_path) as store:
-        assert len(list(store.needs())) == 1
+        assert len(list(store.observations())) == 1
         assert n_checked["Detection"] == 1
         assert store.observation_outcome(look(seen).key()) == (Status.DONE, seen, "")
     assert n_checked["Detection"] == 2
@@ -307,7 +307,7 @@ def test_a_store_that_cannot_be_read_is_refused_with_the_reason(
 )
 def test_an_edited_row_is_named(tmp_path: Path, statement: str, row: str) -> None:
     with open_run(broken_by(tmp_path, statement)) as store, pytest.raises(StoreError, match=row):
-        list(store.cases()), list(store.verdicts()), list(store.needs())
+        list(store.cases()), list(store.verdicts()), list(store.observations())
 
 
 def test_an_outcome_that_nobody_knows_is_named_when_verdicts_are_counted(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from salva.core.run_file import new_run_file, RunFile
 from salva.core.plan import Binding, Plan
 from salva.errors import UsageError
 from salva.messages import message
-from salva.registry import rebind
+from salva.registry import injection_reader, rebind
 from salva.store.blobs import IMAGES
 from salva.store.lock import LOCK_FILE
 from salva.store.reading import DATABASE
@@ -94,7 +94,8 @@ def _with_recorded(plan: Plan, made: RunSpec) -> Plan:
         key = binding.role, binding.label
         return _with_options(binding, before[key], now[key]) if key in before else binding
 
-    return dataclasses.replace(plan.with_each(keep), checks=tuple(map(keep, plan.checks)))
+    reads = (plan.injection_reader or injection_reader()) if made.injection_reader else None
+    return dataclasses.replace(plan.with_each(keep), checks=tuple(map(keep, plan.checks)), injection_reader=reads)
 
 
 def _with_options(binding: Binding, before: ComponentSpec, now: ComponentSpec) -> Binding:

@@ -189,7 +189,7 @@ def _verify_renders(store: RunStore) -> Iterator[str]:
 
 def _verify_observations(store: RunStore) -> Iterator[str]:
     components = {component.component_id for component in store.components()}
-    for key, look in store.needs():
+    for key, look in store.observations():
         if look.key() != key:
             yield f"look {key}: its inputs have the key {look.key()}"
         elif look.component_id not in components:

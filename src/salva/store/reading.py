@@ -200,7 +200,7 @@ class RunReader:
         image = None if width is None else ImageRef(image_id=image_id, width=width, height=height)
         return self.parsed("renders", row, lambda _: Status(status)), image, error
 
-    def needs(self) -> Iterator[tuple[str, StoredObservation]]:
+    def observations(self) -> Iterator[tuple[str, StoredObservation]]:
         """Every look row with its key."""
         for row in self.rows(select("observations")):
             yield row["observation_key"], self._look(row)
