@@ -51,7 +51,7 @@ BUILT_IN: dict[str, dict[str, BuiltIn]] = {
         "metalogic": _one(
             "suites.metalogic.suite:MetaLogic", "Logically equivalent prompts: 20 categories and counts."
         ),
-        "scene": _one("suites.scene.suite:Scene", "One scene of your own, reworded by a law of logic."),
+        "scene": _one("suites.scene.suite:SceneSuite", "One scene of your own, reworded by a law of logic."),
         "prompts": _one("suites.prompts.suite:Prompts", "Your own prompts, from a file."),
         "semvar": _one("suites.semvar.suite:SemVar", "Sentences whose words are permuted, with and without effect."),
         "tifa-lite": _one("suites.faithfulness.suite:Faithfulness", "Another name of faithfulness."),

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from salva.checks.scenes import Seen
+from salva.checks.scenes import ImageScene
 from salva.core.protocols import Conclusion
 from salva.core.scene import Scene
 from salva.core.verdict import CERTAINTY, Outcome
@@ -19,7 +19,7 @@ MOST_TOGETHER = 6
 """So many of the weakest things, of an image or of two that are compared, are left out in every combination; any
 further one alone, and with all that are weaker. With more, the combinations would take longer than the images."""
 
-Images = tuple[Seen, ...]
+Images = tuple[ImageScene, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,7 @@ class Hanging:
     """The highest of their scores; no combination that changes the verdict has a lower one."""
     outcome: Outcome
     """What it would be."""
-    things: tuple[tuple[Seen, int], ...]
+    things: tuple[tuple[ImageScene, int], ...]
     """Images with the place of the thing in each."""
 
     def words(self) -> str:
@@ -117,7 +117,7 @@ def _combinations(k: int) -> list[tuple[int, ...]]:
 
 
 def _without(seen: Images, out: Sequence[tuple[int, int]]) -> Images:
-    def less(which: int, image: Seen) -> Seen:
+    def less(which: int, image: ImageScene) -> ImageScene:
         gone = {i for other, i in out if other == which}
         if not gone:
             return image

@@ -14,9 +14,9 @@ from typing import ClassVar
 from salva.checks.doubt import doubted, hangs_on
 from salva.checks.scenes import (
     MISPOSITION,
+    ImageScene,
     Mentioned,
     SceneOptions,
-    Seen,
     failure_of,
     looks_at,
     mentioned,
@@ -140,7 +140,7 @@ class SameScene:
             return Conclusion(outcome=Outcome.UNDECIDED, reason=seen)
         what = mentioned(case)
 
-        def decide(images: tuple[Seen, ...]) -> Outcome:
+        def decide(images: tuple[ImageScene, ...]) -> Outcome:
             return self._compare(images, what).outcome
 
         labels = None if self._is_all(what) else what.entities
@@ -151,7 +151,7 @@ class SameScene:
         """Whether every label is compared: where that is asked for, and where no formula says what to look at."""
         return self._options.scope == "all" or None in what.formulas
 
-    def _compare(self, seen: tuple[Seen, ...], what: Mentioned) -> _SceneComparison:
+    def _compare(self, seen: tuple[ImageScene, ...], what: Mentioned) -> _SceneComparison:
         """What differs between the two images, without saying who is to blame."""
         a, b = seen
         is_all, counts = self._is_all(what), self._options.counts
@@ -171,7 +171,7 @@ class SameScene:
             is_empty=not any(what.formulas) and not any(image.scene.things or image.text for image in seen),
         )
 
-    def _conclude(self, seen: tuple[Seen, ...], what: Mentioned) -> Conclusion:
+    def _conclude(self, seen: tuple[ImageScene, ...], what: Mentioned) -> Conclusion:
         """The comparison as a conclusion, with whoever is to blame."""
         a, b = seen
         compared = self._compare(seen, what)
@@ -192,7 +192,9 @@ class SameScene:
             },
         )
 
-    def _number_failures(self, a: Seen, b: Seen, what: Mentioned, differing: Sequence[str]) -> list[Failure]:
+    def _number_failures(
+        self, a: ImageScene, b: ImageScene, what: Mentioned, differing: Sequence[str]
+    ) -> list[Failure]:
         """Who has too many or too few, by the prompts' own formulas; by comparison where these are content."""
         failures = self._blamed(a, b, what, {MISSING, EXTRA, FORBIDDEN}, frozenset(differing))
         for label in differing:
@@ -218,7 +220,7 @@ class SameScene:
         return failures
 
     def _order_failures(
-        self, a: Seen, b: Seen, what: Mentioned, differences: Sequence[OrderDifference]
+        self, a: ImageScene, b: ImageScene, what: Mentioned, differences: Sequence[OrderDifference]
     ) -> list[Failure]:
         """Whose things are out of place, by the prompts' own formulas; by comparison where these are content."""
         failures: list[Failure] = []
@@ -231,7 +233,7 @@ class SameScene:
         return failures
 
     def _blamed(
-        self, a: Seen, b: Seen, what: Mentioned, kinds: Collection[str], labels: frozenset[str]
+        self, a: ImageScene, b: ImageScene, what: Mentioned, kinds: Collection[str], labels: frozenset[str]
     ) -> list[Failure]:
         """What each image gets wrong about its own prompt, of these kinds and labels."""
         failures = []
@@ -249,7 +251,7 @@ def _touches(discrepancy: Discrepancy, labels: frozenset[str]) -> bool:
     return discrepancy.entity in labels or (check is not None and check.second in labels)
 
 
-def _compared(difference: OrderDifference, a: Seen, b: Seen) -> Failure:
+def _compared(difference: OrderDifference, a: ImageScene, b: ImageScene) -> Failure:
     first, second = difference.orders
     direction = "from left to right" if difference.axis == "x" else "from top to bottom"
     return Failure(

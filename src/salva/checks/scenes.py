@@ -147,7 +147,7 @@ def looks_at(case: Case, roles: Iterable[str]) -> list[Need]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class ImageScene:
     """What was seen of one prompt's image, as far as a check asks."""
 
     role: str
@@ -163,7 +163,9 @@ class Seen:
     """Below which score a thing is in doubt; 0 or None for none."""
 
 
-def see(case: Case, observations: Mapping[str, ImageObservations], options: SceneOptions) -> tuple[Seen, ...] | str:
+def see(
+    case: Case, observations: Mapping[str, ImageObservations], options: SceneOptions
+) -> tuple[ImageScene, ...] | str:
     """What was seen of every image, or the reason why nobody can tell."""
     what = mentioned(case)
     query = what.query
@@ -185,7 +187,7 @@ def see(case: Case, observations: Mapping[str, ImageObservations], options: Scen
         text = unrequested_text(reading, prompt.text, least) if isinstance(reading, Reading) else ()
         threshold = boxes.threshold if options.threshold is None else options.threshold
         seen.append(
-            Seen(
+            ImageScene(
                 role=prompt.role,
                 scene=Scene(things=tuple(placed_entity.thing for placed_entity in things)),
                 text=text,
@@ -231,7 +233,7 @@ def _letters(text: str) -> str:
     return "".join(c for c in text.casefold() if c.isalnum())
 
 
-def is_alike(a: Seen, b: Seen, what: Mentioned, *, counts: str, place: str) -> bool:
+def is_alike(a: ImageScene, b: ImageScene, what: Mentioned, *, counts: str, place: str) -> bool:
     """Whether two images show the same of what the prompts mention, and both or neither show text.
 
     Colours count for the things whose colour a prompt speaks of.
@@ -278,7 +280,7 @@ def _number_of(entity: str, n: str) -> str:
     return {"0": f"no {entity}", "1": f"1 {entity}"}.get(n, f"{n} {plural(entity)}")
 
 
-def text_failure(seen: Seen) -> Failure:
+def text_failure(seen: ImageScene) -> Failure:
     """The failure of an image that shows text nobody asked for."""
     text = " ".join(seen.text)
     shown = text if len(text) <= _LONGEST_QUOTE else f"{text[: _LONGEST_QUOTE - 1]}…"

@@ -15,9 +15,9 @@ from salva.checks.doubt import Hanging, all_of, any_of, doubted, hangs_on
 from salva.checks.scenes import (
     WRONG_COLOUR,
     WRONG_RELATION,
+    ImageScene,
     Mentioned,
     SceneOptions,
-    Seen,
     failure_of,
     is_alike,
     looks_at,
@@ -129,13 +129,13 @@ class Truth:
         return doubted(seen, conclusion, lambda: self._hangs_on(seen, what, frames, conclusion))
 
     def _hangs_on(
-        self, seen: tuple[Seen, ...], what: Mentioned, frames: Sequence[Formula | None], conclusion: Conclusion
+        self, seen: tuple[ImageScene, ...], what: Mentioned, frames: Sequence[Formula | None], conclusion: Conclusion
     ) -> Hanging | None:
         """What the conclusion hangs on: any image that is right, or all that are wrong."""
         options = self._options
 
-        def of_image(image: Seen, formula: Formula, beside: Formula | None) -> Hanging | None:
-            def decide(images: tuple[Seen, ...]) -> Outcome:
+        def of_image(image: ImageScene, formula: Formula, beside: Formula | None) -> Hanging | None:
+            def decide(images: tuple[ImageScene, ...]) -> Outcome:
                 is_right = satisfies(formula, images[0].scene, options.counts, options.place, beside)
                 return Outcome.PASS if is_right and not image.text else Outcome.FAIL
 
@@ -150,7 +150,7 @@ class Truth:
         return all_of(images) if is_fail else any_of(images)
 
 
-def _mean_score(image: Seen, things: Collection[str]) -> dict[str, float]:
+def _mean_score(image: ImageScene, things: Collection[str]) -> dict[str, float]:
     """How sure the detector is of what the prompts name, where it has scores and found any."""
     if not image.has_scores:
         return {}
@@ -159,7 +159,7 @@ def _mean_score(image: Seen, things: Collection[str]) -> dict[str, float]:
     return {f"mean_score_{image.role}": sum(sure) / len(sure)} if sure else {}
 
 
-def _why_untold(names: tuple[str, ...], seen: Seen, *, was_asked: bool) -> str:
+def _why_untold(names: tuple[str, ...], seen: ImageScene, *, was_asked: bool) -> str:
     """Why the colours of some things are not known."""
     things = f"the colour of the {', '.join(names)} in the image of prompt {seen.role!r}"
     return f"the pixels do not say {things}" if was_asked else f"nobody looked at {things}"

@@ -11,11 +11,11 @@ from salva.errors import FormulaError, UsageError
 from salva.logic.equivalence import are_equivalent, is_contradictory
 from salva.logic.formula import Formula
 from salva.logic.notation import parse, to_notation
-from salva.suites.scene.suite import Scene, SceneOptions
+from salva.suites.scene.suite import SceneSuite, SceneSuiteOptions
 
 
 def cases(scene: str, law: str = "", prompt: str = "") -> list[Case]:
-    return list(Scene(SceneOptions(scene=scene, law=law, prompt=prompt)).cases("quick"))
+    return list(SceneSuite(SceneSuiteOptions(scene=scene, law=law, prompt=prompt)).cases("quick"))
 
 
 def texts(case: Case) -> list[str]:
@@ -51,7 +51,7 @@ def test_a_sentence_is_its_own_wording_and_another_wording_is_another_case() -> 
 def test_every_pair_is_an_equivalence(formula: Formula) -> None:
     if is_contradictory(formula):
         with pytest.raises(UsageError, match="option-invalid"):
-            SceneOptions(scene=f"({to_notation(formula)})")
+            SceneSuiteOptions(scene=f"({to_notation(formula)})")
         return
     for case in cases(f"({to_notation(formula)})", "complement")[:3]:
         first, second = (parse(prompt.formula or "") for prompt in case.prompts)
@@ -74,4 +74,4 @@ def test_what_cannot_be_tested_is_refused(scene: str, law: str, told: str) -> No
 
 def test_there_is_one_size() -> None:
     with pytest.raises(UsageError, match="size"):
-        list(Scene(SceneOptions()).cases("paper"))
+        list(SceneSuite(SceneSuiteOptions()).cases("paper"))

@@ -28,7 +28,7 @@ _SUITE = "scene"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SceneOptions:
+class SceneSuiteOptions:
     """The scene, and its other wordings."""
 
     scene: str = option("cat & dog", "What a right image shows: a formula, or a sentence that can be read as one.")
@@ -46,15 +46,15 @@ class SceneOptions:
             find_laws(self.law)
 
 
-class Scene:
+class SceneSuite:
     """Suite: one scene of your own, said again by a law of logic."""
 
     version: ClassVar[str] = "1"
     sizes: ClassVar[tuple[str, ...]] = ("quick",)
     about: ClassVar[About] = About()
-    Options = SceneOptions
+    Options = SceneSuiteOptions
 
-    def __init__(self, options: SceneOptions) -> None:
+    def __init__(self, options: SceneSuiteOptions) -> None:
         self._options = options
         self._formula = parse_text(options.scene)
 
