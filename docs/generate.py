@@ -148,12 +148,28 @@ def commands_page() -> str:
         command = salva.get_command(parent, name)
         assert command is not None
         lines += _help(command, name, parent)
-    return "\n".join(lines)
+    lines += ["## Environment variables", "", "A flag wins over its variable, and a variable over the config file.", ""]
+    lines += ["| variable | flag | commands |", "|---|---|---|"]
+    for (variable, flag), names in sorted(_variables(salva, parent).items()):
+        lines.append(f"| `{variable}` | `{flag}` | {', '.join(names)} |")
+    return "\n".join([*lines, ""])
+
+
+def _variables(group: click.Group, parent: click.Context) -> dict[tuple[str, str], list[str]]:
+    """The variable of every flag, with the commands that read it."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for name in group.list_commands(parent):
+        command = group.get_command(parent, name)
+        assert command is not None
+        for parameter in command.params:
+            if isinstance(parameter, click.Option) and isinstance(parameter.envvar, str):
+                found.setdefault((parameter.envvar, max(parameter.opts, key=len)), []).append(name)
+    return found
 
 
 def _help(command: click.Command, name: str, parent: click.Context) -> list[str]:
     """The help of a command and of the commands in it."""
-    with click.Context(command, info_name=name, parent=parent, terminal_width=100, max_content_width=100) as context:
+    with click.Context(command, info_name=name, parent=parent, terminal_width=80, max_content_width=80) as context:
         lines = [f"## {context.command_path}", "", "```text", command.get_help(context), "```", ""]
         if isinstance(command, click.Group):
             for part in command.list_commands(context):
