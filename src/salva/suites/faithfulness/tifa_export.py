@@ -118,8 +118,6 @@ class TifaExport:
 
 def _write_again(records: RunRecords, out: Path) -> None:
     """The files that a run was imported from, byte for byte, under names that say what is in them and of whom."""
-    if not records.import_copies:
-        raise UsageError(message("files-not-kept", run=records.name))
     for file in records.import_copies:
         data = copied_data(file)
         sheet = read_tifa_file(file.path, lambda _: None, file.name)
