@@ -15,7 +15,11 @@ from salva.registry import ROLES
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 # Not the changelog, which names what is gone, and not what is made from the code.
-PAGES = sorted({*ROOT.glob("*.md"), *DOCS.rglob("*.md")} - {ROOT / "CHANGELOG.md", *DOCS.glob("reference/*")})
+# Decisions name what went.
+PAGES = sorted(
+    {*ROOT.glob("*.md"), *DOCS.rglob("*.md")}
+    - {ROOT / "CHANGELOG.md", *DOCS.glob("reference/*"), *DOCS.glob("decisions/*")}
+)
 # Made from the code, and compared with it by another test.
 COMPONENTS = (DOCS / "reference" / "components.md").read_text(encoding="utf-8")
 KEYS = set(re.findall(r"^\| `([a-z]+\.[a-z_]+)` \|", COMPONENTS, flags=re.MULTILINE))

@@ -110,7 +110,7 @@ def test_a_threshold_below_what_is_kept_is_refused_with_what_to_do(no_models: Pa
     before = verdicts(no_models)
     done = salva(*command, "--set", "check.threshold=0.02")
     assert isinstance(done.exception, UsageError)
-    assert "pocket keeps boxes with a score of 0.05 or more" in str(done.exception)
+    assert "[threshold-below-floor]" in str(done.exception)
     assert "--set detector.floor=0.02" in str(done.exception)
     assert verdicts(no_models) == before
     assert not (no_models.parent / "other").exists()
