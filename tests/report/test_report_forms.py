@@ -320,7 +320,7 @@ def test_the_terminal_shows_rate_heat_map_and_hostile_text_as_text() -> None:
 
 def test_a_pocket_run_says_how_far_its_detector_was_checked() -> None:
     records, images = random_run(n_entities=2)
-    asked = replace(
+    asked = structs.replace(
         records.asked,
         models=(ComponentSpec(role="model", name="pocket"),),
         observers=(ComponentSpec(role="detector", name="pocket"),),

@@ -64,7 +64,7 @@ def test_what_is_no_run_is_named_and_ends_nothing(folder: Path) -> None:
     (folder / "later").mkdir()
     (folder / "later" / "salva.db").write_bytes((folder / "one" / "salva.db").read_bytes())
     told = json.loads((folder / "one" / "run.json").read_text())
-    (folder / "later" / "run.json").write_text(json.dumps({**told, "schema": 99}))
+    (folder / "later" / "run.json").write_text(json.dumps({**told, "format": 99}))
     (folder / "endless").mkdir()
     (folder / "endless" / "salva.db").symlink_to(folder / "endless" / "salva.db")
     states = {line.directory.name: line for line in list_runs(folder)}
@@ -73,7 +73,7 @@ def test_what_is_no_run_is_named_and_ends_nothing(folder: Path) -> None:
         ("junk", NO_RUN, "no salva.db"),
         ("torn", DAMAGED, "damaged"),
         ("edited", DAMAGED, "run.json"),
-        ("later", DAMAGED, "schema 99"),
+        ("later", DAMAGED, "format 99"),
         ("endless", NO_RUN, "no salva.db"),
     ):
         assert states[name].state == state
