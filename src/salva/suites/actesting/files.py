@@ -15,7 +15,7 @@ from salva.core.mutation import Pool, Triple
 from salva.english.prompt_files import plain_name
 from salva.errors import UsageError
 from salva.files.infiles import file_text
-from salva.files.tables import is_json, parse_json, read_json_lines, read_sheet, unusable
+from salva.files.tables import is_json, parse_json, read_json, read_json_lines, read_sheet, unusable
 from salva.messages import message
 
 SEEDS = "new-captions_val2017_new"
@@ -155,7 +155,7 @@ def read_published(folder: str) -> list[PublishedPair]:
 
 
 def _set_rows(file: Path) -> list[tuple[str, dict[str, Json]]]:
-    content = parse_json(file, file_text(file))
+    content = read_json(file)
     rows = content if isinstance(content, list) else []
     problems = []
     for number, row in enumerate(rows, 1):

@@ -18,7 +18,7 @@ from salva.core.fingerprint import Json
 from salva.core.question import Question
 from salva.errors import UsageError
 from salva.files.infiles import file_text
-from salva.files.tables import parse_json
+from salva.files.tables import read_json
 from salva.messages import message
 from salva.suites.cfworld.gaps import gap
 from salva.suites.cfworld.groups import KINDS, LEVELS, Entry, LevelGroup, LevelPrompt, Probe, read_entries
@@ -103,7 +103,7 @@ def _sort_in(contents: _Contents, path: Path, place: str) -> None:
         contents.entries += read_entries(file_text(path).split("\n"), str(path))
         return
     try:
-        content = parse_json(path, file_text(path))
+        content = read_json(path)
     except UsageError as error:
         if not place:
             raise

@@ -25,8 +25,7 @@ from salva.core.question import DIMENSIONS, QUESTIONS, Question
 from salva.core.run_spec import ComponentSpec
 from salva.core.verdict import PAIR, Verdict
 from salva.errors import UsageError
-from salva.files.infiles import file_text
-from salva.files.tables import parse_json
+from salva.files.tables import read_json
 from salva.messages import message
 from salva.suites.cfworld.groups import ATTRIBUTE, LEVELS, POINT, RULE
 from salva.suites.cfworld.levels import EXCLUDE, ZERO, Levels, LevelsOptions
@@ -160,7 +159,7 @@ class ScoresImport:
 
 
 def _rows(path: Path, problems: list[Flaw]) -> list[Row]:
-    content = parse_json(path, file_text(path))
+    content = read_json(path)
     if not isinstance(content, list):
         raise UsageError(
             message("json-shape", path=str(path), where="", wanted="a list of grades, one object a question")
