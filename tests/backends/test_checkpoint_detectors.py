@@ -233,7 +233,7 @@ def test_florence2_answers_that_are_cut_off_are_errors_unless_kept(folders: dict
 
 
 def test_florence2_cannot_be_asked_for_more_than_it_can_write(folders: dict[str, Path]) -> None:
-    with pytest.raises(UsageError, match=r"max_tokens is 4096; .* can write 128"):
+    with pytest.raises(UsageError, match=r"4096.*128.*\[option-invalid\]"):
         bound("florence2", folders["florence2"], max_tokens="4096").build()
 
 
@@ -264,7 +264,7 @@ def test_florence2_asked_twice_is_sure_of_what_it_says_both_times(folders: dict[
 @pytest.mark.parametrize("name", ["florence2-grounding", "grounding-dino", "owlv2", "sam3"])
 def test_whoever_must_be_told_what_to_look_for_says_so(name: str, folders: dict[str, Path]) -> None:
     detector = bound(name, folders[name]).build()
-    with pytest.raises(UsageError, match="must be told what to look for"):
+    with pytest.raises(UsageError, match=r"\[labels-missing\]"):
         look(detector)
 
 

@@ -85,9 +85,9 @@ def test_a_square_is_filled_with_grey_right_and_below() -> None:
 
 def test_an_image_processor_that_does_something_else_is_refused() -> None:
     odd = transformers.CLIPImageProcessorPil(resample=0)
-    with pytest.raises(UsageError, match="resampled by method 0"):
+    with pytest.raises(UsageError, match=r"method 0.*\[checkpoint-invalid\]"):
         settings_of(odd, "clip")
-    with pytest.raises(UsageError, match="does not resize and scale"):
+    with pytest.raises(UsageError, match=r"\[checkpoint-invalid\]"):
         settings_of(transformers.CLIPImageProcessorPil(do_rescale=False), "clip")
 
 

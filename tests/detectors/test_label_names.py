@@ -110,8 +110,8 @@ def test_a_table_of_ones_own_replaces_ours(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("cat: kitten\ndog: kitten", r"line 2: 'kitten' stands under 'cat' and under 'dog'"),
-        ("cat, kitten", r"line 1: got 'cat, kitten'; wanted a name, a colon"),
+        ("cat: kitten\ndog: kitten", r"line 2.*'cat'.*'dog'.*\[file-invalid\]"),
+        ("cat, kitten", r"line 1.*'cat, kitten'.*\[file-invalid\]"),
     ],
 )
 def test_a_table_that_contradicts_itself_is_refused(text: str, told: str) -> None:
@@ -120,10 +120,10 @@ def test_a_table_that_contradicts_itself_is_refused(text: str, told: str) -> Non
 
 
 def test_a_missing_or_unreadable_table_is_named(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"gone\.txt.*cannot be read"):
+    with pytest.raises(UsageError, match=r"gone\.txt.*\[file-unreadable\]"):
         Names(str(tmp_path / "gone.txt"))
     (tmp_path / "latin.txt").write_bytes("größe: x".encode("latin-1"))
-    with pytest.raises(UsageError, match=r"no UTF-8"):
+    with pytest.raises(UsageError, match=r"\[file-unreadable\]"):
         Names(str(tmp_path / "latin.txt"))
 
 
@@ -197,11 +197,11 @@ def test_a_wordnet_that_is_not_there_or_not_whole_is_asked_for(
     corpus.wordnet = SimpleNamespace(ensure_loaded=ensure_loaded)  # type: ignore[attr-defined]  # what nltk puts there
     monkeypatch.setitem(sys.modules, "nltk", ModuleType("nltk"))
     monkeypatch.setitem(sys.modules, "nltk.corpus", corpus)
-    with pytest.raises(UsageError, match=r"python -m nltk\.downloader wordnet"):
+    with pytest.raises(UsageError, match=r"\[package-needed\]"):
         Names("wordnet")
 
 
 @pytest.mark.skipif(find_spec("nltk") is not None, reason="nltk is installed, so nothing is missing")
 def test_wordnet_that_is_not_installed_is_asked_for() -> None:
-    with pytest.raises(UsageError, match="pip install nltk"):
+    with pytest.raises(UsageError, match=r"\[package-needed\]"):
         Names("wordnet")

@@ -63,7 +63,7 @@ def test_a_picture_the_files_do_not_know_is_an_error_and_not_an_empty_picture(tm
     detector = SceneGraphFiles(SceneGraphOptions(folder=str(tmp_path)))
     unknown = look(detector, Picture(rgb=bytes(12), width=2, height=2))
     assert isinstance(unknown, BackendError)
-    assert "say nothing of this picture" in str(unknown)
+    assert unknown.code == "image-unknown"
 
 
 def test_of_thousands_of_relations_the_strongest_are_kept_and_those_of_the_strongest_boxes(tmp_path: Path) -> None:
@@ -87,29 +87,29 @@ def test_of_thousands_of_relations_the_strongest_are_kept_and_those_of_the_stron
 
 
 @pytest.mark.parametrize(
-    ("info", "prediction", "complaint"),
+    ("info", "prediction", "code"),
     [
-        ([], None, "wanted an object"),
-        ({**_INFO, "ind_to_classes": None}, None, "no list of names under 'ind_to_classes'"),
-        ({**_INFO, "idx_to_files": ["elsewhere/8.png"]}, None, "no such picture"),
-        (None, {}, "cannot be read: KeyError"),
-        (None, {"0": {**_SEEN, "bbox_scores": [1.0]}}, "of equal lengths"),
-        (None, {"0": {**_SEEN, "rel_pairs": [[0, 9], [0, 1]]}}, "cannot be read"),
-        (None, {"0": {**_SEEN, "bbox_labels": [7, 1]}}, "cannot be read"),
-        (None, {"0": {**_SEEN, "bbox_labels": [-1, 1]}}, "cannot be read"),
+        ([], None, "json-shape"),
+        ({**_INFO, "ind_to_classes": None}, None, "json-shape"),
+        ({**_INFO, "idx_to_files": ["elsewhere/8.png"]}, None, "file-invalid"),
+        (None, {}, "file-invalid"),
+        (None, {"0": {**_SEEN, "bbox_scores": [1.0]}}, "file-invalid"),
+        (None, {"0": {**_SEEN, "rel_pairs": [[0, 9], [0, 1]]}}, "file-invalid"),
+        (None, {"0": {**_SEEN, "bbox_labels": [7, 1]}}, "file-invalid"),
+        (None, {"0": {**_SEEN, "bbox_labels": [-1, 1]}}, "file-invalid"),
     ],
 )
 def test_files_that_are_not_what_they_should_be_are_one_clear_error(
-    tmp_path: Path, info: object, prediction: object, complaint: str
+    tmp_path: Path, info: object, prediction: object, code: str
 ) -> None:
     folder(tmp_path, info, prediction)
-    with pytest.raises(UsageError, match=complaint):
+    with pytest.raises(UsageError, match=rf"\[{code}\]"):
         SceneGraphFiles(SceneGraphOptions(folder=str(tmp_path)))
 
 
 def test_a_folder_without_the_files_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"holds no custom_prediction\.json"):
+    with pytest.raises(UsageError, match=r"custom_prediction\.json.*\[file-missing\]"):
         SceneGraphFiles(SceneGraphOptions(folder=str(tmp_path)))
     (tmp_path / PREDICTION).write_text("{}")
-    with pytest.raises(UsageError, match=r"lacks custom_data_info\.json"):
+    with pytest.raises(UsageError, match=r"custom_data_info\.json.*\[file-missing\]"):
         SceneGraphFiles.weights(SceneGraphOptions(folder=str(tmp_path)))

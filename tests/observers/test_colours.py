@@ -110,7 +110,7 @@ def test_boxes_get_their_colours_and_the_rest_is_left_as_it_is() -> None:
 
 def test_without_a_detectors_boxes_nobody_is_told_anything() -> None:
     request = ObserveRequest(picture=patch(PALETTE["red"], (0, 0, 0)), query=Query(role="colour_reader"))
-    with pytest.raises(PluginError, match="a detector's boxes, got None"):
+    with pytest.raises(PluginError, match=r"\[input-unexpected\]"):
         PixelColours(NoOptions()).observe([request])
 
 

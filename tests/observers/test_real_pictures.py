@@ -61,7 +61,7 @@ def test_boxes_in_doubt_leave_pictures_undecided(real: ModuleType, foreign_data:
 
 def test_the_detector_finds_what_is_missing_and_says_too_much(real: ModuleType, foreign_data: Path) -> None:
     pictures = [picture for picture in real.read_labels(foreign_data)[0] if picture.is_sure][::4]
-    oracle = real.measure(pictures, real.observe(foreign_data, pictures, with_reader=False))
+    oracle = real.measure(pictures, real.look(foreign_data, pictures, with_reader=False))
     omission = oracle.by_error[ENTITY_OMISSION]
     assert omission.n_both == omission.n_true
     assert 0.55 < omission.n_both / omission.n_found < 0.9

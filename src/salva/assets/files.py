@@ -12,16 +12,17 @@ from functools import cache
 from pathlib import Path
 
 from salva.errors import PluginError
+from salva.messages import message
 
 _ROOT = Path(__file__).parent
-_REPAIR = "reinstall with: pip install --force-reinstall salva"
+_REPAIR = "pip install --force-reinstall salva"
 
 
 def asset_path(relative: str) -> Path:
     """Where an asset lies; a missing one is a PluginError."""
     path = _ROOT / relative
     if not path.is_file():
-        raise PluginError(f"the file {relative!r} of salva is missing; {_REPAIR}")
+        raise _damaged(relative, "missing")
     return path
 
 
@@ -32,9 +33,9 @@ def read_asset(relative: str) -> bytes:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise PluginError(f"the file {relative!r} of salva cannot be read ({error}); {_REPAIR}") from error
+        raise _damaged(relative, f"unreadable ({error})") from error
     if hashlib.sha256(content).hexdigest() != expected:
-        raise PluginError(f"the file {relative!r} of salva is damaged (its checksum is wrong); {_REPAIR}")
+        raise _damaged(relative, "damaged (its checksum is wrong)")
     return content
 
 
@@ -42,7 +43,7 @@ def asset_digest(relative: str) -> str:
     """The sha256 an asset must have: pins what was trained or drawn without reading it."""
     table = _checksums()
     if relative not in table:
-        raise PluginError(f"the file {relative!r} is not in the checksum table of salva; {_REPAIR}")
+        raise _damaged(relative, "not in the table of checksums")
     return table[relative]
 
 
@@ -62,5 +63,9 @@ def _checksums() -> dict[str, str]:
     try:
         table: dict[str, str] = json.loads(asset_path("checksums.json").read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise PluginError(f"the file 'checksums.json' of salva is damaged ({error}); {_REPAIR}") from error
+        raise _damaged("checksums.json", f"damaged ({error})") from error
     return table
+
+
+def _damaged(name: str, problem: str) -> PluginError:
+    return PluginError(message("asset-damaged", name=name, problem=problem, repair=_REPAIR))

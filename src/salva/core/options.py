@@ -21,6 +21,7 @@ from typing import Any
 from salva.core.addresses import LABEL
 from salva.core.fingerprint import Json
 from salva.errors import UsageError, unknown_name
+from salva.messages import code_of, message
 
 _TRUE = {"1", "true", "yes", "on"}
 _FALSE = {"0", "false", "no", "off"}
@@ -85,12 +86,15 @@ def parse_options(options_class: type[Any], given: Mapping[str, str], owner: str
         value = _parse_value(text, hints[field], f"{owner}.{name}")
         choices = fields[name].metadata.get("choices", ())
         if choices and value not in choices:
-            raise UsageError(f"{owner}.{name} is {text!r}; it can be {', '.join(choices)}")
+            wanted = f"one of {', '.join(choices)}"
+            raise UsageError(message("option-invalid", name=f"{owner}.{name}", value=text, wanted=wanted))
         values[field] = value
     try:
         return options_class(**values) if base is None else dataclasses.replace(base, **values)
     except (ValueError, TypeError) as error:
-        raise UsageError(f"options of {owner}: {error}") from error
+        if code_of(error):
+            raise UsageError(*error.args) from error
+        raise UsageError(message("options-invalid", owner=owner, why=error)) from error
 
 
 def keyed_options(options: Any) -> dict[str, Json]:
@@ -182,7 +186,7 @@ def _parse_value(text: str, hint: Any, where: str) -> object:
     if hint is bool:
         if text.lower() in _TRUE | _FALSE:
             return text.lower() in _TRUE
-        raise UsageError(f"{where} is {text!r}; it can be true or false")
+        raise UsageError(message("option-invalid", name=where, value=text, wanted="true or false"))
     if hint in (int, float):
         try:
             number = hint(text)
@@ -191,6 +195,6 @@ def _parse_value(text: str, hint: Any, where: str) -> object:
             return number
         except (ValueError, OverflowError):
             wanted = "a whole number" if hint is int else "a number"
-            raise UsageError(f"{where} is {text!r}; it must be {wanted}") from None
+            raise UsageError(message("option-invalid", name=where, value=text, wanted=wanted)) from None
     assert hint is str, f"{where}: options are bool, int, float, str or tuples of these, not {hint}"
     return text

@@ -17,6 +17,7 @@ from salva.core.observation import Detection, Detections
 from salva.core.options import option
 from salva.detectors.label_names import WAYS, Names, names_pin
 from salva.errors import BackendError
+from salva.messages import message
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,7 +52,8 @@ class BoxOptions:
 
     def __post_init__(self) -> None:
         if self.names not in WAYS and not Path(self.names).expanduser().is_file():
-            raise ValueError(f"names is {self.names!r}; it must be one of {', '.join(WAYS)} or a file of names")
+            wanted = f"{', '.join(WAYS)} or a file of names"
+            raise ValueError(message("option-invalid", name="names", value=self.names, wanted=wanted))
 
     def pin(self) -> str:
         """What the table of names adds to the pin of the weights."""
@@ -72,7 +74,9 @@ class ScoredOptions(BoxOptions):
 def check_floor(floor: float, threshold: float) -> None:
     """Raise where a floor keeps less than a threshold asks for."""
     if not 0 <= floor <= max(threshold, FLOOR):
-        raise ValueError(f"floor is {floor!r}; it must be from 0 to the threshold, {threshold:g}")
+        raise ValueError(
+            message("option-invalid", name="floor", value=floor, wanted=f"from 0 to the threshold, {threshold:g}")
+        )
 
 
 class BoxRules:
@@ -115,7 +119,8 @@ class BoxRules:
         is_score = (strength >= -_SLACK) & (strength <= 1 + _SLACK)  # not so where a number is not one
         if not is_score.all():
             odd = strength[~is_score][0]
-            return BackendError(f"a box has the score {odd}; scores are numbers from 0 to 1", is_retryable=False)
+            what = f"a box with the score {odd}"
+            return BackendError(message("numbers-invalid", component="the detector", what=what), is_retryable=False)
         strength = strength.clip(0, 1)
         keep = np.flatnonzero(has_area & (strength.round(self._digits) >= (self._floor or 0)))  # as its score is stored
         keep = keep[np.argsort(-strength[keep], kind="stable")][:MAX_CANDIDATES]

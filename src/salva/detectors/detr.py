@@ -16,6 +16,7 @@ from salva.core.protocols import ObserveRequest
 from salva.detectors.boxes import BoxRules, ScoredOptions
 from salva.errors import MissingExtraError, SalvaError, UsageError
 from salva.hardware.ahead import AHEAD
+from salva.messages import message
 from salva.observers.loading import Batches, CheckpointOptions, load, pin
 from salva.observers.pixels import in_groups, settings_of, to_pixels
 
@@ -101,5 +102,6 @@ def _labels(id2label: dict[int, str], model: str) -> dict[int, str]:
     """The checkpoint's vocabulary; one without names is of no use here."""
     labels = {int(i): str(label) for i, label in id2label.items()}
     if all(label.startswith("LABEL_") for label in labels.values()):
-        raise UsageError(f"{NAME}: {model!r} has no names for what it sees (id2label in its config.json); add them")
+        why = "its config.json names no classes (id2label)"
+        raise UsageError(message("checkpoint-invalid", component=NAME, model=model, why=why))
     return labels

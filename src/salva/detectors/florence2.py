@@ -23,6 +23,7 @@ from salva.detectors.two_passes import agreed, mirror, turned_back
 from salva.english.words import with_article
 from salva.errors import BackendError, SalvaError, UsageError
 from salva.hardware.compiling import COMPILING
+from salva.messages import message
 from salva.observers.loading import Batches, CheckpointOptions, load, pin
 from salva.observers.pixels import in_groups, settings_of, to_pixels
 from salva.observers.word_by_word import attend_word_by_word
@@ -70,7 +71,7 @@ class Florence2Options(BoxOptions, CheckpointOptions):
         CheckpointOptions.__post_init__(self)
         for name in ("beams", "max_tokens"):
             if getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)!r}; it must be 1 or more")
+                raise ValueError(message("option-invalid", name=name, value=getattr(self, name), wanted="1 or more"))
 
 
 class Florence2:
@@ -94,7 +95,8 @@ class Florence2:
         )
         n_places = int(loaded.model.config.text_config.max_position_embeddings)
         if options.max_tokens > n_places:
-            raise UsageError(f"detector.max_tokens is {options.max_tokens}; {options.model!r} can write {n_places}")
+            values = {"name": "detector.max_tokens", "value": options.max_tokens}
+            raise UsageError(message("option-invalid", **values, wanted=f"at most {n_places} for {options.model!r}"))
         self._options, self._loaded = options, loaded
         self._model, self._processor = loaded.model, loaded.processor
         attend_word_by_word(self._model, loaded.device)
@@ -201,11 +203,9 @@ class Florence2:
         # The first token is the end mark as well: Florence-2 begins with it. At the limit the last one is forced.
         is_cut = len(tokens) > self._options.max_tokens and end not in tokens[1:-1]
         if is_cut and self._options.cut == "error":
-            return BackendError(
-                f"{self.name}'s answer is longer than {self._options.max_tokens} tokens: {answer[:80]!r}...; "
-                "raise detector.max_tokens, or keep what fits with detector.cut=keep",
-                is_retryable=False,
-            )
+            limit, beginning = self._options.max_tokens, repr(answer[:80])
+            problem = message("answer-cut", component=self.name, limit=limit, answer=beginning)
+            return BackendError(problem, is_retryable=False)
         phrases = said(answer)
         return self._boxes(labels, [box for _, box in phrases], [phrase for phrase, _ in phrases])
 
@@ -239,9 +239,7 @@ class Florence2Grounding(Florence2):
     def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Detections | SalvaError]:
         """The boxes of each picture."""
         if any(not request.query.labels for request in requests):
-            raise UsageError(
-                f"{self.name} must be told what to look for, and this suite names nothing; use --detector florence2"
-            )
+            raise UsageError(message("labels-missing", detector=self.name, instead="Use --detector florence2."))
         return super().observe(requests)
 
     def _second_pass(self, requests: Sequence[ObserveRequest]) -> list[Detections | SalvaError]:

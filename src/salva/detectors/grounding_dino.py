@@ -18,6 +18,7 @@ from salva.core.protocols import ObserveRequest
 from salva.detectors.boxes import BoxRules, ScoredOptions, from_centres
 from salva.detectors.zero_shot import AskedOptions, asked_labels, size_and_labels
 from salva.errors import BackendError, SalvaError
+from salva.messages import message
 from salva.observers.loading import Batches, CheckpointOptions, load, pin
 from salva.observers.pixels import in_groups, settings_of, to_pixels
 
@@ -107,11 +108,9 @@ class GroundingDino:
         written = self._tokenizer(text.strip(), return_offsets_mapping=True, return_tensors="pt")
         n_tokens, limit = written["input_ids"].shape[1], int(self._loaded.model.config.max_text_len)
         if n_tokens > limit:
-            raise BackendError(
-                f"{self.name} reads {limit} tokens, and {len(labels)} labels take {n_tokens}; "
-                "look for fewer things at once",
-                is_retryable=False,
-            )
+            values = {"limit": limit, "text": f"a text of {len(labels)} labels", "n": n_tokens}
+            problem = message("too-many-tokens", component=self.name, **values, instead="Give fewer labels.")
+            raise BackendError(problem, is_retryable=False)
         offsets = written.pop("offset_mapping")[0].tolist()
         spans: list[list[int]] = []
         for begin, end in zip([0, *ends], ends, strict=False):
@@ -119,9 +118,8 @@ class GroundingDino:
             inside = [i for i, (a, b) in enumerate(offsets) if a < b and begin <= a and b <= end - 2]
             spans.append(inside)
         if not all(spans):
-            raise BackendError(
-                f"{self.name} has no words for {labels[spans.index([])]!r}; look for something else", is_retryable=False
-            )
+            problem = message("label-unusable", detector=self.name, label=labels[spans.index([])])
+            raise BackendError(problem, is_retryable=False)
         many = {key: value.expand(n, -1).to(self._loaded.device) for key, value in written.items()}
         return many, spans
 

@@ -18,11 +18,13 @@ from typing import Protocol
 from salva.assets.files import read_asset
 from salva.english.nouns import singular
 from salva.errors import UsageError
+from salva.messages import message
 
 EVERYDAY = "labels/everyday.txt"
 WAYS = ("table", "wordnet", "none")
 """table: the reviewed table. wordnet: the table, then WordNet's hypernyms. none: the detector's own names."""
 _DROPPED = "words that do not change what a thing is"
+_GET_WORDNET = "python -m nltk.downloader wordnet"
 _SINGULAR = "words that end in s and are no plural, or have no singular"
 
 
@@ -79,7 +81,7 @@ def read_table(file: str = "") -> NameTable:
     try:
         text = _content(file).decode("utf-8")
     except UnicodeDecodeError as error:
-        raise UsageError(f"{where} is no UTF-8 text ({error}); save it as UTF-8") from error
+        raise UsageError(message("file-unreadable", path=where, why="it is not UTF-8 text")) from error
     return parse_table(text, where)
 
 
@@ -100,15 +102,16 @@ def parse_table(text: str, where: str) -> NameTable:
         else:
             name, colon, others = line.partition(":")
             if not colon:
-                raise UsageError(f"{where}, line {number}: got {line!r}; wanted a name, a colon and its other names")
+                raise _invalid(where, number, f"expected a name, a colon and other names, got {line!r}")
             main = _tidy(name)
             for other in (main, *(_tidy(part) for part in others.split(",") if part.strip())):
                 if names.setdefault(other, main) != main:
-                    raise UsageError(
-                        f"{where}, line {number}: {other!r} stands under {names[other]!r} and under {main!r}; "
-                        "keep it in one line"
-                    )
+                    raise _invalid(where, number, f"{other!r} is a name of both {names[other]!r} and {main!r}")
     return NameTable(names=names, dropped=frozenset(words[_DROPPED]), singular=frozenset(words[_SINGULAR]))
+
+
+def _invalid(path: str, line: int, why: str) -> UsageError:
+    return UsageError(message("file-invalid", path=path, where=f"line {line}", why=why))
 
 
 def look_up(label: str, table: NameTable) -> tuple[str, bool]:
@@ -182,17 +185,17 @@ def _open_wordnet() -> WordNet:
     try:
         from nltk.corpus import wordnet  # type: ignore[import-not-found,unused-ignore]  # optional, asked for by option
     except ImportError as error:
-        raise UsageError(
-            "names=wordnet needs nltk and its WordNet; install them with: pip install nltk, "
-            "then python -m nltk.downloader wordnet; or leave detector.names at table"
-        ) from error
+        raise _wordnet_missing("nltk is missing", f"pip install nltk && {_GET_WORDNET}") from error
     try:
         wordnet.ensure_loaded()
     except (LookupError, OSError) as error:  # not there; half there, or where nltk may not read
-        raise UsageError(
-            "nltk is installed but its WordNet is not, or not whole; get it with: python -m nltk.downloader wordnet"
-        ) from error
+        raise _wordnet_missing("its data is not installed", _GET_WORDNET) from error
     return wordnet  # type: ignore[no-any-return,unused-ignore]  # nltk has no types
+
+
+def _wordnet_missing(why: str, install: str) -> UsageError:
+    values = {"component": "names=wordnet", "package": "nltk and its WordNet"}
+    return UsageError(message("package-needed", **values, why=why, install=install))
 
 
 def _content(file: str) -> bytes:
@@ -201,9 +204,7 @@ def _content(file: str) -> bytes:
     try:
         return Path(file).read_bytes()
     except OSError as error:
-        raise UsageError(
-            f"the table of names {file!r} cannot be read ({error.strerror}); give the path of a text file"
-        ) from error
+        raise UsageError(message("file-unreadable", path=file, why=error.strerror)) from error
 
 
 def _tidy(text: str) -> str:

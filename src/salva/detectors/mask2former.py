@@ -21,6 +21,7 @@ from salva.detectors.instance_masks import DIVISOR, Found, find, frame_of, to_in
 from salva.errors import SalvaError, UsageError
 from salva.hardware.mmdet_names import UNREAD
 from salva.hardware.origins import GENEVAL_SHA256, origin_of
+from salva.messages import message
 from salva.observers.loading import Batches, CheckpointOptions, load, pin
 from salva.observers.pixels import in_groups
 
@@ -123,5 +124,6 @@ def _labels(id2label: Mapping[int, str], model: str) -> tuple[str, ...]:
     """The checkpoint's vocabulary in the order of its classes; one without names is of no use here."""
     labels = tuple(str(id2label[i]) for i in sorted(id2label))
     if all(label.startswith("LABEL_") for label in labels):
-        raise UsageError(f"{NAME}: {model!r} has no names for what it sees (id2label in its config.json); add them")
+        why = "its config.json names no classes (id2label)"
+        raise UsageError(message("checkpoint-invalid", component=NAME, model=model, why=why))
     return tuple(SPELT.get(label, label) for label in labels) if SPELT.keys() <= set(labels) else labels

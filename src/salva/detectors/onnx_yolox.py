@@ -11,13 +11,11 @@ import ast
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from salva.assets.coco_names import COCO
 from salva.core.about import About, Habits, Naming
 from salva.core.blame import one_line, translating
-from salva.core.counted import counted
 from salva.core.image import Picture
 from salva.core.observation import Detections
 from salva.core.options import option
@@ -25,7 +23,8 @@ from salva.core.protocols import ObserveRequest
 from salva.detectors.boxes import BoxRules, ScoredOptions, from_centres
 from salva.errors import BackendError, SalvaError, UsageError
 from salva.hardware.checkpoints import digest_of_files
-from salva.hardware.networks import open_users_network
+from salva.hardware.networks import open_users_network, users_file
+from salva.messages import message
 
 if TYPE_CHECKING:
     import numpy as np
@@ -58,7 +57,7 @@ class OnnxOptions(ScoredOptions):
     def __post_init__(self) -> None:
         ScoredOptions.__post_init__(self)
         if self.side < 32 or self.side % 32:
-            raise ValueError(f"side is {self.side!r}; it must be a multiple of 32")
+            raise ValueError(message("option-invalid", name="side", value=self.side, wanted="a multiple of 32"))
 
 
 class OnnxYolox:
@@ -73,14 +72,14 @@ class OnnxYolox:
     Options: ClassVar[type[OnnxOptions]] = OnnxOptions
 
     def __init__(self, options: OnnxOptions) -> None:
-        session = open_users_network(NAME, _file(options.model, "an ONNX file"), options.threads)
+        session = open_users_network(NAME, users_file(options.model), options.threads)
         self._session = session
         self._input, self._height, self._width = _input_of(session, options)
         n_columns = self._columns(options)
         self._grid = None if options.decoded else grid(self._height, self._width, self._n_rows)
         if self._grid is None and not options.decoded:
             raise _no_detector(
-                options.model, f"its {self._n_rows} rows are no grids of a {self._width} x {self._height} input"
+                options.model, f"its {self._n_rows} rows do not fit a {self._width} x {self._height} input"
             )
         self._labels = _labels(session, options, n_columns - 5)
         self._rules = BoxRules(options, DOUBT)
@@ -89,9 +88,9 @@ class OnnxYolox:
     @classmethod
     def weights(cls, options: OnnxOptions) -> str:
         """The digest of the file and of its labels, and the table of names."""
-        files = [_file(options.model, "an ONNX file")]
+        files = [users_file(options.model)]
         if options.labels_file:
-            files.append(_file(options.labels_file, "a text file of labels"))
+            files.append(users_file(options.labels_file))
         return " ".join((*(digest_of_files([path], path.parent) for path in files), options.pin())).strip()
 
     def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Detections | SalvaError]:
@@ -99,9 +98,9 @@ class OnnxYolox:
         return [self._look(request.picture) for request in requests]
 
     def _look(self, picture: Picture) -> Detections | SalvaError:
-        problem = f"{NAME} failed on a {picture.width} x {picture.height} picture"
+        values = {"component": NAME, "width": picture.width, "height": picture.height}
         try:
-            with translating(lambda error: BackendError(f"{problem}: {one_line(error)}")):
+            with translating(lambda error: BackendError(message("observation-failed", **values, why=one_line(error)))):
                 pixels, scale = to_input(picture, self._height, self._width)
                 rows = self._session.run(None, {self._input: pixels})[0][0]
         except SalvaError as error:
@@ -129,12 +128,12 @@ class OnnxYolox:
         shape = np.shape(given[0])
         if len(given) != 1 or len(shape) != 3 or shape[0] != 1 or shape[2] < 6:
             shapes = ", ".join(str(np.shape(output)) for output in given)
-            raise _no_detector(model, f"it gives {shapes}")
+            raise _no_detector(model, f"it gives {shapes} instead of one table (1, rows, 5 + classes)")
         sides = np.asarray(given[0])[0, :, 2:4]
         if options.decoded and sides.min() < 0:
-            raise UsageError(f"{NAME}: {model!r} gives boxes in cells and not in pixels; leave detector.decoded out")
+            raise _no_detector(model, "it gives boxes in cells instead of pixels; leave detector.decoded out")
         if not options.decoded and sides.max() > _LARGEST_LOGARITHM:
-            raise UsageError(f"{NAME}: {model!r} gives boxes in pixels already; set detector.decoded=true")
+            raise _no_detector(model, "it gives boxes in pixels; set detector.decoded=true")
         self._n_rows = int(shape[1])
         return int(shape[2])
 
@@ -180,24 +179,24 @@ def _input_of(session: Any, options: OnnxOptions) -> tuple[str, int, int]:
     shape = inputs[0].shape if inputs else []
     if len(inputs) != 1 or len(shape) != 4 or shape[1] != 3 or inputs[0].type != "tensor(float)":
         given = ", ".join(f"{port.name} {port.shape} {port.type}" for port in inputs)
-        raise _no_detector(options.model, f"it takes {given or 'nothing'}")
+        raise _no_detector(
+            options.model, f"it takes {given or 'nothing'} instead of a float image (1, 3, height, width)"
+        )
     height, width = (size if isinstance(size, int) and size > 0 else options.side for size in shape[2:])
     return inputs[0].name, height, width
 
 
 def _labels(session: Any, options: OnnxOptions, n_wanted: int) -> tuple[str, ...]:
     if options.labels_file:
-        text = _file(options.labels_file, "a text file of labels").read_text(encoding="utf-8")
+        text = users_file(options.labels_file).read_text(encoding="utf-8")
         labels, where = tuple(line.strip() for line in text.splitlines() if line.strip()), options.labels_file
     else:
         labels, where = _labels_within(session.get_modelmeta().custom_metadata_map), options.model
         if not labels:
             labels, where = COCO, "COCO"
     if len(labels) != n_wanted:
-        raise UsageError(
-            f"{NAME}: {options.model!r} tells {counted(n_wanted, 'things')} apart, and {where!r} has "
-            f"{counted(len(labels), 'names')}; give as many names, one a line, with --set detector.labels_file=FILE"
-        )
+        values = {"model": options.model, "n": n_wanted, "names": where, "m": len(labels)}
+        raise UsageError(message("labels-differ", **values))
     return labels
 
 
@@ -219,14 +218,4 @@ def _labels_within(metadata: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _no_detector(what: str, problem: str) -> UsageError:
-    return UsageError(
-        f"{NAME}: {what!r} is no YOLOX-style detector: {problem}; wanted one picture of floats (1, 3, height, width) "
-        "in and one table (1, rows, 5 + classes) out. If its boxes are in pixels already, set detector.decoded=true"
-    )
-
-
-def _file(path: str, kind: str) -> Path:
-    file = Path(path).expanduser()
-    if not file.is_file():
-        raise UsageError(f"{NAME}: there is no file {path!r}; give {kind}, as in --detector onnx/path/to/file.onnx")
-    return file
+    return UsageError(message("checkpoint-invalid", component=NAME, model=what, why=problem))

@@ -17,6 +17,7 @@ from salva.core.protocols import ObserveRequest
 from salva.detectors.boxes import BoxRules, ScoredOptions, from_centres
 from salva.detectors.zero_shot import AskedOptions, asked_labels, size_and_labels
 from salva.errors import BackendError, SalvaError
+from salva.messages import message
 from salva.observers.loading import Batches, CheckpointOptions, load, pin
 from salva.observers.pixels import in_groups, settings_of, to_pixels
 
@@ -112,8 +113,7 @@ class Owlv2:
         written = self._tokenizer(queries, padding="max_length", max_length=limit, return_tensors="pt")
         if written["input_ids"].shape[1] > limit:
             longest = max(queries, key=len)
-            raise BackendError(
-                f"{NAME} reads {limit} tokens a label, and {longest!r} takes more; use a shorter label",
-                is_retryable=False,
-            )
+            values = {"limit": limit, "text": repr(longest), "n": written["input_ids"].shape[1]}
+            problem = message("too-many-tokens", component=NAME, **values, instead="Use a shorter label.")
+            raise BackendError(problem, is_retryable=False)
         return {key: written[key].repeat(n, 1).to(self._loaded.device) for key in ("input_ids", "attention_mask")}

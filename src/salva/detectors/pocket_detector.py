@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from salva.assets.files import asset_digest, read_asset
 from salva.core.about import About, Habits
-from salva.core.blame import translating
+from salva.core.blame import one_line, translating
 from salva.core.image import Picture
 from salva.core.observation import Detection, Detections, Observation
 from salva.core.options import option
@@ -23,6 +23,7 @@ from salva.core.protocols import ObserveRequest
 from salva.detectors.boxes import FLOOR, FLOOR_HELP, MAX_BOXES, check_floor
 from salva.errors import BackendError, SalvaError
 from salva.hardware.networks import open_network
+from salva.messages import message
 
 if TYPE_CHECKING:
     import numpy as np
@@ -53,7 +54,7 @@ class DetectorOptions:
 
     def __post_init__(self) -> None:
         if not 0 < self.floor < 1:
-            raise ValueError(f"floor is {self.floor!r}; give a number between 0 and 1")
+            raise ValueError(message("option-invalid", name="floor", value=self.floor, wanted="between 0 and 1"))
         check_floor(self.floor, self.threshold)
 
 
@@ -89,10 +90,10 @@ class PocketDetector:
         return [self._look(request.picture) for request in requests]
 
     def _look(self, picture: Picture) -> Observation | SalvaError:
-        problem = f"the pocket detector failed on a {picture.width} x {picture.height} picture"
+        values = {"component": "the pocket detector", "width": picture.width, "height": picture.height}
         try:
             # onnxruntime's own exceptions share no base class.
-            with translating(lambda error: BackendError(f"{problem}: {error}")):
+            with translating(lambda error: BackendError(message("observation-failed", **values, why=one_line(error)))):
                 pixels, frame = to_input(picture)
                 heat, box = self._session.run(None, {"picture": pixels})
         except SalvaError as error:

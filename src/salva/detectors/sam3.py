@@ -17,6 +17,7 @@ from salva.core.protocols import ObserveRequest
 from salva.detectors.boxes import BoxRules, ScoredOptions
 from salva.detectors.zero_shot import AskedOptions, asked_labels, size_and_labels
 from salva.errors import BackendError, SalvaError
+from salva.messages import message
 from salva.observers.loading import Batches, CheckpointOptions, load, pin
 from salva.observers.pixels import PixelSettings, in_groups, to_pixels
 
@@ -114,8 +115,7 @@ class Sam3:
         limit = int(self._loaded.model.config.text_config.max_position_embeddings)
         written = self._loaded.processor(label, padding="max_length", max_length=limit, return_tensors="pt")
         if written["input_ids"].shape[1] > limit:
-            raise BackendError(
-                f"{NAME} reads {limit} tokens a label, and {label!r} takes more; use a shorter label",
-                is_retryable=False,
-            )
+            values = {"limit": limit, "text": repr(label), "n": written["input_ids"].shape[1]}
+            problem = message("too-many-tokens", component=NAME, **values, instead="Use a shorter label.")
+            raise BackendError(problem, is_retryable=False)
         return {key: written[key].repeat(n, 1).to(self._loaded.device) for key in ("input_ids", "attention_mask")}

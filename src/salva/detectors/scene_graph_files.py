@@ -21,6 +21,7 @@ from salva.core.scene import Box
 from salva.errors import BackendError, SalvaError, UsageError
 from salva.hardware.checkpoints import digest_of_files
 from salva.imaging.files import SUFFIXES, decode_picture
+from salva.messages import message
 
 NAME = "scene-graph"
 PREDICTION, INFO = "custom_prediction.json", "custom_data_info.json"
@@ -42,7 +43,7 @@ class SceneGraphOptions:
 
     def __post_init__(self) -> None:
         if not 0 <= self.threshold <= 1:
-            raise ValueError(f"threshold is {self.threshold!r}; it must lie between 0 and 1")
+            raise ValueError(message("option-invalid", name="threshold", value=self.threshold, wanted="from 0 to 1"))
 
 
 class SceneGraphFiles:
@@ -70,10 +71,7 @@ class SceneGraphFiles:
                     prediction = predictions[str(number)]
                     seen = _detections(prediction, names, predicates, picture.width, picture.height, self._threshold)
                 except (KeyError, IndexError, TypeError, ValueError) as error:
-                    raise UsageError(
-                        f"{str(folder / PREDICTION)!r}, picture {number} ({listed}) cannot be read: {error!r}; wanted "
-                        "bbox, bbox_labels, bbox_scores, rel_pairs, rel_labels and rel_scores of equal lengths"
-                    ) from error
+                    raise _invalid(folder / PREDICTION, f"image {number} ({listed})", repr(error)) from error
                 self._by_image[picture.image_id()] = seen
         self.habits = Habits(batch_size=64, names=tuple(sorted(classes - {"__background__"})))
 
@@ -89,19 +87,19 @@ class SceneGraphFiles:
 
 
 def _unknown() -> BackendError:
-    return BackendError(
-        f"the {NAME} files say nothing of this picture; paint with --model folder/PATH from the files they were made "
-        "of, and leave out salva's trial of the detector on its own pictures with --set run.preflight=off",
-        is_retryable=False,
-    )
+    return BackendError(message("image-unknown", component=NAME), is_retryable=False)
+
+
+def _invalid(path: Path, where: str, why: str) -> UsageError:
+    return UsageError(message("file-invalid", path=str(path), where=where, why=why))
 
 
 def _folders(folder: str) -> list[Path]:
     folders = sorted(path.parent for path in Path(folder).rglob(PREDICTION)) if folder else []
     lacking = [path for path in folders if not (path / INFO).is_file()]
     if not folders or lacking:
-        what = f"{str(lacking[0])!r} lacks {INFO}" if lacking else f"{folder!r} holds no {PREDICTION}"
-        raise UsageError(f"{NAME}: {what}; give the folder with both files, as in {NAME}/PATH")
+        absent = lacking[0] / INFO if lacking else Path(folder) / PREDICTION
+        raise UsageError(message("file-missing", path=str(absent)))
     return folders
 
 
@@ -109,16 +107,16 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         read = json.loads(path.read_bytes())
     except (OSError, ValueError) as error:
-        raise UsageError(f"{str(path)!r} cannot be read as JSON: {error}") from error
+        raise UsageError(message("file-unreadable", path=str(path), why=error)) from error
     if not isinstance(read, dict):
-        raise UsageError(f"{str(path)!r} holds a {type(read).__name__}; wanted an object")
+        raise UsageError(message("json-shape", path=str(path), where="", wanted="an object"))
     return read
 
 
 def _names(info: Mapping[str, Any], key: str, folder: Path) -> list[str]:
     names = info.get(key)
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise UsageError(f"{str(folder / INFO)!r} has no list of names under {key!r}")
+        raise UsageError(message("json-shape", path=str(folder / INFO), where=f", {key}", wanted="a list of names"))
     return names
 
 
@@ -136,10 +134,8 @@ def _found(listed: str, pictures: Mapping[str, list[Path]], folder: Path) -> Pat
     alike = pictures.get(parts[-1], []) if parts else []
     nearest = [path for path in alike if path.parts[-2:] == parts[-2:]] or alike
     if len(nearest) != 1:
-        what = "no such picture is" if not nearest else f"{len(nearest)} pictures are"
-        raise UsageError(
-            f"{str(folder / INFO)!r} names {listed!r}, and {what} there; say where with --set detector.images=FOLDER"
-        )
+        why = f"{len(nearest)} images match; name their folder with --set detector.images=FOLDER"
+        raise _invalid(folder / INFO, repr(listed), why)
     return nearest[0]
 
 

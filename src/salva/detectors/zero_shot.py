@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from salva.core.options import option
 from salva.core.protocols import ObserveRequest
 from salva.errors import UsageError
+from salva.messages import message
 
 
 @dataclass(frozen=True, kw_only=True)  # no slots, as in boxes.BoxOptions
@@ -27,10 +28,8 @@ def asked_labels(name: str, request: ObserveRequest, options: AskedOptions) -> t
     """What to look for in this picture: what the case mentions, then what is always looked for."""
     labels = tuple(dict.fromkeys((*request.query.labels, *options.also)))
     if not labels:
-        raise UsageError(
-            f"{name} must be told what to look for, and this suite names nothing; "
-            "list it with --set detector.also=cat,dog,... or use a detector with a vocabulary of its own"
-        )
+        instead = "List them with --set detector.also=cat,dog or use a detector with its own vocabulary."
+        raise UsageError(message("labels-missing", detector=name, instead=instead))
     return labels
 
 

@@ -15,6 +15,7 @@ from salva.core.options import option
 from salva.core.protocols import ObserveRequest
 from salva.embedders.choosing import Choosing
 from salva.errors import BackendError, SalvaError
+from salva.messages import message
 from salva.observers.loading import Batches, CheckpointOptions, load, pin
 from salva.observers.pixels import in_groups, settings_of, to_pixels
 
@@ -111,11 +112,10 @@ class Clip:
         return len(self._tokenizer(text, verbose=False)["input_ids"])
 
     def _too_long(self, text: str) -> SalvaError:
-        return BackendError(
-            f"{self.name} reads {self._n_tokens} tokens, and {text[:60]!r}... takes {self._length(text)}; "
-            "embed only its beginning with --set embedder.truncate=true",
-            is_retryable=False,
-        )
+        values = {"limit": self._n_tokens, "text": f"{text[:60]!r}...", "n": self._length(text)}
+        instead = "Embed only its beginning with --set embedder.truncate=true."
+        problem = message("too-many-tokens", component=self.name, **values, instead=instead)
+        return BackendError(problem, is_retryable=False)
 
     def _see(self, requests: Sequence[ObserveRequest]) -> list[Vector | SalvaError]:
         import torch

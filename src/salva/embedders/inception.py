@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from salva.core.about import Habits
@@ -19,7 +18,8 @@ from salva.core.options import option
 from salva.core.protocols import ObserveRequest
 from salva.errors import BackendError, SalvaError, UsageError
 from salva.hardware.checkpoints import digest_of_files
-from salva.hardware.networks import open_users_network
+from salva.hardware.networks import open_users_network, users_file
+from salva.messages import message
 
 if TYPE_CHECKING:
     import numpy as np
@@ -48,7 +48,7 @@ class InceptionOptions:
 
     def __post_init__(self) -> None:
         if self.side < 1:
-            raise ValueError(f"side is {self.side!r}; it must be 1 or more")
+            raise ValueError(message("option-invalid", name="side", value=self.side, wanted="1 or more"))
 
 
 class Inception:
@@ -59,16 +59,16 @@ class Inception:
     Options: ClassVar[type[InceptionOptions]] = InceptionOptions
 
     def __init__(self, options: InceptionOptions) -> None:
-        session = open_users_network(NAME, _file(options.model), options.threads)
+        session = open_users_network(NAME, users_file(options.model), options.threads)
         inputs, outputs = session.get_inputs(), [port.name for port in session.get_outputs()]
         shape = inputs[0].shape if inputs else []
         if len(inputs) != 1 or len(shape) != 4 or shape[1] != 3 or inputs[0].type != "tensor(float)":
             given = ", ".join(f"{port.name} {port.shape} {port.type}" for port in inputs)
-            raise UsageError(
-                f"{NAME}: {options.model!r} takes {given or 'nothing'}; wanted a float picture (n, 3, height, width)"
+            raise _invalid(
+                options.model, f"it takes {given or 'nothing'} instead of a float image (n, 3, height, width)"
             )
         if options.output and options.output not in outputs:
-            raise UsageError(f"{NAME}: {options.model!r} has no output {options.output!r}; it has {', '.join(outputs)}")
+            raise _invalid(options.model, f"it has no output {options.output!r}, only {', '.join(outputs)}")
         self._session, self._options = session, options
         self._input, self._output = inputs[0].name, options.output or outputs[0]
         self._height, self._width = (size if isinstance(size, int) and size > 0 else options.side for size in shape[2:])
@@ -76,21 +76,21 @@ class Inception:
     @classmethod
     def weights(cls, options: InceptionOptions) -> str:
         """The digest of the file."""
-        path = _file(options.model)
+        path = users_file(options.model)
         return digest_of_files([path], path.parent)
 
     def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Vector | SalvaError]:
         """The features of each picture; one at a time, so that none depends on its neighbours."""
         if any(request.query.text for request in requests):
-            raise UsageError(f"{NAME} embeds pictures only, and this check embeds texts; use --embedder clip/<id>")
+            raise UsageError(message("texts-unsupported", component=NAME))
         return [self._look(request.picture) for request in requests]
 
     def _look(self, picture: Picture) -> Vector | SalvaError:
         import numpy as np
 
-        problem = f"{NAME} failed on a {picture.width} x {picture.height} picture"
+        values = {"component": NAME, "width": picture.width, "height": picture.height}
         try:
-            with translating(lambda error: BackendError(f"{problem}: {one_line(error)}")):
+            with translating(lambda error: BackendError(message("observation-failed", **values, why=one_line(error)))):
                 given = self._session.run([self._output], {self._input: self._pixels(picture)})[0]
         except SalvaError as error:
             return error
@@ -98,9 +98,8 @@ class Inception:
         features = np.asarray(given, np.float64)[0]
         features = features.mean(tuple(range(1, features.ndim))) if features.ndim > 1 else features
         if not np.isfinite(features).all():
-            return BackendError(
-                f"{NAME} gave numbers that are none for a picture; is pixels={self._options.pixels} right?"
-            )
+            what = f"features that are not finite; check embedder.pixels, which is {self._options.pixels}"
+            return BackendError(message("numbers-invalid", component=NAME, what=what))
         return Vector(values=tuple(features.astype(np.float32).astype(np.float64).round(6).tolist()))
 
     def _pixels(self, picture: Picture) -> NDArray[np.float32]:
@@ -123,8 +122,5 @@ class Inception:
         return np.ascontiguousarray(values.transpose(2, 0, 1), dtype=np.float32)[None]
 
 
-def _file(path: str) -> Path:
-    file = Path(path).expanduser()
-    if not file.is_file():
-        raise UsageError(f"{NAME}: there is no file {path!r}; give an ONNX file, as in --embedder inception/fid.onnx")
-    return file
+def _invalid(model: str, why: str) -> UsageError:
+    return UsageError(message("checkpoint-invalid", component=NAME, model=model, why=why))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from salva.assets.files import asset_digest, read_asset
 from salva.core.about import Habits
-from salva.core.blame import translating
+from salva.core.blame import one_line, translating
 from salva.core.image import Picture
 from salva.core.observation import Observation, Vector
 from salva.core.options import NoOptions
@@ -24,6 +24,7 @@ from salva.core.protocols import ObserveRequest
 from salva.embedders.choosing import Choosing
 from salva.errors import BackendError, SalvaError
 from salva.hardware.networks import open_network
+from salva.messages import message
 
 if TYPE_CHECKING:
     import numpy as np
@@ -68,10 +69,10 @@ class PocketEmbedder:
 
     def _look(self, request: ObserveRequest) -> Observation | SalvaError:
         text = request.query.text
-        what = repr(text) if text else f"a {request.picture.width} x {request.picture.height} picture"
+        values = {"component": "the pocket embedder", "width": request.picture.width, "height": request.picture.height}
         try:
             # onnxruntime's own exceptions share no base class.
-            with translating(lambda error: BackendError(f"the pocket embedder failed on {what}: {error}")):
+            with translating(lambda error: BackendError(message("observation-failed", **values, why=one_line(error)))):
                 if text:
                     (values,) = self._text.run(None, {"tokens": self._tokens(text)})
                 else:
@@ -88,17 +89,11 @@ class PocketEmbedder:
         most = self._max_tokens - 2
         # Marks alone say nothing that a picture could show.
         if not any(word[0].isalnum() for word in words):
-            raise BackendError(
-                f"the pocket embedder knows no word of {_shortened(text)}; it knows the {len(self._numbers)} words and "
-                "marks of pocket's world; use another embedder for other texts",
-                is_retryable=False,
-            )
+            problem = message("text-unknown", component="the pocket embedder", text=_shortened(text))
+            raise BackendError(problem, is_retryable=False)
         if len(words) > most:
-            raise BackendError(
-                f"{_shortened(text)} has {len(words):,} known words and marks; the pocket embedder reads at most "
-                f"{most}; shorten it",
-                is_retryable=False,
-            )
+            values = {"component": "the pocket embedder", "limit": most, "text": _shortened(text), "n": len(words)}
+            raise BackendError(message("too-many-tokens", **values, instead="Shorten it."), is_retryable=False)
         tokens = np.zeros((1, self._max_tokens), np.int64)
         tokens[0, : len(words) + 2] = [self._start, *(self._numbers[word] for word in words), self._end]
         return tokens

@@ -22,6 +22,8 @@ from salva.errors import BackendError, SalvaError, UsageError
 from salva.hardware.ahead import AHEAD
 from salva.hardware.checkpoints import digest_of_files
 from salva.hardware.devices import choose_device
+from salva.hardware.networks import users_file
+from salva.messages import message
 
 if TYPE_CHECKING:
     import torch
@@ -59,12 +61,10 @@ class PublishedInception:
                 FeatureExtractorInceptionV3,
             )
         except ImportError as error:
-            raise UsageError(
-                f"{NAME} needs torch-fidelity ({error}); install it with: pip install torch-fidelity, "
-                "or give the network as an ONNX file with --embedder inception/FILE"
-            ) from error
+            values = {"component": NAME, "package": "torch-fidelity", "why": error}
+            raise UsageError(message("package-needed", **values, install="pip install torch-fidelity")) from error
 
-        given = _downloaded() if options.model == URL else _file(options.model)
+        given = _downloaded() if options.model == URL else users_file(options.model)
         # The library would unpickle whatever the file holds; what it gets here are the tensors alone.
         tensors = io.BytesIO()
         torch.save(_tensors(given), tensors)
@@ -74,7 +74,7 @@ class PublishedInception:
                 "inception-v3-compat", [options.output], feature_extractor_weights_path=tensors
             )
         except (RuntimeError, AttributeError, TypeError) as error:
-            raise UsageError(f"{NAME}: {str(given)!r} holds no weights of this network: {one_line(error)}") from error
+            raise _invalid(given, f"its weights do not fit the network ({one_line(error)})") from error
         self._device = choose_device(options.device)
         self._network = network.to(self._device).eval()
 
@@ -83,13 +83,13 @@ class PublishedInception:
         """The digest of the file; where it is downloaded, its name, which holds one."""
         if options.model == URL:
             return Path(URL).stem
-        path = _file(options.model)
+        path = users_file(options.model)
         return digest_of_files([path], path.parent)
 
     def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Vector | SalvaError]:
         """The features of each picture; one at a time, so that none depends on its neighbours."""
         if any(request.query.text for request in requests):
-            raise UsageError(f"{NAME} embeds pictures only, and this check embeds texts; use --embedder clip/<id>")
+            raise UsageError(message("texts-unsupported", component=NAME))
         return [self._look(request) for request in requests]
 
     def _look(self, request: ObserveRequest) -> Vector | SalvaError:
@@ -100,7 +100,8 @@ class PublishedInception:
         with torch.inference_mode():
             features = self._network(rows.permute(0, 3, 1, 2).contiguous().to(self._device))[0][0].double().cpu()
         if not torch.isfinite(features).all():
-            return BackendError(f"{NAME} gave numbers that are none for a picture", is_retryable=False)
+            problem = message("numbers-invalid", component=NAME, what="features that are not finite")
+            return BackendError(problem, is_retryable=False)
         return Vector(values=tuple(round(value, 6) for value in features.tolist()))
 
 
@@ -117,10 +118,8 @@ def _downloaded() -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         download_url_to_file(URL, str(path), hash_prefix=path.stem.rpartition("-")[2], progress=False)
     except (urllib.error.URLError, OSError, RuntimeError) as error:  # no network; no disk; another file than it was
-        raise UsageError(
-            f"{NAME}: {URL} cannot be had ({one_line(error)}); "
-            f"get it yourself and name it, as in --embedder {NAME}/FILE"
-        ) from error
+        values = {"component": NAME, "url": URL, "why": one_line(error), "example": f"--embedder {NAME}/FILE"}
+        raise UsageError(message("download-failed", **values)) from error
     return path
 
 
@@ -130,17 +129,11 @@ def _tensors(path: Path) -> dict[str, torch.Tensor]:
     try:
         tensors: Any = torch.load(path, map_location="cpu", weights_only=True)
     except (pickle.UnpicklingError, RuntimeError, EOFError, OSError, ValueError, KeyError) as error:
-        raise UsageError(
-            f"{NAME}: {str(path)!r} is no whole file of tensors alone; nothing else is read from a pickle, because "
-            f"loading it can run code. Without a file {NAME} downloads the published one"
-        ) from error
+        raise _invalid(path, "it is damaged, or holds more than tensors") from error
     if not isinstance(tensors, dict) or not all(isinstance(value, torch.Tensor) for value in tensors.values()):
-        raise UsageError(f"{NAME}: {str(path)!r} holds {type(tensors).__name__}; wanted tensors by name")
+        raise _invalid(path, f"it holds {type(tensors).__name__} instead of tensors by name")
     return tensors
 
 
-def _file(path: str) -> Path:
-    file = Path(path).expanduser()
-    if not file.is_file():
-        raise UsageError(f"{NAME}: there is no file {path!r}; without one the published file is downloaded")
-    return file
+def _invalid(path: Path, why: str) -> UsageError:
+    return UsageError(message("checkpoint-invalid", component=NAME, model=str(path), why=why))

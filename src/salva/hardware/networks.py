@@ -7,6 +7,7 @@ from typing import Any
 
 from salva.core.blame import one_line, translating
 from salva.errors import UsageError
+from salva.messages import message
 
 
 def open_network(source: bytes | Path, *, threads: int = 1, **settings: object) -> Any:
@@ -22,7 +23,15 @@ def open_network(source: bytes | Path, *, threads: int = 1, **settings: object) 
 
 def open_users_network(name: str, path: Path, threads: int) -> Any:
     """A session of a file that a user gave; name: the component, for messages."""
-    problem = f"{name}: {str(path)!r} is no ONNX file that can be loaded"
+    values = {"component": name, "model": str(path)}
     # onnxruntime's own exceptions share no base class.
-    with translating(lambda error: UsageError(f"{problem}: {one_line(error)}")):
+    with translating(lambda error: UsageError(message("checkpoint-invalid", **values, why=one_line(error)))):
         return open_network(path, threads=threads, log_severity_level=4)
+
+
+def users_file(path: str) -> Path:
+    """The file that a user named; an error where there is none."""
+    file = Path(path).expanduser()
+    if not file.is_file():
+        raise UsageError(message("file-missing", path=path))
+    return file

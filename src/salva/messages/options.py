@@ -22,6 +22,9 @@ ENTRIES: Mapping[str, Entry] = {
     "option-invalid": Entry(
         "{name} is {value!r}; it must be {wanted}.",
     ),
+    "options-invalid": Entry(
+        "The options of {owner} do not fit: {why}.",
+    ),
     "options-conflict": Entry(
         "{first} and {second} cannot be given together: {why}.",
     ),

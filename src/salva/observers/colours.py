@@ -20,6 +20,7 @@ from salva.core.protocols import ObserveRequest
 from salva.core.scene import Box
 from salva.errors import PluginError, SalvaError
 from salva.imaging.palette import PALETTE
+from salva.messages import message
 
 if TYPE_CHECKING:
     import numpy as np
@@ -71,7 +72,8 @@ class PixelColours:
         for request in requests:
             detections = request.given.get("detector")
             if not isinstance(detections, Detections):
-                raise PluginError(f"colours are told in a detector's boxes, got {detections!r}")
+                values = {"component": "the colour reader", "wanted": "a detector's boxes", "got": repr(detections)}
+                raise PluginError(message("input-unexpected", **values))
             labels = request.query.labels
             outcomes.append(with_colours(detections, request.picture, labels, labels))
         return outcomes

@@ -31,6 +31,7 @@ from salva.hardware.checkpoints import (
     quiet,
 )
 from salva.hardware.devices import DTYPES, choose_device, choose_dtype, own_queue
+from salva.messages import message
 
 if TYPE_CHECKING:
     import torch
@@ -53,7 +54,11 @@ class CheckpointOptions:
 
     def __post_init__(self) -> None:
         if self.batch_size < 0:
-            raise ValueError(f"batch_size is {self.batch_size!r}; it must be 1 or more, or 0 to find out")
+            raise ValueError(
+                message(
+                    "option-invalid", name="batch_size", value=self.batch_size, wanted="1 or more, or 0 to find out"
+                )
+            )
 
 
 def pin(name: str, options: CheckpointOptions) -> str:
@@ -120,10 +125,8 @@ def load(
         config, _ = transformers.PreTrainedConfig.get_config_dict(checkpoint.source, revision=checkpoint.commit)
         kind = str(config.get("model_type", ""))
         if kind not in model_types:
-            raise UsageError(
-                f"{name}: {options.model!r} is a checkpoint of type {kind!r}; {purpose} "
-                f"({', '.join(sorted(model_types)[:6])}) is wanted here"
-            )
+            known = ", ".join(sorted(model_types)[:6])
+            raise _invalid(name, options.model, f"its type is {kind!r}; wanted is {purpose} ({known})")
         processor = (
             getattr(transformers, processor_class).from_pretrained(checkpoint.source, **where)
             if processor_class
@@ -157,15 +160,16 @@ def _translate(name: str, target: str, checkpoint: Checkpoint, error: Exception)
     """What transformers raises while loading, in our words: OSError, ValueError and others for one cause."""
     text = str(error)
     if isinstance(error, ImportError):
-        return UsageError(f"{name}: {target!r} needs a package that is not installed: {one_line(error)}")
+        return _invalid(name, target, f"it needs a package that is not installed ({one_line(error)})")
     if checkpoint.folder is None and ("huggingface_hub" in type(error).__module__ or "connect" in text.lower()):
         return hub_error(name, target, str(checkpoint.commit), error)
     if "safetensors" in text and "file named" in text:
-        return UsageError(
-            f"{name}: {target!r} has no safetensors weights, and loading a pickle runs whatever code is in it, so "
-            "salva reads nothing else; choose a revision that has them, or write it again with save_pretrained"
-        )
-    return UsageError(f"{name}: {target!r} cannot be loaded: {type(error).__name__}: {one_line(error)}")
+        return _invalid(name, target, "it has no safetensors weights")
+    return _invalid(name, target, f"{type(error).__name__}: {one_line(error)}")
+
+
+def _invalid(name: str, model: str, why: str) -> UsageError:
+    return UsageError(message("checkpoint-invalid", component=name, model=model, why=why))
 
 
 class Batches:

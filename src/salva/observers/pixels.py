@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from salva.core.image import Picture
 from salva.errors import UsageError
+from salva.messages import message
 
 if TYPE_CHECKING:
     import torch
@@ -59,19 +60,13 @@ def settings_of(processor: Any, name: str) -> PixelSettings:
     size = dict(processor.size)
     resample = int(processor.resample)
     if resample not in _RESAMPLING:
-        raise UsageError(
-            f"{name}: its pictures are resampled by method {resample}; only bilinear and bicubic are known"
-        )
+        raise _invalid(name, f"it resamples by method {resample}; only bilinear and bicubic are known")
     if not (processor.do_resize and processor.do_rescale and abs(processor.rescale_factor * 255 - 1) < 1e-6):
-        raise UsageError(
-            f"{name}: its image processor does not resize and scale to 0..1, which is all that is known here"
-        )
+        raise _invalid(name, "it does not resize and scale to 0..1")
     is_normal = bool(processor.do_normalize)
     crop = getattr(processor, "crop_size", None) if getattr(processor, "do_center_crop", None) else None
     if not ({"height", "width"} <= size.keys() or "shortest_edge" in size):
-        raise UsageError(
-            f"{name}: its image processor resizes to {size!r}; wanted a height and width, or a shortest edge"
-        )
+        raise _invalid(name, f"it resizes to {size!r} instead of a height and width, or a shortest edge")
     return PixelSettings(
         height=int(size.get("height") or 0),
         width=int(size.get("width") or 0),
@@ -82,6 +77,10 @@ def settings_of(processor: Any, name: str) -> PixelSettings:
         mean=_three(processor.image_mean) if is_normal else (0.0, 0.0, 0.0),
         std=_three(processor.image_std) if is_normal else (1.0, 1.0, 1.0),
     )
+
+
+def _invalid(name: str, why: str) -> UsageError:
+    return UsageError(message("checkpoint-invalid", component=name, model="image processor", why=why))
 
 
 def _three(numbers: Sequence[float]) -> tuple[float, float, float]:

@@ -16,6 +16,7 @@ from salva.core.about import About, about_of, address_of, close, habits_of, opti
 from salva.core.observation import Answer, Reading, TextSpan
 from salva.core.protocols import ObserveRequest, Query
 from salva.errors import BackendError, SalvaError, UsageError
+from salva.messages import message
 
 IS_ANY = Query(
     role="judge",
@@ -42,10 +43,7 @@ class JudgeAsReader:
 
     def __post_init__(self) -> None:
         if self.about.sees_formula:
-            raise UsageError(
-                f"the judge {self.judge.__name__} reasons from boxes and formulas and sees no pixels, so it cannot "
-                "read; use --reader rapidocr, a judge that looks at pictures, or none"
-            )
+            raise UsageError(message("judge-cannot-read", judge=self.judge.__name__))
         described = (self.judge.__doc__ or self.judge.__name__).strip()
         # Said as a class says it, for lists and messages.
         object.__setattr__(self, "__doc__", f"Reads by asking: {described}")
@@ -116,7 +114,9 @@ def reading_of(is_any: object, what: object = None) -> Reading | SalvaError:
         if isinstance(said, Answer):
             answers.append(said)
     if not answers:
-        return BackendError(f"a judge owes an answer and gave {type(is_any).__name__}", is_retryable=False)
+        got = type(is_any).__name__
+        why = message("input-unexpected", component="a reader", wanted="a judge's answer", got=got)
+        return BackendError(why, is_retryable=False)
     last = answers[-1]
     problem, spans = last.problem, tuple[TextSpan, ...]()
     if not problem and len(answers) > 1:

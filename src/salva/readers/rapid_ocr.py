@@ -21,6 +21,7 @@ from salva.core.observation import Reading, TextSpan
 from salva.core.protocols import ObserveRequest
 from salva.core.scene import Box
 from salva.errors import BackendError, PluginError, SalvaError
+from salva.messages import message
 
 if TYPE_CHECKING:
     import numpy
@@ -102,8 +103,8 @@ class RapidOcr:
 
 
 def _unread(picture: Picture, error: Exception) -> BackendError:
-    size = f"{picture.width} x {picture.height}"
-    return BackendError(f"rapidocr could not read a {size} picture: {described(error)}", is_retryable=False)
+    values = {"component": "rapidocr", "width": picture.width, "height": picture.height, "why": described(error)}
+    return BackendError(message("observation-failed", **values), is_retryable=False)
 
 
 def _new_engine(options: RapidOcrOptions) -> Any:
@@ -159,10 +160,9 @@ def _installed_version() -> str:
 
 
 def _broken_install(problem: str) -> PluginError:
-    return PluginError(
-        f"the reader 'rapidocr' needs the package rapidocr with its models, but {problem}; "
-        "install it with: pip install --force-reinstall 'rapidocr>=3.10', or run with --reader none"
-    )
+    install = "pip install --force-reinstall 'rapidocr>=3.10'"
+    values = {"component": "rapidocr", "package": "the package rapidocr with its models", "why": problem}
+    return PluginError(message("package-needed", **values, install=install))
 
 
 def _pixels(picture: Picture) -> numpy.ndarray[Any, Any]:
