@@ -104,7 +104,7 @@ def test_a_grey_painter_fails_with_its_pictures_and_is_loaded_once(pytester: pyt
         [
             "E*Failed: grey: entity-omission",
             "E*prompt a: There are two cats and a dog",
-            "E*picture: */mine/scene-grey-quick-*/images/*.webp",
+            "E*image: */mine/scene-grey-quick-*/images/*.webp",
             "E*entity-omission: no cat where the prompt asks for 2",
             "E*again: salva run scene --model grey*",
             "E*Failed: grey: entity-omission (right in 0 of 3 repeats, where 2 are wanted)",
@@ -204,10 +204,10 @@ def test_a_fault_is_told_with_picture_and_what_was_seen(tmp_path: Path) -> None:
     assert tried.outcome is Outcome.FAIL
     first, *lines = tried.told.splitlines()
     assert first == "painter: entity-omission"
-    assert sum(line.startswith("  picture: ") for line in lines) == 2
+    assert sum(line.startswith("  image: ") for line in lines) == 2
     assert sum(line.startswith("  seen: 1 ") for line in lines) == 2
     assert lines[-1] == f"report: salva report {tried.directory}"
-    shown = [line.removeprefix("  picture: ") for line in lines if line.startswith("  picture: ")]
+    shown = [line.removeprefix("  image: ") for line in lines if line.startswith("  image: ")]
     assert [str(path) for path in tried.pictures] == shown
 
 

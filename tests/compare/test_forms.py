@@ -76,7 +76,7 @@ def test_words_say_who_is_worse_and_by_how_much(two: Comparison, three: Comparis
     assert text.startswith("new is worse than old.")
     assert "wrong 70.0 % against 30.0 %: +40.0 points (95 %:" in text
     assert "16 pairs flipped: 16 got worse, 0 better" in text
-    assert "this many pairs could have shown" in text
+    assert "detectable difference" in text
     assert "leaderboard" not in text
     assert "ahead of" in comparison_text(three)
     markdown = comparison_markdown(two)

@@ -88,7 +88,7 @@ def test_every_reader_of_pictures_finds_them_once_they_are_named(folder: Path, c
 
 def test_where_a_picture_is_is_said_without_asking(folder: Path) -> None:
     assert told(folder, "report", "away", "--format", "junit", "-o", "x.xml").returncode == 0
-    assert f"picture: {ADDRESS}/" in (folder / "x.xml").read_text()
+    assert f"image: {ADDRESS}/" in (folder / "x.xml").read_text()
     paths = api.open_run(folder / "away").images["path"]
     assert all(path.startswith(f"{ADDRESS}/") for path in paths)
 

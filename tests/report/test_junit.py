@@ -110,12 +110,12 @@ def test_a_failure_names_error_types_both_prompts_and_both_pictures() -> None:
     assert failure.attrib["message"].endswith("b: no dog where the prompt asks for 1; the cat changed sides")
     lines = (failure.text or "").splitlines()
     first, second = lines.index("prompt a: There is a cat and a dog"), lines.index("prompt b: There is a dog and a cat")
-    assert lines[first + 2].startswith("  picture: runs/mine/images/ab/12.webp")
+    assert lines[first + 2].startswith("  image: runs/mine/images/ab/12.webp")
     assert lines[first + 3] == "  seen: 2 cat, 1 dog, the text “not the case”"
-    assert lines[second + 2].startswith("  picture: runs/mine/images/cd/34.webp")
+    assert lines[second + 2].startswith("  image: runs/mine/images/cd/34.webp")
     assert lines[second + 3] == "  entity-omission: no dog where the prompt asks for 1"
-    assert "between them: x-misposition: the cat changed sides" in lines
-    assert "error types: entity-omission, x-misposition" in lines, "some readers leave out every attribute"
+    assert "between the images: x-misposition: the cat changed sides" in lines
+    assert "failure types: entity-omission, x-misposition" in lines, "some readers leave out every attribute"
     assert any(line.startswith("again: salva run metalogic --model painter") for line in lines)
 
 
@@ -203,8 +203,8 @@ def test_a_run_directory_with_a_missing_picture_says_so_and_a_forged_id_ends_it(
     (tmp_path / "run" / "images" / "cd" / "34.webp").unlink()
     text = junit_of(tmp_path / "run")
     read(text)
-    assert f"picture: {tmp_path}/run/images/ab/12.webp\n" in text
-    assert f"picture: {tmp_path}/run/images/cd/34.webp (missing)\n" in text
+    assert f"image: {tmp_path}/run/images/ab/12.webp\n" in text
+    assert f"image: {tmp_path}/run/images/cd/34.webp (missing)\n" in text
     forged = records_of(replace(verdict, images={"a": "../../etc/passwd"}))
     with pytest.raises(StoreError, match="no image's id"):
         text_of(forged, tmp_path)

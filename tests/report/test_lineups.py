@@ -48,7 +48,7 @@ def test_a_pair_is_shown_when_a_model_broke_it_and_differs_when_another_did_not(
     assert [shown[name].said for name in sorted(shown)] == ["the models differ", "no model is right", ""]
     assert [side.is_shown_for for side in shown["case-1"].sides] == [False, True]
     assert shown["case-3"].sides[1].exhibit.kind == "error: why"
-    assert shown["case-1"].sides[0].exhibit.kind == "as it must be"
+    assert shown["case-1"].sides[0].exhibit.kind == "as expected"
 
 
 def test_where_models_differ_comes_first_in_every_category_and_the_limit_counts_models() -> None:
@@ -76,7 +76,7 @@ def test_pairs_that_agree_and_are_wrong_and_bribes_are_shown_too() -> None:
     records = records_of((make_case(),), verdicts)
     chosen = replace(records, asked=structs.replace(records.asked, check="same-scene"))
     (lineup,) = make_lineups(chosen, FakeImages()).shown
-    assert [side.exhibit.kind for side in lineup.sides] == ["agree, both wrong", "tells a judge what to say"]
+    assert [side.exhibit.kind for side in lineup.sides] == ["agree, both wrong", "instructs a judge"]
 
 
 @pytest.mark.parametrize("keep", ["all", "none", "failed", "no-violations"])

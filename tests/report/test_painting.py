@@ -1,4 +1,4 @@
-"""What was painted in the place of prompts, and the words passed over, as a report lists them."""
+"""Rewritten prompts and unknown words, as a report lists them."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def test_scores_and_what_was_painted_in_a_prompts_place_are_there(tmp_path: Path
     shown = {image: Seen(painted=made) for one in scored for image in one.images.values()}
     words = words_of(render_pdf(replace(records, verdicts=scored), FakeImages(seen_in=shown), limit=1), tmp_path)
     assert "0.25" in words
-    assert "painted from “Rain rises.”" in words
+    assert "generated from “Rain rises.”" in words
 
 
 def test_boxes_are_drawn_on_the_pictures_with_their_names(tmp_path: Path) -> None:

@@ -98,11 +98,11 @@ def test_the_page_shows_figures_and_says_what_was_left_out(page: str) -> None:
     assert left_out > 0
     assert f"{left_out} were left out" in page
     assert page.count('<article class="exhibit"') == 60 + page.count('<p class="kind">agree, both wrong</p>')
-    assert "have a picture that does not show what its own prompt says, averaged over 20 categories" in page
+    assert "have an image that does not show its prompt, averaged over 20 categories" in page
     for beside in ("inconsistent", "both wrong", "chance"):
         assert f"<dt>{beside}</dt>" in page
     assert page.count('stroke-width="2.2"') == 2 * 5, "lines of four things and of all, drawn for both widths"
-    assert "For 48 of 280 cases several worlds fit the prompts" in page
+    assert "For 48 of 280 cases the prompts allow several scenes" in page
     assert "ublished figures" not in page, "they stand beside a run by the paper's rule alone"
 
 
@@ -175,14 +175,14 @@ def test_a_picture_is_called_right_only_where_truth_says_so() -> None:
     same = make_verdict(outcome=Outcome.FAIL, errors=("entity-omission",), failures=(omission,), images=images)
     for failures, right_a, expected in (
         ((swapped, omission), 0.0, "x-misposition, by truth"),
-        ((omission,), 1.0, "as its prompt says"),
+        ((omission,), 1.0, "shows its prompt</p>"),
     ):
         scores = {"right_a": right_a, "right_b": 0.0, "both_wrong": 0.0}
         truth = replace(same, check="truth", failures=failures, scores=scores)
         asked = RunSpec(check="same-scene")
         page = render_html(RunRecords(cases=(make_case(),), verdicts=(same, truth), asked=asked), FakeImages())
         assert expected in page
-        assert ("as its prompt says" in page) == bool(right_a)
+        assert ("shows its prompt</p>" in page) == bool(right_a)
         assert page.count("no dog") == 2, "once in the card, once at the top: truth does not repeat it"
 
 
@@ -407,7 +407,7 @@ def test_the_share_decided_stands_beside_the_rate_in_every_form() -> None:
     print_summary(summary, Console(file=shown, width=400))
     records, images = random_run()
     page = render_html(replace(records, cases=tuple(cases), verdicts=tuple(verdicts)), images, limit=1)
-    share = "3 decided pairs (75.0 % of those asked)"
+    share = "3 decided pairs (75.0 % of all)"
     for form in (shown.getvalue(), to_markdown(summary), page):
         assert form.count(share) >= 3, "beside wrong, inconsistent and both wrong"
     content = json.loads(json.dumps(summary.to_json()))
@@ -439,8 +439,8 @@ def test_every_form_says_where_text_in_pictures_instructs_a_judge_and_where_nobo
         return out.getvalue()
 
     pdf = words_of(render_pdf(records, images), tmp_path)
-    told = "n 1 pair text in a picture tells the judge what to say"
-    unread = "not read: whether some tells the judge what to say is not known"
+    told = "ext in an image instructs the judge in 1 pair"
+    unread = "not read, so instructions to the judge in images would go unnoticed"
     for form in (terminal(summary), to_markdown(summary), pdf, render_html(records, images)):
         assert told in form
         assert unread in form
@@ -451,4 +451,4 @@ def test_every_form_says_where_text_in_pictures_instructs_a_judge_and_where_nobo
         asked=structs.replace(asked, injection_reader=True),
     )
     for form in (terminal(summarise_records(quiet)), words_of(render_pdf(quiet, images), tmp_path)):
-        assert "what to say" not in form
+        assert "instructs the judge" not in form

@@ -85,7 +85,7 @@ def test_verdicts_are_weighed_again_only_for_a_model_whose_prompts_were_rewritte
     rewritten = Painted(model="other", prompt="so", text="a so", passed_over=(), n=1)
     shown = summary.summarise_records(replace(records, painted=(passed_over, rewritten)))
     assert weighed == ["painter", "other", "other"]
-    assert "words passed over" in [table.name for table in shown.by_model[0].tables]
+    assert "unknown words" in [table.name for table in shown.by_model[0].tables]
 
 
 def test_a_run_without_verdicts_is_still_a_report() -> None:

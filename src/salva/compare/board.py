@@ -74,14 +74,11 @@ def standings_table(comparison: Comparison) -> Table:
             standing.title,
             value_of(figure, standing.value),
             standing.n_pairs,
-            ", ".join(standing.ahead_of) or "nobody",
+            ", ".join(standing.ahead_of) or "none",
         )
         for standing in standings(comparison)
     )
-    note = (
-        "Over the pairs that all of them decided. Ahead of: by Holm's p over all duels, so that one chance find among "
-        "many counts for nothing."
-    )
+    note = "Over the pairs decided for every model. Ahead of: significant by Holm's p over all comparisons."
     return Table(
         name="leaderboard", columns=("place", "model", figure.title, "pairs", "ahead of"), rows=rows, note=note
     )
@@ -91,7 +88,7 @@ def duels_table(comparison: Comparison) -> Table:
     """Every two of them."""
     rows = tuple(_duel_row(duel) for duel in comparison.duels)
     columns = ("second", "first", "difference", "95 %, other seeds", "pairs", "p by Holm", "verdict")
-    note = "The second less the first; the verdict is by the interval, p over all duels."
+    note = "The second less the first; the verdict uses the interval, p is adjusted over all comparisons."
     return Table(name="every two", columns=columns, rows=rows, note=note)
 
 
@@ -107,7 +104,7 @@ def groups_table(name: str, duel: Duel, groups: tuple[GroupDifference, ...]) -> 
     """The differences by law or category."""
     rows = tuple((group.name, *_figure_cells(group.figure), p_text(group.p_holm)) for group in groups)
     columns = (name, duel.first.title, duel.second.title, "difference", "95 %, other seeds", "pairs", "p by Holm")
-    note = f"By Holm over the {len(groups)} rows: each p may be read as if it were the only one asked."
+    note = f"p is adjusted by Holm's method over the {len(groups)} rows."
     return Table(name=f"by {name}", columns=columns, rows=rows, note=note)
 
 

@@ -81,7 +81,7 @@ def flips_of(duel: Duel) -> str:
     n_worse = sum(flip.got_worse for flip in flips)
     said = f"{counted(len(flips), 'pairs')} flipped: {n_worse} got worse, {len(flips) - n_worse} better"
     n_apart = len(duel.flipped) - len(flips)
-    return said + (f"; {n_apart} more among the cases that are counted apart" if n_apart else "")
+    return said + (f"; {n_apart} more among the cases reported separately" if n_apart else "")
 
 
 def gate_of(duel: Duel, margin: float) -> str:
@@ -117,8 +117,8 @@ def asides_of(duel: Duel) -> list[Aside]:
     """The figures that stand beside the difference."""
     figure = duel.leading
     figures = [
-        Aside("for prompts like these about other things", step_of(figure, figure.difference), _things(figure)),
-        Aside("this many pairs could have shown", _could_show(figure), "with 80 % power"),
+        Aside("for similar prompts about other entities", step_of(figure, figure.difference), _entities(figure)),
+        Aside("detectable difference", _could_show(figure), "with 80 % power"),
         *_effects(figure),
     ]
     for other in duel.beside:
@@ -129,9 +129,9 @@ def asides_of(duel: Duel) -> list[Aside]:
     return figures
 
 
-def _things(figure: FigureDifference) -> str:
+def _entities(figure: FigureDifference) -> str:
     if figure.interval_entities is None:
-        return f"not said: {figure.why_no_entities}"
+        return f"not measured: {figure.why_no_entities}"
     return f"95 %: {ends_of(figure, figure.interval_entities)}"
 
 
@@ -158,6 +158,8 @@ def _undecided(duel: Duel) -> str:
     parts = ((first, f"on {duel.first.title}'s side"), (second, f"on {duel.second.title}'s"), (neither, "on both"))
     said = ", ".join(f"{n} {where}" for n, where in parts if n)
     bounds = (
-        f"; whatever they were, the difference lies within {ends_of(figure, figure.bounds)}" if figure.bounds else ""
+        f"; with these decided either way, the difference lies within {ends_of(figure, figure.bounds)}"
+        if figure.bounds
+        else ""
     )
     return said + bounds

@@ -68,8 +68,8 @@ def _leading(summary: Summary) -> Chart | None:
         is_share=True,
         ends=(0.0, 1.0),
         filters={"model": "model"},
-        note="The lines are 95 % intervals under other seeds, of each model by itself. Whether two models differ is a "
-        "matter of the same pairs: salva compare says.",
+        note="The lines are 95 % intervals under other seeds, of each model by itself. To see whether two models "
+        "differ, use salva compare.",
     )
 
 

@@ -24,7 +24,7 @@ def facts_of(records: RunRecords) -> list[tuple[str, str]]:
         more = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
         facts.append((role, ", ".join(names[:_MAX_NAMES]) + more))
     if note := unread(asked, n_unread(records.spent)):
-        facts.append(("text in pictures", note))
+        facts.append(("text in images", note))
     if asked.control:
         facts.append(("control", "crossed seeds"))
     if asked.check:

@@ -32,12 +32,12 @@ MAX_EXHIBITS = 200
 MAX_UNSEEN = 40
 """Pairs whose headline holds although truth says both pictures are wrong."""
 MAX_INSTRUCTED = 40
-"""Pairs that are shown only because a picture tells a judge what to say."""
+"""Pairs that are shown only because text in an image instructs a judge."""
 _SIDE = 320
 _QUALITY = 80
 UNSEEN = "agree, both wrong"
 WRONG_BY_TRUTH = "wrong by truth"
-INSTRUCTED = "tells a judge what to say"
+INSTRUCTED = "instructs a judge"
 
 Key = tuple[str, int, str, Observers]
 
@@ -126,7 +126,7 @@ class Gallery:
     n_wrong_by_truth: int = 0
     """Further exhibits of one picture each: right by the check that leads, and wrong by the one for truth."""
     n_instructing: int = 0
-    """Further exhibits, shown because text in a picture tells a judge what to say."""
+    """Further exhibits, shown because text in an image instructs a judge."""
 
 
 def make_gallery(records: RunRecords, images: ImageSource, limit: int = MAX_EXHIBITS) -> Gallery:

@@ -146,9 +146,9 @@ def _audit(summary: Summary) -> str:
     detectors = {observer.name for observer in summary.asked.observers if observer.role == "detector"}
     audits = [json.loads(read_asset(name)) for name in asset_names() if name.startswith("audits/")]
     return " ".join(
-        f"{audit['n_pictures']} pictures painted by {audit['model']} were looked at by {audit['by']}. The detector "
-        f"{audit['detector']} said exactly what was seen for {audit['n_right']} of them; pictures and labels are in "
-        f"{audit['sheets']}, what came out in {audit['told_in']} of salva's repository."
+        f"{audit['n_pictures']} images by {audit['model']} were labelled by {audit['by']}. The detector "
+        f"{audit['detector']} agrees exactly for {audit['n_right']} of them; images and labels are in "
+        f"{audit['sheets']}, results in {audit['told_in']} of salva's repository."
         for audit in audits
         if audit["model"] in summary.models and audit["detector"] in detectors
     )

@@ -84,7 +84,7 @@ class _Writer:
         for judged in leading:
             self._test(_class_name(judged.case), self._name(judged.case, judged.verdict.repeat), self._told(judged))
         for case, repeat in self._missing(leading):
-            problem = _Problem(tag=_ERROR, kind="not-judged", message="not judged yet; the same command goes on")
+            problem = _Problem(tag=_ERROR, kind="not-judged", message="not judged yet; run the same command again")
             self._test(_class_name(case), self._name(case, repeat), problem)
 
     def _missing(self, leading: list[Judged]) -> Iterator[tuple[Case, int]]:

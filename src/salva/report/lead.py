@@ -17,20 +17,20 @@ from salva.results.rates import BOTH_WRONG, Figure
 from salva.results.wordings import WordingDifference
 
 _SAYS = {
-    str(Rate.WRONG): "have a picture that does not show what its own prompt says",
-    str(Rate.INCONSISTENT): "of one meaning show different things",
+    str(Rate.WRONG): "have an image that does not show its prompt",
+    str(Rate.INCONSISTENT): "have images that disagree",
 }
 _NOTES = {
-    str(Rate.WRONG): "a picture breaks its own prompt",
-    str(Rate.INCONSISTENT): "the two pictures differ, the published measure",
-    BOTH_WRONG: "they agree, and both are wrong",
+    str(Rate.WRONG): "an image does not show its prompt",
+    str(Rate.INCONSISTENT): "the two images disagree (the published measure)",
+    BOTH_WRONG: "the images agree and neither shows its prompt",
 }
-_CANARY = {
-    OFF: f"made with {PREFLIGHT}={OFF}: observers were not tried first, so whether they can tell anything is unknown",
-    WARNED: "{who} failed when tried on salva's own pictures, and could not be held to it: a detector without scores "
-    "saw things in noise, or what a judge goes by saw nothing in a drawing; look at some pictures first",
-    STOPPED: "{who} failed when tried on salva's own pictures, which stopped the run before anything was painted: "
-    f"run it again with another one, or with --set {PREFLIGHT}={OFF}",
+_PREFLIGHT_NOTES = {
+    OFF: f"made with {PREFLIGHT}={OFF}: the observers were not checked before the run",
+    WARNED: "{who} failed the preflight check on known drawings, not enforced here: a detector without scores "
+    "found entities in noise, or an observer of the judge found none in a drawing; inspect some images first",
+    STOPPED: "{who} failed the preflight check on known drawings, and the run stopped before any image was generated: "
+    f"use another observer, or --set {PREFLIGHT}={OFF}",
 }
 _TITLES = {str(Rate.WRONG): "wrong", str(Rate.INCONSISTENT): "inconsistent", BOTH_WRONG: "both wrong"}
 
@@ -45,9 +45,9 @@ def sentence_of(leading: Leading, unit: str) -> str:
     figure = leading.figure
     if figure is None:
         return f"of no decided {unit}"
-    says = _SAYS.get(leading.rate or "", "broke their check")
+    says = _SAYS.get(leading.rate or "", "failed")
     if leading.rate == str(Rate.INCONSISTENT) and figure.n_unlike:
-        says = f"show different things ({figure.n_unlike:,} of them are no equivalence: a faultless painter is flagged)"
+        says = f"have images that disagree ({figure.n_unlike:,} pairs are not equivalent: a perfect generator fails)"
     left = figure.without_one
     apart = f", {interval_text(left.low, left.high)} without any one of them" if left else ""
     return f"of {decided_of(figure, unit)} {says}{averaged_over(figure)}{apart}"
@@ -60,7 +60,7 @@ def averaged_over(figure: Figure) -> str:
 
 def decided_of(figure: Figure, unit: str) -> str:
     """What a rate rests on, and the share of all that this is; stands beside every rate."""
-    share = "" if figure.coverage is None else f" ({percent(figure.coverage)} of those asked)"
+    share = "" if figure.coverage is None else f" ({percent(figure.coverage)} of all)"
     return f"{counted(figure.n, f'decided {unit}')}{share}"
 
 
@@ -70,7 +70,7 @@ def bounds_of(leading: Leading) -> str:
     if figure is None or figure.bounds is None:
         return ""
     low, high = figure.bounds.low, figure.bounds.high
-    return f"; whatever they were, the leading rate lies within {interval_text(low, high)}"
+    return f"; with these decided either way, the rate lies within {interval_text(low, high)}"
 
 
 def interval_of(leading: Leading) -> str:
@@ -83,17 +83,17 @@ def asides_of(leading: Leading, unit: str) -> Iterator[KeyFigure]:
     """What stands beside the leading rate: the other interval, the other rates, chance."""
     figure = leading.figure
     if figure is not None:
-        yield from _other_things(figure)
+        yield from _other_entities(figure)
         yield from _other_average(figure, unit)
     for name, title in _TITLES.items():
         rate = leading.rates.get(name)
         if rate is not None and name != leading.rate:
             note = _NOTES[name]
             if name == str(Rate.INCONSISTENT) and rate.n_unlike:
-                note += f"; {rate.n_unlike:,} are no equivalence"
+                note += f"; {rate.n_unlike:,} pairs are not equivalent"
             yield _key_figure(title, rate, f"{decided_of(rate, 'pairs')}: {note}")
     if leading.chance is not None:
-        note = "pictures shuffled within the suite would get this; a faultless painter gets 0"
+        note = "the rate of images shuffled within the suite; a perfect generator gets 0"
         yield KeyFigure(title="chance", value=leading.chance, is_share=True, is_aside=True, note=note)
 
 
@@ -112,7 +112,7 @@ def wording_figures(wording: WordingDifference | None, numbers: Mapping[str, flo
             high=high,
             is_difference=True,
             is_aside=True,
-            note=f"wrong {percent(wording.second)} against {percent(wording.first)} in {pairs}; {noise}",
+            note=f"failure rate {percent(wording.second)} against {percent(wording.first)} in {pairs}; {noise}",
         )
     if numbers.get("excess") is not None:
         yield KeyFigure(
@@ -122,7 +122,7 @@ def wording_figures(wording: WordingDifference | None, numbers: Mapping[str, flo
             high=numbers.get("excess_high"),
             is_share=True,
             is_aside=True,
-            note="half the squared distance of what two wordings show, seed noise taken off",
+            note="half the squared distance between the two wordings, without seed noise",
         )
 
 
@@ -133,12 +133,12 @@ def warning_of(leading: Leading) -> str:
     figure, chance = leading.figure, leading.chance
     if leading.is_unanimous:
         return (
-            "every answer is the expected one: nothing is wrong here, or the judge agrees to all it is asked; "
-            "`salva selftest --judge` tells whether it can say no"
+            "every answer is the expected one: the model makes no mistake here, or the judge agrees to every question; "
+            "`salva selftest --judge` shows whether it can answer no"
         )
     if not chance or figure is None or figure.rate is None:
         return ""
-    shuffled = f"pictures shuffled within the suite, which get {percent(chance)}"
+    shuffled = f"images shuffled within the suite, which get {percent(chance)}"
     if figure.rate >= chance:
         return f"no better than {shuffled}"
     if figure.interval is not None and figure.interval.high >= chance:
@@ -147,27 +147,26 @@ def warning_of(leading: Leading) -> str:
 
 
 def untried(preflight: str, about: Sequence[str] = ()) -> str:
-    """What is said where observers were not tried, or failed; empty elsewhere."""
-    return _CANARY.get(preflight, "").replace("{who}", ", ".join(about) or "an observer")
+    """The warning where the preflight check failed or was switched off; empty elsewhere."""
+    return _PREFLIGHT_NOTES.get(preflight, "").replace("{who}", ", ".join(about) or "an observer")
 
 
 def unread(asked: RunSpec, n_failed: int = 0) -> str:
-    """What is said where a judge was shown pictures and nobody read what is written in them; empty elsewhere.
+    """The note where a judge was shown images whose text was not read; empty elsewhere.
 
-    n_failed: how many pictures the injection_reader could not read.
+    n_failed: how many images the injection_reader could not read.
     """
     if n_failed:
-        return f"{n_failed:,} could not be read: whether some tells the judge what to say is not known of these"
+        return f"{n_failed:,} could not be read, so instructions to the judge in them would go unnoticed"
     is_read = asked.injection_reader or any(observer.role == "reader" for observer in asked.observers)
     if is_read or asked.imported or not is_shown_pictures(asked):
         return ""
-    return "not read: whether some tells the judge what to say is not known"
+    return "not read, so instructions to the judge in images would go unnoticed"
 
 
 def instructed(n: int, unit: str) -> str:
-    """What is said where text in pictures tells a judge what to say; empty elsewhere."""
-    told = f"text in a picture tells the judge what to say; the page shows {'each' if n > 1 else 'it'}"
-    return f"in {counted(n, unit)} {told}" if n else ""
+    """The warning about images whose text instructs a judge; empty where there are none."""
+    return f"text in an image instructs the judge in {counted(n, unit)}; see the report page" if n else ""
 
 
 def unless_stopped(leading: Leading, preflight: str) -> Leading:
@@ -177,22 +176,22 @@ def unless_stopped(leading: Leading, preflight: str) -> Leading:
     return replace(leading, reason="the preflight stopped the run, so no pair was judged")
 
 
-def _other_things(figure: Figure) -> Iterator[KeyFigure]:
+def _other_entities(figure: Figure) -> Iterator[KeyFigure]:
     interval = figure.interval_entities
     if interval is not None:
         yield KeyFigure(
-            title="for prompts like these about other things",
+            title="for similar prompts about other entities",
             value=figure.rate,
             low=interval.low,
             high=interval.high,
             is_share=True,
             is_aside=True,
-            note="the same rate with the interval to generalise by",
+            note="the same rate, with the interval for other entities",
         )
     elif figure.rate is not None:
-        title = "for prompts like these about other things"
+        title = "for similar prompts about other entities"
         yield KeyFigure(
-            title=title, value=None, is_share=True, is_aside=True, note=f"not said: {figure.why_no_entities}"
+            title=title, value=None, is_share=True, is_aside=True, note=f"not measured: {figure.why_no_entities}"
         )
 
 

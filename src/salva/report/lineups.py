@@ -27,7 +27,7 @@ from salva.report.gallery import (
     truths_of,
 )
 
-_HELD = "as it must be"
+_HELD = "as expected"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,7 +37,7 @@ def to_markdown(summary: Summary) -> str:
     if note := untried(summary.preflight, summary.preflight_about):
         blocks.append(f"**{escape(note)}**")
     if note := unread(summary.asked, summary.n_unread):
-        blocks.append(f"Text in pictures: {note}.")
+        blocks.append(f"Text in images: {note}.")
     for model in summary.by_model:
         if len(summary.by_model) > 1:
             blocks.append(f"## {escape(model.model)}")
@@ -67,7 +67,7 @@ def _model(model: ModelSummary, unit: str) -> list[str]:
     if note := instructed(model.n_instructed, unit):
         lines.append(f"- **{note[:1].upper()}{note[1:]}**")
     if model.n_unjudged:
-        lines.append(f"- Not judged yet: {model.n_unjudged}; these figures are over part of the run")
+        lines.append(f"- Not judged yet: {model.n_unjudged}; these figures cover only part of the run")
     blocks = ["\n".join(lines)]
     if model.charts and model.charts[0].kind is ChartKind.HEAT_MAP:
         blocks += [f"### {escape(model.charts[0].title)}", _heat_map(model.charts[0])]

@@ -1,7 +1,7 @@
 """Prompts that providers rewrote.
 
-A provider may rewrite a prompt, a wrapper deduces what should be seen, a small model passes over words it does not
-know: what is judged by the prompt was not painted word for word, and whoever reads a report should see what was.
+A provider may rewrite a prompt, and a small model skips words it does not know: the image was then not generated
+from the prompt word for word, and the report shows the text that was used.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ def painting_tables(painted: Sequence[Painted], model: str, speaking: Sequence[J
     mine = [made for made in painted if made.model == model]
     if any(made.text for made in mine):
         yield Table(
-            name="painted in the place of prompts",
-            columns=("prompt", "painted", "pictures"),
+            name="rewritten prompts",
+            columns=("prompt", "generated from", "images"),
             rows=tuple((made.prompt, made.text, made.n) for made in mine if made.text),
-            note="As somebody rewrote them before painting; the pictures are judged by the prompts all the same.",
+            note="The provider rewrote these prompts; the images are judged by the original prompts.",
         )
         yield from _rewritten_pairs(mine, speaking)
     pictures: Counter[str] = Counter()
@@ -39,10 +39,10 @@ def painting_tables(painted: Sequence[Painted], model: str, speaking: Sequence[J
         pictures.update(dict.fromkeys(made.passed_over, made.n))
     if pictures:
         yield Table(
-            name="words passed over",
-            columns=("word", "pictures"),
+            name="unknown words",
+            columns=("word", "images"),
             rows=tuple(pictures.most_common()),
-            note="Words that the model does not know and painted past, where a prompt or an option allows that.",
+            note="Words that the model does not know and skipped, as a prompt or an option allows.",
         )
 
 
@@ -61,7 +61,7 @@ def _rewritten_pairs(mine: Sequence[Painted], speaking: Sequence[Judged]) -> Ite
         title="Pairs whose prompts were rewritten",
         columns=("prompts", *RATE_COLUMNS),
         rows=tuple((kind, *groups[kind].cells()) for kind in (AS_WRITTEN, REWRITTEN, TO_ONE_TEXT) if kind in groups),
-        note="Where somebody rewrote a prompt of the pair before painting, its verdict is about other words.",
+        note="The verdict on a rewritten pair is about other words than its prompts.",
     )
     merged = [judged for judged in pairs if _kind(judged, said) == TO_ONE_TEXT]
     rows: list[tuple[Cell, ...]] = [
@@ -72,9 +72,9 @@ def _rewritten_pairs(mine: Sequence[Painted], speaking: Sequence[Judged]) -> Ite
         yield Table(
             name=TO_ONE_TEXT,
             title="Two wordings, rewritten to one text",
-            columns=("case_id", "repeat", "first", "second", "painted"),
+            columns=("case_id", "repeat", "first", "second", "generated from"),
             rows=tuple(rows),
-            note=f"{counted(len(merged), 'pairs')}: the model never saw two wordings.",
+            note=f"{counted(len(merged), 'pairs')}: the model received only one text.",
         )
 
 

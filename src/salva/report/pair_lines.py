@@ -30,7 +30,7 @@ def lines_of(judged: Judged, images: ImageSource, directory: Path, chosen: RunSp
     case, verdict = judged
     yield one_line(f"{verdict.outcome} by {verdict.check}, as {observers_text(verdict.observers)} saw it")
     if verdict.failure_types:
-        yield one_line(f"error types: {', '.join(verdict.failure_types)}")
+        yield one_line(f"failure types: {', '.join(verdict.failure_types)}")
     if verdict.reason:
         yield one_line(f"reason: {verdict.reason}")
     for prompt in case.prompts:
@@ -38,12 +38,12 @@ def lines_of(judged: Judged, images: ImageSource, directory: Path, chosen: RunSp
         if prompt.formula:
             yield "  " + one_line(f"formula: {prompt.formula}")
         image_id = verdict.images.get(prompt.role)
-        yield "  " + one_line(f"picture: {picture_path(directory, image_id)}")
+        yield "  " + one_line(f"image: {picture_path(directory, image_id)}")
         if image_id is not None and (seen := _seen(images.seen(image_id, verdict.observers))):
             yield "  " + one_line(f"seen: {seen}")
         yield from ("  " + _of(failure) for failure in verdict.failures if failure.role == prompt.role)
     roles = {prompt.role for prompt in case.prompts}
-    yield from ("between them: " + _of(failure) for failure in verdict.failures if failure.role not in roles)
+    yield from ("between the images: " + _of(failure) for failure in verdict.failures if failure.role not in roles)
     if command := command_for(case, verdict.model, chosen):
         yield one_line(f"again: {command}")
 

@@ -44,7 +44,7 @@ _POINTS = 0.75
 _MAX_HEIGHT = 620
 _SIDE = 150
 """Of a picture."""
-_NONE = "None: every decided case kept its check."
+_NONE = "None: every decided case passed."
 Counterexamples = tuple[str, list[list["Flowable"]]]
 """How many there are, and those that are shown."""
 
@@ -158,7 +158,7 @@ class _Writer:
         gallery = make_gallery(records, images, limit)
         if not gallery.exhibits:
             return _NONE, []
-        counts = f"{gallery.n_fail:,} broke their check; {gallery.n_shown} shown, spread over the categories."
+        counts = f"{gallery.n_fail:,} failed; {gallery.n_shown} shown, spread over the categories."
         instructed = (exhibit for exhibit in gallery.exhibits if exhibit.kind == INSTRUCTED)
         return counts, [
             [
@@ -174,8 +174,8 @@ class _Writer:
         if not lineups.shown:
             return _NONE, []
         return (
-            f"{lineups.n_broken:,} broke their check for a model at least; of {lineups.n_differing:,} one model was "
-            f"right and another was not. {len(lineups.shown)} shown, those where models differ first.",
+            f"{lineups.n_broken:,} failed for at least one model; in {lineups.n_differing:,} of them another model "
+            f"passed. {len(lineups.shown)} shown, those where models differ first.",
             [list(self._lineup(lineup)) for lineup in lineups.shown],
         )
 
@@ -217,17 +217,17 @@ class _Writer:
 
             yield BoxedPicture(shot.picture, shot.overlays, min(width, _SIDE), _FONT)
         else:
-            yield self.text("This picture is missing or damaged.", "small")
+            yield self.text("This image is missing or damaged.", "small")
         if shot.painted is not None and shot.painted.text:
-            yield self.text(f"painted from “{shot.painted.text}”", "small")
+            yield self.text(f"generated from “{shot.painted.text}”", "small")
         if shot.score is not None:
             yield self.text(f"{shot.score:.2f} {' '.join(given.reason for given in shot.reasons)}", "small")
         for failure in shot.failures:
             yield self.text(f"{failure.failure_type}: {failure.message}", "small")
         for text in shot.instructing:
-            yield self.text(f"text in this picture tells a judge what to say: “{text}”", "small")
+            yield self.text(f"text in this image instructs a judge: “{text}”", "small")
         if shot.painted is not None and shot.painted.passed_over:
-            yield self.text(f"passed over: {', '.join(shot.painted.passed_over)}", "small")
+            yield self.text(f"unknown words: {', '.join(shot.painted.passed_over)}", "small")
         for answered in shot.answers[:8]:
             yield self.text(f"{answered.question} – {answered.answer}", "small")
 
@@ -300,11 +300,11 @@ def _figures(model: ModelSummary, unit: str) -> Iterator[str]:
         if warning := warning_of(model.leading):
             yield warning
         yield from map(_figure, model.asides)
-        yield f"Inconclusive: {model.outcomes['UNDECIDED']}, failed: {model.outcomes['ERROR']}"
+        yield f"Undecided: {model.outcomes['UNDECIDED']}, errors: {model.outcomes['ERROR']}"
     if note := instructed(model.n_instructed, unit):
         yield f"{note[:1].upper()}{note[1:]}"
     if model.n_unjudged:
-        yield f"Not judged yet: {model.n_unjudged}; these figures are over part of the run"
+        yield f"Not judged yet: {model.n_unjudged}; these figures cover only part of the run"
 
 
 def _widths(table: Table, total: float) -> list[float]:

@@ -70,7 +70,7 @@ def _model(summary: Summary, model: ModelSummary) -> list[Text | RichTable]:
     if note := untried(summary.preflight, summary.preflight_about):
         parts.append(Text(note, style="bold red"))
     if note := unread(summary.asked, summary.n_unread):
-        parts.append(Text(f"text in pictures: {note}", style="dim"))
+        parts.append(Text(f"text in images: {note}", style="dim"))
     if note := instructed(model.n_instructed, summary.unit):
         parts.append(Text(note, style="bold red"))
     printed = (*model.charts[:1], *(chart for chart in model.charts[1:] if chart.is_printed))
@@ -106,7 +106,7 @@ def _small_print(model: ModelSummary, unit: str) -> list[str]:
         lines.append(f"undecided      {counted(undecided, unit)}{bounds_of(model.leading)}")
         lines += [f"               {line}" for line in _reasons(model)]
     if model.n_unjudged:
-        lines.append(f"not judged     {counted(model.n_unjudged, unit)}; the same command goes on with them")
+        lines.append(f"not judged     {counted(model.n_unjudged, unit)}; run the same command again to continue")
     return lines
 
 

@@ -140,7 +140,7 @@ def test_an_imported_run_is_a_run_that_can_be_reported_and_not_judged_again(tmp_
     assert summary.by_model[0].numbers["n_faith_pairs"] == 2
     write_html(out, out / "report" / "index.html")
     page = (out / "report" / "index.html").read_text(encoding="utf-8")
-    assert "paint it again" not in page
+    assert "generate it again" not in page
     assert "a dog and a cat" in page
     assert [file.path.read_bytes() for file in read_records(out).import_copies] == [
         path.read_bytes() for path in (_prompts(tmp_path), answers)
