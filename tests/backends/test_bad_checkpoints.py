@@ -166,7 +166,7 @@ def test_a_missing_extra_prints_its_install_line(role: str, name: str, tmp_path:
     folder = save_clip(tmp_path / "clip")
     code = (
         "import sys; sys.modules['torch'] = sys.modules['transformers'] = None\n"
-        "from salva.core.spec import ComponentSpec\nfrom salva.registry import bind\n"
+        "from salva.core.run_spec import ComponentSpec\nfrom salva.registry import bind\n"
         f"bind(ComponentSpec(role={role!r}, name={name!r}, target={str(folder)!r})).build()"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

@@ -226,8 +226,7 @@ def test_florence2_answers_that_are_cut_off_are_errors_unless_kept(folders: dict
     (cut,) = bound("florence2", folders["florence2"], max_tokens="7").build().observe(requests)
     assert isinstance(cut, BackendError)
     assert not cut.is_retryable
-    assert "longer than 7 tokens: " in str(cut)
-    assert "detector.max_tokens" in str(cut)
+    assert cut.code == "answer-cut"
     (kept,) = bound("florence2", folders["florence2"], max_tokens="7", cut="keep").build().observe(requests)
     assert [box.label for box in kept.boxes] == ["cat"]
 

@@ -20,6 +20,7 @@ from salva.imaging.files import encode_picture
 from salva.judges.endpoint_judge import EndpointJudge
 from salva.judges.interview import ChatOptions, Reply
 from salva.judges.prompts import Ask
+from salva.messages import message
 from salva.remote import openai_client
 
 if TYPE_CHECKING:
@@ -85,10 +86,11 @@ class ChatJudge(EndpointJudge):
     def _read(self, answer: ChatCompletion) -> Reply:
         choices = getattr(answer, "choices", None)
         if not choices:
-            raise BackendError(f"{self._name} answered without a reply: {cut(answer, 200)!r}", is_retryable=False)
+            problem = message("reply-missing", judge=self._name, answer=cut(answer, 200))
+            raise BackendError(problem, is_retryable=False)
         choice = choices[0]
         is_refused = choice.finish_reason == "content_filter" or choice.message.refusal
-        why = f"{self._name} would not judge this: {choice.message.refusal or 'content filter'}"
+        why = message("judge-refused", judge=self._name, why=choice.message.refusal or "content filter")
         usage = answer.usage
         return Reply(
             text=choice.message.content or "",

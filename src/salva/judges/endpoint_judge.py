@@ -23,6 +23,7 @@ from salva.errors import BackendError, RefusedError, SalvaError, UnusableError
 from salva.judges.interview import AT_AN_ENDPOINT, ChatOptions, Reply, SchemaRefusedError, interview, sized
 from salva.judges.own_prompts import own_prompt, prompt_pin
 from salva.judges.prompts import Ask
+from salva.messages import message
 
 
 class EndpointJudge(ABC):
@@ -100,9 +101,8 @@ class EndpointJudge(ABC):
         try:
             return self._read(answer)
         except (AttributeError, TypeError) as error:
-            raise BackendError(
-                f"{self._name} answered in a shape its API does not have: {cut(repr(answer), 200)}", is_retryable=False
-            ) from error
+            problem = message("reply-missing", judge=self._name, answer=cut(repr(answer), 200))
+            raise BackendError(problem, is_retryable=False) from error
 
     def _concede(self, words: str, wishes: dict[str, Any]) -> bool:  # for those who can
         """Give up a wish for good, if the words of the endpoint name it."""

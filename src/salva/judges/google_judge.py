@@ -10,11 +10,13 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from salva.core.image import Picture
+from salva.core.secrets import cut
 from salva.errors import BackendError, RefusedError
 from salva.imaging.files import encode_picture
 from salva.judges.endpoint_judge import EndpointJudge
 from salva.judges.interview import Reply
 from salva.judges.prompts import Ask
+from salva.messages import message
 from salva.remote import google_client
 
 if TYPE_CHECKING:
@@ -62,9 +64,10 @@ class GoogleJudge(EndpointJudge):
     def _read(self, answer: GenerateContentResponse) -> Reply:
         blocked = answer.prompt_feedback.block_reason if answer.prompt_feedback else None
         if blocked:
-            raise RefusedError(f"{self._name} would not judge this: {blocked.value}")
+            raise RefusedError(message("judge-refused", judge=self._name, why=blocked.value))
         if not answer.candidates:
-            raise BackendError(f"{self._name} answered without a reply", is_retryable=False)
+            problem = message("reply-missing", judge=self._name, answer=cut(answer, 200))
+            raise BackendError(problem, is_retryable=False)
         candidate = answer.candidates[0]
         reason = candidate.finish_reason.value if candidate.finish_reason else ""
         parts = (candidate.content.parts if candidate.content else None) or ()

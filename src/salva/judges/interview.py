@@ -20,6 +20,7 @@ from salva.judges.own_prompts import PRESETS, prompt_pin
 from salva.judges.prompts import Ask, again, put
 from salva.judges.replies import read_reply
 from salva.judges.rubrics import RUBRICS
+from salva.messages import message
 from salva.remote.urls import check_url
 
 Price = tuple[float, float]
@@ -52,11 +53,13 @@ class InterviewOptions:
 
     def __post_init__(self) -> None:
         if self.attempts < 1:
-            raise UsageError(f"judge.attempts is {self.attempts!r}; it must be 1 or more")
+            raise UsageError(message("option-invalid", name="judge.attempts", value=self.attempts, wanted="1 or more"))
         if self.max_tokens < 1:
-            raise UsageError(f"judge.max_tokens is {self.max_tokens!r}; it must be 1 or more")
+            raise UsageError(
+                message("option-invalid", name="judge.max_tokens", value=self.max_tokens, wanted="1 or more")
+            )
         if self.side < 0:
-            raise UsageError(f"judge.side is {self.side!r}; it must be 0 or more")
+            raise UsageError(message("option-invalid", name="judge.side", value=self.side, wanted="0 or more"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,6 +19,7 @@ from salva.hardware.ahead import AHEAD
 from salva.imaging.files import as_image
 from salva.judges.interview import InterviewOptions, Reply, Talk, prompt_option, sized
 from salva.judges.own_prompts import own_prompt, prompt_pin
+from salva.messages import message
 from salva.observers.loading import Batches, CheckpointOptions, load, pin
 from salva.observers.word_by_word import attend_word_by_word
 
@@ -71,10 +72,8 @@ class LocalVlmJudge:
         attend_word_by_word(self._loaded.model, self._loaded.device)
         processor = self._loaded.processor
         if not getattr(processor, "chat_template", None):
-            raise UsageError(
-                f"{NAME}: {options.model!r} has no chat template, so nobody knows how to ask it; "
-                "use a checkpoint tuned for chat (its name often ends in -Instruct, -it or -hf)"
-            )
+            why = "it has no chat template; use a checkpoint tuned for chat, often named -Instruct, -it or -hf"
+            raise UsageError(message("checkpoint-invalid", component=NAME, model=options.model, why=why))
         # Replies grow to the right, so shorter questions are filled up on the left.
         processor.tokenizer.padding_side = "left"
         if processor.tokenizer.pad_token is None:

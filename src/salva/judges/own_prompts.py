@@ -13,6 +13,7 @@ from pathlib import Path
 from salva.core.score_rubric import HALVES
 from salva.errors import UsageError
 from salva.files.infiles import file_text
+from salva.messages import message
 
 PLACE = "{prompt}"
 """Stands where the text goes that the picture is held against."""
@@ -39,16 +40,16 @@ def own_prompt(named: str) -> str:
         return PRESETS.get(named, "")
     path = Path(named)
     if not path.is_file():
-        raise UsageError(
-            f"judge.prompt is {named!r}, neither a file nor one of {', '.join(PRESETS)}; name a file with the prompt"
-        )
+        wanted = f"a file with a prompt, or one of {', '.join(PRESETS)}"
+        raise UsageError(message("option-invalid", name="judge.prompt", value=named, wanted=wanted))
     # A character has four bytes at most: what is longer is not read at all.
     if (n_bytes := path.stat().st_size) > 4 * _LONGEST:
-        raise UsageError(f"judge.prompt {named!r} has {n_bytes:,} bytes; a prompt has {_LONGEST:,} characters at most")
+        why = f"it has {n_bytes:,} bytes, and a prompt has at most {_LONGEST:,} characters"
+        raise UsageError(message("file-unreadable", path=named, why=why))
     text = file_text(path).strip()
     problem = _problem(text)
     if problem:
-        raise UsageError(f"judge.prompt {named!r} {problem}")
+        raise UsageError(message("judge-prompt-invalid", path=named, problem=problem))
     return text
 
 
@@ -60,15 +61,14 @@ def prompt_pin(named: str) -> str:
 
 def _problem(text: str) -> str:
     if not text:
-        return "is empty; write what the judge is to be told"
+        return "is empty"
     if len(text) > _LONGEST:
-        return f"has {len(text)} characters; a prompt has {_LONGEST} at most"
+        return f"has {len(text)} characters; the limit is {_LONGEST}"
     if PLACE not in text:
-        return f"has no {PLACE}; write it where the text goes that the picture is held against"
+        return f"has no {PLACE}; write it where the text of the case goes"
     missing = [half.name for half in HALVES if half.name.casefold() not in text.casefold()]
     if FORM in text and missing:
         return (
-            f"asks for numbers in double brackets and does not say {' and '.join(missing)}, the names by which they "
-            "are found; ask for them as in 'Relevance: [[35]], Object Accuracy: [[30]]', or leave the form to salva"
+            f"does not name {' and '.join(missing)}; write, for example, 'Relevance: [[35]], Object Accuracy: [[30]]'"
         )
     return ""

@@ -15,6 +15,7 @@ from salva.core.score_rubric import HALVES, HIGHEST, OBJECTS, RELATIONS
 from salva.errors import PluginError
 from salva.judges.own_prompts import FORM, PLACE
 from salva.judges.rubrics import words_of
+from salva.messages import message
 
 KINDS = ("score", "answer", "grade")
 
@@ -49,7 +50,8 @@ def put(query: Query, *, is_structured: bool, explains: bool, rubric: str = "", 
     query's own. own: the user's words for a score, with a place for the text; empty for ours.
     """
     if query.kind not in KINDS:
-        raise PluginError(f"a judge can be asked to {', '.join(KINDS)}, not {query.kind!r}")
+        wanted = f"a query of kind {' or '.join(KINDS)}"
+        raise PluginError(message("input-unexpected", component="a judge", wanted=wanted, got=query.kind))
     if query.kind == "score" and own:
         task = own.replace(PLACE, query.text)
         if FORM in own:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from salva.core.score_rubric import HALVES, SCORE_RUBRIC
 from salva.errors import PluginError
+from salva.messages import message
 
 RUBRICS: Mapping[str, str] = {
     "fact": (
@@ -44,5 +45,6 @@ _ALL = {**RUBRICS, SCORE_RUBRIC: "\n\n".join(half.lines() for half in HALVES)}
 def words_of(rubric: str) -> str:
     """What a judge is told under a name; nothing where there is none."""
     if rubric and rubric not in _ALL:
-        raise PluginError(f"no rubric is called {rubric!r}; there are {', '.join(_ALL)}")
+        known = ", ".join(_ALL)
+        raise PluginError(message("name-unknown", kind="rubric", name=rubric, known=known, meant=""))
     return _ALL.get(rubric, "")

@@ -22,6 +22,7 @@ from salva.logic.alignment import Part, align
 from salva.logic.formula import Atom, Formula, atoms, entities
 from salva.logic.notation import parse
 from salva.logic.satisfaction import satisfies
+from salva.messages import message
 from salva.observers.colours import with_colours
 
 _FULL = 50.0
@@ -43,7 +44,9 @@ class SceneJudgeOptions:
 
     def __post_init__(self) -> None:
         if self.threshold is not None and not 0 <= self.threshold <= 1:
-            raise UsageError(f"judge.threshold is {self.threshold!r}; it must be from 0 to 1")
+            raise UsageError(
+                message("option-invalid", name="judge.threshold", value=self.threshold, wanted="from 0 to 1")
+            )
 
 
 class SceneJudge:
@@ -73,7 +76,8 @@ class SceneJudge:
     def _judged(self, request: ObserveRequest) -> Answer:
         detections = request.given.get("detector")
         if not isinstance(detections, Detections):
-            raise PluginError(f"the scene judge needs what a detector saw, got {detections!r}")
+            values = {"component": "the scene judge", "wanted": "a detector's boxes", "got": repr(detections)}
+            raise PluginError(message("input-unexpected", **values))
         query = request.query
         if problem := _unanswerable(query):
             return _problem(problem)
@@ -106,15 +110,14 @@ def _problem(problem: str, reply: str = "") -> Answer:
 def _unanswerable(query: Query) -> str:
     """Why this query is beyond a judge that reasons from formulas; empty when it is not."""
     if query.kind not in ("score", "answer", "grade"):
-        raise PluginError(f"a judge is asked to score, answer or grade, not {query.kind!r}")
+        wanted = "a query of kind score, answer or grade"
+        raise PluginError(message("input-unexpected", component="the scene judge", wanted=wanted, got=query.kind))
     if not query.formulas:
         return "the scene judge reasons from formulas, and this text has none; ask another judge"
     wanted = {"score": 1, "answer": len(query.choices), "grade": len(query.questions)}[query.kind]
     if len(query.formulas) != wanted:
-        raise PluginError(
-            f"a query to {query.kind} {query.text!r} has {len(query.formulas)} formulas; "
-            f"the scene judge wants one for each of {wanted}"
-        )
+        values = {"wanted": f"{wanted} formulas for {query.kind} {query.text!r}", "got": len(query.formulas)}
+        raise PluginError(message("input-unexpected", component="the scene judge", **values))
     return ""
 
 

@@ -49,6 +49,15 @@ ENTRIES: Mapping[str, Entry] = {
     "judge-cannot-read": Entry(
         "The judge {judge} sees no pixels, so it cannot read text. Use --reader rapidocr or a judge that sees images.",
     ),
+    "judge-prompt-invalid": Entry(
+        "The judge's prompt {path!r} {problem}.",
+    ),
+    "judge-refused": Entry(
+        "{judge} refused to judge: {why}.",
+    ),
+    "reply-missing": Entry(
+        "{judge} answered without a reply: {answer!r}.",
+    ),
     "input-unexpected": Entry(
         "{component} needs {wanted}, got {got}.",
         "A component was called with something that no suite of salva gives; its caller must be corrected.",
