@@ -50,8 +50,8 @@ def put(query: Query, *, is_structured: bool, explains: bool, rubric: str = "", 
     query's own. own: the user's words for a score, with a place for the text; empty for ours.
     """
     if query.kind not in KINDS:
-        wanted = f"a query of kind {' or '.join(KINDS)}"
-        raise PluginError(message("input-unexpected", component="a judge", wanted=wanted, got=query.kind))
+        kinds = f"a query of kind {' or '.join(KINDS)}"
+        raise PluginError(message("input-unexpected", component="a judge", wanted=kinds, got=query.kind))
     if query.kind == "score" and own:
         task = own.replace(PLACE, query.text)
         if FORM in own:

@@ -110,8 +110,8 @@ def _problem(problem: str, reply: str = "") -> Answer:
 def _unanswerable(query: Query) -> str:
     """Why this query is beyond a judge that reasons from formulas; empty when it is not."""
     if query.kind not in ("score", "answer", "grade"):
-        wanted = "a query of kind score, answer or grade"
-        raise PluginError(message("input-unexpected", component="the scene judge", wanted=wanted, got=query.kind))
+        kinds = "a query of kind score, answer or grade"
+        raise PluginError(message("input-unexpected", component="the scene judge", wanted=kinds, got=query.kind))
     if not query.formulas:
         return "the scene judge reasons from formulas, and this text has none; ask another judge"
     wanted = {"score": 1, "answer": len(query.choices), "grade": len(query.questions)}[query.kind]
