@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from salva.core.run_spec import RunSpec
-
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any, ClassVar
@@ -14,10 +12,11 @@ from salva.core.about import About
 from salva.core.case import Case, Prompt
 from salva.core.options import NoOptions
 from salva.core.protocols import Query, RenderRequest
+from salva.core.run_spec import RunSpec
 from salva.engine.actors import Actor, requests_of
 from salva.errors import PluginError, UsageError
-from salva.runs.plans import make_plan
 from salva.runs.cases import planned_cases
+from salva.runs.plans import make_plan
 from salva.suites.metalogic.suite import MetaLogic
 from salva.testing.fakes import FakeDetector, FakeGenerator, FakeSuite
 from salva.testing.specs import bound, fake_spec

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from salva.core.options import option
-from salva.core.run_file import new_run_file, RunFile
 from salva.core.plan import Plan
+from salva.core.run_file import new_run_file
 from salva.engine.progress import SilentProgress
 from salva.errors import UsageError
 from salva.runs.directory import resume_or_start
 from salva.runs.pipeline import execute
-from salva.store.runfile import read_run_file, write_run_file
+from salva.store.runfile import write_run_file
 from salva.store.sqlite import open_run
 from salva.testing.fakes import CALLS, FakeDetector, FakeGenerator, FakeSame
 from salva.testing.specs import bound, fake_spec

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from salva.core.run_spec import RunSpec
-
 import importlib.util
 import tomllib
 from importlib.machinery import ModuleSpec
@@ -12,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from salva.assets import files
+from salva.core.run_spec import RunSpec
 from salva.errors import install_line
 from salva.runs import doctor
-from salva.runs.plans import make_plan
 from salva.runs.doctor import _state_of_kernels, examine
+from salva.runs.plans import make_plan
 
 
 def state(section: str, directory: Path) -> dict[str, str]:

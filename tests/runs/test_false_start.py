@@ -97,15 +97,21 @@ def test_what_was_paid_for_in_vain_or_found_out_stays(tmp_path: Path, note: str)
 def test_an_answer_of_an_endpoint_stays_and_none_does_not(tmp_path: Path, status: Status, stays: bool) -> None:
     seen = Answer(text="yes", scores={}) if status is Status.DONE else None
     query = Query(role="judge", text="a cat?")
-    look = StoredObservation(component_id="c", image_id="1" * 40, query=query, given={}, status=status, observation=seen)
+    look = StoredObservation(
+        component_id="c", image_id="1" * 40, query=query, given={}, status=status, observation=seen
+    )
     with pytest.raises(UsageError):
         begin(tmp_path / "run", UsageError("no"), look=look)
     assert (tmp_path / "run").exists() == stays
 
 
-def begin(directory: Path, error: BaseException, *more: str, noting: str = "", look: StoredObservation | None = None) -> None:
+def begin(
+    directory: Path, error: BaseException, *more: str, noting: str = "", look: StoredObservation | None = None
+) -> None:
     """A run that is begun and ends with an error; more: files that somebody else puts there meanwhile."""
-    judge = StoredComponent(component_id="c", role="judge", label="j", is_formula_seen=False, identity={"endpoint": "e"})
+    judge = StoredComponent(
+        component_id="c", role="judge", label="j", is_formula_seen=False, identity={"endpoint": "e"}
+    )
     with undone_if_refused(directory):
         with open_run(directory, "write") as store:
             if noting:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from salva.core.run_spec import RunSpec
-
-import json
 from collections import Counter
 from pathlib import Path
 
@@ -12,16 +9,15 @@ import pytest
 from in_process import salva
 
 from salva.api import plan_run
+from salva.checks.right_answers import RightAnswers
+from salva.core.run_spec import RunSpec
 from salva.engine.budget import Limits
 from salva.engine.progress import SilentProgress
 from salva.errors import UsageError
-from salva.checks.right_answers import RightAnswers
-from salva.report.summary import summarise_run
-from salva.runs.plans import make_plan
 from salva.runs.earlier import Known
 from salva.runs.forecast import Forecast, forecast
 from salva.runs.pipeline import execute
-from salva.runs.plans import AllButSuite
+from salva.runs.plans import AllButSuite, make_plan
 from salva.store.records import PACE
 from salva.store.sqlite import open_run
 
@@ -108,7 +104,9 @@ def test_prices_come_from_options_and_from_earlier_calls(monkeypatch: pytest.Mon
     assert painted.usd == pytest.approx(0.04 * painted.n)
     assert unknown.usd is None
     prices = {"judge.usd_per_million_input": "2", "judge.usd_per_million_output": "8"}
-    (judge,) = make_plan(RunSpec.of(suite="prompts", models=("openai/x",), judges=("openai/j",), settings=prices)).judges
+    (judge,) = make_plan(
+        RunSpec.of(suite="prompts", models=("openai/x",), judges=("openai/j",), settings=prices)
+    ).judges
     known = Known(calls={("judge", "openai/j"): {"input_tokens": 1000.0, "output_tokens": 50.0}})
     assert known.price(judge)[0] == pytest.approx(0.0024)
     assert Known().price(judge)[0] is None
@@ -222,14 +220,19 @@ def test_prompts_that_a_question_file_does_not_have_are_told_so(
 def test_time_is_known_from_a_run_of_the_same_model_beside_it(tmp_path: Path) -> None:
     ask = RunSpec.of(suite="prompts", models=("painter",), reader="none", size="3", settings=QUIET)
     execute(make_plan(ask), tmp_path / "first", SilentProgress())
-    assert seen(RunSpec.of(suite="prompts", models=("painter",), reader="none", size="full"), tmp_path / "next").n_earlier == 1
+    assert (
+        seen(RunSpec.of(suite="prompts", models=("painter",), reader="none", size="full"), tmp_path / "next").n_earlier
+        == 1
+    )
     words = ("run", "prompts", "--model", "painter", "--reader", "none", "--size", "3", "--out", str(tmp_path / "next"))
     n_pictures = next(work.n for work in seen(ask, tmp_path / "next").work if work.role == "model")
     for seconds, said in ((89.0, "about 89 s"), (90.0, "about 2 min"), (5400.0, "about 1.5 h")):
         with open_run(tmp_path / "first", "write") as store:
             store.set_meta(PACE, {"seconds": 2 * seconds, "n_images": 2 * n_pictures})
         assert f"{said}, at the pace of 1 earlier run" in salva(*words, "--dry-run").stdout
-    other = RunSpec.of(suite="prompts", models=("painter",), reader="none", settings={"model.faults": "entity-omission:1"})
+    other = RunSpec.of(
+        suite="prompts", models=("painter",), reader="none", settings={"model.faults": "entity-omission:1"}
+    )
     assert seen(other, tmp_path / "next").n_earlier == 0
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from results.test_rates import _leading, _truth
 from report.fake_runs import judged, make_case, make_verdict
+from results.test_rates import _leading, _truth
 
 from salva.core.case import Prompt
 from salva.core.verdict import Outcome

@@ -14,9 +14,9 @@ from salva.core.run_spec import ComponentSpec, RunSpec
 from salva.core.verdict import Verdict
 from salva.engine.flow import Flow
 from salva.engine.progress import SilentProgress
-from salva.runs.rejudge import rejudge
 from salva.runs.ledger import asked_otherwise
 from salva.runs.pipeline import execute
+from salva.runs.rejudge import rejudge
 from salva.store.sqlite import open_run
 from salva.testing.fakes import FakeAnswers, FakeDetector, FakeJudge, FakeSame
 from salva.testing.specs import bound, fake_spec

@@ -14,15 +14,14 @@ from typing import Any
 import pytest
 
 from salva.core.run_spec import RunSpec
-from salva.core.shard import Shard
 from salva.engine.budget import Limits
 from salva.engine.progress import SilentProgress
 from salva.errors import SalvaError, StoreError, UsageError
 from salva.report.summary import summarise_run
 from salva.report.summary_json import summary_json
-from salva.runs.rejudge import rejudge
 from salva.runs.merge import merge
 from salva.runs.pipeline import execute
+from salva.runs.rejudge import rejudge
 from salva.runs.verify import verify
 from salva.store.rows import quoted
 from salva.store.schema import COLUMNS
@@ -244,7 +243,7 @@ def test_missing_shards_are_named(parts: list[Path], tmp_path: Path) -> None:
         merge([parts[1]], tmp_path / "out", QUIET)
     with open_run(parts[1], "write") as store:
         store.drop_meta("cases")
-    with pytest.raises(UsageError, match="shard2. was stopped before its cases were stored"):
+    with pytest.raises(UsageError, match=r"shard2. was stopped before its cases were stored"):
         merge(parts, tmp_path / "out", QUIET)
     assert not (tmp_path / "out").exists()
 

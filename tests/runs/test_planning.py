@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from salva.core.run_spec import RunSpec
-
 import re
 import shlex
 from pathlib import Path
@@ -14,13 +12,14 @@ from PIL import Image
 
 import salva
 from salva.cli.main import salva as command_line
+from salva.core.run_spec import RunSpec
+from salva.detectors.pocket_detector import PocketDetector
 from salva.errors import MissingRoleError, UsageError
 from salva.generators.folder import FolderImages
 from salva.generators.pocket import Pocket
-from salva.detectors.pocket_detector import PocketDetector
-from salva.runs.plans import make_plan
-from salva.runs.planning import refuse_unwatched
 from salva.runs.cases import planned_cases
+from salva.runs.planning import refuse_unwatched
+from salva.runs.plans import make_plan
 
 QUICK = ("--size", "2", "--reader", "none", "--no-progress")
 
@@ -64,7 +63,10 @@ def test_painter_and_pocket_say_who_looks_at_their_pictures() -> None:
         assert spec.detector is not None
         assert spec.detector.label == "pocket"
         assert not spec.wanting
-    assert make_plan(RunSpec.of(suite="faithfulness", models=("painter",), detector="none", judges=("none",))).detector is None
+    assert (
+        make_plan(RunSpec.of(suite="faithfulness", models=("painter",), detector="none", judges=("none",))).detector
+        is None
+    )
 
 
 @pytest.mark.usefixtures("pictures", "no_pictures")
@@ -116,5 +118,3 @@ def test_whoever_judges_or_embeds_alone_needs_no_detector() -> None:
         refuse_unwatched(make_plan(RunSpec.of(suite="metalogic", models=("folder/pictures",), judges=("openai/j",))))
     done = run("metalogic", *embeds, *QUICK, "--check", "same-similarity", "--out", "embedded")
     assert done.exit_code == 0, done.output
-
-

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
-
 from msgspec import structs
-from salva.core.run_spec import RunSpec
+
 from salva.core.case import Case, Prompt
 from salva.core.command import command_for
+from salva.core.run_spec import RunSpec
 from salva.errors import UsageError
 from salva.messages import code_of
-from salva.runs.plans import spec_again, make_plan
+from salva.runs.plans import make_plan, spec_again
 
-ASK = RunSpec.of(suite="metalogic", models=("calm=painter", "wild=painter"), settings={"wild.faults": "entity-omission:0.5"})
+ASK = RunSpec.of(
+    suite="metalogic", models=("calm=painter", "wild=painter"), settings={"wild.faults": "entity-omission:0.5"}
+)
 
 
 def test_a_name_stands_in_tables_and_reaches_its_own_options_alone() -> None:
@@ -53,9 +53,7 @@ def test_a_group_changes_nothing_a_run_is_known_by() -> None:
 
 
 def test_the_command_for_a_case_says_the_name() -> None:
-    case = Case(
-        case_id="c", suite="metalogic", category="x", prompts=(Prompt(role="a", text="a cat"),), check="truth"
-    )
+    case = Case(case_id="c", suite="metalogic", category="x", prompts=(Prompt(role="a", text="a cat"),), check="truth")
     spec = make_plan(ASK)
     command = command_for(case, "wild", spec.run_spec().without_defaults(spec.defaults))
     assert "--model wild=painter" in command

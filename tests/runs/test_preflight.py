@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from msgspec import structs
-from salva.core.run_spec import RunSpec
-
 import io
 import json
 import subprocess
@@ -16,13 +13,15 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
+from msgspec import structs
 from rich.console import Console
 
 from salva.core.about import About, Habits
 from salva.core.case import Case
 from salva.core.observation import Answer, Detection, Detections, Observation
 from salva.core.options import option
-from salva.core.protocols import Conclusion, Need, ObserveRequest, Query, ImageObservations
+from salva.core.protocols import Conclusion, ImageObservations, Need, ObserveRequest, Query
+from salva.core.run_spec import RunSpec
 from salva.core.verdict import Outcome
 from salva.engine import guard
 from salva.engine.budget import Limits
@@ -32,9 +31,9 @@ from salva.report.html import render_html, write_html
 from salva.report.markdown import to_markdown
 from salva.report.summary import summarise_run
 from salva.report.terminal import print_summary
+from salva.runs.pipeline import execute
 from salva.runs.plans import make_plan
 from salva.runs.rejudge import rejudge
-from salva.runs.pipeline import execute
 from salva.runs.verify import verify
 from salva.store.queries import open_source
 from salva.store.sqlite import open_run
@@ -126,7 +125,9 @@ class Asks:
         """Any case."""
         return True
 
-    def needs(self, case: Case, roles: Collection[str], observations: Mapping[str, ImageObservations]) -> Sequence[Need]:
+    def needs(
+        self, case: Case, roles: Collection[str], observations: Mapping[str, ImageObservations]
+    ) -> Sequence[Need]:
         """One question about each picture."""
         text = "Is it nice?"
         query = Query(role="judge", kind=self.options.kind, text=text, questions=(text,), choices=("yes", "no"))
@@ -212,7 +213,7 @@ def test_a_judge_that_tells_nothing_apart_costs_no_picture(manner: str, kind: st
     with pytest.raises(UsageError, match=r"'witness' was shown a drawing of a cat .*airplane.*run\.preflight=off"):
         execute(judged(manner, kind), tmp_path / "run", SilentProgress())
     assert (CALLS["witness"], CALLS["render"], CALLS["generator built"]) == (2, 0, 0)
-    with pytest.raises(UsageError, match="is stored; where it was mended since, another --out asks it anew"):
+    with pytest.raises(UsageError, match=r"\[preflight-failed\]"):
         execute(judged(manner, kind), tmp_path / "run", SilentProgress())
     assert CALLS["witness"] == 2
 
@@ -368,7 +369,9 @@ def test_its_pictures_and_looks_enter_no_figure(tmp_path: Path) -> None:
     made = {}
     for switch in ("on", "off"):
         ask = RunSpec.of(suite="metalogic", models=("painter",), detector="pocket", reader="none", size="4")
-        spec = make_plan(structs.replace(ask, settings={"run.preflight": switch, "model.faults": "entity-omission:0.5"}))
+        spec = make_plan(
+            structs.replace(ask, settings={"run.preflight": switch, "model.faults": "entity-omission:0.5"})
+        )
         execute(spec, tmp_path / switch, SilentProgress())
         with open_source(tmp_path / switch) as (records, images):
             page = render_html(records, images)
@@ -386,7 +389,9 @@ def test_its_pictures_and_looks_enter_no_figure(tmp_path: Path) -> None:
 
 def test_a_run_is_known_by_the_same_name_as_before(tmp_path: Path) -> None:
     ask = RunSpec.of(suite="metalogic", models=("painter",), detector="pocket")
-    plain, on, off = (make_plan(structs.replace(ask, settings=s)) for s in ({}, {"run.preflight": "on"}, {"run.preflight": "off"}))
+    plain, on, off = (
+        make_plan(structs.replace(ask, settings=s)) for s in ({}, {"run.preflight": "on"}, {"run.preflight": "off"})
+    )
     assert "run.preflight" not in plain.choice()
     assert plain.directory_name() == on.directory_name() == off.directory_name()
     for wrong in ({"run.preflight": "maybe"}, {"run.canari": "off"}):

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from salva.core.run_spec import RunSpec
-
 from typing import Any
 
-from salva.core.plan import Plan
-from salva.core.run_spec import ComponentSpec, RunSpec
 from salva.core.fingerprint import Json
 from salva.core.plan import Plan
+from salva.core.run_spec import ComponentSpec, RunSpec
 from salva.registry import defaults
 from salva.runs.rejudge import changed_plan
 
@@ -28,7 +25,7 @@ ASKED = RunSpec(
     ),
     checks=(
         part("check", "same-scene", scope="all", counts="at-least"),
-        part("check", "truth", merge_iou=0.2),
+        part("check", "truth", doubt=0.2),
     ),
     size="6",
 )
@@ -49,7 +46,9 @@ def test_each_component_keeps_its_own_options() -> None:
 
 def test_a_change_reaches_whoever_knows_it_and_a_relation_judged_for_the_first_time_follows_the_settings() -> None:
     judges = ("google/x", "openai/x")
-    spec = changed_plan(ASKED, RunSpec.of("", judges=judges, settings={"judge.attempts": "2", "check.threshold": "0.5"}))
+    spec = changed_plan(
+        ASKED, RunSpec.of("", judges=judges, settings={"judge.attempts": "2", "check.threshold": "0.5"})
+    )
     assert {judge.options.attempts for judge in spec.judges} == {2}
     assert options(spec, "detector")["pocket"].floor == 0.03, "looks are found under what they were made with"
     assert options(spec, "check")["truth"].threshold == 0.5

@@ -10,11 +10,11 @@ from click.testing import CliRunner
 from observers.onnx_files import save_means
 
 from salva.api import run_suite
+from salva.charts.formats import cell_text
 from salva.cli.main import salva
 from salva.core.source import REAL
 from salva.engine.progress import SilentProgress
 from salva.errors import UsageError
-from salva.charts.formats import cell_text
 from salva.report.summary import summarise_run
 from salva.runs.image_quality import Wanted
 from salva.runs.set_figures import ORIGINAL_CAPTION, OWN_CAPTION, Retrieval, painted_sets, set_figures

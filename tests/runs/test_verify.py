@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from salva.core.run_spec import RunSpec
-
 import json
 import shutil
 import sqlite3
@@ -14,10 +12,11 @@ from typing import Any
 
 import pytest
 
+from salva.core.run_spec import RunSpec
 from salva.engine.progress import SilentProgress
 from salva.errors import StoreError
-from salva.runs.plans import make_plan
 from salva.runs.pipeline import execute
+from salva.runs.plans import make_plan
 from salva.runs.verify import VerifyReport, verify
 from salva.store.rows import DIGESTED, digest_of_row
 
@@ -87,7 +86,10 @@ def test_a_run_as_it_was_made_matches_and_every_verdict_was_made_anew(run: Path)
     ("statements", "told"),
     [
         (["UPDATE verdicts SET outcome = 'FAIL'"], "what is stored leads to PASS"),
-        (["UPDATE verdicts SET outcome = 'PASS', failure_types = '[]', failures = '[]'"], "what is stored leads to FAIL"),
+        (
+            ["UPDATE verdicts SET outcome = 'PASS', failure_types = '[]', failures = '[]'"],
+            "what is stored leads to FAIL",
+        ),
         (
             ["UPDATE verdicts SET failure_types = '[\"optical-character\"]' WHERE outcome = 'FAIL'"],
             "leads to other failure_types",
@@ -113,7 +115,9 @@ def test_a_falsified_store_is_found_with_every_digest_mended(run: Path, statemen
 
 def test_a_way_that_no_case_went_is_not_missed_and_one_that_cases_went_is(tmp_path: Path) -> None:
     settings = {"model.side": "256", "run.preflight": "off"}
-    ask = RunSpec.of(suite="prompts", models=("painter",), reader="none", judges=("scene",), size="3", settings=settings)
+    ask = RunSpec.of(
+        suite="prompts", models=("painter",), reader="none", judges=("scene",), size="3", settings=settings
+    )
     execute(make_plan(ask), tmp_path / "run", SilentProgress())
     report = checked(tmp_path / "run")
     assert (report.problems, report.unchecked) == ((), ())
@@ -170,7 +174,9 @@ def test_an_edited_run_json_is_found(
 
 
 def test_the_store_of_another_run_is_found(run: Path, tmp_path: Path) -> None:
-    ask = RunSpec.of(suite="metalogic", models=("painter",), reader="none", size="2", seed=5, settings={"run.preflight": "off"})
+    ask = RunSpec.of(
+        suite="metalogic", models=("painter",), reader="none", size="2", seed=5, settings={"run.preflight": "off"}
+    )
     execute(make_plan(ask), tmp_path / "other", SilentProgress())
     shutil.copy(tmp_path / "other" / "salva.db", run / "salva.db")
     problems = checked(run).problems
@@ -212,8 +218,8 @@ def test_what_a_missing_plugin_made_is_not_checked_and_never_matches(run: Path, 
     for table, columns in (("verdicts", ("check", "observers")), ("components", ("label", "identity"))):
         for column in columns:
             plain = [text.strip('"') for text in (old, new)]
-            connection.execute(f"UPDATE {table} SET \"{column}\" = replace(\"{column}\", ?, ?)", (old, new))
-            connection.execute(f"UPDATE {table} SET \"{column}\" = ? WHERE \"{column}\" = ?", plain[::-1])
+            connection.execute(f'UPDATE {table} SET "{column}" = replace("{column}", ?, ?)', (old, new))
+            connection.execute(f'UPDATE {table} SET "{column}" = ? WHERE "{column}" = ?', plain[::-1])
     connection.commit()
     connection.close()
     (run / "run.json").write_text((run / "run.json").read_text().replace(old, new))

@@ -14,14 +14,13 @@ from salva.core.about import About, Habits, Naming
 from salva.core.case import Case
 from salva.core.observation import Answer
 from salva.core.options import NoOptions
-from salva.core.protocols import Conclusion, Need, ObserveRequest, Query, ImageObservations
+from salva.core.protocols import Conclusion, ImageObservations, Need, ObserveRequest, Query
 from salva.core.verdict import Outcome, Verdict
 from salva.engine.progress import SilentProgress
 from salva.errors import UsageError
 from salva.report.summary import summarise_run
-from salva.runs.rejudge import rejudge
 from salva.runs.pipeline import execute
-from salva.store.runfile import read_run_file, write_run_file
+from salva.runs.rejudge import rejudge
 from salva.store.sqlite import open_run
 from salva.testing.fakes import CALLS, FakeDetector, FakeSame
 from salva.testing.specs import bound, fake_spec
@@ -49,7 +48,9 @@ class Loaded(FakeDetector):
 class Asking(FakeSame):
     """As its parent, and asks for the things by name, as checks over scenes do."""
 
-    def needs(self, case: Case, roles: Collection[str], observations: Mapping[str, ImageObservations]) -> Sequence[Need]:
+    def needs(
+        self, case: Case, roles: Collection[str], observations: Mapping[str, ImageObservations]
+    ) -> Sequence[Need]:
         things = tuple(sorted((case.labels["first"], case.labels["second"])))
         return [
             Need(role=look.role, query=Query(role="detector", labels=things))
@@ -83,7 +84,9 @@ class Helped:
     def applies(self, case: Case) -> bool:
         return True
 
-    def needs(self, case: Case, roles: Collection[str], observations: Mapping[str, ImageObservations]) -> Sequence[Need]:
+    def needs(
+        self, case: Case, roles: Collection[str], observations: Mapping[str, ImageObservations]
+    ) -> Sequence[Need]:
         things = (case.labels["first"], case.labels["second"])
         queries = [Query(role="judge", kind="answer", text="well?")]
         queries += [Query(role="detector", labels=things)] if "detector" in roles else []

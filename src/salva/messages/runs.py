@@ -7,6 +7,10 @@ from collections.abc import Mapping
 from salva.messages.entry import Entry
 
 ENTRIES: Mapping[str, Entry] = {
+    "preflight-failed": Entry(
+        "{who} {problem}. To go on, {ways}, or skip this test with --set {off}.",
+        "Before a run, each observer is tried on images whose content is known. One that fails there is worth as little on other images. Its answers are stored; if it was repaired since, a new --out asks it again.",
+    ),
     "out-is-file": Entry(
         "{path!r} is a file. --out takes a directory.",
     ),

@@ -12,15 +12,14 @@ from typing import cast
 from salva.core.about import lint_of, remarks_of
 from salva.core.blame import blaming
 from salva.core.case import Case, Finding, Prompt
-from salva.core.counted import counted
 from salva.core.fingerprint import fingerprint
-from salva.core.protocols import Suite
 from salva.core.plan import Plan
+from salva.core.protocols import Suite
 from salva.engine.guard import build
 from salva.errors import UsageError, unknown_name
 from salva.messages import message
-from salva.results.headline import is_apart
 from salva.registry import entries
+from salva.results.headline import is_apart
 
 _N_SHOWN = 30
 

@@ -11,11 +11,11 @@ import json
 from pathlib import Path
 
 from salva.core.addresses import plain_words
-from salva.core.run_spec import Choice, ComponentSpec, RunSpec
 from salva.core.fingerprint import Json
 from salva.core.options import as_typed, fields_of
-from salva.core.run_file import new_run_file, RunFile
 from salva.core.plan import Binding, Plan
+from salva.core.run_file import RunFile
+from salva.core.run_spec import Choice, ComponentSpec, RunSpec
 from salva.errors import UsageError
 from salva.messages import message
 from salva.registry import injection_reader, rebind

@@ -10,10 +10,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from salva.core.run_spec import RunSpec
 from salva.core.fingerprint import Json, fingerprint
-from salva.core.source import Spent
 from salva.core.plan import Binding, Plan
+from salva.core.run_spec import RunSpec
+from salva.core.source import Spent
 from salva.errors import SalvaError
 from salva.store.queries import spent
 from salva.store.reading import DATABASE

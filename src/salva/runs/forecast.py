@@ -16,16 +16,16 @@ from salva.core.case import Case
 from salva.core.image import ImageRef
 from salva.core.observation import Answer, Observation
 from salva.core.options import open_pinned
-from salva.core.protocols import Need, Query, ImageObservations
 from salva.core.plan import Binding, Plan
+from salva.core.protocols import ImageObservations, Need, Query
 from salva.engine.actors import Actor
 from salva.engine.cast import AppliedCheck, Cast, with_needs
 from salva.errors import SalvaError
 from salva.results.uncheckable import why_unchecked
+from salva.runs.cases import n_pictures, remarks
 from salva.runs.directory import resume_or_start
 from salva.runs.earlier import Known, known_before
 from salva.runs.planning import foresee, question_file, refuse_unwatched
-from salva.runs.cases import n_pictures, remarks
 from salva.runs.vocabulary import known_names
 from salva.store.reading import DATABASE
 from salva.store.records import WHOLE

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from salva.core.counted import counted
 from salva.engine.pictures import ImageFiles
 from salva.engine.progress import Progress
 from salva.errors import StoreError

@@ -17,10 +17,10 @@ from salva.core.counted import counted
 from salva.core.image import Picture
 from salva.core.observation import Vector
 from salva.core.protocols import ObserveRequest, Query
+from salva.core.run_spec import ComponentSpec
 from salva.engine.actors import Actor
 from salva.engine.guard import build
 from salva.engine.progress import Progress, SilentProgress
-from salva.core.run_spec import ComponentSpec
 from salva.errors import BackendError, SalvaError, StoreError, UsageError
 from salva.imaging.files import SUFFIXES, decode_picture
 from salva.registry import bind
@@ -77,9 +77,7 @@ def quality_figures(directory: Path, wanted: Wanted, progress: Progress = SILENT
         if wanted.held_out is not None:
             temperature = calibrated_temperature(wanted.held_out, wanted.embedder, options, progress)
             name = f"I-IS, temperature {temperature:.4g}"
-        scores = run_inception_score(
-            directory, wanted.embedder, options, progress, temperature=temperature
-        )
+        scores = run_inception_score(directory, wanted.embedder, options, progress, temperature=temperature)
         figures.append((name, scores))
     return [(model, name, quality) for name, by_model in figures for model, quality in by_model.items()]
 

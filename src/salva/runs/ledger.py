@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from salva.core.run_spec import RunSpec
 import msgspec
 from msgspec import structs
+
 from salva.core.case import Case
 from salva.core.fingerprint import Json, fingerprint
-from salva.core.run_file import Judging, new_run_file, ResolvedComponent, RunFile
 from salva.core.plan import Binding, Plan
+from salva.core.run_file import Judging, ResolvedComponent, RunFile, new_run_file
+from salva.core.run_spec import RunSpec
 from salva.core.verdict import observers_text
 from salva.engine.cast import Cast
 from salva.errors import StoreError, UsageError
@@ -50,7 +51,12 @@ class CaseCount:
 def stamp_of(plan: Plan) -> str:
     """What a finished run is finished for: everything asked, and the exact components that answered."""
     asked = structs.replace(plan.run_spec(), preflight=True)
-    return fingerprint([msgspec.to_builtins(asked), [_less_version(plan.suite.identity()), *(binding.identity() for binding in plan.bindings()[1:])]])
+    return fingerprint(
+        [
+            msgspec.to_builtins(asked),
+            [_less_version(plan.suite.identity()), *(binding.identity() for binding in plan.bindings()[1:])],
+        ]
+    )
 
 
 def finished_summary(
@@ -115,7 +121,10 @@ def open_ledger(store: RunStore, plan: Plan, cast_: Cast, environment: Mapping[s
     observers = (*plan.observers(), *(b for b in (plan.colour_reader, plan.injection_reader) if b is not None))
     components = (
         ResolvedComponent(role="suite", identity=_suite_of_cases(store) or plan.suite.identity()),
-        *(ResolvedComponent(role="model", identity=actor.identity, component_id=actor.component_id) for actor in cast_.models),
+        *(
+            ResolvedComponent(role="model", identity=actor.identity, component_id=actor.component_id)
+            for actor in cast_.models
+        ),
         *(
             ResolvedComponent(role=b.role, identity=b.identity(), label=b.label if b.typed else "")
             for b in (*observers, *plan.checks)
@@ -189,9 +198,7 @@ def keep_rules(store: RunStore, checks: Iterable[Binding]) -> list[str]:
     versions = {
         label: (_version(before[label]), _version(now[label])) for label in sorted(judged & now.keys() & before.keys())
     }
-    changed = [
-        f"{label} (version {old}, now {new})" for label, (old, new) in versions.items() if old != new
-    ]
+    changed = [f"{label} (version {old}, now {new})" for label, (old, new) in versions.items() if old != new]
     return [message("verdicts-made-anew", checks=", ".join(changed))] if changed else []
 
 

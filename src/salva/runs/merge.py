@@ -6,16 +6,16 @@ been made in one piece: the command without --shard goes on with it, and has not
 
 from __future__ import annotations
 
-from msgspec import structs
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from salva.core.run_spec import RunSpec
 import msgspec
+from msgspec import structs
+
 from salva.core.fingerprint import Json
-from salva.core.run_file import new_run_file, RunFile
+from salva.core.run_file import RunFile, new_run_file
+from salva.core.run_spec import RunSpec
 from salva.core.shard import Shard
 from salva.engine.progress import Progress
 from salva.errors import StoreError, UsageError
@@ -24,7 +24,7 @@ from salva.runs.directory import refuse_strangers
 from salva.runs.ledger import ASKED, CASES, FINISHED, RULES, asked_before
 from salva.store.images import IMAGES_AT
 from salva.store.joining import join_rows
-from salva.store.records import FIGURES, GATE, IN_VAIN, PACE, PASSED, STOPPED, WARNED, UNTRIED, WHOLE
+from salva.store.records import FIGURES, GATE, IN_VAIN, PACE, PASSED, STOPPED, UNTRIED, WARNED, WHOLE
 from salva.store.runfile import DIGESTS, keep_run_file, read_run_file
 from salva.store.sqlite import RunStore, open_run
 
@@ -112,7 +112,9 @@ def _read(directory: Path) -> _Part:
     try:
         shard = Shard.parse(content.spec.shard) if content.spec.shard else _WHOLE_RUN
     except UsageError as error:
-        raise StoreError(message("file-invalid", path=str(directory / "run.json"), where="spec.shard", why=error)) from error
+        raise StoreError(
+            message("file-invalid", path=str(directory / "run.json"), where="spec.shard", why=error)
+        ) from error
     with open_run(directory) as store:
         return _Part(directory=directory, content=content, shard=shard, meta=store.meta(), n_images=store.n_images())
 

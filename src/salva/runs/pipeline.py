@@ -10,14 +10,12 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, closing
-from dataclasses import replace
 from pathlib import Path
 
 from salva.core.case import Case
-from salva.core.counted import counted as so_many
 from salva.core.fingerprint import Json
-from salva.core.protocols import Executor
 from salva.core.plan import Binding, Plan
+from salva.core.protocols import Executor
 from salva.engine.budget import Budget, Limits, check_prices
 from salva.engine.cast import Cast
 from salva.engine.failed_last import failed_last
@@ -28,10 +26,9 @@ from salva.errors import UsageError
 from salva.messages import message
 from salva.runs import environment as surroundings
 from salva.runs.addresses import refuse_moved
-from salva.runs.preflight import Preflight
+from salva.runs.cases import placed_cases, planned_cases
 from salva.runs.directory import recorded_options, resume_or_start
 from salva.runs.false_start import undone_if_refused
-from salva.runs.planning import foresee, refuse_unwatched
 from salva.runs.healing import find_lost_images, report_restored
 from salva.runs.ledger import (
     CaseCount,
@@ -41,7 +38,8 @@ from salva.runs.ledger import (
     open_ledger,
     stamp_finished,
 )
-from salva.runs.cases import placed_cases, planned_cases
+from salva.runs.planning import foresee, refuse_unwatched
+from salva.runs.preflight import Preflight
 from salva.runs.summary import RunSummary
 from salva.runs.vocabulary import known_names
 from salva.runs.workplaces import open_executor

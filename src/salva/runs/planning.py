@@ -13,21 +13,20 @@ from functools import cache
 from typing import NamedTuple, cast
 
 from salva.core.about import Naming, about_of, options_of
-from salva.core.run_spec import OWN
 from salva.core.case import Case
 from salva.core.counted import counted
 from salva.core.judged import Rate
 from salva.core.options import set_for_kind, target_field, value_of
-from salva.core.protocols import Check
 from salva.core.plan import Plan
+from salva.core.protocols import Check
+from salva.core.run_spec import OWN, ComponentSpec
 from salva.engine.cast import DETECTOR, AppliedCheck, Cast
 from salva.engine.guard import build
-from salva.core.run_spec import ComponentSpec
 from salva.errors import MissingRoleError, SalvaError, UsageError
-from salva.results.headline import MACRO, is_apart, leading_check
-from salva.results.uncheckable import why_unchecked
-from salva.results.rates import BOTH_WRONG
 from salva.registry import bind, entries, load
+from salva.results.headline import MACRO, is_apart, leading_check
+from salva.results.rates import BOTH_WRONG
+from salva.results.uncheckable import why_unchecked
 from salva.runs.binding import option_names
 from salva.runs.cases import planned_cases, remarks
 
@@ -234,7 +233,9 @@ def _unplayed(plan: Plan) -> Callable[[str], tuple[Check, str] | None]:
             if len(missing) != 1:
                 return None
             known = option_names("check", name)
-            mine = {option: value for option in known if (value := plan.spec.settings.get(f"check.{option}")) is not None}
+            mine = {
+                option: value for option in known if (value := plan.spec.settings.get(f"check.{option}")) is not None
+            }
             return cast(Check, build(bind(ComponentSpec.parse("check", name, mine)))), missing[0]
         except SalvaError:
             # One that cannot be had would help nobody, whoever is named; this run does without it.
@@ -301,7 +302,11 @@ def _leading_if_watched(plan: Plan) -> str:
     own: list[str] = []
     wanting = {b.label for b in plan.wanting}
     for case in planned_cases(plan):
-        allowed = {name for group in case.check_groups for name in group} | {plan.spec.check} if case.check_groups else checks.keys()
+        allowed = (
+            {name for group in case.check_groups for name in group} | {plan.spec.check}
+            if case.check_groups
+            else checks.keys()
+        )
         # What is known to judge is not asked again, but for a case that may go several ways.
         asked = {name for name in allowed & checks.keys() if case.check_groups or name not in judging}
         applying = {name for name in asked if checks[name].applies(case)}

@@ -6,14 +6,14 @@ from collections.abc import Collection, Container, Iterable, Iterator, Mapping, 
 
 from msgspec import structs
 
+from salva.component_facts import suite_about
 from salva.core.fingerprint import fingerprint
 from salva.core.options import as_typed, fields_of, value_of
 from salva.core.plan import Binding, Plan
-from salva.core.run_spec import GROUP, NOBODY, OFF, ON, PREFLIGHT, SETTABLE, ComponentSpec, RunSpec, split_settings
+from salva.core.run_spec import GROUP, NOBODY, OFF, ON, PREFLIGHT, SETTABLE, ComponentSpec, RunSpec
 from salva.core.shard import Shard
 from salva.errors import UsageError, meant
 from salva.messages import message
-from salva.component_facts import suite_about
 from salva.registry import bind, colour_reader, defaults, injection_reader, rebind
 from salva.runs.binding import Recorded, bind_checks, bind_each
 
@@ -68,9 +68,7 @@ def make_plan(spec: RunSpec, made: RunSpec | None = None, foreign: Container[tup
     by_role = settings_by_role(spec.settings, names)
     recorded = _recorded(made) if made else {}
     suite_options = {**recorded.get(("suite", spec.suite.text), {}), **by_role["suite"]}
-    suite = bind(
-        structs.replace(spec.suite, options=suite_options), is_foreign=("suite", spec.suite.text) in foreign
-    )
+    suite = bind(structs.replace(spec.suite, options=suite_options), is_foreign=("suite", spec.suite.text) in foreign)
     chosen = {**DEFAULTS, **suite.about.defaults}
 
     def bound(role: str, parts: Sequence[ComponentSpec]) -> tuple[Binding, ...]:
@@ -99,8 +97,12 @@ def make_plan(spec: RunSpec, made: RunSpec | None = None, foreign: Container[tup
     checks, wanting = bind_checks(by_role["check"], roles, spec.check, recorded, suite=spec.suite.name, is_open=is_open)
     if detector is not None and (floor := detector.about.floor):
         check_threshold(checks, getattr(detector.options, floor), detector.label, f"detector.{floor}")
-    reads_injections = made.injection_reader if made else not spec.named("reader") and reader is None and any(
-        "detector" not in judge.about.needs_roles for judge in judges
+    reads_injections = (
+        made.injection_reader
+        if made
+        else not spec.named("reader")
+        and reader is None
+        and any("detector" not in judge.about.needs_roles for judge in judges)
     )
     return Plan(
         spec=structs.replace(
@@ -127,9 +129,7 @@ def make_plan(spec: RunSpec, made: RunSpec | None = None, foreign: Container[tup
     )
 
 
-def _suite_for_given(
-    suite: Binding, models: Sequence[Binding], given: Mapping[str, str]
-) -> tuple[Binding, list[str]]:
+def _suite_for_given(suite: Binding, models: Sequence[Binding], given: Mapping[str, str]) -> tuple[Binding, list[str]]:
     """The suite with the options it has where no model can generate a new prompt's image, and a note on each."""
     changes = {
         name: str(field.metadata["given"])
@@ -243,5 +243,3 @@ def _size_of(suite: Binding, size: str) -> str:
         wanted = f"one of {', '.join(sizes)} or a number of cases.{meant(size, sizes)}"
         raise UsageError(message("option-invalid", name="--size", value=size, wanted=wanted.rstrip(".")))
     return size
-
-

@@ -11,20 +11,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 
-from salva.core.run_spec import OFF, PREFLIGHT
 from salva.core.case import Case
 from salva.core.observation import Observation
-from salva.core.protocols import Query
 from salva.core.plan import Plan
+from salva.core.protocols import Query
+from salva.core.run_spec import OFF, PREFLIGHT
 from salva.engine.actors import Actor
-from salva.engine.cast import Cast, ActorsByRole
+from salva.engine.cast import ActorsByRole, Cast
 from salva.engine.flow import Flow
 from salva.engine.progress import Progress
 from salva.engine.units import FirstObservation, PutOff
 from salva.errors import UsageError
 from salva.judging.waves import Missing
+from salva.messages import message
 from salva.runs.trials import KINDS, DetectorTrial, JudgeTrial, Trial
-from salva.store.records import PASSED, STOPPED, WARNED, UNTRIED
+from salva.store.records import PASSED, STOPPED, UNTRIED, WARNED
 from salva.store.sqlite import RunStore
 
 _N_CASES, _N_QUERIES = 64, 4
@@ -144,7 +145,7 @@ class Preflight:
         self._note(STOPPED, [actor])
         ways = [*([finding.advice] if finding.advice else []), f"name another {actor.role}"]
         raise UsageError(
-            f"{who} {finding.problem}. What it says of other pictures is worth as little, so the run stopped here: "
-            f"{', '.join(ways)}, or go on all the same with --set {PREFLIGHT}={OFF}, which the report will say. What it "
-            "answered is stored; where it was mended since, another --out asks it anew"
+            message(
+                "preflight-failed", who=who, problem=finding.problem, ways=", ".join(ways), off=f"{PREFLIGHT}={OFF}"
+            )
         )

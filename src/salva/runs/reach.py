@@ -9,9 +9,9 @@ from __future__ import annotations
 import dataclasses
 
 from salva.core.about import about_of, options_of
-from salva.core.run_spec import ComponentSpec
 from salva.core.fingerprint import Json
 from salva.core.options import as_typed, default_options, fields_of, target_field
+from salva.core.run_spec import ComponentSpec
 from salva.registry import load
 
 _OURS = "salva."

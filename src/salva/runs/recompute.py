@@ -15,18 +15,18 @@ from dataclasses import dataclass
 from typing import cast
 
 from salva.core.about import Naming, about_of
-from salva.core.run_spec import ComponentSpec
 from salva.core.case import Case
 from salva.core.counted import counted
 from salva.core.fingerprint import Json
 from salva.core.observation import Observation
 from salva.core.options import as_typed
-from salva.core.protocols import INJECTION_READER, Query, Check
-from salva.core.run_file import RunFile
 from salva.core.plan import Binding
+from salva.core.protocols import INJECTION_READER, Check, Query
+from salva.core.run_file import RunFile
+from salva.core.run_spec import ComponentSpec
 from salva.core.verdict import Observers, Verdict, observers_text
 from salva.engine.actors import Actor, requests_of
-from salva.engine.cast import ROLE_ORDER, Cast, ActorsByRole, CheckPart, with_needs
+from salva.engine.cast import ROLE_ORDER, ActorsByRole, Cast, CheckPart, with_needs
 from salva.engine.guard import build
 from salva.engine.units import Asker, ObserveJob, Unit
 from salva.engine.verdicts import verdicts_of
@@ -308,9 +308,7 @@ class _Check:
         """A rule of a whole run without a verdict has nothing to say of any case; otherwise somebody took them away."""
         try:
             part = self._part(asked.name)
-            if any(
-                self._goes_that_way(case, asked.name) and part.check.applies(case) for case in self._store.cases()
-            ):
+            if any(self._goes_that_way(case, asked.name) and part.check.applies(case) for case in self._store.cases()):
                 self.problems.append(f"no verdict of the check {asked.name!r} is stored, and it applies to cases")
         except (_UncheckableError, SalvaError):
             # There is no verdict of it that could be false.

@@ -9,27 +9,27 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
-from salva.core.run_spec import RunSpec
-from salva.core.counted import counted as so_many
+from msgspec import structs
+
 from salva.core.fingerprint import Json
 from salva.core.options import as_typed
-from salva.core.protocols import Executor
-from salva.core.run_file import Judging, new_run_file, RunFile
 from salva.core.plan import Binding, Plan
+from salva.core.protocols import Executor
+from salva.core.run_file import Judging, RunFile
+from salva.core.run_spec import RunSpec
 from salva.engine.actors import Actor
 from salva.engine.cast import Cast
 from salva.engine.progress import Progress
 from salva.errors import StoreError, UsageError
 from salva.messages import message
 from salva.runs.addresses import moved_labels
-from msgspec import structs
-from salva.runs.plans import spec_again, check_threshold, make_plan
-from salva.runs.preflight import Preflight
 from salva.runs.ledger import keep_rules, leading_eyes, stored_count
 from salva.runs.pipeline import flow_through
+from salva.runs.plans import check_threshold, make_plan, spec_again
+from salva.runs.preflight import Preflight
 from salva.runs.reach import reached_by, reached_options
 from salva.runs.summary import RunSummary
 from salva.runs.vocabulary import keep_names, known_names
@@ -99,7 +99,7 @@ def changed_plan(stored: RunSpec, changes: RunSpec) -> Plan:
 def _foreign(stored: RunSpec, changes: RunSpec) -> set[tuple[str, str]]:
     """Role and name of components that only run.json names and that would reach outside.
 
-    A run directory is data: what only it names is never contacted, opened or run. UsageError where that would be needed.
+    A run directory is data: what only it names is never contacted, opened or run. UsageError where that is needed.
     """
     named = {(observer.role, observer.text) for observer in changes.observers}
     replaced = {role for role, _ in named}
@@ -137,8 +137,8 @@ def _unasked(directory: Path, asked: RunSpec, summary: RunSummary) -> Iterator[s
                 f" --set {part.prefix}.{option}={as_typed(part.options[option])}" for option in reached_options(part)
             ]
             yield (
-                f"the {part.role} {part.name!r} was not asked {n_observations} times: run.json names it and this command does "
-                f"not, and it would have reached for {', '.join(reached_by(part))}. If you trust it: salva rejudge "
+                f"the {part.role} {part.name!r} was not asked {n_observations} times: only run.json "
+                f"names it, and it would have reached {', '.join(reached_by(part))}. If you trust it: salva rejudge "
                 f"{directory} --{part.role} {part.text}{''.join(settings)}"
             )
 

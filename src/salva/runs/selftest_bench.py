@@ -11,25 +11,23 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
+from salva.component_facts import rates_of
 from salva.core.about import Naming, habits_of
 from salva.core.case import Case
 from salva.core.fingerprint import Json
 from salva.core.image import ImageRef
 from salva.core.judged import Rate
 from salva.core.observation import Detection, Detections, Observation, Reading, TextSpan
-from salva.core.protocols import Conclusion, Need, ObserveRequest, Query, Rendered, RenderRequest
-from salva.core.scene import Box
 from salva.core.plan import Binding
+from salva.core.protocols import Conclusion, Need, ObserveRequest, Query, Rendered, RenderRequest
+from salva.core.run_spec import NOBODY, ComponentSpec
+from salva.core.scene import Box
 from salva.core.verdict import Outcome
-from salva.engine.progress import Progress
-from salva.core.run_spec import ComponentSpec
 from salva.errors import PluginError, SalvaError, UsageError
 from salva.judging.waves import Waves, conclude
-from salva.component_facts import rates_of
 from salva.registry import bind, colour_reader, rebind
-from salva.core.run_spec import NOBODY
+from salva.runs.binding import bind_checks, bind_each
 from salva.runs.plans import check_threshold, settings_by_role
-from salva.runs.binding import bind_each, bind_checks
 from salva.runs.selftest_cases import COLOURED, nameable
 
 RATE = 0.3
@@ -124,9 +122,7 @@ class Bench:
             true_errors=true_errors,
             found_errors={role: _failure_types_of(found[self.truth], role) for role in painted},
             is_undecided=found[self.truth].outcome is Outcome.UNDECIDED,
-            failed={
-                name: (true[name].outcome is Outcome.FAIL, found[name].outcome is Outcome.FAIL) for name in true
-            },
+            failed={name: (true[name].outcome is Outcome.FAIL, found[name].outcome is Outcome.FAIL) for name in true},
             why={
                 **{role: _messages(found[self.truth], role) for role in painted},
                 **{name: _messages(conclusion) for name, conclusion in found.items()},
@@ -180,7 +176,9 @@ def make_bench(detector: str, reader: str, settings: Mapping[str, str], seed: in
         if by_role[role]:
             raise UsageError(f"{role}.{next(iter(by_role[role]))} is set, but this test has no {role}")
     bound = {
-        role: next(iter(bind_each(role, [ComponentSpec.parse(role, name)] if name != NOBODY else [], by_role[role])), None)
+        role: next(
+            iter(bind_each(role, [ComponentSpec.parse(role, name)] if name != NOBODY else [], by_role[role])), None
+        )
         for role, name in (("detector", detector), ("reader", reader))
     }
     seer = bound["detector"]

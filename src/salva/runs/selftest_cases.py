@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from salva.core.case import Case, Prompt
 from salva.core.fingerprint import fingerprint
 from salva.core.verdict import ENTITY_FORBIDDEN, X_MISPOSITION, Y_MISPOSITION
-from salva.errors import UsageError
 from salva.english.sentences import to_english
+from salva.errors import UsageError
 from salva.logic.equivalence import is_determinate
-from salva.logic.notation import parse
 from salva.logic.formula import COLOURS
+from salva.logic.notation import parse
 
 WRONG_COLOUR = "wrong-colour"
 

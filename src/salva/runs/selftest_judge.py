@@ -15,21 +15,21 @@ from typing import cast
 
 from salva.core.case import Case
 from salva.core.observation import Answer, Observation
-from salva.core.protocols import ObserveOrder, ObserveRequest, Query, Rendered, RenderRequest
-from salva.core.scene import Scene, Thing
 from salva.core.plan import Binding
+from salva.core.protocols import ObserveOrder, ObserveRequest, Query, Rendered, RenderRequest
+from salva.core.run_spec import ComponentSpec
+from salva.core.scene import Scene, Thing
 from salva.core.table import Table
 from salva.core.verdict import ENTITY_DUPLICATION, ENTITY_FORBIDDEN, ENTITY_OMISSION, X_MISPOSITION, Y_MISPOSITION
 from salva.engine.progress import Progress
-from salva.core.run_spec import ComponentSpec
+from salva.english.questions import NO, YES, Question, expected_answer, questions_about
 from salva.errors import RefusedError, UsageError
 from salva.logic.formula import entities
 from salva.logic.notation import parse
-from salva.english.questions import NO, YES, Question, expected_answer, questions_about
 from salva.logic.satisfaction import satisfies
 from salva.registry import bind, rebind
-from salva.runs.plans import settings_by_role
 from salva.runs.binding import bind_each
+from salva.runs.plans import settings_by_role
 from salva.runs.selftest_bench import known, unwrap
 from salva.runs.selftest_cases import COLOURED, WRONG_COLOUR, case_for, nameable
 from salva.runs.selftest_report import FEWEST, Score, rate_cell, score_cells
@@ -182,7 +182,9 @@ def _questions(fault: str, case: Case, rendered: Rendered, judge: Binding, detec
         if expected is None or true is None:
             continue
         if detector is not None and not given:
-            look = ObserveRequest(picture=rendered.picture, query=Query(role="detector", labels=_labels(scene, formula)))
+            look = ObserveRequest(
+                picture=rendered.picture, query=Query(role="detector", labels=_labels(scene, formula))
+            )
             (seen,) = detector.observe([look])  # type: ignore[attr-defined]  # a component built by its name
             given["detector"] = unwrap(seen)
         query = Query(

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from salva.core.run_spec import NOTHING
 from salva.core.case import Case
 from salva.core.fingerprint import Json
 from salva.core.judged import SetFigure
+from salva.core.run_spec import NOTHING
 from salva.core.source import REAL
 from salva.engine.progress import Progress
 from salva.errors import UsageError

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from salva.core.counted import counted
 from salva.core.fingerprint import fingerprint
-from salva.core.run_file import new_run_file, RunFile
+from salva.core.run_file import RunFile
 from salva.engine.cast import ROLE_ORDER
 from salva.engine.progress import Progress
 from salva.errors import StoreError

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import cast
 
-from salva.core.protocols import Executor
 from salva.core.plan import Binding
+from salva.core.protocols import Executor
 from salva.core.run_spec import ComponentSpec
 from salva.engine.guard import build
 from salva.engine.progress import said_if_slow
