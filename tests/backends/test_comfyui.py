@@ -76,19 +76,19 @@ def test_marks_win_and_may_stand_inside_a_text() -> None:
 def test_a_workflow_whose_places_are_not_clear_is_refused() -> None:
     shared = copy.deepcopy(CLASSIC)
     shared["3"]["inputs"]["negative"] = ["6", 0]
-    with pytest.raises(UsageError, match=r"not clear where the prompt goes \(nodes \['6'\]\).*write \{prompt\}"):
+    with pytest.raises(UsageError, match=r"nodes \['6'\].*\{prompt\}.*\[workflow-place-missing\]"):
         make_form(shared, "w")
-    with pytest.raises(UsageError, match="no node has a seed"):
+    with pytest.raises(UsageError, match=r"\{seed\}.*\[workflow-place-missing\]"):
         make_form({name: node for name, node in FLUX.items() if name != "25"}, "w")
 
 
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ("[]", "no ComfyUI workflow"),
-        ('{"nodes": [], "links": []}', "API Format"),
-        ("{", "no JSON"),
-        (None, "cannot be read"),
+        ("[]", "json-shape"),
+        ('{"nodes": [], "links": []}', "json-shape"),
+        ("{", "json-invalid"),
+        (None, "file-unreadable"),
     ],
 )
 def test_a_file_that_is_no_workflow_is_refused(tmp_path: Path, content: str | None, told: str) -> None:
@@ -160,11 +160,11 @@ def test_the_pictures_come_from_the_prompt_and_the_seed(tmp_path: Path) -> None:
     ("handle", "kind", "told"),
     [
         (Comfy(error="CUDA out of memory"), BackendError, "KSampler (node 3): CUDA out of memory"),
-        (Comfy(n_images=2), UnusableError, "gave 2 pictures for one prompt"),
+        (Comfy(n_images=2), UnusableError, "saved 2 images"),
         (
             lambda _: said({"error": {"type": "prompt_outputs_failed_validation", "message": "no such model"}}, 400),
             UnusableError,
-            "cannot run this workflow",
+            "generation-failed",
         ),
     ],
 )

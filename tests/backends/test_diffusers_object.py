@@ -89,7 +89,7 @@ def test_what_makes_no_pictures_from_text_is_refused(folder: Path, tmp_path: Pat
     noise = library.DDPMPipeline.from_pretrained(str(save_unconditional(tmp_path / "noise")))
     from_image = library.StableDiffusionImg2ImgPipeline(**loaded(folder).components, requires_safety_checker=False)
     for pipeline in (noise, from_image):
-        with pytest.raises(salva.UsageError, match=f"a {type(pipeline).__name__} makes no pictures from text alone"):
+        with pytest.raises(salva.UsageError, match=rf"{type(pipeline).__name__}.*\[checkpoint-invalid\]"):
             salva.run_suite("metalogic", pipeline, detector="pocket", size=1, out=tmp_path / "run", version=1)
     assert not (tmp_path / "run").exists()
 

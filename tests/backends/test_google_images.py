@@ -87,7 +87,7 @@ def test_imagen_has_a_call_of_its_own() -> None:
     [
         (without_picture("IMAGE_SAFETY"), RefusedError, "IMAGE_SAFETY"),
         (without_picture("PROHIBITED_CONTENT"), RefusedError, "I would rather talk"),
-        (lambda _: said({"promptFeedback": {"blockReason": "SAFETY"}}), RefusedError, "blocked the prompt: SAFETY"),
+        (lambda _: said({"promptFeedback": {"blockReason": "SAFETY"}}), RefusedError, "refused the prompt: SAFETY"),
         (without_picture("STOP"), BackendError, "I would rather talk"),
         (failing(400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key."), UnusableError, "key"),
         (failing(403, "PERMISSION_DENIED", "no access"), UnusableError, "check the key"),
@@ -107,9 +107,9 @@ def test_gemini_answers_that_are_no_picture(
     ("handle", "kind", "told"),
     [
         (lambda _: said({"predictions": [{"raiFilteredReason": "no people"}]}), RefusedError, "no people"),
-        (lambda _: said({}), RefusedError, "painted nothing"),
+        (lambda _: said({}), RefusedError, "prompt-refused"),
         (failing(400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key."), UnusableError, "key"),
-        (lambda _: said([1]), BackendError, "without a picture"),
+        (lambda _: said([1]), BackendError, "image-missing"),
         (lambda _: Answered(content=b"<html>"), BackendError, "it should be JSON"),
     ],
 )

@@ -280,7 +280,7 @@ def as_picture(content: bytes) -> Callable[[Asked], Answered]:
         ),
         (lambda _: refusal("", "The engine is overloaded", 503), BusyError, "overloaded"),
         (lambda _: refusal("invalid_size", "1x1 is not one of", 400), BackendError, "1x1 is not one of"),
-        (lambda _: said({"created": 1, "data": []}), BackendError, "without a picture"),
+        (lambda _: said({"created": 1, "data": []}), BackendError, "image-missing"),
         (as_picture(b"<!DOCTYPE html><p>Please log in"), BackendError, "a web page instead of an image"),
         (as_picture(huge_png()), BackendError, "900000000 pixels"),
         (as_picture(png()[:-30]), BackendError, "not a whole PNG"),

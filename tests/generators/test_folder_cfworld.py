@@ -62,5 +62,5 @@ def test_every_part_is_found(folders: tuple[Path, Path], layout: str) -> None:
 
 
 def test_without_prompts_it_says_what_to_name(folders: tuple[Path, Path]) -> None:
-    with pytest.raises(UsageError, match=r"model\.listing"):
+    with pytest.raises(UsageError, match=r"\[prompt-list-missing\]"):
         FolderImages(FolderImages.Options(path=str(folders[0])))

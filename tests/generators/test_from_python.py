@@ -77,9 +77,9 @@ def test_whatever_holds_pictures_is_taken_as_a_row_of_them() -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ([], "mine was given 3 prompts and gave 0 pictures"),
-        ([Image.new("RGB", (2, 2))], "gave 1 pictures"),
-        (None, "mine gave a NoneType for 3 prompts; a list of as many pictures is wanted"),
+        ([], "mine gave 0 images for 3 prompts"),
+        ([Image.new("RGB", (2, 2))], "gave 1 images"),
+        (None, "mine gave a NoneType instead of a list of 3 images"),
         ({"images": []}, "gave a dict"),
         ("abc", "gave a str"),
     ],

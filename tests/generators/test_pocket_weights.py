@@ -139,5 +139,5 @@ def test_one_who_is_not_of_the_family_is_named_with_those_who_are() -> None:
 
 
 def test_a_folder_and_one_of_the_family_are_two_painters(folder: Path) -> None:
-    with pytest.raises(UsageError, match="two painters"):
+    with pytest.raises(UsageError, match=r"\[options-conflict\]"):
         PocketOptions(member="small", weights=str(folder))

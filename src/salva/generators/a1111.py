@@ -19,6 +19,7 @@ from salva.core.options import endpoint_label, option
 from salva.core.protocols import Rendered, RenderRequest
 from salva.core.secrets import cut
 from salva.errors import BackendError, SalvaError, UnusableError
+from salva.messages import message
 from salva.remote.answers import picture_from_base64
 from salva.remote.endpoint import Endpoint
 from salva.remote.urls import check_url
@@ -95,10 +96,9 @@ class A1111:
         if self.options.checkpoint not in names:
             titles = sorted(str(model.get("model_name")) for model in models)
             more = f" and {len(titles) - _N_SHOWN} more" if len(titles) > _N_SHOWN else ""
-            raise UnusableError(
-                f"{self._name}: the server has no checkpoint {self.options.checkpoint!r}; "
-                f"it has {', '.join(titles[:_N_SHOWN]) or 'none'}{more}"
-            )
+            known = (", ".join(titles[:_N_SHOWN]) or "none") + more
+            values = {"kind": "checkpoint on the server", "name": self.options.checkpoint, "known": known, "meant": ""}
+            raise UnusableError(message("name-unknown", **values))
         self._is_known = True
 
     def _render(self, request: RenderRequest) -> Rendered:
@@ -122,7 +122,8 @@ class A1111:
         answer: Any = self._endpoint.post_json("/sdapi/v1/txt2img", body)
         images = answer.get("images") if isinstance(answer, dict) else None
         if not isinstance(images, list) or not images:
-            raise BackendError(f"{self._name} answered without a picture: {cut(answer, 200)!r}", is_retryable=False)
+            problem = message("image-missing", model=self._name, answer=cut(answer, 200))
+            raise BackendError(problem, is_retryable=False)
         picture = picture_from_base64(self._name, str(images[0]))
         provenance: dict[str, Json] = {"cost_usd": options.price_usd}
         snapshot = _snapshot(answer.get("info"))

@@ -23,6 +23,7 @@ from salva.core.protocols import Rendered, RenderRequest
 from salva.core.secrets import cut
 from salva.errors import BackendError, SalvaError, UnusableError
 from salva.generators.comfyui_workflow import make_form, read_workflow
+from salva.messages import message
 from salva.remote.answers import picture_from_bytes
 from salva.remote.endpoint import Endpoint
 from salva.remote.urls import check_url
@@ -97,7 +98,8 @@ class ComfyUi:
             if entry is not None:
                 break
             if time.monotonic() > deadline:
-                raise BackendError(f"{self._name} was not done within {self.options.timeout_s:g} s", False)
+                why = f"it took longer than {self.options.timeout_s:g} s"
+                raise BackendError(message("generation-failed", model=self._name, why=why), is_retryable=False)
             time.sleep(_POLL_S)
         image = self._saved(entry)
         query = {part: str(image.get(part, "")) for part in ("filename", "subfolder", "type")}
@@ -121,11 +123,13 @@ class ComfyUi:
         except BackendError as error:
             if "answered 400" in str(error):
                 # The server checks a workflow before it queues it; what it refuses once it refuses always.
-                raise UnusableError(f"{error}; the server cannot run this workflow") from error
+                why = f"the server cannot run this workflow ({error})"
+                raise UnusableError(message("generation-failed", model=self._name, why=why)) from error
             raise
         prompt_id = answer.get("prompt_id") if isinstance(answer, dict) else None
         if not isinstance(prompt_id, str):
-            raise BackendError(f"{self._name} queued nothing: {cut(answer, 200)!r}", is_retryable=False)
+            why = f"it queued nothing and answered {cut(answer, 200)!r}"
+            raise BackendError(message("generation-failed", model=self._name, why=why), is_retryable=False)
         return prompt_id
 
     def _history(self, prompt_id: str) -> dict[str, Any] | None:
@@ -136,7 +140,9 @@ class ComfyUi:
             return None
         status = entry.get("status") or {}
         if status.get("status_str") == "error":
-            raise BackendError(f"{self._name} broke: {_what_broke(status)}", is_retryable=False)
+            raise BackendError(
+                message("generation-failed", model=self._name, why=_what_broke(status)), is_retryable=False
+            )
         return entry if entry.get("outputs") or status.get("completed") else None
 
     def _saved(self, entry: dict[str, Any]) -> dict[str, Any]:
@@ -153,16 +159,15 @@ class ComfyUi:
             # Previews are kept as "temp"; what a workflow saves is its output.
             images = [image for image in every if image.get("type") == "output"] or every
         if len(images) != 1:
-            raise UnusableError(
-                f"{self._name} gave {len(images)} pictures for one prompt (nodes {sorted(by_node) or 'none'}); "
-                "let it save one (batch size 1), or name the node that counts with --set model.node=ID"
-            )
+            nodes = sorted(by_node) or "none"
+            why = f"it saved {len(images)} images (nodes {nodes}); name the node of one with --set model.node=ID"
+            raise UnusableError(message("generation-failed", model=self._name, why=why))
         return images[0]
 
 
 def _what_broke(status: dict[str, Any]) -> str:
-    for message in status.get("messages", []):
-        if isinstance(message, list) and len(message) == 2 and message[0] == "execution_error":
-            node = message[1]
+    for event in status.get("messages", []):
+        if isinstance(event, list) and len(event) == 2 and event[0] == "execution_error":
+            node = event[1]
             return f"{node.get('node_type')} (node {node.get('node_id')}): {node.get('exception_message')}"[:300]
     return "it does not say why"

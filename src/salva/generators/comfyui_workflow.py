@@ -16,6 +16,7 @@ from typing import cast
 
 from salva.core.fingerprint import Json
 from salva.errors import UsageError
+from salva.messages import message
 
 Workflow = dict[str, dict[str, Json]]
 Place = tuple[str, str]
@@ -54,21 +55,19 @@ def read_workflow(path: Path) -> Workflow:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise UsageError(f"the workflow {str(path)!r} cannot be read: {error.strerror or error}") from error
+        raise UsageError(message("file-unreadable", path=str(path), why=error.strerror or error)) from error
     except ValueError as error:
-        raise UsageError(f"the workflow {str(path)!r} is no JSON: {error}") from error
+        raise UsageError(message("json-invalid", path=str(path), where="", why=error)) from error
     if isinstance(content, dict) and "nodes" in content and "links" in content:
-        raise UsageError(
-            f"the workflow {str(path)!r} is in the editor's format; save it again with `Save (API Format)` in ComfyUI"
-        )
+        wanted = "a workflow saved with `Save (API Format)` in ComfyUI"
+        raise UsageError(message("json-shape", path=str(path), where="", wanted=wanted))
     is_workflow = isinstance(content, dict) and all(
         isinstance(node, dict) and "class_type" in node and isinstance(node.get("inputs"), dict)
         for node in content.values()
     )
     if not is_workflow or not content:
-        raise UsageError(
-            f"{str(path)!r} is no ComfyUI workflow in API format: a table of nodes with class_type, inputs"
-        )
+        wanted = "a ComfyUI workflow in API format: nodes with class_type and inputs"
+        raise UsageError(message("json-shape", path=str(path), where="", wanted=wanted))
     return cast(Workflow, content)
 
 
@@ -80,10 +79,9 @@ def make_form(workflow: Workflow, name: str) -> Form:
     if not marked["prompt"]:
         both = [place for place in positive if place in negative]
         if not positive or both:
-            raise UsageError(
-                f"{name}: it is not clear where the prompt goes (nodes {sorted({p[0] for p in both}) or 'none'}); "
-                "write {prompt} into the text input that should hold it"
-            )
+            nodes = sorted({p[0] for p in both}) or "none"
+            values = {"name": name, "what": f"prompt (nodes {nodes})", "mark": "{prompt}"}
+            raise UsageError(message("workflow-place-missing", **values))
         traced["prompt"] = tuple(positive)
     if not marked["negative"]:
         taken = {*traced.get("prompt", ()), *marked["prompt"]}
@@ -91,7 +89,7 @@ def make_form(workflow: Workflow, name: str) -> Form:
     if not marked["seed"]:
         traced["seed"] = tuple(_numbers(workflow, _SEED_INPUTS))
         if not traced["seed"]:
-            raise UsageError(f'{name}: no node has a seed; write "{{seed}}" where it goes')
+            raise UsageError(message("workflow-place-missing", name=name, what="seed", mark="{seed}"))
     for side in ("width", "height"):
         if not marked[side]:
             traced[side] = tuple(p for p in _numbers(workflow, (side,)) if _is_canvas(workflow, p[0]))

@@ -14,6 +14,7 @@ from salva.core.about import About, close, habits_of
 from salva.core.options import option
 from salva.core.protocols import Rendered, RenderRequest
 from salva.errors import BackendError, SalvaError, UsageError
+from salva.messages import message
 from salva.remote.urls import check_url
 
 if TYPE_CHECKING:
@@ -45,9 +46,10 @@ class Deduce:
 
         def __post_init__(self) -> None:
             if not self.rewriter:
-                raise UsageError("deduce needs a text model that rewrites; set model.rewriter=openai/MODEL")
+                flag = "--set model.rewriter=openai/MODEL"
+                raise UsageError(message("flag-needed", flag=flag, why="deduce rewrites prompts with a text model"))
             if bad := [pair for pair in self.inner if "=" not in pair]:
-                raise UsageError(f"model.inner holds {bad[0]!r}; write NAME=VALUE")
+                raise UsageError(message("option-invalid", name="model.inner", value=bad[0], wanted="NAME=VALUE"))
             check_url("rewriter_url", self.rewriter_url, "set it in the environment instead")
 
     version: ClassVar[str] = "1"

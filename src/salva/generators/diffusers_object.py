@@ -19,6 +19,7 @@ from salva.generators.diffusers_easel import Easel, parse_size
 from salva.generators.diffusers_loading import AtWork, Pipeline, check_inputs, denoiser_of, paints_from_text
 from salva.generators.diffusers_pipeline import DiffusersOptions
 from salva.generators.diffusers_presets import AUTO, PRESETS, choose_preset
+from salva.messages import message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,9 +38,9 @@ class ObjectOptions:
     def __post_init__(self) -> None:
         parse_size(self.size)
         if self.steps is not None and self.steps < 1:
-            raise ValueError(f"steps is {self.steps!r}; give 1 or more")
+            raise ValueError(message("option-invalid", name="steps", value=self.steps, wanted="1 or more"))
         if self.batch_size is not None and self.batch_size < 1:
-            raise ValueError(f"batch_size is {self.batch_size!r}; give 1 or more")
+            raise ValueError(message("option-invalid", name="batch_size", value=self.batch_size, wanted="1 or more"))
 
 
 class PipelineObject:
@@ -78,10 +79,9 @@ class PipelineObject:
         """Nothing is read off what may change while nobody looks; that it is here is seen before anything begins."""
         pipeline: Any = handed(options.name)
         if not paints_from_text(type(pipeline)):
-            raise UsageError(
-                f"{options.name}: a {type(pipeline).__name__} makes no pictures from text alone; give a text-to-image "
-                "pipeline, or a function of prompt and seed that calls this one"
-            )
+            values = {"component": "diffusers", "model": type(pipeline).__name__}
+            why = "it makes no images from text alone; give a text-to-image pipeline"
+            raise UsageError(message("checkpoint-invalid", **values, why=why))
         check_inputs(options.name, pipeline)
         return ""
 

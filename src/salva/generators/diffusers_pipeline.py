@@ -38,6 +38,7 @@ from salva.generators.diffusers_presets import AUTO, PRESETS, SAMPLERS, choose_p
 from salva.hardware.ahead import AHEAD
 from salva.hardware.checkpoints import Checkpoint, file_here, locate
 from salva.hardware.devices import DTYPES, choose_devices, choose_dtype, describe_device, is_out_of_memory
+from salva.messages import message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,9 +80,9 @@ class DiffusersOptions:
     def __post_init__(self) -> None:
         parse_size(self.size)
         if self.steps is not None and self.steps < 1:
-            raise ValueError(f"steps is {self.steps!r}; give 1 or more")
+            raise ValueError(message("option-invalid", name="steps", value=self.steps, wanted="1 or more"))
         if self.batch_size is not None and self.batch_size < 1:
-            raise ValueError(f"batch_size is {self.batch_size!r}; give 1 or more")
+            raise ValueError(message("option-invalid", name="batch_size", value=self.batch_size, wanted="1 or more"))
         if self.compile == "true" and self.offload != "none":
             raise ValueError("compile and offload do not go together; choose one")
         if self.lora_scale != 1 and not self.lora:

@@ -24,6 +24,7 @@ from salva.generators.folder_layouts import LAYOUTS, MANIFESTS, ListedPicture, d
 from salva.generators.folder_pattern import Pattern, listed_by
 from salva.generators.folder_repeats import key_of, placed
 from salva.imaging.files import FORMATS, decode_picture
+from salva.messages import message
 
 _LONGEST_NAME = 200
 _N_SHOWN = 5
@@ -58,7 +59,7 @@ class FolderImages:
         self.options = options
         self._folder = Path(options.path).expanduser()
         if not self._folder.is_dir():
-            raise UsageError(f"there is no folder {options.path!r}; make it, or check the path after folder/")
+            raise UsageError(message("file-missing", path=options.path))
         listing = Path(options.listing).expanduser() if options.listing else None
         by_layout = _pictures_of(self._folder, options, listing)
         self._layout = " and ".join(by_layout)
@@ -143,7 +144,8 @@ class FolderImages:
         try:
             picture = _tile(decode_picture(listed.path.read_bytes()), listed.tile, self.options.grid)
         except (OSError, ValueError) as error:
-            return BackendError(f"the file {str(listed.path)!r} is {error}", is_retryable=False)
+            problem = message("file-unreadable", path=str(listed.path), why=f"it is {error}")
+            return BackendError(problem, is_retryable=False)
         self._n_given += 1
         if picture.rgb == picture.rgb[:3] * (picture.width * picture.height):
             self._blank[str(listed.path)] = None
@@ -183,11 +185,13 @@ def _pictures_of(folder: Path, options: FolderImages.Options, listing: Path | No
     """The folder's pictures by the layouts it has; a manifest adds to what a pattern finds, too."""
     if not options.pattern:
         if options.column or options.grid != 1:
-            raise UsageError("model.column and model.grid go with a pattern; say how pictures are named: model.pattern")
+            why = "model.column and model.grid belong to a pattern"
+            raise UsageError(message("flag-needed", flag="--set model.pattern=PATTERN", why=why))
         layouts = detect(folder, listing) if options.layout == "auto" else (options.layout,)
         return {layout: listed_in(folder, layout, listing) for layout in layouts}
     if options.layout != "auto":
-        raise UsageError(f"model.pattern says how pictures are named; leave out model.layout={options.layout}")
+        values = {"first": "model.pattern", "second": f"model.layout={options.layout}"}
+        raise UsageError(message("options-conflict", **values, why="both say how images are named"))
     pattern = Pattern(text=options.pattern, listing=listing, column=options.column, grid=options.grid)
     by_manifest = {name: listed_in(folder, name) for name in detect(folder) if name == "manifest"}
     return by_manifest | {f"the pattern {options.pattern}": listed_by(pattern, folder)}

@@ -14,6 +14,7 @@ from salva.core.fingerprint import Json
 from salva.errors import UsageError
 from salva.files.infiles import file_text
 from salva.files.tables import parse_json
+from salva.messages import message
 
 LAYOUT = "cfworld"
 RULES, PAIRS, DENORM = "rule_decouple", "sampled_attribute_decoupling", "de-norm"
@@ -45,13 +46,11 @@ def named_pictures(folder: Path, listing: Path | None, pictures: list[Path]) -> 
     """Every picture with its prompt; one that no prompt file knows is passed over."""
     where = listing or prompts_beside(folder)
     if where is None:
-        raise UsageError(
-            f"{str(folder)!r} holds pictures as CF-World names them, and no folder of its prompts lies beside it; "
-            "name the one that holds prompt and prompt_ablation with model.listing"
-        )
+        wanted = "folder of CF-World's prompt and prompt_ablation"
+        raise UsageError(message("prompt-list-missing", folder=str(folder), wanted=wanted))
     texts = _texts(where)
     if not texts:
-        raise UsageError(f"model.listing={str(where)!r} holds no prompts of CF-World")
+        raise UsageError(message("file-empty", path=str(where)))
     for path in pictures:
         parts = [part.lower() for part in path.relative_to(folder).parts[:-1]]
         if text := texts.get(_key(parts, path.stem)):

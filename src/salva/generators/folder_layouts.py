@@ -18,6 +18,7 @@ from salva.files.tables import Row, columns_of, parse_json, read_json_lines, rea
 from salva.generators.folder_cfworld import LAYOUT as CFWORLD
 from salva.generators.folder_cfworld import is_of_cfworld, named_pictures
 from salva.imaging.files import SUFFIXES
+from salva.messages import message
 
 LAYOUTS = ("manifest", "pairs", "geneval", "compbench", CFWORLD, "ids", "sets", "names")
 MANIFESTS = ("manifest.csv", "manifest.jsonl")
@@ -94,7 +95,8 @@ def listed_in(folder: Path, layout: str, listing: Path | None = None) -> list[Li
     listing: the manifest or list of prompts, where it has another name or lies elsewhere.
     """
     if listing is not None and layout in ("geneval", "compbench", "names"):
-        raise UsageError(f"the layout {layout!r} reads no list; leave out listing={str(listing)!r}, or the layout")
+        second, why = f"model.listing={listing}", "this layout reads no list"
+        raise UsageError(message("options-conflict", first=f"model.layout={layout}", second=second, why=why))
     readers = {
         "manifest": lambda: _by_manifest(folder, listing),
         "pairs": lambda: _by_pairs(folder, listing),
@@ -117,10 +119,10 @@ def _pictures(folder: Path) -> list[Path]:
 def _by_manifest(folder: Path, listing: Path | None) -> Iterator[ListedPicture]:
     path = listing or next((folder / name for name in MANIFESTS if (folder / name).is_file()), None)
     if path is None:
-        raise UsageError(f"{str(folder)!r} has no manifest; write {' or '.join(MANIFESTS)} with prompt and path")
+        raise _no_list(folder, f"{' or '.join(MANIFESTS)} with prompt and path")
     for where, row in _rows(path):
         if not row.get("prompt") or not row.get("path"):
-            raise UsageError(f"{str(path)!r}, {where}: needs prompt and path, has {sorted(row)}")
+            raise _invalid(path, where, f"it needs prompt and path, and has {sorted(row)}")
         yield ListedPicture(
             path=folder / str(row["path"]),
             prompt=str(row["prompt"]),
@@ -136,19 +138,20 @@ def _whole(row: Mapping[str, object], name: str, path: Path, where: str) -> int 
     try:
         return int(value if isinstance(value, str | int | float) else str(value))
     except (TypeError, ValueError) as error:
-        raise UsageError(f"{str(path)!r}, {where}: {name} is {value!r}; it must be a whole number") from error
+        values = {"path": str(path), "where": where, "name": name, "value": value, "wanted": "a whole number"}
+        raise UsageError(message("value-invalid", **values)) from error
 
 
 def _by_pairs(folder: Path, listing: Path | None) -> Iterator[ListedPicture]:
     """Images/<law>/<category>/<dimension>/<pair>_A.png and _B.png, with a CSV of pair_id, prompt_A, prompt_B."""
     path = listing or _pairs_list(folder)
     if path is None:
-        raise UsageError(f"{str(folder)!r} has no CSV with pair_id, prompt_A and prompt_B; name it with model.listing")
+        raise _no_list(folder, "CSV with pair_id, prompt_A and prompt_B")
     prompts = {}
     for where, row in _rows(path):
         missing = [name for name in ("pair_id", "prompt_A", "prompt_B") if not row.get(name)]
         if missing:
-            raise UsageError(f"{str(path)!r}, {where}: {', '.join(missing)} is empty or missing")
+            raise _invalid(path, where, f"{', '.join(missing)} is empty or missing")
         for side in ("A", "B"):
             prompts[f"{row['pair_id']}_{side}"] = str(row[f"prompt_{side}"])
     files = {path.stem: path for path in all_pictures(folder)}
@@ -193,7 +196,7 @@ def _by_geneval(folder: Path) -> Iterator[ListedPicture]:
         path = place / "metadata.jsonl"
         prompt = next((str(row["prompt"]) for _, row in _rows(path) if row.get("prompt")), "")
         if not prompt:
-            raise UsageError(f"{str(path)!r} names no prompt")
+            raise UsageError(message("file-empty", path=str(path)))
         for picture in pictures:
             repeat = int(picture.stem) - first if picture.stem.isdecimal() else None
             yield ListedPicture(path=picture, prompt=prompt, repeat=repeat)
@@ -221,7 +224,7 @@ def _by_ids(folder: Path, listing: Path | None) -> Iterator[ListedPicture]:
     """<id>_<number>.png with a prompts.json of id to prompt, or to an object with text or prompt."""
     path = listing or _prompts_json(folder)
     if path is None:
-        raise UsageError(f"{str(folder)!r} has no {PROMPTS_JSON} from id to prompt; name it with model.listing")
+        raise _no_list(folder, f"{PROMPTS_JSON} from id to prompt")
     prompts = _read_ids(path)
     for picture in _pictures(folder):
         match = _NUMBERED.fullmatch(picture.stem)
@@ -243,10 +246,7 @@ def _by_sets(folder: Path, listing: Path | None) -> Iterator[ListedPicture]:
     """<set>/<image_id>_<number>.jpg with a <set>.json that has image_id and caption in each entry."""
     sets = list(_sets(folder, listing))
     if not sets:
-        raise UsageError(
-            f"no folder in {str(folder)!r} has a list of captions of its own name; put <set>.json beside the folders, "
-            "or name the folder of the lists with model.listing"
-        )
+        raise _no_list(folder, "<set>.json beside a folder <set>")
     for place, path in sets:
         captions = {str(row.get("image_id")): str(row.get("caption") or "") for _, row in read_rows(path)}
         for picture in _pictures(place):
@@ -267,12 +267,12 @@ def _prompts_json(folder: Path) -> Path | None:
 def _read_ids(path: Path) -> dict[str, str]:
     content = parse_json(path, file_text(path))
     if not isinstance(content, dict):
-        raise UsageError(f"{str(path)!r} must be an object from id to prompt")
+        raise UsageError(message("json-shape", path=str(path), where="", wanted="an object from id to prompt"))
     prompts = {}
     for name, value in content.items():
         text = (value.get("text") or value.get("prompt")) if isinstance(value, dict) else value
         if not isinstance(text, str) or not text:
-            raise UsageError(f"{str(path)!r}: {name!r} has no prompt; it should be a text, or an object with text")
+            raise _invalid(path, repr(name), "it has no prompt")
         prompts[name] = text
     return prompts
 
@@ -295,3 +295,11 @@ def _by_names(folder: Path) -> Iterator[ListedPicture]:
 
 def _rows(path: Path) -> Sequence[Row[Json]]:
     return read_rows(path) if path.suffix.lower() == ".csv" else read_json_lines(path)
+
+
+def _invalid(path: Path, where: str, why: str) -> UsageError:
+    return UsageError(message("file-invalid", path=str(path), where=where, why=why))
+
+
+def _no_list(folder: Path, wanted: str) -> UsageError:
+    return UsageError(message("prompt-list-missing", folder=str(folder), wanted=wanted))

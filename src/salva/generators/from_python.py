@@ -17,6 +17,7 @@ from salva.core.options import option
 from salva.core.protocols import Rendered, RenderRequest
 from salva.errors import BackendError, SalvaError
 from salva.imaging.objects import picture_of
+from salva.messages import message
 
 
 class FromPython:
@@ -56,13 +57,13 @@ class FromPython:
         try:
             given = self._paint([request.prompt.text for request in requests], [request.seed for request in requests])
         except SystemExit as error:
-            raise self._failed(f"ended the program (SystemExit {error.code!r}) where a picture was wanted") from error
+            raise self._failed(f"ended the program (SystemExit {error.code!r}) instead of giving images") from error
         is_row = hasattr(given, "__len__") and hasattr(given, "__getitem__")
         if isinstance(given, str | bytes | Mapping) or not is_row:
             kind = type(given).__name__
-            raise self._failed(f"gave a {kind} for {len(requests)} prompts; a list of as many pictures is wanted")
+            raise self._failed(f"gave a {kind} instead of a list of {len(requests)} images")
         if len(given) != len(requests):
-            raise self._failed(f"was given {len(requests)} prompts and gave {len(given)} pictures")
+            raise self._failed(f"gave {len(given)} images for {len(requests)} prompts")
         return [self._rendered(given[i]) for i in range(len(requests))]
 
     def _rendered(self, given: object) -> Rendered | SalvaError:
@@ -73,7 +74,7 @@ class FromPython:
         return Rendered(picture=picture)
 
     def _failed(self, what: str) -> BackendError:
-        return BackendError(f"{self._name} {what}", is_retryable=False)
+        return BackendError(message("function-failed", function=self._name, what=what), is_retryable=False)
 
 
 def _one_by_one(function: Callable[[str, int], Any]) -> Callable[[list[str], list[int]], Any]:

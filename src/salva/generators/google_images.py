@@ -20,6 +20,7 @@ from salva.core.options import endpoint_label, option
 from salva.core.protocols import Rendered, RenderRequest
 from salva.core.secrets import cut
 from salva.errors import BackendError, RefusedError, SalvaError
+from salva.messages import message
 from salva.remote import google_client
 from salva.remote.answers import paid_for, picture_from_base64, picture_from_bytes
 from salva.remote.endpoint import Endpoint
@@ -119,7 +120,7 @@ class GoogleImages:
         feedback = answer.prompt_feedback
         if feedback and feedback.block_reason:
             reason = feedback.block_reason_message or feedback.block_reason.value
-            raise RefusedError(f"{self._name} blocked the prompt: {reason}")
+            raise RefusedError(message("prompt-refused", model=self._name, why=reason))
         said = ""
         for candidate in answer.candidates or []:
             for part in (candidate.content.parts if candidate.content else None) or []:
@@ -128,9 +129,11 @@ class GoogleImages:
                 said += part.text or ""
             reason = candidate.finish_reason.value if candidate.finish_reason else ""
             if reason in _REFUSALS:
-                raise RefusedError(f"{self._name} refused: {reason} {candidate.finish_message or said}".rstrip())
+                why = f"{reason} {candidate.finish_message or said}".rstrip()
+                raise RefusedError(message("prompt-refused", model=self._name, why=why))
             said = f"{reason} {said}".strip()
-        raise BackendError(f"{self._name} answered without a picture: {cut(said, 200)!r}", is_retryable=False)
+        problem = message("image-missing", model=self._name, answer=cut(said, 200))
+        raise BackendError(problem, is_retryable=False)
 
     def _imagen(self, request: RenderRequest) -> Rendered:
         assert self._endpoint is not None
@@ -146,11 +149,13 @@ class GoogleImages:
                     picture = picture_from_base64(self._name, str(prediction["bytesBase64Encoded"]))
                 return Rendered(picture=picture, provenance=self._provenance(None))
             if prediction.get("raiFilteredReason"):
-                raise RefusedError(f"{self._name} refused: {prediction['raiFilteredReason']}")
+                why = prediction["raiFilteredReason"]
+                raise RefusedError(message("prompt-refused", model=self._name, why=why))
         if isinstance(answer, dict) and not predictions:
             # An empty answer is how Imagen declines without giving reasons.
-            raise RefusedError(f"{self._name} painted nothing and gave no reason, as it does for blocked prompts")
-        raise BackendError(f"{self._name} answered without a picture: {cut(answer, 200)!r}", is_retryable=False)
+            raise RefusedError(message("prompt-refused", model=self._name, why="it gave no image and no reason"))
+        problem = message("image-missing", model=self._name, answer=cut(answer, 200))
+        raise BackendError(problem, is_retryable=False)
 
     def _provenance(self, snapshot: str | None) -> dict[str, Json]:
         provenance: dict[str, Json] = {}

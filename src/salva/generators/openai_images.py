@@ -19,6 +19,7 @@ from salva.core.options import endpoint_label, option
 from salva.core.protocols import Rendered, RenderRequest
 from salva.core.secrets import cut
 from salva.errors import BackendError, SalvaError
+from salva.messages import message
 from salva.remote import openai_client
 from salva.remote.answers import paid_for, picture_from_base64, picture_from_bytes
 from salva.remote.endpoint import download
@@ -92,9 +93,8 @@ class OpenAiImages:
                 )
             data = getattr(answer, "data", None)
             if not data:
-                return BackendError(
-                    f"{self._name} answered without a picture: {cut(answer, 200)!r}", is_retryable=False
-                )
+                problem = message("image-missing", model=self._name, answer=cut(answer, 200))
+                return BackendError(problem, is_retryable=False)
             with paid_for(self.options.price_usd):
                 picture = self._picture(data[0].b64_json, data[0].url)
         except SalvaError as error:
@@ -133,4 +133,5 @@ class OpenAiImages:
         if url:
             content = download(self._name, url, self.options.timeout_s, str(self._client.base_url))
             return picture_from_bytes(self._name, content)
-        raise BackendError(f"{self._name} answered with neither b64_json nor url", is_retryable=False)
+        problem = message("image-missing", model=self._name, answer="neither b64_json nor url")
+        raise BackendError(problem, is_retryable=False)

@@ -29,6 +29,7 @@ from salva.generators.pocket_words import Vocabulary, read_words
 from salva.hardware.checkpoints import digest_of_files
 from salva.hardware.cores import n_cores
 from salva.hardware.networks import open_network
+from salva.messages import message
 
 if TYPE_CHECKING:
     import numpy as np
@@ -73,13 +74,17 @@ class PocketOptions:
         if self.member not in MEMBERS:
             raise unknown_name("pocket", self.member, MEMBERS)
         if self.weights and self.member != MEMBERS[0]:
-            raise UsageError(f"pocket/{self.member} and pocket's weights {self.weights!r} are two painters; name one")
+            values = {"first": f"pocket/{self.member}", "second": f"model.weights={self.weights}"}
+            raise UsageError(message("options-conflict", **values, why="they name two models"))
         if not 0 <= self.steps <= _MOST_STEPS:
-            raise UsageError(f"pocket's steps is {self.steps!r}; it can be 1 to {_MOST_STEPS}, or 0 for its own")
+            wanted = f"1 to {_MOST_STEPS}, or 0 for the default"
+            raise UsageError(message("option-invalid", name="model.steps", value=self.steps, wanted=wanted))
         if self.unknown not in UNKNOWN:
-            raise UsageError(f"pocket's unknown is {self.unknown!r}; it can be {' or '.join(UNKNOWN)}")
+            wanted = " or ".join(UNKNOWN)
+            raise UsageError(message("option-invalid", name="model.unknown", value=self.unknown, wanted=wanted))
         if self.threads < 0:
-            raise UsageError(f"pocket's threads is {self.threads!r}; give 1 or more, or 0 for all cores")
+            wanted = "1 or more, or 0 for all cores"
+            raise UsageError(message("option-invalid", name="model.threads", value=self.threads, wanted=wanted))
 
 
 class Pocket:
