@@ -162,7 +162,7 @@ def _inpainting(folder: Path) -> None:
         ),
         (_half_a_reader, r"text_encoder/model.safetensors' lacks 1 of the weights .*mlp.fc1.weight.*random"),
         (_reader_of_other_shapes, r"text_encoder/model.safetensors' has 1 weights of other shapes .*mlp.fc1.weight"),
-        (_inpainting, r"takes 9 channels and its vae has 4.*inpainting"),
+        (_inpainting, r"takes 9 channels and its vae has 4.*checkpoint-invalid"),
     ],
 )
 def test_a_spoilt_checkpoint_says_what_is_wrong_with_it(

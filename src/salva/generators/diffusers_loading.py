@@ -32,6 +32,7 @@ from salva.hardware.checkpoints import (
     pickle_error,
 )
 from salva.hardware.devices import on_device
+from salva.messages import message
 
 INDEX = "model_index.json"
 _WITHOUT_WEIGHTS = ("Tokenizer", "Scheduler", "Processor", "FeatureExtractor")
@@ -115,7 +116,7 @@ def fetch(name: str, checkpoint: Checkpoint, variant: str, without: tuple[str, .
         if "necessary `safetensors` weights" in str(error):
             return pickle_error(name, repo)
         if isinstance(error, ValueError):
-            return UsageError(f"{name}: {one_line(error, 600)}")
+            return invalid_model(name, one_line(error, 600))
         return hub_error(name, repo, commit, error)
 
     with translating(translate), _quiet(diffusers):
@@ -137,7 +138,7 @@ def read_index(name: str, folder: Path) -> dict[str, Any]:
         if not isinstance(index, dict) or "_class_name" not in index:
             raise ValueError("it names no pipeline class")
     except (OSError, ValueError) as error:
-        raise UsageError(f"{name}: {str(folder / INDEX)!r} is no index of a pipeline: {error}") from error
+        raise invalid_model(name, f"{str(folder / INDEX)!r} is no index of a pipeline: {error}") from error
     return index
 
 
@@ -163,10 +164,10 @@ def load_pipeline(name: str, folder: Path, *, dtype: str, variant: str, without:
 
     def translate(error: Exception) -> SalvaError:
         if "can't find a pipeline linked to" in str(error):
-            return UsageError(
-                f"{name}: a {index['_class_name']} makes no pictures from text alone; give a text-to-image checkpoint"
+            return invalid_model(
+                name, f"a {index['_class_name']} makes no pictures from text alone; give a text-to-image checkpoint"
             )
-        return UsageError(f"{name}: diffusers {diffusers.__version__} cannot load it: {one_line(error, 600)}")
+        return invalid_model(name, f"diffusers {diffusers.__version__} cannot load it: {one_line(error, 600)}")
 
     with translating(translate), _quiet(diffusers), _refusing_random(name, folder, diffusers):
         kind = _pipeline_class(name, diffusers, index["_class_name"])
@@ -189,7 +190,7 @@ def check_folder(name: str, folder: Path, index: Mapping[str, Any], variant: str
             continue
         place = folder / part
         if not place.is_dir():
-            raise UsageError(f"{name}: {str(folder)!r} is only half there: no folder {part!r}; download it again")
+            raise invalid_model(name, f"{str(folder)!r} is only half there: no folder {part!r}; download it again")
         if (place / f"{library}.py").exists():
             raise _own_code(name, f"{part}/{library}.py")
         if not any(word in str(kind) for word in _WITHOUT_WEIGHTS):
@@ -203,14 +204,14 @@ def set_sampler(name: str, pipeline: Pipeline, sampler: str, is_karras: bool) ->
     own = pipeline.scheduler
     if sampler == "own":
         if is_karras:
-            raise UsageError(f"{name}: karras needs a sampler that takes it: {', '.join(_karras_samplers())}")
+            raise invalid_model(name, f"karras needs a sampler that takes it: {', '.join(_karras_samplers())}")
         return
     chosen = SAMPLERS[sampler]
     if chosen.is_flow != type(own).__name__.startswith("FlowMatch"):
         kind = "a diffusion" if chosen.is_flow else "a flow-matching"
-        raise UsageError(f"{name}: the sampler {sampler!r} cannot sample {kind} model; leave it at auto")
+        raise invalid_model(name, f"the sampler {sampler!r} cannot sample {kind} model; leave it at auto")
     if is_karras and not chosen.takes_karras:
-        raise UsageError(f"{name}: the sampler {sampler!r} takes no karras; {', '.join(_karras_samplers())} do")
+        raise invalid_model(name, f"the sampler {sampler!r} takes no karras; {', '.join(_karras_samplers())} do")
     settings = {**chosen.settings, **({"use_karras_sigmas": True} if is_karras else {})}
     with _quiet(diffusers):
         pipeline.scheduler = getattr(diffusers, chosen.scheduler).from_config(own.config, **settings)
@@ -236,9 +237,10 @@ def _pipeline_class(name: str, diffusers: Any, class_name: str) -> Any:
     """What loads the checkpoint as a text-to-image pipeline."""
     kind = getattr(diffusers, class_name, None)
     if kind is None:
-        raise UsageError(
-            f"{name}: diffusers {diffusers.__version__} knows no {class_name!r}; install a newer one, "
-            "if the checkpoint is newer than that"
+        raise invalid_model(
+            name,
+            f"diffusers {diffusers.__version__} knows no {class_name!r}; install a newer one, "
+            "if the checkpoint is newer than that",
         )
     if paints_from_text(kind):
         return kind
@@ -264,9 +266,10 @@ def check_inputs(name: str, pipeline: Pipeline) -> None:
         return
     n_in, n_latent = unet.config.in_channels, getattr(vae.config, "latent_channels", None)
     if n_latent is not None and n_in != n_latent:
-        raise UsageError(
-            f"{name}: its unet takes {n_in} channels and its vae has {n_latent}, so it needs more than text (an "
-            "inpainting or image-to-image checkpoint); give a text-to-image one"
+        raise invalid_model(
+            name,
+            f"its unet takes {n_in} channels and its vae has {n_latent}, so it "
+            "needs more than text; give a text-to-image checkpoint",
         )
 
 
@@ -278,8 +281,13 @@ def _karras_samplers() -> list[str]:
     return [name for name, sampler in SAMPLERS.items() if sampler.takes_karras]
 
 
+def invalid_model(name: str, why: str) -> UsageError:
+    """The error for a checkpoint or a LoRA that cannot be used."""
+    return UsageError(message("checkpoint-invalid", component="diffusers", model=name, why=why))
+
+
 def _own_code(name: str, what: object) -> UsageError:
-    return UsageError(f"{name}: it brings code of its own ({what}), which salva never runs; wrap it in a --plugin")
+    return invalid_model(name, f"it brings code of its own ({what}), which salva never runs; wrap it in a --plugin")
 
 
 @contextlib.contextmanager

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from salva.core.blame import one_line, translating
-from salva.errors import MissingExtraError, UsageError
-from salva.generators.diffusers_loading import Pipeline
+from salva.errors import MissingExtraError
+from salva.generators.diffusers_loading import Pipeline, invalid_model
 from salva.hardware.checkpoints import Checkpoint, digest_of_files, locate, pickle_error
 
 LORA_FILE = "pytorch_lora_weights.safetensors"
@@ -28,7 +28,7 @@ def locate_lora(name: str, lora: str) -> tuple[Checkpoint | None, Path | None, s
         named = [file for file in there if file.name == LORA_FILE] or there
         if len(named) != 1:
             held = f"{len(there)} other files .safetensors" if there else "no other"
-            raise UsageError(f"{name}: the folder {lora!r} has no {LORA_FILE}, and {held}; give the LoRA's file")
+            raise invalid_model(name, f"the folder {lora!r} has no {LORA_FILE}, and {held}; give the LoRA's file")
         path = named[0]
     if path.is_file():
         if path.suffix != ".safetensors":
@@ -36,7 +36,7 @@ def locate_lora(name: str, lora: str) -> tuple[Checkpoint | None, Path | None, s
         return None, path, ""
     repo, colon, file = lora.partition(":")
     if not colon and path.suffix == ".safetensors":
-        raise UsageError(f"{name}: there is no LoRA file {lora!r}; give a file, or owner/model[:file] on the hub")
+        raise invalid_model(name, f"there is no LoRA file {lora!r}; give a file, or owner/model[:file] on the hub")
     return locate(name, repo, marker=file or LORA_FILE), None, file or LORA_FILE
 
 
@@ -49,7 +49,7 @@ def apply_lora(name: str, pipeline: Pipeline, lora: str, scale: float) -> None:
         raise MissingExtraError(f"{name} with a LoRA", "torch") from error
     kind = type(pipeline).__name__
     if not hasattr(pipeline, "load_lora_weights"):
-        raise UsageError(f"{name}: a {kind} takes no LoRA")
+        raise invalid_model(name, f"a {kind} takes no LoRA")
     checkpoint, path, file = locate_lora(name, lora)
     if path is not None:
         source, place = str(path.parent), {"weight_name": path.name, "revision": None}
@@ -59,8 +59,10 @@ def apply_lora(name: str, pipeline: Pipeline, lora: str, scale: float) -> None:
     # As its own loading asks: of a layer that a file holds by two names, one is dropped.
     is_xl = isinstance(pipeline, StableDiffusionXLLoraLoaderMixin)
     own = {"unet_config": pipeline.unet.config} if is_xl else {}
-    said = f"{name}: the LoRA {lora!r}"
-    with translating(lambda error: UsageError(f"{said} cannot be loaded into a {kind}: {one_line(error, 300)}")):
+    said = f"the LoRA {lora!r}"
+    with translating(
+        lambda error: invalid_model(name, f"{said} cannot be loaded into a {kind}: {one_line(error, 300)}")
+    ):
         with _silent():
             state = pipeline.lora_state_dict(source, use_safetensors=True, **place, **own)
             pipeline.load_lora_weights(source, use_safetensors=True, **place)
@@ -71,12 +73,9 @@ def apply_lora(name: str, pipeline: Pipeline, lora: str, scale: float) -> None:
             pipeline.fuse_lora(lora_scale=scale)
             pipeline.unload_lora_weights()
     if not n_found:
-        raise UsageError(f"{said} holds nothing for a {kind}")
+        raise invalid_model(name, f"{said} holds nothing for a {kind}")
     if n_found < n_held:
-        raise UsageError(
-            f"{said} is for {n_held} layers, and this {kind} has {n_found} of them: it was made for another model. To "
-            "paint with what fits, load it in Python, fuse_lora(), and give the folder that save_pretrained writes"
-        )
+        raise invalid_model(name, f"{said} is for {n_held} layers, and this {kind} has {n_found} of them")
 
 
 def _n_layers(state: Mapping[str, Any]) -> int:

@@ -28,6 +28,7 @@ from salva.generators.diffusers_loading import (
     fuse_parts,
     import_diffusers,
     import_parts,
+    invalid_model,
     load_pipeline,
     pin,
     read_index,
@@ -84,9 +85,12 @@ class DiffusersOptions:
         if self.batch_size is not None and self.batch_size < 1:
             raise ValueError(message("option-invalid", name="batch_size", value=self.batch_size, wanted="1 or more"))
         if self.compile == "true" and self.offload != "none":
-            raise ValueError("compile and offload do not go together; choose one")
+            why = "compiled parts cannot be moved"
+            raise ValueError(message("options-conflict", first="compile", second="offload", why=why))
         if self.lora_scale != 1 and not self.lora:
-            raise ValueError(f"lora_scale is {self.lora_scale!r}, and there is no lora it could scale; set lora too")
+            raise ValueError(
+                message("flag-needed", flag="model.lora", why="there is no lora it could scale with lora_scale")
+            )
 
     @property
     def name(self) -> str:
@@ -108,7 +112,8 @@ class DiffusersPipeline:
         folder = fetch(name, checkpoint, options.variant, _left_out(options))
         devices = choose_devices(options.device)
         if options.offload != "none" and not devices[0].startswith("cuda"):
-            raise UsageError(f"{name}: offload is {options.offload!r}, which needs a GPU; there is {devices[0]}")
+            wanted = f"none without a GPU; there is {devices[0]}"
+            raise UsageError(message("option-invalid", name="model.offload", value=options.offload, wanted=wanted))
         self._easels = [Easel(options, device, load_easel(options, folder, device)) for device in devices]
         self._choosing = threading.Lock()
         # Two calls a GPU: while one waits for its pixels the other has the GPU.
@@ -149,7 +154,7 @@ def load_easel(options: DiffusersOptions, folder: Path, device: str) -> AtWork:
     config = getattr(denoiser_of(pipeline), "config", {})
     preset = PRESETS[choose_preset(type(pipeline).__name__, config) if options.preset == AUTO else options.preset]
     if options.safety_checker and getattr(pipeline, "safety_checker", None) is None:
-        raise UsageError(f"{name}: safety_checker is true, but this checkpoint has none")
+        raise invalid_model(name, "safety_checker is true, but this checkpoint has none")
     set_sampler(name, pipeline, preset.sampler if options.scheduler == AUTO else options.scheduler, options.karras)
     if options.lora:
         apply_lora(name, pipeline, options.lora, options.lora_scale)
@@ -209,7 +214,7 @@ def _save_memory(name: str, pipeline: Pipeline, options: DiffusersOptions) -> No
     ):
         if is_asked:
             if not hasattr(vae, method):
-                raise UsageError(f"{name}: its decoder ({type(vae).__name__}) cannot do {word}")
+                raise invalid_model(name, f"its decoder ({type(vae).__name__}) cannot do {word}")
             getattr(vae, method)()
 
 
