@@ -67,7 +67,7 @@ def test_runs_that_cannot_be_compared_are_refused(tmp_path: Path, runs: tuple[st
     other = store(tmp_path / "other", {"m": some}, [replace(case, suite="prompts") for case in cases()])
     done = salva("compare", runs[0], str(other), "--format", "html", "-o", str(tmp_path / "page.html"))
     assert done.returncode == 2
-    assert "compare runs of one suite" in done.stderr
+    assert "[compare-suites]" in done.stderr
     assert not (tmp_path / "page.html").exists()
     assert salva("compare", runs[0]).returncode == 2
     assert salva("compare", str(tmp_path / "nothing"), runs[0]).returncode == 2

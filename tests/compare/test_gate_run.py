@@ -136,7 +136,7 @@ def test_a_stored_run_is_a_baseline_and_nothing_else_of_it_is_used(broken: tuple
         (("size = 20", 'size = 20\nset = {"check.threshold" = 0.7}'), "check.threshold unset there, 0.7 here"),
         (
             ('"stored"', '"nowhere"'),
-            "nothing is judged there; make it with the model to hold against:\n  salva run metalogic",
+            "Make it with:\n  salva run metalogic",
         ),
     ],
 )
@@ -156,7 +156,7 @@ def test_a_baseline_that_was_asked_otherwise_is_refused_before_anything_is_paint
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        (HEAD + AGAINST + NOT_WORSE + SUITE, "are both 'painter' with the same options"),
+        (HEAD + AGAINST + NOT_WORSE + SUITE, "[gate-same-model]"),
         (HEAD.replace("painter", "paintr") + LIMIT + SUITE, "Did you mean 'painter'"),
         (HEAD + LIMIT + SUITE.replace("metalogic", "metalogik"), "Did you mean 'metalogic'"),
         (HEAD + LIMIT + SUITE + "only = ['law']\n", "[setting-invalid]"),
@@ -190,7 +190,7 @@ def test_an_empty_and_a_damaged_baseline_are_refused(broken: tuple[Path, Done], 
         store.drop_verdicts("same-scene")
     done = gate(tmp_path, text)
     assert done.returncode == 2
-    assert "nothing is judged there; make it with the model to hold against" in done.stderr
+    assert "[gate-baseline-missing]" in done.stderr
     (tmp_path / "stored" / "salva.db").write_bytes(b"not a database" * 99)
     done = gate(tmp_path, text)
     assert done.returncode == 2

@@ -51,12 +51,12 @@ def component(directory: Path, identity: Mapping[str, Json], label: str = "eye",
 
 def test_another_suite_is_refused(tmp_path: Path) -> None:
     other = [replace(case, suite="prompts") for case in cases(3)]
-    with pytest.raises(UsageError, match=r"'metalogic'.*'prompts'.*compare runs of one suite"):
+    with pytest.raises(UsageError, match=r"'metalogic'.*'prompts'.*\[compare-suites\]"):
         duel(store(tmp_path / "a", {"m": some}), store(tmp_path / "b", {"m": some}, other))
 
 
 def test_no_case_in_common_is_refused_with_what_was_asked(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"no case in common.*--size paper against quick"):
+    with pytest.raises(UsageError, match=r"--size paper against quick.*\[compare-no-cases\]"):
         duel(
             store(tmp_path / "a", {"m": some}, cases(4)[:4]),
             store(tmp_path / "b", {"m": some}, cases(4)[4:], size="quick"),
@@ -68,7 +68,7 @@ def test_other_prompts_under_the_same_ids_are_refused_with_both_versions(tmp_pat
     runs = store(tmp_path / "a", {"m": some}, cases(3)), store(tmp_path / "b", {"m": some}, changed)
     for run, version in zip(runs, "12", strict=True):
         note(run, CASES, {"suite": {"name": "metalogic", "version": version}, "n_cases": 12, "n_prompts": 24})
-    with pytest.raises(UsageError, match=r"12 of 12 shared cases have other prompts.*version 1 .*and 2 here"):
+    with pytest.raises(UsageError, match=r"12 of 12 .*version 2.*version 1.*\[compare-prompts\]"):
         duel(*runs)
 
 
@@ -87,7 +87,7 @@ def test_another_reading_is_refused_with_the_command_that_mends_it(tmp_path: Pat
         store(tmp_path / "a", {"m": some}, checks=checks("exact")),
         store(tmp_path / "b", {"m": some}, checks=checks("at-least")),
     )
-    with pytest.raises(UsageError, match=r"counts exact against at-least.*salva rejudge \S+b --counts exact"):
+    with pytest.raises(UsageError, match=r"counts exact against at-least.*--counts exact \[compare-rules\]"):
         duel(*runs)
 
 
@@ -97,7 +97,7 @@ def test_another_version_of_the_rule_is_refused(tmp_path: Path) -> None:
     for run, version in zip(runs, "12", strict=True):
         note(run, RULES, {"truth": {"name": "truth", "version": version}})
     for pair, differing in ((runs, "1 against 2"), (runs[::-1], "2 against 1")):
-        with pytest.raises(UsageError, match=rf"version {differing}.* as in salva rejudge \S+a$"):
+        with pytest.raises(UsageError, match=rf"version {differing}.*salva rejudge \S+a \[compare-rules\]$"):
             duel(*pair)
 
 
@@ -125,7 +125,7 @@ def test_a_figure_that_stands_beside_by_another_rule_is_left_out_and_said(tmp_pa
     ]
     made = duel(first, by_both_rules(tmp_path / "c", "mentioned", ("owlv2",)))
     assert made.beside == ()
-    assert any("by same-scene a was looked at by pocket and c by owlv2" in said for said in made.notes)
+    assert any("by same-scene a was observed by pocket and c by owlv2" in said for said in made.notes)
     assert len(duel(first, by_both_rules(tmp_path / "d", "mentioned")).beside) == 2
 
 
@@ -139,13 +139,13 @@ def test_a_run_judged_by_another_rule_and_eyes_passes_no_gate_and_one_command_br
     gate = ("--fail-if-worse", "0.01")
     refused = salva("compare", str(plain), str(other), *gate)
     assert refused.returncode == 2
-    assert "is led by wrong (truth)" in refused.stderr
+    assert "[compare-figures]" in refused.stderr
     assert "gate" not in refused.stderr
     # Each is brought to the other's with what it says, whatever was judged in between.
     for first, second in ((plain, other), (other, plain)):
         copies = [shutil.copytree(run, tmp_path / f"{first.name}-{run.name}") for run in (first, second)]
         said = salva("compare", *map(str, copies), *gate).stderr
-        command = shlex.split(said.rpartition("with salva ")[2])
+        command = shlex.split(said.rpartition(": salva ")[2].removesuffix(" [compare-figures]\n"))
         assert salva(*command).returncode == 0
         made = duel(*copies)
         assert made.leading.signs is not None
@@ -159,19 +159,17 @@ def test_another_detector_is_refused_by_name_and_by_its_weights(tmp_path: Path) 
         with open_run(run, "write") as opened:
             identity = json.dumps({"name": "pocket", "version": "1", "weights": weights})
             opened._write("UPDATE components SET identity = :identity WHERE label = 'pocket'", {"identity": identity})
-    with pytest.raises(UsageError, match=r"pocket in .* is not pocket in .*who looked.*--detector pocket"):
+    with pytest.raises(UsageError, match=r"pocket.*--detector pocket.*\[compare-observer-version\]"):
         duel(*runs)
 
 
 def test_where_two_versions_of_a_detector_looked_the_other_run_is_to_be_judged_again(tmp_path: Path) -> None:
     runs = [store(tmp_path / name, {"m": some}) for name in "ab"]
     component(runs[0], {"name": "pocket", "version": "1", "weights": "newer"}, label="pocket", role="detector")
-    told = (
-        r"a' keeps looks of 2 versions of pocket.*salva rejudge \S+b helps .*, else run \S+a' anew in another directory"
-    )
+    refused = r"a' holds observations of 2 versions of pocket.*salva rejudge \S+b if .*\[compare-observer-mixed\]"
     for pair in (runs, runs[::-1]):
         # Judging that one again would add to them, and end here again.
-        with pytest.raises(UsageError, match=told):
+        with pytest.raises(UsageError, match=refused):
             duel(*pair)
 
 
@@ -180,7 +178,7 @@ def test_another_snapshot_of_the_judge_is_refused(tmp_path: Path) -> None:
     for run, snapshot in zip(runs, ("gpt-2026-01-01", "gpt-2026-02-02"), strict=True):
         component(run, {"name": "pocket", "version": "1"}, label="pocket")
         note(run, "snapshot:pocket-id", snapshot)
-    with pytest.raises(UsageError, match=r"answered as gpt-2026-01-01 in .* and as gpt-2026-02-02"):
+    with pytest.raises(UsageError, match=r"gpt-2026-01-01 in .* and as gpt-2026-02-02.*\[compare-snapshot\]"):
         duel(*runs)
 
 

@@ -158,7 +158,7 @@ def test_what_rewriting_buys(tmp_path: Path) -> None:
     flags = ("--size", "paper", "--model", "painter", "--reader", "none")
     _ran(plain, *flags, *settings[:2])
     _ran(alone, *flags, *settings, "--only", "kind=rewritten")
-    with pytest.raises(UsageError, match="have no case in common"):
+    with pytest.raises(UsageError, match=r"\[compare-no-cases\]"):
         compare_runs([plain, alone])
     assert compare_runs([plain, tmp_path / "run"]).duels[0].leading.n_pairs == 3, "rewritten prompts stay out"
 
@@ -178,7 +178,7 @@ def test_exported_results_come_back_and_compare_with_the_run_they_are_of(tmp_pat
         cwd=tmp_path,
     )
     assert other.returncode in (0, 3), other.stderr
-    with pytest.raises(UsageError, match=r"imported; run the suite on its pictures with --model folder/"):
+    with pytest.raises(UsageError, match=r"imported.*--model folder/.*\[compare-observers\]"):
         compare_runs([back, tmp_path / "other"])
     with pytest.raises(UsageError, match=r"salva rejudge \S+own --detector pocket --reader none"):
         compare_runs([tmp_path / "other", own])

@@ -20,6 +20,7 @@ from salva.compare.series import Series
 from salva.core.counted import counted
 from salva.core.legible import legible
 from salva.errors import UsageError
+from salva.messages import message
 from salva.results.leading import FEWEST_DECIDED
 from salva.stats.paired import holm
 
@@ -130,9 +131,8 @@ def compare_runs(directories: Sequence[Path], parts: Sequence[str] = ()) -> Comp
     """
     entrants = read_entrants(directories, parts)
     if len(entrants) < 2:
-        held = counted(len(entrants), "models")
-        said = f"{str(directories[0])!r} holds {held}" if directories else "no run was named"
-        raise UsageError(f"{said}, and a comparison takes two; name another run, or run with several --model")
+        source = repr(str(directories[0])) if directories else "no run"
+        raise UsageError(message("compare-one-model", source=source, models=counted(len(entrants), "models")))
     return compare_entrants(entrants)
 
 
@@ -186,9 +186,13 @@ def _led_by(first: Entrant, second: Entrant) -> tuple[Series, Series]:
     decided = [name for name in shared if not ours[name].is_own or _is_scored(ours[name]) or _is_scored(theirs[name])]
     if not decided:
         raise UsageError(
-            f"{str(first.directory)!r} and {str(second.directory)!r} have no figure in common: "
-            f"{', '.join(ours) or 'nothing is judged'} there, {', '.join(theirs) or 'nothing is judged'} here; judge "
-            "both by one check with salva rejudge RUN --check R"
+            message(
+                "compare-no-figure",
+                first=str(first.directory),
+                second=str(second.directory),
+                ours=", ".join(ours) or "nothing is judged",
+                theirs=", ".join(theirs) or "nothing is judged",
+            )
         )
     return ours[decided[0]], theirs[decided[0]]
 

@@ -25,6 +25,7 @@ from salva.core.plan import Plan
 from salva.core.run_spec import ComponentSpec, RunSpec
 from salva.engine.progress import Progress
 from salva.errors import MissingRoleError, UsageError
+from salva.messages import message
 from salva.report.summary import ModelSummary, summarise_run
 from salva.runs.gate import Decision, Gate, decide, forget, keep
 from salva.runs.pipeline import execute
@@ -116,10 +117,7 @@ def _plan(spec: GateSpec, suite: SuiteGate) -> _Plan:
         return _Plan(suite=suite, candidate=candidate, baseline=None, stored=None)
     baseline = _bound(spec, suite.spec_of(spec.baseline))
     if baseline.choice() == candidate.choice():
-        raise UsageError(
-            f"{spec.path}: candidate and baseline are both {spec.candidate.model!r} with the same options; name "
-            "another model, or set an option otherwise under [candidate.set]"
-        )
+        raise UsageError(message("gate-same-model", path=spec.path, model=spec.candidate.model))
     return _Plan(suite=suite, candidate=candidate, baseline=baseline, stored=None)
 
 
@@ -139,15 +137,15 @@ def _check_stored(spec: GateSpec, suite: SuiteGate, candidate: Plan) -> None:
     assert path is not None
     stored = read_run_file(path) if (path / DATABASE).is_file() else None
     if stored is None or not read_records(path).verdicts:
+        command = _command(suite.spec, spec.baseline, path)
         raise UsageError(
-            f"{spec.path}: {suite.title!r} has its baseline in {str(path)!r}, and nothing is judged there; make it "
-            f"with the model to hold against:\n  {_command(suite.spec, spec.baseline, path)}"
+            message("gate-baseline-missing", path=spec.path, baseline=str(path), suite=suite.title, command=command)
         )
     asked = stored.current_judging().spec
     if len(asked.models) != 1:
+        command = _command(suite.spec, spec.baseline, path)
         raise UsageError(
-            f"{spec.path}: the baseline {str(path)!r} holds {len(asked.models)} models, and it takes one; make one with"
-            f"\n  {_command(suite.spec, spec.baseline, path)} (in another folder)"
+            message("gate-baseline-models", path=spec.path, baseline=str(path), n=len(asked.models), command=command)
         )
     ours, theirs = _words(candidate.run_spec().redacted()), _words(asked)
     differing = [name for name in dict.fromkeys((*ours, *theirs)) if ours.get(name) != theirs.get(name)]
@@ -156,9 +154,14 @@ def _check_stored(spec: GateSpec, suite: SuiteGate, candidate: Plan) -> None:
             f"{name} {_word(theirs.get(name))} there, {_word(ours.get(name))} here" for name in differing
         )
         raise UsageError(
-            f"{spec.path}: the baseline {str(path)!r} was asked otherwise than {suite.title!r} is: {differences}. "
-            f"Whatever differs besides the model would count as the model's; make a baseline with\n"
-            f"  {_command(suite.spec, spec.baseline, path)} (in another folder), or change the [[suite]]"
+            message(
+                "gate-baseline-differs",
+                path=spec.path,
+                baseline=str(path),
+                suite=suite.title,
+                differences=differences,
+                command=_command(suite.spec, spec.baseline, path),
+            )
         )
 
 

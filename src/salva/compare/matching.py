@@ -18,6 +18,7 @@ from salva.core.fingerprint import Json
 from salva.core.run_spec import OWN, RunSpec
 from salva.core.verdict import Verdict, observers_text
 from salva.errors import UsageError
+from salva.messages import message
 from salva.results.leading import BLIND
 
 _LONGEST = 60
@@ -38,8 +39,7 @@ def notes_on(first: Entrant, second: Entrant) -> list[str]:
 def _same_suite(first: Entrant, second: Entrant) -> None:
     if first.suite != second.suite:
         raise UsageError(
-            f"{_place(first)} is a run of {first.suite!r} and {_place(second)} one of {second.suite!r}: they have no "
-            "case in common; compare runs of one suite"
+            message("compare-suites", first=_place(first), second=_place(second), ours=first.suite, theirs=second.suite)
         )
 
 
@@ -48,17 +48,21 @@ def _same_prompts(first: Entrant, second: Entrant) -> None:
     before = {case.case_id: case for case in first.cases}
     shared = [(before[case.case_id], case) for case in second.cases if case.case_id in before]
     if not shared:
-        raise UsageError(
-            f"{_place(first)} and {_place(second)} have no case in common: they were made with "
-            f"{_differing(_words(first.asked), _words(second.asked)) or 'other options of the suite'}; run both with "
-            "the same --size, --only and suite options"
-        )
+        differing = _differing(_words(first.asked), _words(second.asked)) or "other options of the suite"
+        raise UsageError(message("compare-no-cases", first=_place(first), second=_place(second), differing=differing))
     changed = [one.case_id for one, other in shared if _asks(one) != _asks(other)]
     if changed:
         raise UsageError(
-            f"{len(changed)} of {len(shared)} shared cases have other prompts in {_place(second)} than in "
-            f"{_place(first)} ({', '.join(changed[:_MOST])}{' ...' if len(changed) > _MOST else ''}): version "
-            f"{_version(first)} of the suite there and {_version(second)} here; run both with one version"
+            message(
+                "compare-prompts",
+                first=_place(first),
+                second=_place(second),
+                n=len(changed),
+                n_shared=len(shared),
+                ours=_version(first),
+                theirs=_version(second),
+                cases=", ".join(changed[:_MOST]) + (" ..." if len(changed) > _MOST else ""),
+            )
         )
 
 
@@ -86,9 +90,11 @@ def _same_figure(first: Entrant, second: Entrant) -> None:
     led = [f"{series.title} ({series.check})" if series.check else series.title for series in (ours, theirs)]
     # A figure of the suite's own cannot be named: then it is the other's check that both can be led by.
     wanted, other = (first, second) if _leader(first) else (second, first)
+    command = _judge(wanted, other, _leader(wanted))
     raise UsageError(
-        f"{_place(first)} is led by {led[0]} and {_place(second)} by {led[1]}: two rules are no measure of two models; "
-        f"bring one to the other's with {_judge(wanted, other, _leader(wanted))}"
+        message(
+            "compare-figures", first=_place(first), second=_place(second), ours=led[0], theirs=led[1], command=command
+        )
     )
 
 
@@ -103,9 +109,15 @@ def _same_rules(first: Entrant, second: Entrant) -> None:
     for one, other in _shared(first, second):
         if one.check != other.check:
             raise UsageError(
-                f"{_place(first)} judges the case {one.case_id} by {one.check} and {_place(second)} by "
-                f"{other.check}: two rules are no measure of two models; bring one to the other's with salva rejudge "
-                f"{shlex.quote(str(second.directory))} --check {one.check}"
+                message(
+                    "compare-checks",
+                    first=_place(first),
+                    second=_place(second),
+                    case=one.case_id,
+                    ours=one.check,
+                    theirs=other.check,
+                    command=f"salva rejudge {shlex.quote(str(second.directory))} --check {one.check}",
+                )
             )
     for name in sorted(first.checks & second.checks):
         ours, theirs = _rules(name, first, second)
@@ -114,9 +126,16 @@ def _same_rules(first: Entrant, second: Entrant) -> None:
             installed = installed_version_of("check", name)
             is_first = ours.get("version") != installed == theirs.get("version")
             wanted, brought = (second, first) if is_first else (first, second)
+            command = _judge(wanted, brought)
             raise UsageError(
-                f"{name} judged {_place(first)} and {_place(second)} by different rules ({differing}): what differs "
-                f"between them may be the rule; judge one again with the other's, as in {_judge(wanted, brought)}"
+                message(
+                    "compare-rules",
+                    check=name,
+                    first=_place(first),
+                    second=_place(second),
+                    differing=differing,
+                    command=command,
+                )
             )
 
 
@@ -133,8 +152,8 @@ def unlike(ours: Series, theirs: Series, first: Entrant, second: Entrant) -> str
     """Why a figure beside the one that leads is not the same figure on both sides; empty where it is."""
     for check in sorted(ours.judged_by.keys() | theirs.judged_by.keys()):
         if (one := ours.judged_by.get(check)) != (other := theirs.judged_by.get(check)):
-            by = [f"by {observers_text(eyes)}" if eyes else "by nobody" for eyes in (one, other)]
-            return f"by {check} {first.title} was looked at {by[0]} and {second.title} {by[1]}"
+            by = [f"by {observers_text(eyes)}" if eyes else "by no observer" for eyes in (one, other)]
+            return f"by {check} {first.title} was observed {by[0]} and {second.title} {by[1]}"
         rules = _rules(check, first, second)
         if all(rules) and (differing := _differing(*rules)):
             return f"{check} judged them by different rules ({differing})"
@@ -194,32 +213,53 @@ def _same_observers(first: Entrant, second: Entrant) -> None:
     for one, other in _shared(first, second):
         if one.observers != other.observers:
             raise UsageError(
-                f"{_place(first)} was looked at by {observers_text(one.observers)} and {_place(second)} by "
-                f"{observers_text(other.observers)}: what differs between them may be who looked; "
-                f"{_look_again(first, second)}"
+                message(
+                    "compare-observers",
+                    first=_place(first),
+                    second=_place(second),
+                    ours=observers_text(one.observers),
+                    theirs=observers_text(other.observers),
+                    remedy=_look_again(first, second),
+                )
             )
     for label in sorted(first.observers & second.observers):
         ours, theirs = first.fingerprints.observers.get(label), second.fingerprints.observers.get(label)
         if ours and theirs and ours != theirs:
             for entrant, identities, beside in ((first, ours, second), (second, theirs, first)):
                 if len(identities) > 1:
+                    command = f"salva rejudge {shlex.quote(str(beside.directory))}"
                     raise UsageError(
-                        f"{_place(entrant)} keeps looks of {len(identities)} versions of {label}, and its verdicts do "
-                        f"not say by which they went; salva rejudge {shlex.quote(str(beside.directory))} helps where "
-                        f"it lacks the version that is installed, else run {_place(entrant)} anew in another directory"
+                        message(
+                            "compare-observer-mixed",
+                            run=_place(entrant),
+                            n=len(identities),
+                            observer=label,
+                            command=command,
+                        )
                     )
             differing = _differing(dict(ours[0]), dict(theirs[0]))
+            command = _judge(first, second, roles=_roles(first, second))
             raise UsageError(
-                f"{label} in {_place(first)} is not {label} in {_place(second)} ({differing}): what differs between "
-                f"them may be who looked; look again with {_judge(first, second, roles=_roles(first, second))}, or run "
-                "both with one version"
+                message(
+                    "compare-observer-version",
+                    observer=label,
+                    first=_place(first),
+                    second=_place(second),
+                    differing=differing,
+                    command=command,
+                )
             )
         said, says = first.fingerprints.snapshots.get(label), second.fingerprints.snapshots.get(label)
         if said and says and said != says:
             raise UsageError(
-                f"{label} answered as {', '.join(said)} in {_place(first)} and as {', '.join(says)} in "
-                f"{_place(second)}: another snapshot is another judge; judge both anew on the same day, or name a "
-                "dated snapshot as the judge"
+                message(
+                    "compare-snapshot",
+                    observer=label,
+                    first=_place(first),
+                    second=_place(second),
+                    ours=", ".join(said),
+                    theirs=", ".join(says),
+                )
             )
 
 
@@ -228,10 +268,10 @@ def _look_again(first: Entrant, second: Entrant) -> str:
     foreign = [entrant for entrant in (first, second) if entrant.asked.imported]
     if foreign:
         return (
-            f"who looked at {_place(foreign[0])} is not here, since it was imported; run the suite on its pictures "
-            "with --model folder/... and the other's detector, and compare that run"
+            f"{_place(foreign[0])} was imported, so run the suite on its images with --model folder/... and the other "
+            "run's detector, and compare that run"
         )
-    return f"have one seen by the other's with {_judge(first, second, roles=_roles(first, second))}"
+    return f"{_judge(first, second, roles=_roles(first, second))}"
 
 
 def _roles(wanted: Entrant, other: Entrant) -> str:
@@ -264,14 +304,15 @@ def _suite_notes(first: Entrant, second: Entrant) -> Iterator[str]:
         entrant.title for entrant in (first, second) if entrant.observers - entrant.fingerprints.observers.keys()
     ]
     if unknown:
-        yield f"who looked at {' and '.join(dict.fromkeys(unknown))} is known by name alone: versions are not compared"
+        names = " and ".join(dict.fromkeys(unknown))
+        yield f"the observers of {names} are known by name only, so versions are not compared"
 
 
 def _seed_notes(first: Entrant, second: Entrant) -> Iterator[str]:
     if first.asked.seed != second.asked.seed:
         yield (
-            f"{first.title} was painted with --seed {first.asked.seed} and {second.title} with --seed "
-            f"{second.asked.seed}: pairs share their prompts and not their noise, so that it takes more of them"
+            f"{first.title} was generated with --seed {first.asked.seed} and {second.title} with --seed "
+            f"{second.asked.seed}: pairs share prompts but not noise, so more of them are needed"
         )
 
 

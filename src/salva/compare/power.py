@@ -18,6 +18,7 @@ from salva.core.about import options_of
 from salva.core.counted import counted
 from salva.core.options import parse_options
 from salva.errors import UsageError
+from salva.messages import message
 from salva.results.headline import is_apart
 from salva.stats.paired import chance_to_show
 from salva.stats.rates import one_more_repeat
@@ -54,9 +55,9 @@ class Target:
     def __post_init__(self) -> None:
         for name, value in (("half-width", self.half_width), ("difference", self.difference)):
             if value is not None and not 0 < value < 1:
-                raise UsageError(f"--{name} is {value:g}; it is a fraction between 0 and 1 (0.05 is five points)")
+                raise UsageError(message("power-fraction", name=name, value=value))
         if self.half_width is not None and self.difference is not None:
-            raise UsageError("--half-width and --difference are two questions; ask one at a time")
+            raise UsageError(message("power-target"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,20 +123,14 @@ def power_lines(subject: str, target: Target, settings: Mapping[str, str] | None
     if subject and (Path(subject) / "salva.db").is_file():
         return _of_run(Path(subject), target)
     if subject and subject not in (names := [entry.name for entry in registry.entries("suite")]):
-        raise UsageError(
-            f"{subject!r} is neither a run directory nor a suite; give the directory salva run printed, or one of "
-            f"{', '.join(names)}"
-        )
+        raise UsageError(message("power-subject", subject=subject, known=", ".join(names)))
     return _of_suite(subject, target, settings or {})
 
 
 def _of_run(directory: Path, target: Target) -> list[str]:
     basis = _basis_of(read_entrants([directory]))
     if basis is None:
-        raise UsageError(
-            f"{str(directory)!r} has fewer than two decided pairs, or scores that are all the same: it shows no "
-            "variance to go by; salva power SUITE answers from assumptions"
-        )
+        raise UsageError(message("power-no-variance", run=str(directory)))
     value = "" if basis.rate is None else f"; {basis.title} is {basis.rate * 100:.1f} %"
     lines = [f"{directory.name}: {_cases_of(basis)}, over {basis.n_categories} categories{value}"]
     lines += [f"assuming: {basis.assumed}", ""]

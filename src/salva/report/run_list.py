@@ -13,6 +13,7 @@ from pathlib import Path
 from salva.charts.formats import figure_text
 from salva.core.blame import described, translating
 from salva.errors import SalvaError, StoreError, UsageError
+from salva.messages import message
 from salva.report.lead import title_of
 from salva.report.summary import ModelSummary, Summary, summarise_records
 from salva.store.queries import last_written, read_records
@@ -57,9 +58,7 @@ class RunLine:
 def list_runs(folder: Path) -> Iterator[RunLine]:
     """Every run in a folder, or the one that it is, newest first; then whatever else lies there."""
     if not folder.is_dir():
-        raise UsageError(
-            f"there is no folder {str(folder)!r}; give the one that holds your runs, as in salva runs runs"
-        )
+        raise UsageError(message("runs-folder-missing", folder=str(folder)))
     if (folder / DATABASE).is_file():
         yield from lines_of(folder)
         return
