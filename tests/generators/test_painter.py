@@ -173,22 +173,23 @@ def test_a_larger_side_makes_a_larger_picture() -> None:
 def test_styles_can_be_chosen_and_differ() -> None:
     pictures = {painted(PainterOptions(styles=(style,)), "cat").picture.rgb for style in sprite_index()["styles"]}
     assert len(pictures) == 4
-    with pytest.raises(UsageError, match=r"no style 'oil'; it has: fluent-3d"):
+    with pytest.raises(UsageError, match=r"'oil'. Known: fluent-3d.*\[name-unknown\]"):
         Painter(PainterOptions(styles=("oil",)))
-    with pytest.raises(BackendError, match=r"'chair' in the style noto-v1; 'chair' comes in: fluent-3d"):
+    with pytest.raises(BackendError, match=r"'chair'.*noto-v1.*fluent-3d.*\[style-unavailable\]"):
         painted(PainterOptions(styles=("noto-v1",)), "chair")
 
 
 def test_plain_sentences_are_read_when_there_is_no_formula() -> None:
     shown = scene(painted(PainterOptions(), None, 0, "There is a cat and a dog"))
     assert sorted(thing.label for thing in shown.things) == ["cat", "dog"]
-    with pytest.raises(BackendError, match=r"needs a formula.*'moody dusk, oil on canvas'"):
+    with pytest.raises(BackendError, match=r"'moody dusk, oil on canvas'.*\[formula-needed\]"):
         painted(PainterOptions(), None, 0, "moody dusk, oil on canvas")
 
 
 def test_unknown_entity_names_those_it_has_and_costs_no_neighbour() -> None:
     outcomes = Painter(PainterOptions()).render([request("unicorn & cat"), request("cat")])
     assert isinstance(outcomes[0], BackendError)
+    assert outcomes[0].code == "name-unknown"
     assert "'unicorn'" in str(outcomes[0])
     assert all(name in str(outcomes[0]) for name in sprite_index()["entities"])
     assert isinstance(outcomes[1], Rendered)
@@ -197,8 +198,8 @@ def test_unknown_entity_names_those_it_has_and_costs_no_neighbour() -> None:
 @pytest.mark.parametrize(
     ("formula", "message"),
     [
-        ("20 cat", "at most 12 things"),
-        ("red cat", r"cannot colour 'cat'; it can colour: .*car"),
+        ("20 cat", "at most 12.*arrangement-missing|at most 12.*entities-too-many"),
+        ("red cat", r"'cat'.*car.*\[colour-unavailable\]"),
         ("cat & !cat", "contradictory"),
         ("cat &", "cat &"),
     ],
@@ -253,7 +254,7 @@ def test_what_finds_no_room_is_tried_a_little_smaller_each_time_and_then_refused
 
     monkeypatch.setattr(composition, "arrange", nowhere)
     studio = composition.Studio(side=64, styles=(), background="white", rates={})
-    with pytest.raises(UsageError, match="the painter found no picture for 'cat'"):
+    with pytest.raises(UsageError, match=r"'cat'.*\[arrangement-missing\]"):
         studio.paint(Prompt(role="a", text="a cat", formula="cat"), seed=0)
     assert scales[:4] == pytest.approx([1.0, 0.95, 0.9, 0.85])
     assert min(scales) == 0.3

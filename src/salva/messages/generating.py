@@ -15,6 +15,15 @@ ENTRIES: Mapping[str, Entry] = {
     "generation-failed": Entry("{model} could not generate an image: {why}."),
     "function-failed": Entry("{function} {what}."),
     "workflow-place-missing": Entry("{name} has no clear place for the {what}. Write {mark} where it belongs."),
+    "arrangement-missing": Entry(
+        "The painter found no arrangement for {formula!r}. It draws at most {n} entities without overlap.",
+    ),
+    "entities-too-many": Entry("The painter draws at most {n} entities, got {given}."),
+    "colour-unavailable": Entry("The painter cannot colour {entity!r}. It can colour {names}."),
+    "style-unavailable": Entry("The painter has no {entity!r} in the style {style}. Its styles are {available}."),
+    "formula-needed": Entry(
+        "The painter needs a formula, and none can be read from the prompt {text!r}. Give one, or use another model.",
+    ),
     "prompt-list-missing": Entry(
         "The folder {folder!r} has no {wanted}. Name the list of prompts with --set model.listing=PATH.",
     ),

@@ -20,6 +20,7 @@ from salva.core.scene import Thing
 from salva.errors import BackendError, SalvaError, UsageError, unknown_name
 from salva.generators.painter.faults import parse_faults
 from salva.generators.painter.hard import HARD
+from salva.messages import Message, message
 
 BACKGROUNDS = ("varied", "plain", "white", "photo")
 
@@ -37,18 +38,17 @@ class PainterOptions:
         "NAME@ROLE plants it in prompts of that role alone, as in follows-prior@l3:0.5.",
     )
     styles: tuple[str, ...] = option((), "Drawing styles to use; empty for all.")
-    background: str = option("varied", "What lies behind the things.", choices=BACKGROUNDS)
-    hard: str = option("", "What makes the pictures hard to look at.", choices=("", *HARD))
+    background: str = option("varied", "The background of the image.", choices=BACKGROUNDS)
+    hard: str = option("", "A kind of difficulty for detectors.", choices=("", *HARD))
 
     def __post_init__(self) -> None:
         if not _SMALLEST_SIDE <= self.side <= _LARGEST_SIDE:
-            raise UsageError(
-                f"the painter's side is {self.side!r}; it can be {_SMALLEST_SIDE} to {_LARGEST_SIDE} pixels"
-            )
+            wanted = f"{_SMALLEST_SIDE} to {_LARGEST_SIDE} pixels"
+            raise UsageError(message("option-invalid", name="model.side", value=self.side, wanted=wanted))
         if self.background not in BACKGROUNDS:
-            raise UsageError(f"the painter's background is {self.background!r}; it can be {', '.join(BACKGROUNDS)}")
+            raise unknown_name("background", self.background, BACKGROUNDS)
         if self.hard and self.hard not in HARD:
-            raise unknown_name("way to make a picture hard", self.hard, HARD)
+            raise unknown_name("kind of difficulty", self.hard, HARD)
         parse_faults(self.faults)
 
 
@@ -84,7 +84,7 @@ class Painter:
                 outcomes.append(self._studio.paint(request.prompt, request.seed))
             except SalvaError as error:
                 # What it cannot paint is that prompt's alone, and the others go on.
-                outcomes.append(BackendError(str(error), is_retryable=False))
+                outcomes.append(BackendError(Message(str(error), error.code), is_retryable=False))
         return outcomes
 
 

@@ -19,7 +19,7 @@ from salva.core.protocols import Rendered
 from salva.core.scene import Box, Scene, Thing
 from salva.english.describe import describe_world
 from salva.english.sentences import from_english
-from salva.errors import FormulaError, UsageError
+from salva.errors import FormulaError, UsageError, unknown_name
 from salva.generators.painter.drawing import (
     PaintedText,
     Placed,
@@ -37,6 +37,7 @@ from salva.logic.formula import And, Atom, Formula, Not, atoms, axis_of, entitie
 from salva.logic.notation import parse, to_notation
 from salva.logic.satisfaction import satisfies
 from salva.logic.worlds import World, WorldThing, choose_world
+from salva.messages import message
 
 _WORLDS_TRIED = 12
 _LAYOUTS_TRIED = 40
@@ -57,7 +58,7 @@ class Studio:
         drawn_styles = sprite_index()["styles"]
         for style in styles:
             if style not in drawn_styles:
-                raise UsageError(f"the painter has no style {style!r}; it has: {', '.join(drawn_styles)}")
+                raise unknown_name("style", style, drawn_styles)
         self._side = side
         self._styles = styles
         self._background = "photo" if hard == "photo-ground" else background
@@ -73,10 +74,8 @@ class Studio:
         words = words_to_paint(prompt.text, rng) if "optical-character" in faults else ""
         composed = self._of_some_world(formula, faults, words, seed, rng)
         if composed is None:
-            raise UsageError(
-                f"the painter found no picture for {to_notation(formula)!r}: it paints at most {MOST_THINGS} things "
-                "that do not overlap; ask for fewer, or for places that can be had together"
-            )
+            values = {"formula": to_notation(formula), "n": MOST_THINGS}
+            raise UsageError(message("arrangement-missing", **values))
         return self._rendered(composed, formula, rng)
 
     def _of_some_world(
@@ -105,7 +104,7 @@ class Studio:
         """A picture of n random things, and what is where in it."""
         _check_entities(names, self._styles)
         if n_things > MOST_THINGS:
-            raise UsageError(f"the painter paints at most {MOST_THINGS} things, got {n_things!r}")
+            raise UsageError(message("entities-too-many", n=MOST_THINGS, given=n_things))
         drawings = sprite_index()["entities"]
         things = []
         for name in (rng.choice(names) for _ in range(n_things)):
@@ -234,7 +233,7 @@ def _colour(thing: WorldThing, formula: Formula | None, rng: random.Random) -> s
     drawings = sprite_index()["entities"]
     if not drawings[thing.entity]["colourable"]:
         names = ", ".join(name for name in drawings if drawings[name]["colourable"])
-        raise UsageError(f"the painter cannot colour {thing.entity!r}; it can colour: {names}")
+        raise UsageError(message("colour-unavailable", entity=thing.entity, names=names))
     if thing.colour != "other":
         return thing.colour
     assert formula is not None, "only a formula speaks of other colours"
@@ -269,15 +268,11 @@ def _check_entities(names: Sequence[str], styles: tuple[str, ...]) -> None:
     drawings = sprite_index()["entities"]
     missing = [name for name in names if name not in drawings]
     if missing:
-        raise UsageError(
-            f"the painter has no drawing of {', '.join(map(repr, missing))}; it has: {', '.join(drawings)}"
-        )
+        raise unknown_name("drawing", missing[0], drawings)
     undrawn = [name for name in names if styles and not set(styles) & set(drawings[name]["styles"])]
     if undrawn:
-        raise UsageError(
-            f"the painter has no drawing of {', '.join(map(repr, undrawn))} in the style {', '.join(styles)}; "
-            f"{undrawn[0]!r} comes in: {', '.join(drawings[undrawn[0]]['styles'])}"
-        )
+        available = ", ".join(drawings[undrawn[0]]["styles"])
+        raise UsageError(message("style-unavailable", entity=undrawn[0], style=", ".join(styles), available=available))
 
 
 @lru_cache(maxsize=4096)
@@ -287,7 +282,4 @@ def _formula(notation: str | None, text: str) -> Formula:
     try:
         return from_english(text)
     except FormulaError as error:
-        raise UsageError(
-            f"the painter needs a formula, and none could be read from the prompt {text!r}; give the prompt a formula, "
-            "or use a model that reads plain text"
-        ) from error
+        raise UsageError(message("formula-needed", text=text)) from error

@@ -18,6 +18,7 @@ from salva.errors import UsageError, unknown_name
 from salva.logic.formula import COLOURS, Related
 from salva.logic.order import canonical
 from salva.logic.worlds import World, WorldThing
+from salva.messages import message
 
 FAULTS: Mapping[str, str] = {
     "entity-omission": "One thing of the scene is left out.",
@@ -47,13 +48,14 @@ def parse_faults(text: str) -> dict[str, float]:
         if name.partition(AT)[0] not in FAULTS:
             raise unknown_name("fault", name.partition(AT)[0], FAULTS)
         if name in rates:
-            raise UsageError(f"the fault {name!r} is given twice in {text!r}; give each fault one rate")
+            raise UsageError(message("value-given-twice", key=name, first=rates[name], second=rate_text))
         try:
             rate = float(rate_text)
         except ValueError:
             rate = -1.0
         if not 0 <= rate <= 1:
-            raise UsageError(f"the rate of {name!r} is {rate_text!r}; write a number from 0 to 1, as in {name}:0.3")
+            wanted = f"a number from 0 to 1, as in {name}:0.3"
+            raise UsageError(message("option-invalid", name=f"the rate of {name}", value=rate_text, wanted=wanted))
         rates[name] = rate
     return rates
 
