@@ -253,8 +253,8 @@ def test_what_finds_no_room_is_tried_a_little_smaller_each_time_and_then_refused
         scales.append(scale)
 
     monkeypatch.setattr(composition, "arrange", nowhere)
-    studio = composition.Studio(side=64, styles=(), background="white", rates={})
+    composer = composition.SceneComposer(side=64, styles=(), background="white", rates={})
     with pytest.raises(UsageError, match=r"'cat'.*\[arrangement-missing\]"):
-        studio.paint(Prompt(role="a", text="a cat", formula="cat"), seed=0)
+        composer.paint(Prompt(role="a", text="a cat", formula="cat"), seed=0)
     assert scales[:4] == pytest.approx([1.0, 0.95, 0.9, 0.85])
     assert min(scales) == 0.3

@@ -46,7 +46,7 @@ def parse_size(text: str) -> tuple[int, int] | None:
     return int(width), int(height or width)
 
 
-class Easel:
+class DevicePipeline:
     """One copy of the pipeline on one device."""
 
     def __init__(self, options: DiffusersOptions, device: str, at_work: AtWork) -> None:

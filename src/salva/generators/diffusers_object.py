@@ -15,7 +15,7 @@ from salva.core.handed import handed
 from salva.core.options import option
 from salva.core.protocols import Rendered, RenderRequest
 from salva.errors import SalvaError, UsageError
-from salva.generators.diffusers_easel import Easel, parse_size
+from salva.generators.diffusers_easel import DevicePipeline, parse_size
 from salva.generators.diffusers_loading import AtWork, Pipeline, check_inputs, denoiser_of, paints_from_text
 from salva.generators.diffusers_pipeline import DiffusersOptions
 from salva.generators.diffusers_presets import AUTO, PRESETS, choose_preset
@@ -68,7 +68,7 @@ class PipelineObject:
         # Its own device: a pipeline that is partly off the GPU knows better than its parts where it computes.
         device = str(getattr(pipeline, "_execution_device", None) or pipeline.device)
         device = "cuda:0" if device == "cuda" else device
-        self._easel = Easel(_as_loaded(options), device, at_work)
+        self._easel = DevicePipeline(_as_loaded(options), device, at_work)
         self._bar = dict(getattr(pipeline, "_progress_bar_config", {}))
         pipeline.set_progress_bar_config(**{**self._bar, "disable": True})
         self._pipeline = pipeline

@@ -17,7 +17,7 @@ from salva.core.about import About, Habits
 from salva.core.options import option
 from salva.core.protocols import Rendered, RenderRequest
 from salva.errors import SalvaError, UnusableError, UsageError
-from salva.generators.diffusers_easel import Easel, parse_size
+from salva.generators.diffusers_easel import DevicePipeline, parse_size
 from salva.generators.diffusers_loading import (
     ALREADY_FINE,
     INDEX,
@@ -114,7 +114,7 @@ class DiffusersPipeline:
         if options.offload != "none" and not devices[0].startswith("cuda"):
             wanted = f"none without a GPU; there is {devices[0]}"
             raise UsageError(message("option-invalid", name="model.offload", value=options.offload, wanted=wanted))
-        self._easels = [Easel(options, device, load_easel(options, folder, device)) for device in devices]
+        self._easels = [DevicePipeline(options, device, load_easel(options, folder, device)) for device in devices]
         self._choosing = threading.Lock()
         # Two calls a GPU: while one waits for its pixels the other has the GPU.
         depth = sum(2 if device.startswith("cuda") else 1 for device in devices)

@@ -61,9 +61,9 @@ class Painter:
     Options = PainterOptions
 
     def __init__(self, options: PainterOptions) -> None:
-        from salva.generators.painter.composition import Studio
+        from salva.generators.painter.composition import SceneComposer
 
-        self._studio = Studio(
+        self._composer = SceneComposer(
             side=options.side,
             styles=options.styles,
             background=options.background,
@@ -81,7 +81,7 @@ class Painter:
         outcomes: list[Rendered | SalvaError] = []
         for request in requests:
             try:
-                outcomes.append(self._studio.paint(request.prompt, request.seed))
+                outcomes.append(self._composer.paint(request.prompt, request.seed))
             except SalvaError as error:
                 # What it cannot paint is that prompt's alone, and the others go on.
                 outcomes.append(BackendError(Message(str(error), error.code), is_retryable=False))
@@ -103,7 +103,7 @@ def random_scene(
 
     text: words to paint beside the things. colour_rate: how often a thing that takes colours gets one.
     """
-    from salva.generators.painter.composition import Studio
+    from salva.generators.painter.composition import SceneComposer
 
-    studio = Studio(side=side, styles=styles, background=background, rates={})
-    return studio.paint_random(rng, entities, n_things, text, colour_rate)
+    composer = SceneComposer(side=side, styles=styles, background=background, rates={})
+    return composer.paint_random(rng, entities, n_things, text, colour_rate)

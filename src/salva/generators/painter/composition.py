@@ -43,7 +43,7 @@ _WORLDS_TRIED = 12
 _LAYOUTS_TRIED = 40
 
 
-class Studio:
+class SceneComposer:
     """Paints formulas, or scenes of its own choice, with fixed side, styles, background and fault rates."""
 
     def __init__(
