@@ -25,7 +25,7 @@ ASKED = RunSpec(
     ),
     checks=(
         part("check", "same-scene", scope="all", counts="at-least"),
-        part("check", "truth", doubt=0.2),
+        part("check", "truth", doubt=0.7),
     ),
     size="6",
 )
