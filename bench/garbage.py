@@ -17,6 +17,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
+from msgspec import structs
+
 from salva.core.about import About
 from salva.core.case import Case, Prompt
 from salva.core.fingerprint import fingerprint
@@ -194,7 +196,7 @@ def leading(asked: RunSpec) -> Leading:
 def shuffled(size: str, n: int) -> RunSpec:
     """A run whose every repeat is another shuffle."""
     settings = {"model.repeats": str(n), "model.size": size}
-    return replace(ask({"model": "shuffled", **settings}, size), repeats=n)
+    return structs.replace(ask({"model": "shuffled", **settings}, size), repeats=n)
 
 
 def main() -> None:

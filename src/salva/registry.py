@@ -176,7 +176,7 @@ def bind(spec: ComponentSpec, *, is_foreign: bool = False) -> Binding:
             )
         given[target] = spec.target
     elif target is not None and target not in given and not options_class.__dataclass_fields__[target].default:
-        raise UsageError(message("target-missing", role=spec.role, name=spec.name, target=target))
+        raise UsageError(message("target-missing", role=spec.role, name=spec.registered_name, target=target))
     options = parse_options(options_class, given, spec.role)
     component = _around(component, options, is_foreign=is_foreign)
     binding = Binding(role=spec.role, label=spec.name, component=component, options=options, group=spec.group)

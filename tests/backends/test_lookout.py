@@ -130,7 +130,7 @@ def test_a_lookout_that_fails_costs_no_verdict_and_is_told(tmp_path: Path, monke
     with open_run(failed) as store:
         looks = [look for _, look in store.observations() if look.query.role == "injection_reader"]
     assert {look.status for look in looks} == {Status.ERROR}
-    assert "rapidocr could not read a" in looks[0].error
+    assert "[observation-failed]" in looks[0].error
     told = f"{len(looks)} could not be read, so instructions to the judge in them would go unnoticed"
     assert told in page(failed)
     assert told in in_process.salva("report", str(failed), "--format", "md").stdout

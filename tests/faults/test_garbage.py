@@ -11,6 +11,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from msgspec.structs import replace
 
 from salva import registry
 from salva.errors import UsageError
@@ -59,7 +60,7 @@ def test_nonsense_is_all_wrong_or_not_decided_and_passes_no_gate(name: str, benc
     figure = leading.figure
     assert figure is None or figure.n == 0 or figure.rate >= 0.95, figure
     assert leading.oracle == BLIND or leading.decides_too_little
-    assert "pictures" in leading.reason or "pairs" in leading.reason, "one sentence says why"
+    assert "images" in leading.reason or "pairs" in leading.reason, "one sentence says why"
     for rate in ("", "wrong", "inconsistent", "both_wrong"):
         # Not even a gate that lets everything through.
         decision = decide("model", leading, Gate(limit=1.0, rate=rate))
@@ -83,7 +84,7 @@ def test_the_faultless_painter_stays_at_zero(bench: ModuleType) -> None:
 def test_shuffled_pictures_score_what_chance_says(bench: ModuleType) -> None:
     asked = bench.shuffled("quick", N_SHUFFLES)
     few_numbers: Mapping[str, str] = {**asked.settings, "suite.counts": "1"}
-    leading = bench.leading(bench.replace(asked, settings=few_numbers))
+    leading = bench.leading(replace(asked, settings=few_numbers))
     assert leading.figure.n == 20 * N_SHUFFLES
     assert leading.chance is not None
     assert leading.figure.rate == pytest.approx(leading.chance, abs=0.05)
@@ -96,7 +97,7 @@ def test_any_number_of_pairs_can_be_shuffled(bench: ModuleType) -> None:
 def test_pictures_shuffled_one_by_one_differ_as_often_as_chance_says(bench: ModuleType) -> None:
     asked = bench.shuffled("quick", N_SHUFFLES)
     settings: Mapping[str, str] = {**asked.settings, "suite.counts": "1", "model.singly": "true"}
-    leading = bench.leading(bench.replace(asked, settings=settings, check="same-scene"))
+    leading = bench.leading(replace(asked, settings=settings, check="same-scene"))
     assert leading.rate == "inconsistent"
     assert leading.chance is not None
     assert leading.figure.rate == pytest.approx(leading.chance, abs=0.05)

@@ -97,7 +97,9 @@ def spec(path: Path, **changes: object) -> Plan:
         "models": (bound("model", FakeGenerator, "fake", batch=64),),
         "judges": (bound("judge", KnowingJudge, "knowing", path=str(path)),),
         "checks": (bound("check", SemanticEffect, "semantic-effect", flip_sample=0.0),),
-        "spec": RunSpec(size=str(changes.pop("size", "full")), preflight=False),
+        "spec": RunSpec(
+            size=str(changes.pop("size", "full")), repeats=int(str(changes.pop("repeats", 1))), preflight=False
+        ),
     }
     return Plan(**{**fields, **changes})  # type: ignore[arg-type]  # checked when the run begins
 

@@ -71,7 +71,7 @@ def test_of_an_unfinished_run_what_is_left_is_counted(tmp_path: Path) -> None:
     assert looking.n_there <= 3, "pictures of salva's own were looked at besides, and are not counted"
     words = ("run", "metalogic", "--model", "painter", "--size", "4", "--out", str(run))
     shown = salva(*words, "--dry-run").stdout
-    assert f"model painter: {whole.n - 3}; 3 are there" in shown
+    assert f"model painter: {whole.n - 3}; 3 are stored" in shown
     assert salva(*words).returncode == 0
     shown = salva(*words, "--dry-run").stdout
     assert "nothing: the run is finished" in shown
@@ -116,8 +116,8 @@ def test_prices_come_from_options_and_from_earlier_calls(monkeypatch: pytest.Mon
 def test_the_command_exits_0_and_writes_nothing(suite: str, tmp_path: Path) -> None:
     done = salva("run", suite, "--dry-run", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "pictures" in done.stdout
-    assert "leads" in done.stdout
+    assert "images" in done.stdout
+    assert "headline" in done.stdout
     assert not list(tmp_path.iterdir())
 
 
@@ -159,7 +159,7 @@ def test_what_is_set_for_questions_that_nobody_asks_is_refused(
 def test_things_without_a_name_are_told_before_anything_is_painted(tmp_path: Path) -> None:
     (tmp_path / "p.txt").write_text("a cat and a dog\na cat and a skateboard\nA man rides a wave")
     done = salva("run", "prompts", "--set", "suite.path=p.txt", "--dry-run", cwd=tmp_path)
-    assert "2 of 3 whatever is painted" in done.stdout
+    assert "2 of 3: " in done.stdout
     assert "1: the detector 'pocket' cannot name skateboard" in done.stdout
     assert "1: no formula: " in done.stdout
     assert "who could tell of them, were one named: --judge (1)\n" in done.stdout
@@ -229,7 +229,7 @@ def test_time_is_known_from_a_run_of_the_same_model_beside_it(tmp_path: Path) ->
     for seconds, said in ((89.0, "about 89 s"), (90.0, "about 2 min"), (5400.0, "about 1.5 h")):
         with open_run(tmp_path / "first", "write") as store:
             store.set_meta(PACE, {"seconds": 2 * seconds, "n_images": 2 * n_pictures})
-        assert f"{said}, at the pace of 1 earlier run" in salva(*words, "--dry-run").stdout
+        assert f"{said}, at the rate of 1 earlier run" in salva(*words, "--dry-run").stdout
     other = RunSpec.of(
         suite="prompts", models=("painter",), reader="none", settings={"model.faults": "entity-omission:1"}
     )

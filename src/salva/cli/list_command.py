@@ -65,7 +65,9 @@ def command(kind: str, name: str | None) -> None:
             table.add_column(column)
         for entry in entries(_ROLES[kind]):
             try:
-                what = entry.summary or _first_line(load(_ROLES[kind], entry.name))
+                is_stand_in = entry.role != _ROLES[kind]
+                what = "" if is_stand_in else entry.summary
+                what = what or _first_line(load(_ROLES[kind], entry.name))
             except UsageError:
                 continue  # a judge that cannot read
             except PluginError as error:

@@ -62,6 +62,9 @@ ENTRIES: Mapping[str, Entry] = {
         "{component} needs {wanted}, got {got}.",
         "A component was called with something that no suite of salva gives; its caller must be corrected.",
     ),
+    "reader-broken": Entry(
+        "rapidocr needs its package and models ({why}). Install it with: {install}, or read no text with --reader none.",
+    ),
     "package-needed": Entry(
         "{component} needs {package} ({why}). Install it with: {install}",
     ),

@@ -161,8 +161,7 @@ def _installed_version() -> str:
 
 def _broken_install(problem: str) -> PluginError:
     install = "pip install --force-reinstall 'rapidocr>=3.10'"
-    values = {"component": "rapidocr", "package": "the package rapidocr with its models", "why": problem}
-    return PluginError(message("package-needed", **values, install=install))
+    return PluginError(message("reader-broken", why=problem, install=install))
 
 
 def _pixels(picture: Picture) -> numpy.ndarray[Any, Any]:
