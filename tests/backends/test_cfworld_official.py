@@ -129,8 +129,8 @@ def test_a_judge_that_always_says_1_is_told_where_nobody_tried_it(
     (model,) = summarise_run(tmp_path / "run").by_model
     assert model.numbers["prr"] == 1.0, "which looks perfect"
     said = {figure.title: figure.note for figure in model.key_figures}
-    assert "a judge that does not look" in said["PRR (kind)"]
-    assert "a judge that does not look" in said["PRR (strict)"]
+    assert "[judge-constant]" in said["PRR (kind)"]
+    assert "[judge-constant]" in said["PRR (strict)"]
 
 
 def test_a_judge_that_throws_dice_is_seen_to(
@@ -139,7 +139,7 @@ def test_a_judge_that_throws_dice_is_seen_to(
     monkeypatch.setenv("OPENAI_API_KEY", "nobody-checks-it")
     dice = random.Random(3)
     with serving(answering(lambda _: dice.random())) as server:
-        made = spec(foreign_data / "cfworld", f"{server.url}/v1", relation__flip_sample="1", run__preflight="off")
+        made = spec(foreign_data / "cfworld", f"{server.url}/v1", check__flip_sample="1", run__preflight="off")
         execute(made, tmp_path / "run", SilentProgress())
     (model,) = summarise_run(tmp_path / "run").by_model
     assert model.outcomes["PASS"] < model.outcomes["FAIL"]

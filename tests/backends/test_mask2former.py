@@ -230,7 +230,7 @@ def test_a_picture_that_is_turned_by_its_exif_is_seen_upright(folder: Path, tmp_
 
 def test_nothing_above_the_floor_is_no_box(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Mask2FormerOptions, "threshold", 1.0)
-    for seen in look(bound(folder, floor="1", threshold="1").build(), PICTURES):
+    for seen in look(bound(folder, floor="1").build(), PICTURES):
         assert isinstance(seen, Detections)
         assert (seen.boxes, seen.floor) == ((), 1.0)
 

@@ -124,7 +124,7 @@ def folders(tmp_path: Path) -> None:
         (("--reference", "torn", "--embedder", "incption/x"), "Did you mean 'inception'"),
         (("--reference", "torn", "--set", "detector.x=1"), "[option-invalid]"),
         (("--reference", "torn", "--set", "embedder.pixls=unit"), "Did you mean 'pixels'"),
-        (("--logits", "nothing"), "has no output 'nothing'; it has output"),
+        (("--logits", "nothing"), "it has no output 'nothing', only output"),
     ],
 )
 def test_bad_input_is_one_clear_message(

@@ -157,7 +157,7 @@ def test_options_are_read_from_strings() -> None:
         ("threshold", "nan", "model.threshold is 'nan'; it must be a number"),
         ("threshold", "-inf", "it must be a number"),
         ("is_on", "maybe", "true or false"),
-        ("kind", "z", "it can be x, y"),
+        ("kind", "z", "it must be one of x, y"),
         ("threads", "1.5", "a whole number"),
     ],
 )

@@ -99,5 +99,5 @@ def test_one_frame_over_many_runs(tmp_path: Path) -> None:
     assert frame["rate"].iloc[0] == pytest.approx(told.failure_rate)
     assert frame["FAIL"].iloc[0] == told.outcomes["FAIL"]
     assert frame["rate"].isna().iloc[1]
-    with pytest.raises(salva.UsageError, match="there is no folder"):
+    with pytest.raises(salva.UsageError, match=r"\[runs-folder-missing\]"):
         salva.open_runs(tmp_path / "none")

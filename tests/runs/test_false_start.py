@@ -29,7 +29,7 @@ def white(prompt: str, seed: int) -> Image.Image:
 
 def test_the_corrected_command_finds_its_directory_free(tmp_path: Path) -> None:
     out = tmp_path / "deep" / "run"
-    with pytest.raises(UsageError, match="there is no folder"):
+    with pytest.raises(UsageError, match=r"\[file-missing\]"):
         salva.run_suite("metalogic", f"folder/{tmp_path / 'none'}", out=out, **FLAGS)
     assert list(tmp_path.iterdir()) == []
     run = salva.run_suite("metalogic", white, version=1, out=out, **FLAGS)
@@ -37,7 +37,7 @@ def test_the_corrected_command_finds_its_directory_free(tmp_path: Path) -> None:
 
 
 def test_a_directory_that_was_there_stays(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="there is no folder"):
+    with pytest.raises(UsageError, match=r"\[file-missing\]"):
         salva.run_suite("metalogic", f"folder/{tmp_path / 'none'}", out=tmp_path, **FLAGS)
     assert tmp_path.is_dir()
     assert list(tmp_path.iterdir()) == []

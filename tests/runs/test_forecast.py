@@ -134,7 +134,7 @@ def test_a_file_of_a_judges_own_words_is_opened_before_anybody_is_asked(
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-test")
     own = tmp_path / "own.txt"
     ask = RunSpec.of(suite="semvar", models=("painter",), judges=("openai/j",), settings={"judge.prompt": str(own)})
-    with pytest.raises(UsageError, match=r"judge\.prompt is .*own\.txt', neither a file nor one of semvarbench"):
+    with pytest.raises(UsageError, match=r"judge\.prompt is .*own\.txt.*\[option-invalid\]"):
         seen(ask, tmp_path / "run")
     own.write_text("Rate {prompt}")
     assert seen(ask, tmp_path / "run").n_cases == 20
