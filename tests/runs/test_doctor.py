@@ -57,7 +57,7 @@ def test_a_damaged_file_of_its_own_is_found(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(files, "_checksums", lambda: {**table, broken: "0" * 64})
     bad = [finding for finding in examine(tmp_path) if finding.is_bad]
     assert len(bad) == 1
-    assert f"{broken!r} of salva is damaged" in bad[0].state
+    assert f"{broken!r} is damaged" in bad[0].state
 
 
 def test_what_images_need_follows_from_their_size() -> None:
