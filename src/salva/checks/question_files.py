@@ -74,7 +74,7 @@ def _say_once(text: str) -> None:
 
 
 def read_questions(path: str) -> QuestionFile:
-    """The questions of a file; its shape is told by its fields."""
+    """The questions of a file; its fields say which shape it has."""
     rows = read_rows(Path(path))
     names = {name for _, row in rows for name in row}
     problems: list[str] = []

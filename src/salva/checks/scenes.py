@@ -130,7 +130,7 @@ def _mentioned(notations: tuple[str | None, ...]) -> Mentioned:
         compared=compared,
         coloured=coloured,
         query=Query(role="detector", labels=names),
-        # In the detector's words, so that the colour_reader is told what the detector saw for everybody.
+        # In the detector's words, so that the colour reader gets the boxes the detector found.
         colour_query=Query(role="colour_reader", labels=names) if any(coloured) else None,
     )
 

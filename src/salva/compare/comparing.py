@@ -105,7 +105,7 @@ class Comparison:
     """Every two in the order of the entrants: the first against each other comes first."""
 
     def __repr__(self) -> str:
-        """A line a duel, for whoever looks at a variable."""
+        """One line for each comparison, as Python shows a variable."""
         return "\n".join(repr(duel) for duel in self.duels)
 
     @property

@@ -38,7 +38,9 @@ class FolderImages:
         """Where the pictures are, and how they are named."""
 
         path: str = option("", "The folder.", target=True)
-        layout: str = option("auto", "How pictures are told apart; auto looks.", choices=("auto", *LAYOUTS))
+        layout: str = option(
+            "auto", "How the images are named; auto finds out from the files.", choices=("auto", *LAYOUTS)
+        )
         listing: str = option(
             "", "The manifest or list of prompts, where it has another name or lies elsewhere.", reaches="file"
         )
