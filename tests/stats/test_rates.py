@@ -13,9 +13,10 @@ from salva.stats.rates import (
     clusters_interval,
     difference_interval,
     entities_interval,
+    kish_n,
     macro,
+    n_effective,
     seeds_interval,
-    seeds_variance,
     without_one,
 )
 from salva.stats.student import t_95
@@ -30,13 +31,46 @@ def _cases(*hits: tuple[str, int], n: int = 4) -> list[Counted]:
     ]
 
 
-def test_the_rate_is_the_mean_over_categories_and_the_variance_that_of_the_contract() -> None:
-    cases = _cases(("one", 1), ("two", 3)) + _cases(("three", 0), n=10)
-    assert macro(cases) == pytest.approx((1 / 4 + 3 / 4 + 0) / 3)
-    variance = (0.25 * 0.75 / 4 + 0.75 * 0.25 / 4 + 0) / 9
-    assert seeds_variance(cases) == pytest.approx(variance)
-    rate = 1 / 3
-    assert seeds_interval(cases) == wilson(rate, rate * (1 - rate) / variance)
+def _of(category: str, n_hits: int, n: int = 1) -> Counted:
+    return Counted(category=category, n_hits=n_hits, n=n)
+
+
+_EVEN = [_of(str(c), int(i < (2 if c < 15 else 1))) for c in range(21) for i in range(3)]
+_UNEVEN = [_of("0", 1), _of("0", 0)] + [_of(str(c), 0) for c in range(1, 5) for _ in range(2)] + [_of("z", 0)] * 40
+_REPEATED = [_of(str(c), hits, 3) for c in range(21) for hits in (1, 0, 3)]
+
+
+@pytest.mark.parametrize(
+    ("cases", "rate", "low", "high", "n", "kish"),
+    [
+        (_EVEN, 0.5714, 0.4444, 0.6897, 58.7565, 63),
+        ([_of("a", 0)] * 63, 0.0, 0.0, 0.0575, 63, 63),
+        ([_of("a", 1)] + [_of("a", 0)] * 62, 0.0159, 0.0006, 0.0854, 62.1127, 63),
+        (_UNEVEN, 0.0833, 0.0051, 0.3307, 13.8990, 14.2574),
+        (_REPEATED, 0.4444, 0.3838, 0.5068, 247.2897, 189),
+    ],
+)
+def test_golden_numbers(cases: list[Counted], rate: float, low: float, high: float, n: float, kish: float) -> None:
+    interval = seeds_interval(cases)
+    assert interval is not None
+    assert (macro(cases), interval.low, interval.high) == pytest.approx((rate, low, high), abs=5e-5)
+    assert (n_effective(cases), kish_n(cases)) == pytest.approx((n, kish), abs=5e-5)
+
+
+def test_misses_mirror_hits() -> None:
+    mirrored = [_of(case.category, case.n - int(case.n_hits), case.n) for case in _UNEVEN]
+    interval, other = seeds_interval(_UNEVEN), seeds_interval(mirrored)
+    assert interval is not None
+    assert other is not None
+    assert (1 - other.high, 1 - other.low) == pytest.approx((interval.low, interval.high))
+
+
+def test_every_repeat_narrows_the_interval() -> None:
+    once = seeds_interval([_of(str(i % 5), i % 2) for i in range(40)])
+    thrice = seeds_interval([_of(str(i % 5), 1 + i % 2, 3) for i in range(40)])
+    assert once is not None
+    assert thrice is not None
+    assert thrice.high - thrice.low < once.high - once.low
 
 
 def test_the_range_without_one_category_names_the_one_that_carries_the_rate() -> None:
@@ -47,26 +81,13 @@ def test_the_range_without_one_category_names_the_one_that_carries_the_rate() ->
     assert without_one(_cases(("one", 1))) is None
 
 
-def test_a_category_of_one_case_takes_the_share_of_all() -> None:
-    cases = _cases(("one", 1), n=1) + _cases(("two", 0), n=1)
-    assert seeds_variance(cases) == pytest.approx((0.25 + 0.25) / 4)
-
-
-def test_with_repeats_cases_are_the_clusters() -> None:
-    alike = [Counted(category="", n_hits=3 * (i % 2), n=3) for i in range(10)]
-    mixed = [Counted(category="", n_hits=1 + i % 2, n=3) for i in range(10)]
-    assert seeds_variance(alike) > 4 * seeds_variance(mixed)
-
-
 def test_nothing_and_everything_wrong_leave_room_and_all_or_nothing_is_not_certain() -> None:
     none, every = seeds_interval(_cases(("one", 0), ("two", 0))), seeds_interval(_cases(("one", 4), ("two", 4)))
     assert none == wilson(0.0, 8.0)
     assert every == wilson(1.0, 8.0)
     split = seeds_interval(_cases(("one", 0), ("two", 4)))
     assert split is not None
-    assert split.low < 0.5 < split.high
-    smoothed = (0.5 / 5 * 4.5 / 5 / 4 + 4.5 / 5 * 0.5 / 5 / 4) / 4
-    assert split == wilson(0.5, 0.5 * 0.5 / smoothed), "half a hit and half a miss more in each category"
+    assert split.low < 0.3 < 0.7 < split.high
     assert seeds_interval([]) is None
 
 
@@ -88,7 +109,9 @@ def test_the_interval_for_other_things_is_the_jackknife_of_the_whole_rate() -> N
     centre = sum(left_out) / 5
     variance = 4 / 5 * sum((rate - centre) ** 2 for rate in left_out)
     rate = macro(cases) or 0.0
-    assert entities_interval(cases) == wilson(rate, rate * (1 - rate) / variance, t_95(4))
+    outer, inner = wilson(rate, rate * (1 - rate) / variance, t_95(4)), seeds_interval(cases)
+    assert inner is not None
+    assert entities_interval(cases) == Interval(low=min(outer.low, inner.low), high=max(outer.high, inner.high))
     seeds = seeds_interval(cases)
     entities = entities_interval(cases)
     assert isinstance(entities, Interval)

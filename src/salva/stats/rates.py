@@ -2,7 +2,7 @@
 
 Counts in, numbers out. A rate is the mean over categories of each category's share of hits (one category: the plain
 share). Intervals are Wilson's at an effective number of cases n = r (1 - r) / V, where V is the variance that the
-question at hand implies.
+question at hand implies. docs/explanation/statistics.md has the formulas and how well they cover.
 """
 
 from __future__ import annotations
@@ -18,6 +18,11 @@ MIN_ENTITIES = 5
 """With fewer the jackknife over entities has too little to leave out."""
 LEAST_CORRELATION = 0.1
 """Cases of one cluster are taken to be at least this much alike, whatever few of them happen to show."""
+_PRIOR_CASES = 8
+"""So many cases' worth of the overall rate's variance stand beside what a category shows itself."""
+_FEW_HITS = 8
+Z_90 = 1.6448536269514722
+"""The normal quantile of a one-sided 95 % end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,24 +81,68 @@ def without_one(cases: Iterable[Counted]) -> LeftOut | None:
     return LeftOut(low=rates[low_without], high=rates[high_without], low_without=low_without, high_without=high_without)
 
 
-def seeds_interval(cases: Sequence[Counted]) -> Interval | None:
-    """95 %: these prompts, other seeds. None without cases."""
+def seeds_interval(cases: Sequence[Counted], z: float = Z_95) -> Interval | None:
+    """95 %: these prompts, other seeds. None without cases. z: of one look of several, where it is wider than 95 %."""
     rate = macro(cases)
-    return None if rate is None else _wilson_at(rate, seeds_variance(cases), _n_even(cases), Z_95)
+    return None if rate is None else rate_interval(rate, n_effective(cases), z)
+
+
+def n_effective(cases: Sequence[Counted]) -> float:
+    """The number of evenly spread verdicts that would know the rate as well: r (1 - r) / V, and Kish's at 0 and 1."""
+    hits = sum(case.n_hits for case in cases)
+    if hits in (0, sum(case.n for case in cases)):
+        return kish_n(cases)
+    rate = macro(cases)
+    assert rate is not None
+    return rate * (1 - rate) / seeds_variance(cases)
+
+
+def kish_n(cases: Iterable[Counted]) -> float:
+    """The number of verdicts in categories of one size that would weigh as much: T^2 / sum 1/n_t."""
+    sizes = [sum(case.n for case in group) for group in by_category(cases).values()]
+    return len(sizes) ** 2 / sum(1 / n for n in sizes)
 
 
 def seeds_variance(cases: Sequence[Counted]) -> float:
-    """V = 1/T^2 sum p_t (1 - p_t) / n_t over T categories; with repeats the cases are the clusters.
+    """V = sum_t [(ss_t + 8 r (1 - r)) / (df_t + 8)] / (n_t T^2): each category's variance, drawn towards the rate's.
 
-    A category of one case shows no variance of its own and takes the share of all cases. Where no category shows any
-    (each is all hits or none), half a hit and half a miss are added to each: certainty is not to be had from counts.
+    With repeats the spread of a case over its seeds counts, not that between cases; so repeats narrow the interval.
     """
+    rate = macro(cases)
+    if rate is None:
+        return 0.0
     groups = list(by_category(cases).values())
-    pooled = share(cases)
-    variances = [_within(group, pooled) for group in groups]
-    if not any(variances) and 0 < pooled < 1:
-        variances = [_within_smoothed(group) for group in groups]
-    return sum(variances) / len(groups) ** 2
+    is_repeated = any(case.n > 1 for case in cases)
+    prior = _PRIOR_CASES * rate * (1 - rate)
+    total = 0.0
+    for group in groups:
+        n = sum(case.n for case in group)
+        if is_repeated:
+            squares = sum(case.n * case.rate * (1 - case.rate) for case in group)
+            degrees = sum(case.n - 1 for case in group)
+        else:
+            squares, degrees = n * share(group) * (1 - share(group)), n - 1
+        total += (squares + prior) / (degrees + _PRIOR_CASES) / n
+    return total / len(groups) ** 2
+
+
+def rate_interval(rate: float, n: float, z: float = Z_95) -> Interval:
+    """Wilson's interval, with Poisson's ends where fewer than eight hits or misses stand behind it."""
+    interval = wilson(rate, n, z)
+    low = min(interval.low, _poisson_end(rate, n, z))
+    high = max(interval.high, 1 - _poisson_end(1 - rate, n, z))
+    return Interval(low=max(0.0, low), high=min(1.0, high))
+
+
+def _poisson_end(rate: float, n: float, z: float) -> float:
+    """The lower end of a share by Poisson's interval of its hits; 1 where there are enough of them for Wilson's."""
+    hits = rate * n
+    if hits >= _FEW_HITS:
+        return 1.0
+    if hits <= 0:
+        return 0.0
+    root = 1 - 1 / (9 * hits) - Z_90 * z / Z_95 / (3 * sqrt(hits))
+    return hits * max(0.0, root) ** 3 / n
 
 
 def share_interval(cases: Sequence[Counted]) -> Interval | None:
@@ -120,7 +169,11 @@ def entities_interval(cases: Sequence[Counted]) -> Interval | str:
     if isinstance(rates, str):
         return rates
     variance = max(jackknife(rates), seeds_variance(cases))
-    return _wilson_at(rate, variance, _n_even(cases), t_95(len(rates) - 1))
+    n = rate * (1 - rate) / variance if variance > 0 and 0 < rate < 1 else kish_n(cases)
+    inner = seeds_interval(cases)
+    assert inner is not None
+    outer = wilson(rate, n, t_95(len(rates) - 1))
+    return Interval(low=min(inner.low, outer.low), high=max(inner.high, outer.high))
 
 
 def without_entities(cases: Sequence[Counted]) -> list[float] | str:
@@ -210,35 +263,6 @@ def _one_more(differences: Sequence[float], n_repeats: float, *, is_share: bool)
     seen = [value * value for value in differences if value]
     least = one_more_repeat(n_repeats) if is_share or not seen else 0.0
     return max(least, sum(seen) / len(seen) if seen else 0.0)
-
-
-def _within(group: Sequence[Counted], pooled: float) -> float:
-    """The variance of one category's share."""
-    n = sum(case.n for case in group)
-    if len(group) == 1:
-        return pooled * (1 - pooled)
-    p = share(group)
-    if n == len(group):
-        return p * (1 - p) / n
-    between = sum((case.n_hits - p * case.n) ** 2 for case in group)
-    return len(group) / (len(group) - 1) * between / n**2
-
-
-def _within_smoothed(group: Sequence[Counted]) -> float:
-    n = len(group)
-    p = (sum(case.rate for case in group) + 0.5) / (n + 1)
-    return p * (1 - p) / n
-
-
-def _n_even(cases: Sequence[Counted]) -> float:
-    """The effective number of cases if every category had the same share: what remains to say at 0 and at 1."""
-    groups = by_category(cases).values()
-    return len(groups) ** 2 / sum(1 / len(group) for group in groups)
-
-
-def _wilson_at(rate: float, variance: float, n_even: float, quantile: float) -> Interval:
-    n = rate * (1 - rate) / variance if variance > 0 and 0 < rate < 1 else n_even
-    return wilson(rate, n, quantile)
 
 
 def _left_out(cases: Sequence[Counted], entities: Sequence[str]) -> list[float]:
