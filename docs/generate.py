@@ -83,8 +83,8 @@ CHANGES = {
     "add a detector": "a file in detectors/, and its lines in built_in.py ([how](how-to/add-a-detector.md))",
     "add a judge provider": "a file in judges/ (see judges/endpoint_judge.py), its client in remote/, "
     "its lines in built_in.py",
-    "add a verdict column": "exchange/verdict_rows.py and notebook/frames.py; a stored one also core/verdict.py, "
-    "store/schema.py, store/rows.py",
+    "add a verdict column": "exchange/verdict_rows.py; a stored one also core/verdict.py (and store/rows.py unless it "
+    "is a text or a number)",
     "add a failure type": "the check that finds it, in checks/ or suites/<suite>/ (its `about.failure_types`)",
     "read another image suffix": "imaging/files.py",
     "add a flag to `salva run`": "cli/run_command.py, core/run_spec.py, and the file in runs/ that acts on it",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import tracemalloc
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import product
 from pathlib import Path
 from random import Random
@@ -21,7 +21,7 @@ import salva as api
 from salva.core.run_file import Judging, new_run_file
 from salva.core.run_spec import OWN, ComponentSpec
 from salva.core.source import RunRecords
-from salva.core.verdict import Outcome, observers_text
+from salva.core.verdict import Outcome, Verdict, observers_text
 from salva.exchange import verdict_rows
 from salva.exchange.exporting import export_run
 from salva.report.summary import judgements_on, summarise_run
@@ -45,7 +45,8 @@ def test_every_program_reads_the_same_rows(run: Path, tmp_path: Path, monkeypatc
     assert pq.ParquetFile(tmp_path / "rows.parquet").num_row_groups == -(-n // 7) > 3
     as_csv = pd.read_csv(tmp_path / "rows.csv", dtype=dict.fromkeys(frame.select_dtypes(exclude="number"), "str"))
     # A CSV cannot tell an empty text from none.
-    as_csv["failure_types"] = as_csv["failure_types"].fillna("")
+    for name in ("failure_types", "reason"):
+        as_csv[name] = as_csv[name].fillna("")
     pd.testing.assert_frame_equal(as_csv, frame, check_dtype=False, check_exact=False)
     rows = f"'{tmp_path}/rows.parquet'"
     found = (
@@ -67,9 +68,15 @@ def test_a_score_that_stands_in_no_row_of_a_group_keeps_its_type(
     assert pd.read_parquet(tmp_path / "rows.parquet")["score.differs_between"].dtype == "float64"
 
 
-def test_the_rows_lead_as_the_frame_and_the_report_say(run: Path, tmp_path: Path) -> None:
+def test_every_field_of_a_verdict_is_a_column() -> None:
+    nested = {"failures", "scores", "images"}
+    assert {field.name for field in fields(Verdict)} - nested <= set(verdict_rows.COLUMNS)
+
+
+def test_the_rows_are_those_of_the_frame(run: Path, tmp_path: Path) -> None:
     export_run(run, "csv", tmp_path / "rows.csv")
     rows, frame = pd.read_csv(tmp_path / "rows.csv"), api.open_run(run).verdicts
+    assert set(rows.columns) == set(frame.columns)
     keys = ["case_id", "model", "repeat", "arm", "check"]
     ours = rows.set_index(keys)["is_primary"].astype(bool).sort_index()
     theirs = frame.set_index(keys)["is_primary"].astype(bool).sort_index()
@@ -109,7 +116,8 @@ def test_whoever_judged_what_the_same_rows_lead_as_when_all_are_read_at_once(tmp
     records = read_records(tmp_path / "run")
     is_leading = verdict_rows.speaking(records)
     with verdict_rows.verdict_rows(tmp_path / "run") as table:
-        assert [row[-1] for row in table.rows] == [int(is_leading(verdict)) for verdict in records.verdicts]
+        place = table.columns.index("is_primary")
+        assert [row[place] for row in table.rows] == [int(is_leading(verdict)) for verdict in records.verdicts]
     # And they are the report's, one by one.
     reported: list[tuple[str, int, str, str]] = []
     for model in ("painter", "pocket"):

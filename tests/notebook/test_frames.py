@@ -33,7 +33,7 @@ def test_the_mean_over_headline_rows_is_the_report_s_rate() -> None:
     assert {name: pytest.approx(value) for name, value in shown.items()} == rates
 
 
-def test_prompts_outcomes_and_the_mark_are_in_every_row() -> None:
+def test_prompts_and_outcomes_are_in_every_row() -> None:
     records, _ = random_run(n_entities=3)
     frame = verdict_frame(records)
     first = records.verdicts[0]
@@ -44,7 +44,6 @@ def test_prompts_outcomes_and_the_mark_are_in_every_row() -> None:
     undecided = frame["outcome"].isin(["UNDECIDED", "ERROR"])
     assert frame.loc[undecided, "is_fail"].isna().all()
     assert frame.loc[~undecided, "is_fail"].notna().all()
-    assert list(frame.columns)[-1] == "is_primary"
 
 
 def test_a_run_of_nothing_has_the_columns_all_the_same() -> None:

@@ -1,4 +1,4 @@
-"""A run's verdicts as rows for other programs: CSV and Parquet.
+"""A run's verdicts as rows for other programs: CSV, Parquet and data frames. A column is added here.
 
 Rows are written some at a time, and which of them lead follows from one case of each kind, so memory does not grow
 with the run. No cell of the CSV can be taken for a formula by a spreadsheet.
@@ -34,10 +34,37 @@ from salva.store.reading import VERDICT_ORDER, RunReader
 from salva.store.rows import observers_from_text
 from salva.store.sqlite import open_run
 
-_FIXED = ("case_id", "suite", "model", "repeat", "arm", "check", "outcome", "failure_types")
-
-
 _N_AT_ONCE = 4096
+
+COLUMNS = (
+    *("case_id", "suite", "model", "repeat", "arm", "check", "observers"),
+    *("outcome", "is_primary", "is_fail", "failure_types", "reason"),
+)
+"""The columns of every run; prompts, images, labels and scores follow."""
+_INTEGERS = ("repeat", "is_primary", "is_fail")
+_DECIDED = (Outcome.PASS, Outcome.FAIL)
+
+
+def verdict_cells(verdict: Verdict, case: Case | None, is_primary: bool) -> dict[str, Cell]:
+    """A verdict as cells by column; is_fail is None where nothing was decided, so that its mean is the rate."""
+    return {
+        "case_id": verdict.case_id,
+        "suite": case.suite if case else "",
+        "model": verdict.model,
+        "repeat": verdict.repeat,
+        "arm": verdict.arm,
+        "check": verdict.check,
+        "observers": observers_text(verdict.observers),
+        "outcome": str(verdict.outcome),
+        "is_primary": int(is_primary),
+        "is_fail": int(verdict.outcome is Outcome.FAIL) if verdict.outcome in _DECIDED else None,
+        "failure_types": ";".join(verdict.failure_types),
+        "reason": verdict.reason,
+        **{f"prompt.{prompt.role}": prompt.text for prompt in (case.prompts if case else ())},
+        **{f"image.{role}": image_id for role, image_id in verdict.images.items()},
+        **{f"label.{name}": value for name, value in (case.labels if case else {}).items()},
+        **{f"score.{name}": value for name, value in verdict.scores.items()},
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,13 +128,13 @@ class ParquetRows:
 
 
 def _kind_of(column: str) -> type[int] | type[float] | type[str]:
-    if column in ("repeat", "is_primary"):
+    if column in _INTEGERS:
         return int
     return float if column.startswith("score.") else str
 
 
 def csv_pieces(directory: Path) -> Iterator[str]:
-    """The contract's columns, then every label and every score that occurs, as CSV; some rows at a time."""
+    """The rows as CSV, the header first; some rows at a time."""
     with verdict_rows(directory) as table:
         yield csv_text([table.columns])
         for piece in table.pieces():
@@ -141,13 +168,9 @@ def _unit(verdict: Verdict) -> tuple[str, int, str, str]:
 
 @contextmanager
 def verdict_rows(directory: Path) -> Iterator[VerdictRows]:
-    """Columns and rows, one a verdict; observers stand where they tell two rows apart, whether it leads comes last."""
+    """COLUMNS, then the prompts, images, labels and scores that occur in the run; one row a verdict."""
     with open_run(directory) as store, store.held_still():
-        labels = _names(store, "SELECT DISTINCT key FROM cases, json_each(record, '$.labels') ORDER BY key")
-        scores = _names(store, "SELECT DISTINCT key FROM verdicts, json_each(scores) ORDER BY key")
-        unit = 'case_id, model, repeat, arm, "check"'
-        has_observers = any(store.rows(f"SELECT 1 FROM verdicts GROUP BY {unit} HAVING count(*) > 1 LIMIT 1"))
-        columns = [*_FIXED, *(f"label.{name}" for name in labels), *(f"score.{name}" for name in scores)]
+        columns = (*COLUMNS, *(f"{group}.{name}" for group, query in _GROUPS.items() for name in _names(store, query)))
         judged = current_judging(directory)
         lead = _Lead(store, judged)
 
@@ -158,15 +181,19 @@ def verdict_rows(directory: Path) -> Iterator[VerdictRows]:
                 if case is None or case.case_id != verdict.case_id:
                     case = store.case(verdict.case_id) if store.has_case(verdict.case_id) else None
                     alike = lead.first_like(case) if case else ""
-                given = case.labels if case else {}
-                row: list[Cell] = [verdict.case_id, case.suite if case else "", verdict.model, verdict.repeat]
-                row += [verdict.arm, verdict.check, str(verdict.outcome), ";".join(verdict.failure_types)]
-                row += [given.get(name) for name in labels] + [verdict.scores.get(name) for name in scores]
-                row += [observers_text(verdict.observers)] if has_observers else []
-                yield [*row, int(lead.speaks(replace(verdict, case_id=alike)))]
+                cells = verdict_cells(verdict, case, lead.speaks(replace(verdict, case_id=alike)))
+                yield [cells.get(name) for name in columns]
 
-        named = (*columns, *(("observers",) if has_observers else ()), "is_primary")
-        yield VerdictRows(columns=named, rows=rows())
+        yield VerdictRows(columns=columns, rows=rows())
+
+
+_GROUPS = {
+    "prompt": "SELECT DISTINCT json_extract(prompt.value, '$.role') FROM cases, json_each(record, '$.prompts') prompt",
+    "image": "SELECT DISTINCT key FROM verdicts, json_each(images)",
+    "label": "SELECT DISTINCT key FROM cases, json_each(record, '$.labels')",
+    "score": "SELECT DISTINCT key FROM verdicts, json_each(scores)",
+}
+"""The columns that depend on the run, and where their names are found."""
 
 
 def _names(store: RunReader, query: str) -> list[str]:

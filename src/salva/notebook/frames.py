@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from salva.core.case import Case
 from salva.core.source import RunRecords
-from salva.core.verdict import Outcome, observers_text
+from salva.core.verdict import Outcome
 from salva.engine.actors import requests_of
-from salva.exchange.verdict_rows import speaking
+from salva.exchange.verdict_rows import COLUMNS, speaking, verdict_cells
 from salva.report.run_list import RunLine
 from salva.store.queries import open_source
 from salva.store.records import StoredRender
@@ -22,8 +22,6 @@ from salva.store.sqlite import RunStore, open_run
 if TYPE_CHECKING:
     import pandas as pd
 
-_DECIDED = (Outcome.PASS, Outcome.FAIL)
-_VERDICT = ("case_id", "repeat", "arm", "model", "check", "observers", "outcome", "is_fail", "failure_types", "reason")
 _CASE = ("case_id", "suite", "category", "check", "equivalent", "determinate")
 _IMAGE = (
     "case_id",
@@ -44,33 +42,13 @@ _RUN_END = ("oracle", "figure", *(str(outcome) for outcome in Outcome), "date", 
 
 
 def verdict_frame(records: RunRecords) -> pd.DataFrame:
-    """One row a verdict; is_fail is missing where nothing was decided, so that its mean is the rate."""
+    """One row a verdict, with the columns of `salva export --as csv`."""
     cases = {case.case_id: case for case in records.cases}
     is_primary = speaking(records)
-    rows: list[dict[str, Any]] = []
-    for verdict in records.verdicts:
-        case = cases.get(verdict.case_id)
-        rows.append(
-            {
-                "case_id": verdict.case_id,
-                "repeat": verdict.repeat,
-                "arm": verdict.arm,
-                "model": verdict.model,
-                "check": verdict.check,
-                "observers": observers_text(verdict.observers),
-                "outcome": verdict.outcome.value,
-                "is_fail": verdict.outcome is Outcome.FAIL if verdict.outcome in _DECIDED else None,
-                "failure_types": ";".join(verdict.failure_types),
-                "reason": verdict.reason,
-                **{f"prompt.{prompt.role}": prompt.text for prompt in (case.prompts if case else ())},
-                **{f"label.{name}": value for name, value in (case.labels if case else {}).items()},
-                **{f"score.{name}": value for name, value in verdict.scores.items()},
-                **{f"image.{role}": image_id for role, image_id in verdict.images.items()},
-                "is_primary": is_primary(verdict),
-            }
-        )
-    frame = _frame(rows, _VERDICT, ("is_primary",))
-    return frame.astype({"is_fail": "boolean", "is_primary": "bool"})
+    rows = [
+        dict(verdict_cells(verdict, cases.get(verdict.case_id), is_primary(verdict))) for verdict in records.verdicts
+    ]
+    return _frame(rows, COLUMNS).astype({"is_fail": "boolean", "is_primary": "bool"})
 
 
 def case_frame(cases: Iterable[Case]) -> pd.DataFrame:

@@ -38,7 +38,8 @@ from salva.runs.reach import reached_by
 from salva.runs.vocabulary import remembered_names
 from salva.store.queries import VerdictFilter, count_verdicts, find_verdicts
 from salva.store.records import WHOLE, Status, StoredComponent
-from salva.store.rows import observers_from_text, verdict_to_row
+from salva.store.rows import KEYS, observers_from_text, verdict_to_row
+from salva.store.schema import COLUMNS
 from salva.store.sqlite import RunStore
 
 _UNNAMED = {"colour_reader": colour_reader, INJECTION_READER: injection_reader}
@@ -348,9 +349,13 @@ def _difference(made: Sequence[Verdict], stored: Sequence[Verdict], *, must_all_
     return ""
 
 
+# Scores are compared as numbers; a reason may quote what an endpoint answered this time.
+_COMPARED = tuple(name for name in COLUMNS["verdicts"] if name not in (*KEYS["verdicts"], "scores", "reason", "digest"))
+
+
 def _compared(made: Verdict, stored: Verdict) -> Iterator[tuple[str, bool]]:
     rows = verdict_to_row(made), verdict_to_row(stored)
-    for column in ("failure_types", "failures", "images"):
+    for column in _COMPARED:
         yield column, rows[0][column] == rows[1][column]
     is_close = made.scores.keys() == stored.scores.keys() and all(
         math.isclose(made.scores[name], stored.scores[name], rel_tol=1e-9, abs_tol=1e-12) for name in made.scores

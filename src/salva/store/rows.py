@@ -10,7 +10,8 @@ import hashlib
 import json
 import math
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
 from typing import Any, TypeAlias, cast
 
 from salva.core.case import Case, case_from_json, case_to_json
@@ -27,7 +28,7 @@ from salva.store.records import (
     query_from_json,
     query_to_json,
 )
-from salva.store.schema import COLUMNS
+from salva.store.schema import COLUMNS, VERDICT_KEY
 
 Value: TypeAlias = str | int | float | None
 Row: TypeAlias = dict[str, Value]
@@ -39,7 +40,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "images": ("image_id",),
     "renders": ("render_key",),
     "observations": ("observation_key",),
-    "verdicts": ("case_id", "repeat", "arm", "model", "check", "observers"),
+    "verdicts": VERDICT_KEY,
 }
 """What tells the rows of a table apart."""
 
@@ -256,29 +257,6 @@ def observation_from_row(row: sqlite3.Row, label: str) -> StoredObservation:
     )
 
 
-def verdict_to_row(verdict: Verdict) -> Row:
-    """A verdict as its row."""
-    return _digested(
-        "verdicts",
-        {
-            "case_id": verdict.case_id,
-            "repeat": verdict.repeat,
-            "arm": verdict.arm,
-            "model": verdict.model,
-            "check": verdict.check,
-            "observers": observers_to_text(verdict.observers),
-            "outcome": str(verdict.outcome),
-            "failure_types": to_text(verdict.failure_types),
-            "failures": to_text(
-                redacted([[getattr(failure, name) for name in _FAILURE_FIELDS] for failure in verdict.failures])
-            ),
-            "scores": to_text(dict(verdict.scores)),
-            "images": to_text(dict(verdict.images)),
-            "reason": storable(redact(verdict.reason)),
-        },
-    )
-
-
 @functools.cache
 def observers_to_text(observers: Observers) -> str:
     """Observers as their column holds them."""
@@ -291,20 +269,38 @@ def observers_from_text(text: str) -> Observers:
     return tuple(_list(text))
 
 
+def _failures_to_text(failures: Iterable[Failure]) -> str:
+    return to_text(redacted([[getattr(failure, name) for name in _FAILURE_FIELDS] for failure in failures]))
+
+
+def _failures_from_text(text: str) -> tuple[Failure, ...]:
+    return tuple(Failure(**dict(zip(_FAILURE_FIELDS, values, strict=True))) for values in _list(text))
+
+
+def _scores_from_text(text: str) -> dict[str, float]:
+    # Whole numbers and yes or no too, as a check may give them; what else stands there is refused later.
+    return {name: float(score) if isinstance(score, int) else score for name, score in _object(text).items()}
+
+
+_VERDICT_FIELDS: Mapping[str, tuple[Callable[[Any], Value], Callable[[Any], Any]]] = {
+    "observers": (observers_to_text, observers_from_text),
+    "outcome": (str, Outcome),
+    "failure_types": (to_text, lambda text: tuple(_list(text))),
+    "failures": (_failures_to_text, _failures_from_text),
+    "scores": (lambda scores: to_text(dict(scores)), _scores_from_text),
+    "images": (lambda images: to_text(dict(images)), _object),
+    "reason": (lambda reason: storable(redact(reason)), str),
+}
+"""How a field of a verdict becomes its column and back; texts and numbers that are not here stay as they are."""
+_AS_IT_IS: tuple[Callable[[Any], Value], Callable[[Any], Any]] = (lambda value: value, lambda value: value)
+_VERDICT_CODECS = tuple((field.name, *_VERDICT_FIELDS.get(field.name, _AS_IT_IS)) for field in fields(Verdict))
+
+
+def verdict_to_row(verdict: Verdict) -> Row:
+    """A verdict as its row."""
+    return _digested("verdicts", {name: encode(getattr(verdict, name)) for name, encode, _ in _VERDICT_CODECS})
+
+
 def verdict_from_row(row: sqlite3.Row) -> Verdict:
     """A verdict from its row."""
-    return Verdict(
-        case_id=row["case_id"],
-        repeat=row["repeat"],
-        arm=row["arm"],
-        model=row["model"],
-        check=row["check"],
-        observers=observers_from_text(row["observers"]),
-        outcome=Outcome(row["outcome"]),
-        failure_types=tuple(_list(row["failure_types"])),
-        failures=tuple(Failure(**dict(zip(_FAILURE_FIELDS, values, strict=True))) for values in _list(row["failures"])),
-        # Whole numbers and yes or no too, as a check may give them; what else stands there is refused later.
-        scores={name: float(s) if isinstance(s, int) else s for name, s in _object(row["scores"]).items()},
-        images=_object(row["images"]),
-        reason=row["reason"],
-    )
+    return Verdict(**{name: decode(row[name]) for name, _, decode in _VERDICT_CODECS})

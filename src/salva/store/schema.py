@@ -7,13 +7,20 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping
+from dataclasses import fields
 
 from salva.core.run_file import FORMAT
+from salva.core.verdict import Verdict
 
 APPLICATION_ID = 0x53414C56
 """Marks an SQLite file as ours ("SALV")."""
 
-_TABLES = """
+VERDICT_KEY = ("case_id", "repeat", "arm", "model", "check", "observers")
+_VERDICTS = tuple(field.name for field in fields(Verdict))
+"""A column for every field, so that a new field needs no change here."""
+_TYPES = {"int": "INTEGER", "bool": "INTEGER", "float": "REAL"}
+
+_TABLES = f"""
     CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
     CREATE TABLE components (
         component_id TEXT PRIMARY KEY, role TEXT NOT NULL, label TEXT NOT NULL,
@@ -40,10 +47,8 @@ _TABLES = """
     );
     CREATE INDEX observations_by_image ON observations (image_id);
     CREATE TABLE verdicts (
-        case_id TEXT NOT NULL, repeat INTEGER NOT NULL, arm TEXT NOT NULL, model TEXT NOT NULL,
-        "check" TEXT NOT NULL, observers TEXT NOT NULL, outcome TEXT NOT NULL, failure_types TEXT NOT NULL,
-        failures TEXT NOT NULL, scores TEXT NOT NULL, images TEXT NOT NULL, reason TEXT NOT NULL, digest TEXT NOT NULL,
-        PRIMARY KEY (case_id, repeat, arm, model, "check", observers)
+        {", ".join(f'"{field.name}" {_TYPES.get(str(field.type), "TEXT")} NOT NULL' for field in fields(Verdict))},
+        digest TEXT NOT NULL, PRIMARY KEY ({", ".join(f'"{name}"' for name in VERDICT_KEY)})
     ) WITHOUT ROWID;
 """
 
@@ -60,10 +65,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
         *("observation_key", "component_id", "image_id", "query", "given"),
         *("status", "observation", "error", "attempts", "digest"),
     ),
-    "verdicts": (
-        *("case_id", "repeat", "arm", "model", "check", "observers"),
-        *("outcome", "failure_types", "failures", "scores", "images", "reason", "digest"),
-    ),
+    "verdicts": (*_VERDICTS, "digest"),
 }
 """A store that lacks any of these was edited."""
 
