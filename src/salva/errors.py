@@ -164,10 +164,10 @@ class LockedError(StoreError):
     """Another process is writing to this run."""
 
 
-def unknown_name(kind: str, name: str, known: Iterable[str]) -> UsageError:
-    """The error for a name nobody registered, with the nearest known one."""
+def unknown_name(kind: str, name: str, known: Iterable[str], hint: str = "") -> UsageError:
+    """The error for a name nobody registered, with the nearest known one; hint: a sentence that follows."""
     names = sorted(known)
-    values = {"kind": kind, "name": name, "known": ", ".join(names) or "none", "meant": meant(name, names)}
+    values = {"kind": kind, "name": name, "known": ", ".join(names) or "none", "meant": meant(name, names) + hint}
     return UsageError(message("name-unknown", **values))
 
 

@@ -167,13 +167,13 @@ def test_a_run_of_a_function_opens_without_it(tmp_path: Path) -> None:
     assert "python/mine" not in (tmp_path / "report.html").read_text(), "no command that no shell can run"
     again = typed("run", "metalogic", "--model", "mine=python/mine", "--detector", "pocket", "--out", directory)
     assert again.returncode == 2
-    assert "is not here" in again.stderr
+    assert "[object-missing]" in again.stderr
     assert "salva.run_suite(..., model=OBJECT, name='mine')" in again.stderr
     assert len(run.verdicts) > 0
 
 
 def test_a_function_needs_somebody_who_looks_and_the_call_is_shown(tmp_path: Path) -> None:
-    with pytest.raises(salva.UsageError, match="nobody looks at pictures of draw unless named") as refused:
+    with pytest.raises(salva.UsageError, match=r"\[role-unset\]") as refused:
         salva.run_suite("metalogic", draw, version=2, size=3, out=tmp_path / "run")
     assert "salva.run_suite('metalogic', model=draw, version=2, out=" in str(refused.value)
     assert "size=3, detector='mm-grounding-dino')" in str(refused.value)

@@ -114,13 +114,13 @@ def folders(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "no figure was asked for; give --reference FOLDER"),
-        (("--held-out", "one"), "name the output that holds them with --logits"),
-        (("--reference", "gone"), "there is no folder 'gone'"),
-        (("--reference", "empty"), "'empty' holds 0 images (.png, .jpg, .jpeg, .webp); 2 or more are needed"),
-        (("--reference", "one"), "'one' holds 1 image"),
-        (("--reference", "texts"), "holds 0 images (.png, .jpg, .jpeg, .webp) among 1 file;"),
-        (("--reference", "torn"), "torn/a.png' is no image that can be read: not a whole PNG, JPEG, WEBP file"),
+        ((), "[flag-needed]"),
+        (("--held-out", "one"), "[flag-needed]"),
+        (("--reference", "gone"), "'gone'. [file-missing]"),
+        (("--reference", "empty"), "holds 0. [folder-invalid]"),
+        (("--reference", "one"), "holds 1. [folder-invalid]"),
+        (("--reference", "texts"), "holds 0 among 1 file. [folder-invalid]"),
+        (("--reference", "torn"), "(300 bytes). [file-unreadable]"),
         (("--reference", "torn", "--embedder", "incption/x"), "Did you mean 'inception'"),
         (("--reference", "torn", "--set", "detector.x=1"), "[option-invalid]"),
         (("--reference", "torn", "--set", "embedder.pixls=unit"), "Did you mean 'pixels'"),
@@ -145,6 +145,6 @@ def test_a_run_without_pictures_is_named(network: str, tmp_path: Path) -> None:
     for i in range(3):
         Image.new("RGB", (8, 8), (i, 0, 0)).save(tmp_path / "one" / f"{i}.png")
     done = quality(tmp_path / "imported", "--reference", tmp_path / "one", "--embedder", network)
-    assert "was imported and holds no pictures" in str(done.exception)
+    assert "[run-imported]" in str(done.exception)
     done = quality(tmp_path / "nowhere", "--reference", tmp_path / "one", "--embedder", network)
     assert "nowhere" in str(done.exception)

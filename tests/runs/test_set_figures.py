@@ -89,5 +89,5 @@ def test_the_command_prints_sets_and_refuses_what_it_cannot_do(directory: Path) 
 def test_a_run_without_pictures_is_refused(tmp_path: Path) -> None:
     with open_run(tmp_path, "write"):
         pass
-    with pytest.raises(UsageError, match="holds no picture yet"):
+    with pytest.raises(UsageError, match=r"\[images-missing\]"):
         set_figures(tmp_path, None, Retrieval(embedder="pocket"))

@@ -194,7 +194,7 @@ def test_a_store_that_holds_no_run_is_an_error(run: Path, emptied: str) -> None:
             connection.execute(f"DELETE FROM {table}")
         connection.commit()
         connection.close()
-        told = "holds no cases"
+        told = r"\[cases-not-stored\]"
     else:
         (run / "salva.db").unlink()
         connection = sqlite3.connect(run / "salva.db")

@@ -21,6 +21,7 @@ from salva.core.own_figure import OwnFigure
 from salva.core.scoring import PairScoring
 from salva.core.table import Cell
 from salva.errors import PluginError
+from salva.messages import message
 
 PUBLISHED_WEIGHTS = "published weights"
 """Stands in the pin of a component's weights where these are the very ones a published evaluation was made with."""
@@ -200,9 +201,11 @@ def _said(component: object, attribute: str, record: type[_Record], owner: str) 
     # Before these records the facts stood loose on the class; passed over, they would change a run in silence.
     loose = [fact.name for fact in fields(record) if fact.name != "name" and hasattr(component, fact.name)]
     if loose:
-        told = f"{attribute} = {record.__name__}({', '.join(f'{name}=...' for name in loose)})"
-        raise PluginError(f"{owner} says {', '.join(loose)} outside its record; write {told} in their place")
+        wanted = f"{attribute} = {record.__name__}({', '.join(f'{name}=...' for name in loose)})"
+        why = f"it states {', '.join(loose)} outside its record; write {wanted}"
+        raise PluginError(message("plugin-invalid", component=owner, role="component", why=why))
     said = getattr(component, attribute, record())
     if not isinstance(said, record):
-        raise PluginError(f"{owner}.{attribute} is {said!r}; it must be a record, as in {record.__name__}()")
+        why = f"its {attribute} is {said!r} and not a {record.__name__}()"
+        raise PluginError(message("plugin-invalid", component=owner, role="component", why=why))
     return said

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from salva.errors import UsageError
+from salva.messages import message
 
 FUNCTION, PIPELINE = "python", "pipeline"
 """The generators that are handed over: a function, a pipeline of diffusers."""
@@ -30,9 +31,11 @@ class Batched:
 
     def __post_init__(self) -> None:
         if not callable(self.call):
-            raise UsageError(f"batched() takes a function of prompts and seeds, got {self.call!r}")
+            wanted = "a function of prompts and seeds"
+            raise UsageError(message("option-invalid", name="batched(function)", value=self.call, wanted=wanted))
         if not isinstance(self.size, int) or isinstance(self.size, bool) or self.size < 1:
-            raise UsageError(f"batched(): size is {self.size!r}; give how many prompts it takes at once, 1 or more")
+            wanted = "a number of prompts, 1 or more"
+            raise UsageError(message("option-invalid", name="batched(size=)", value=self.size, wanted=wanted))
 
 
 def batched(function: Callable[[list[str], list[int]], Any], size: int = 8) -> Batched:
@@ -46,10 +49,7 @@ def handing_over(things: Mapping[str, object]) -> Iterator[None]:
     with _changing:
         taken = next((name for name in things if name in _things), None)
         if taken is not None:
-            raise UsageError(
-                f"a run that is going on in this program has a model that is called {taken!r} too; give this one "
-                "another name="
-            )
+            raise UsageError(message("object-name-taken", name=taken))
         _things.update(things)
     try:
         yield
@@ -63,9 +63,5 @@ def handed(name: str) -> object:
     """What was handed over under a name."""
     with _changing:
         if name not in _things:
-            raise UsageError(
-                f"the model {name!r} is a function or a pipeline of a Python program, and is not here: only there can "
-                f"it paint, with salva.run_suite(..., model=OBJECT, name={name!r}) and the version= it had. What is "
-                "stored is reported, judged, exported and verified without it"
-            )
+            raise UsageError(message("object-missing", name=name))
         return _things[name]

@@ -23,6 +23,19 @@ ENTRIES: Mapping[str, Entry] = {
         "{component} cannot be loaded: {why}.",
         "A plugin that cannot be imported is left out; everything else works. Reinstall or remove the distribution that is named.",
     ),
+    "component-failed": Entry(
+        "{who} failed: {why}.",
+        "A component raised an exception, or gave what its protocol does not allow. Its author or installer must act.",
+    ),
+    "object-missing": Entry(
+        "The model {name!r} is a Python object that this process does not have. Generate with salva.run_suite(..., "
+        "model=OBJECT, name={name!r}).",
+        "A function or a pipeline in memory cannot be made again from its name. What is stored is reported, judged, "
+        "exported and verified without it.",
+    ),
+    "object-name-taken": Entry(
+        "Another run in this program has a model named {name!r}. Give this one another name=.",
+    ),
     "plugin-name-taken": Entry(
         "Two packages register the {role} {name!r}: {first} and {second}. Uninstall one of them.",
     ),

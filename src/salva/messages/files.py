@@ -10,6 +10,9 @@ ENTRIES: Mapping[str, Entry] = {
     "file-missing": Entry(
         "There is no file {path!r}.",
     ),
+    "folder-invalid": Entry(
+        "{path!r} must hold {wanted}; it holds {found}.",
+    ),
     "file-unreadable": Entry(
         "{path!r} cannot be read: {why}.",
     ),

@@ -53,7 +53,7 @@ ENTRIES: Mapping[str, Entry] = {
     ),
     "role-unrated": Entry("No image has the role {role!r} and questions to grade; it can be {known}."),
     "questions-missing": Entry("No prompt of the run has questions to grade, which --roles and --sample need."),
-    "images-missing": Entry("{path!r} has no image to rate: it was imported, or nothing was generated."),
+    "images-missing": Entry("{path!r} has no images: it was imported, or nothing was generated."),
     "sheet-filled": Entry("{path!r} exists and may be filled in. Choose another folder with -o."),
     "sheet-partial": Entry("{n} of {total} images are not on the sheet: their prompts have no questions to grade."),
     "role-unknown": Entry(

@@ -11,6 +11,25 @@ ENTRIES: Mapping[str, Entry] = {
         "{who} {problem}. To go on, {ways}, or skip this test with --set {off}.",
         "Before a run, each observer is tried on images whose content is known. One that fails there is worth as little on other images. Its answers are stored; if it was repaired since, a new --out asks it again.",
     ),
+    "preflight-unpaid": Entry(
+        "--max-cost does not pay for the {n} questions that {who} is asked first. Allow more, or skip them with "
+        "--set {off}.",
+    ),
+    "preflight-broken": Entry(
+        "{who} failed on a test image: {why}. Nothing was generated; repair it and run the same command again.",
+    ),
+    "preflight-doubtful": Entry(
+        "{who} {problem}.",
+        "The observer failed a test before the run, and the test cannot be enforced for this kind of observer.",
+    ),
+    "selftest-words-few": Entry(
+        "The detector can name {n} of the selftest's entities ({known}), and three are needed.",
+    ),
+    "observer-not-asked": Entry(
+        "The {role} {name!r} was not asked {n} times: only run.json names it, and it would reach {reached}. "
+        "If you trust it: {command}",
+        "A run directory is data: no component is contacted because only the directory names it.",
+    ),
     "out-is-file": Entry(
         "{path!r} is a file. --out takes a directory.",
     ),
@@ -52,7 +71,21 @@ ENTRIES: Mapping[str, Entry] = {
         "The suite {suite!r} gives no case for --size {size}.",
     ),
     "cases-unchecked": Entry(
-        "No check applies to {n} cases; they are left out.",
+        "No check applies to {n} cases, so they are not generated{why}.{helping}",
+    ),
+    "check-inapplicable": Entry(
+        "{who} to any of {cases} ({why}). {change}",
+        "A run in which no case has a check is refused before anything is generated.",
+    ),
+    "check-undecided": Entry(
+        "The check {check!r} can decide none of {cases}: {why}. {change}",
+        "It would lead the report, so the run is refused before anything is generated.",
+    ),
+    "cases-undecidable": Entry(
+        "The check {check!r} cannot decide {n} of {cases}: {why}. {n_skipped} of them are not generated.",
+    ),
+    "cases-of-other-checks": Entry(
+        "The check {check!r} does not apply to {n} of {cases} ({why}). They are judged by {others}.",
     ),
     "cases-not-generated": Entry(
         "{n} cases have no images yet. Finish the run with its own command.",

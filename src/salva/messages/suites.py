@@ -71,6 +71,9 @@ ENTRIES: Mapping[str, Entry] = {
         "This run has no images to export.",
         "An imported run has verdicts only; the file that it came from holds everything there is.",
     ),
+    "case-invalid": Entry(
+        "The case {case} cannot be used: {why}.",
+    ),
     "check-endless": Entry(
         "The check {check!r} still has questions after {n} waves; it must come to an end.",
     ),

@@ -33,8 +33,8 @@ def bind_each(
     names_of = {part.text: option_names(role, part.registered_name) for part in parts}
     for name in options:
         if not any(name in names for names in names_of.values()):
-            error = unknown_name(f"option of {' or '.join(names_of)}", name, set().union(*names_of.values()))
-            raise UsageError(f"{error}{_owner_hint(role, name)}")
+            known = set().union(*names_of.values())
+            raise unknown_name(f"option of {' or '.join(names_of)}", name, known, _owner_hint(role, name))
     bindings = []
     for part in parts:
         own = _own(role, part.text, options, names_of[part.text], recorded or {})

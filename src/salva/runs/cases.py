@@ -17,7 +17,7 @@ from salva.core.plan import Plan
 from salva.core.protocols import Suite
 from salva.engine.guard import build
 from salva.errors import UsageError, unknown_name
-from salva.messages import message
+from salva.messages import message, text_of
 from salva.registry import entries
 from salva.results.headline import is_apart
 
@@ -74,7 +74,7 @@ def linted(plan: Plan) -> list[Finding]:
     """What a suite's own lint finds in all of its texts."""
     lint = lint_of(build(plan.suite))
     if lint is None:
-        raise UsageError(f"the suite {plan.suite.label} has no check of its texts; leave out --check")
+        raise UsageError(message("flag-unrelated", flags="--lint", why=f"the suite {plan.suite.label!r} has no lint"))
     with blaming(f"the suite {plan.suite.label!r}", "broke off its check"):
         return list(lint())
 
@@ -106,8 +106,8 @@ def _checked(cases: Iterable[Case], suite: str) -> Iterator[Case]:
         for prompt in case.prompts:
             _check_text(prompt, case.case_id)
         if case.check_groups and case.check not in installed:
-            where = case.extra.get("where", case.case_id)
-            raise UsageError(f"{where}: {unknown_name('check', case.check, installed)}")
+            where, why = case.extra.get("where", case.case_id), text_of(unknown_name("check", case.check, installed))
+            raise UsageError(message("case-invalid", case=where, why=why.rstrip(".")))
         yield case
 
 
@@ -115,9 +115,8 @@ def _check_text(prompt: Prompt, case_id: str) -> None:
     try:
         (prompt.text + (prompt.formula or "")).encode()
     except UnicodeEncodeError as error:
-        raise UsageError(
-            f"case {case_id!r}, prompt {prompt.text!r} is not valid Unicode text: {error.reason}"
-        ) from error
+        why = f"the prompt {prompt.text!r} is not valid Unicode text ({error.reason})"
+        raise UsageError(message("case-invalid", case=case_id, why=why)) from error
 
 
 def _matching(cases: Iterable[Case], only: Sequence[tuple[str, str]]) -> Iterator[Case]:

@@ -23,6 +23,7 @@ from salva.engine.guard import build
 from salva.engine.progress import Progress, SilentProgress
 from salva.errors import BackendError, SalvaError, StoreError, UsageError
 from salva.imaging.files import SUFFIXES, decode_picture
+from salva.messages import message
 from salva.registry import bind
 from salva.stats.frechet import Quality, fid, fit_temperature, gaussian_of, inception_score
 from salva.store.records import Status
@@ -60,11 +61,9 @@ class Wanted:
 
     def __post_init__(self) -> None:
         if self.held_out is not None and not self.logits:
-            raise UsageError("--held-out calibrates logits; name the output that holds them with --logits OUTPUT")
+            raise UsageError(message("flag-needed", flag="--logits", why="--held-out calibrates logits"))
         if self.reference is None and not self.logits:
-            raise UsageError(
-                "no figure was asked for; give --reference FOLDER for FID, --logits OUTPUT for Inception Score"
-            )
+            raise UsageError(message("flag-needed", flag="--reference or --logits", why="they name the figure"))
 
 
 def quality_figures(directory: Path, wanted: Wanted, progress: Progress = SILENT) -> list[tuple[str, str, Quality]]:
@@ -137,9 +136,8 @@ def calibrated_temperature(
     classes = sorted(path for path in held_out.iterdir() if path.is_dir()) if held_out.is_dir() else []
     if not classes or not all(path.name.isdecimal() for path in classes):
         names = ", ".join(path.name for path in classes[:5]) or "none"
-        raise UsageError(
-            f"{str(held_out)!r} must hold one folder a class, each named by the class's number; its folders: {names}"
-        )
+        wanted = "one folder for each class, named by the number of the class"
+        raise UsageError(message("folder-invalid", path=str(held_out), wanted=wanted, found=f"the folders {names}"))
     by_class = {int(folder.name): image_files(folder, at_least=1) for folder in classes}
     _, component = built_embedder(embedder, settings)
     files = [path for paths in by_class.values() for path in paths]
@@ -181,16 +179,12 @@ def _painted(store: RunStore, directory: Path, at_least: int) -> dict[str, list[
     if not painted:
         run = read_run_file(directory)
         if run is not None and run.imported is not None:
-            raise UsageError(
-                f"{str(directory)!r} was imported and holds no pictures; to measure pictures that others painted, run "
-                "a suite over them with --model folder/PATH"
-            )
-        raise UsageError(f"{str(directory)!r} holds no picture yet; run its suite first")
+            raise UsageError(message("run-imported", path=str(directory)))
+        raise UsageError(message("images-missing", path=str(directory)))
     for model, images in painted.items():
         if len(images) < at_least:
-            raise UsageError(
-                f"{str(directory)!r} holds {counted(len(images), 'images')} of {model!r}; {at_least} or more are needed"
-            )
+            wanted, found = f"{at_least} images of {model!r} or more", counted(len(images), "images")
+            raise UsageError(message("folder-invalid", path=str(directory), wanted=wanted, found=found))
     # By their hashes, which is as good as shuffled and the same on every machine.
     return {model: sorted(images) for model, images in painted.items()}
 
@@ -199,21 +193,19 @@ def _read(store: RunStore, image_id: str) -> Picture:
     try:
         return decode_picture(store.blobs.read(image_id))
     except ValueError as error:
-        raise StoreError(f"the image {image_id} is {error}; check the run with salva verify") from error
+        raise StoreError(message("image-damaged", path=image_id)) from error
 
 
 def image_files(folder: Path, at_least: int = 2) -> list[Path]:
     """The pictures in a folder and its subfolders."""
     if not folder.is_dir():
-        raise UsageError(f"there is no folder {str(folder)!r} of images")
+        raise UsageError(message("file-missing", path=str(folder)))
     inside = sorted(path for path in folder.rglob("*") if path.is_file())
     files = [path for path in inside if path.suffix.lower() in SUFFIXES]
     if len(files) < at_least:
         among = f" among {counted(len(inside), 'files')}" if len(inside) > len(files) else ""
-        kinds = ", ".join(SUFFIXES)
-        raise UsageError(
-            f"{str(folder)!r} holds {counted(len(files), 'images')} ({kinds}){among}; {at_least} or more are needed"
-        )
+        wanted, found = f"{at_least} images or more ({', '.join(SUFFIXES)})", f"{len(files)}{among}"
+        raise UsageError(message("folder-invalid", path=str(folder), wanted=wanted, found=found))
     return files
 
 
@@ -226,7 +218,7 @@ def _decoded(path: Path) -> Picture:
     try:
         return decode_picture(path.read_bytes())
     except (ValueError, OSError) as error:
-        raise UsageError(f"{str(path)!r} is no image that can be read: {error}") from error
+        raise UsageError(message("file-unreadable", path=str(path), why=error)) from error
 
 
 class Stage(NamedTuple):
@@ -257,7 +249,10 @@ def _answered(component: Any, requests: Iterable[ObserveRequest], stage: Stage) 
             if isinstance(seen, SalvaError):
                 raise seen
             if not isinstance(seen, Vector):
-                raise BackendError(f"an embedder owes a vector and gave {type(seen).__name__}", is_retryable=False)
+                what = f"a {type(seen).__name__} instead of a vector"
+                raise BackendError(
+                    message("numbers-invalid", component=type(component).__name__, what=what), is_retryable=False
+                )
             yield seen
         stage.progress.advance(stage.name, len(part))
     stage.progress.finish(stage.name)

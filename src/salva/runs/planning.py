@@ -23,6 +23,7 @@ from salva.core.run_spec import OWN, ComponentSpec
 from salva.engine.cast import DETECTOR, AppliedCheck, Cast
 from salva.engine.guard import build
 from salva.errors import MissingRoleError, SalvaError, UsageError
+from salva.messages import Message, message
 from salva.registry import bind, entries, load
 from salva.results.headline import MACRO, is_apart, leading_check
 from salva.results.rates import BOTH_WRONG
@@ -67,33 +68,28 @@ def foresee(
     judging = [name for name in cases.n_led if name != OWN]
     leading = leading_check(judging, cases.own.elements(), rates, plan.spec.check, plan.suite.about.leads)
     if not leading or (plan.spec.check and leading != plan.spec.check):
-        raise UsageError(_nothing_to_decide(plan, cases))
+        raise UsageError(_inapplicable(plan, cases))
     if plan.suite.about.leads == OWN and not plan.spec.check and cases.n_led[OWN]:
         leading = OWN
     untold, n_led = cases.untold.get(leading, []), cases.n_led[leading]
     if len(untold) == n_led:
         unnamed = {thing for applied in untold for thing in applied.unnamed}
-        change = "Name another --judge (salva list judges), or a --size whose texts have formulas"
+        change = "Name another --judge, or a --size whose texts have formulas."
         if unnamed:
             change = f"Leave these out or name another --detector. {_able(unnamed)}"
-        some = counted(n_led, "cases")
-        raise UsageError(f"{leading}, which leads, could decide none of {some}: {_why(untold)}. {change}")
+        values = {"check": leading, "cases": counted(n_led, "cases"), "why": _why(untold), "change": change}
+        raise UsageError(message("check-undecided", **values))
     lines, all_cases = remarks(plan), counted(cases.n, "cases")
     if untold:
-        lines.append(
-            f"{len(untold)} of {all_cases} cannot be decided by {leading}, whatever is painted: {_why(untold)}; "
-            f"{cases.n_unpainted} are not painted"
-        )
+        counts = {"n": len(untold), "cases": all_cases, "n_skipped": cases.n_unpainted}
+        lines.append(message("cases-undecidable", check=leading, why=_why(untold), **counts))
     if n_others := cases.n - n_led - cases.n_left_out:
         others = ", ".join(dict.fromkeys(name for group in cases.ways if leading not in group for name in group))
-        why = cases.facts(leading)
-        lines.append(
-            f"{leading}, which leads, says nothing about {n_others} of {all_cases} ({why}); {others} alone does"
-        )
+        facts = {"n": n_others, "cases": all_cases, "why": cases.facts(leading)}
+        lines.append(message("cases-of-other-checks", check=leading, others=others, **facts))
     if cases.n_left_out:
-        could = f"; {able}" if (able := who_could_tell(cases.opened_by)) else ""
-        left = f"{cases.n_left_out} of {all_cases} are nobody's here and are not painted: {cases.why_left()}"
-        lines.append(left + could)
+        helping = f" {roles}" if (roles := helpful_roles(cases.opened_by)) else ""
+        lines.append(message("cases-unchecked", n=cases.n_left_out, why=f": {cases.why_left()}", helping=helping))
     n_counted = cases.n_counted(leading, is_truth=rates.get(leading) is Rate.WRONG)
     n_decidable, n_apart = n_counted - len(untold), cases.n_apart[leading]
     averages = {bound.label: value_of(bound.options, "average") or MACRO for bound in plan.checks}
@@ -103,10 +99,10 @@ def foresee(
     return Foreseen(lines, leading, n_decidable, cases.opened_by)
 
 
-def who_could_tell(opened_by: Mapping[str, int]) -> str:
-    """Who is to be named for cases that are nobody's; empty where nobody would help."""
+def helpful_roles(opened_by: Mapping[str, int]) -> str:
+    """The roles that would let a check apply to further cases, as a sentence; empty without one."""
     roles = [f"--{role} ({n})" for role, n in sorted(opened_by.items(), key=lambda one: (-one[1], one[0]))]
-    return f"who could tell of them, were one named: {', '.join(roles)}" if roles else ""
+    return f"More could be checked with {', '.join(roles)}." if roles else ""
 
 
 def refuse_null_rate(plan: Plan, name: str) -> None:
@@ -116,10 +112,7 @@ def refuse_null_rate(plan: Plan, name: str) -> None:
     for case in planned_cases(plan):
         if needed <= {applied.part.about.rate for applied in cast_.checks_of(case)}:
             return
-    raise UsageError(
-        f"--gate-rate {name}: no case here is judged by a check whose failures are that; name another rate, or "
-        "leave it out for the one that leads"
-    )
+    raise UsageError(message("flag-unrelated", flags=f"--gate-rate {name}", why="no check of the run measures it"))
 
 
 @dataclass(slots=True)
@@ -216,10 +209,8 @@ def _refuse_unheard(plan: Plan, kinds: Collection[str]) -> None:
         for name, kind in set_for_kind(binding.options):
             if kind not in asked_for:
                 asked = " and ".join(f"{other}s" for other in sorted(asked_for)) or "nothing"
-                raise UsageError(
-                    f"{binding.role}.{name} is set, which counts only where a judge is asked for {kind}s; "
-                    f"{binding.label} is asked for {asked} here, so leave it out"
-                )
+                why = f"it counts where a judge is asked for {kind}s, and {binding.label} is asked for {asked}"
+                raise UsageError(message("flag-unrelated", flags=f"--set {binding.role}.{name}", why=why))
 
 
 def _unplayed(plan: Plan) -> Callable[[str], tuple[Check, str] | None]:
@@ -249,16 +240,18 @@ def question_file(plan: Plan) -> str:
     return next((file for b in plan.checks if (file := value_of(b.options, "questions"))), "")
 
 
-def _nothing_to_decide(plan: Plan, cases: _Cases) -> str:
+def _inapplicable(plan: Plan, cases: _Cases) -> Message:
     """Why no case is one for the check that should lead, and what to ask instead."""
-    who = f"the check {plan.spec.check!r} has nothing" if plan.spec.check else "nobody who looks here has anything"
-    looking = ", ".join(f"--{binding.role} {binding.label}" for binding in plan.observers()) or "nobody"
-    roles = list(cases.opened_by) or ["detector", "embedder", "judge"]
-    change = f"looking are {looking}: name a {' or '.join(f'--{role}' for role in sorted(roles))}"
+    observers = ", ".join(f"--{binding.role} {binding.label}" for binding in plan.observers()) or "none"
+    roles = sorted(cases.opened_by) or ["detector", "embedder", "judge"]
+    change = f"Observers are {observers}; name a {' or '.join(f'--{role}' for role in roles)}."
     if would_apply := sorted(name for name in cases.n_led if name != OWN):
-        change = f"{', '.join(would_apply)} would apply: name one with --check, or leave it out"
-    why = f". Why: {cases.why_left()}" if cases.n_left_out == cases.n and not plan.spec.check else ""
-    return f"{who} to say about any of {counted(cases.n, 'cases')} ({cases.facts(plan.spec.check)}); {change}{why}"
+        change = f"{', '.join(would_apply)} would apply: name one with --check, or leave it out."
+    why = cases.facts(plan.spec.check)
+    if cases.n_left_out == cases.n and not plan.spec.check:
+        why = f"{why}: {cases.why_left()}"
+    who = f"The check {plan.spec.check!r} does not apply" if plan.spec.check else "No check applies"
+    return message("check-inapplicable", who=who, cases=counted(cases.n, "cases"), why=why, change=change)
 
 
 def _why(untold: Sequence[AppliedCheck]) -> str:
@@ -267,7 +260,7 @@ def _why(untold: Sequence[AppliedCheck]) -> str:
     for applied in untold:
         if applied.unnamed:
             unnamed.setdefault(applied.actors_by_role[DETECTOR].label, set()).update(applied.unnamed)
-    reasons = [f"the detector {who!r} cannot name {', '.join(sorted(things))}" for who, things in unnamed.items()]
+    reasons = [f"the detector {name!r} cannot name {', '.join(sorted(words))}" for name, words in unnamed.items()]
     return "; ".join([*reasons, *dict.fromkeys(applied.unread for applied in untold if applied.unread)])
 
 
@@ -278,20 +271,16 @@ def refuse_unwatched(plan: Plan) -> None:
     onlooker = next((binding for binding in plan.observers() if "detector" in binding.about.needs_roles), None)
     instead = ""
     if onlooker is not None:
-        problem = f"the {onlooker.role} {onlooker.label!r} goes by a detector's boxes"
+        needing = f"the {onlooker.role} {onlooker.label!r}"
         instead = f"Another {onlooker.role} may need none: --{onlooker.role} NAME. "
     else:
         leading = _leading_if_watched(plan)
         if leading not in {binding.label for binding in plan.wanting}:
             return
-        problem = f"the check {leading!r} leads here and goes by a detector's boxes"
+        needing = f"the check {leading!r}"
     strangers = [b.label for b in plan.models if not b.about.defaults.get("detector")] or [b.label for b in plan.models]
-    raise MissingRoleError(
-        f"{problem}, and nobody looks at pictures of {', '.join(strangers)} unless named",
-        "detector",
-        EXAMPLE,
-        instead + _able(),
-    )
+    problem = f"{needing} needs a detector, and {', '.join(strangers)} has no default"
+    raise MissingRoleError(problem, "detector", EXAMPLE, instead + _able())
 
 
 def _leading_if_watched(plan: Plan) -> str:
@@ -333,6 +322,6 @@ def _able(things: Collection[str] = ()) -> str:
         if not isinstance(names, tuple) or set(things) <= set(names):
             (takes_words if names is Naming.ASKED else has_names).append(shown)
     return (
-        f"Detectors that look for any word: {', '.join(takes_words) or 'none'}; with names of their own: "
-        f"{', '.join(has_names) or 'none'}. `salva list detectors NAME` says what a detector was made for"
+        f"Detectors for any word: {', '.join(takes_words) or 'none'}; with a fixed list: "
+        f"{', '.join(has_names) or 'none'}."
     )

@@ -126,21 +126,16 @@ class Preflight:
         seen: list[Observation] = []
         for outcome in outcomes:
             if isinstance(outcome, PutOff):
-                raise UsageError(
-                    f"--max-cost does not pay for the {len(outcomes)} questions that {who} is asked before anything is "
-                    f"painted; allow more, or leave them out with --set {PREFLIGHT}={OFF}"
-                )
+                values = {"who": who, "n": len(outcomes), "off": f"{PREFLIGHT}={OFF}"}
+                raise UsageError(message("preflight-unpaid", **values))
             if isinstance(outcome, Missing):
-                raise UsageError(
-                    f"{who} could not look at a picture of salva's own: {outcome.reason}. Nothing was painted; see "
-                    "that it works, then run the same command again"
-                )
+                raise UsageError(message("preflight-broken", who=who, why=outcome.reason))
             seen.append(outcome)
         finding = trial.finding(seen)
         if finding is None:
             return True
         if not finding.stops:
-            self._progress.note(f"{who} {finding.problem}")
+            self._progress.note(message("preflight-doubtful", who=who, problem=finding.problem))
             return False
         self._note(STOPPED, [actor])
         ways = [*([finding.advice] if finding.advice else []), f"name another {actor.role}"]

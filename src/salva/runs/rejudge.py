@@ -136,11 +136,9 @@ def _unasked(directory: Path, asked: RunSpec, summary: RunSummary) -> Iterator[s
             settings = [
                 f" --set {part.prefix}.{option}={as_typed(part.options[option])}" for option in reached_options(part)
             ]
-            yield (
-                f"the {part.role} {part.name!r} was not asked {n_observations} times: only run.json "
-                f"names it, and it would have reached {', '.join(reached_by(part))}. If you trust it: salva rejudge "
-                f"{directory} --{part.role} {part.text}{''.join(settings)}"
-            )
+            command = f"salva rejudge {directory} --{part.role} {part.text}{''.join(settings)}"
+            values = {"role": part.role, "name": part.name, "n": n_observations, "command": command}
+            yield message("observer-not-asked", **values, reached=", ".join(reached_by(part)))
 
 
 def _told_apart(plan: Plan, first: RunSpec) -> dict[tuple[str, str], str]:

@@ -7,7 +7,7 @@ tried and how it is counted is said elsewhere.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -25,6 +25,7 @@ from salva.core.scene import Box
 from salva.core.verdict import Outcome
 from salva.errors import PluginError, SalvaError, UsageError
 from salva.judging.waves import Waves, conclude
+from salva.messages import message
 from salva.registry import bind, colour_reader, rebind
 from salva.runs.binding import bind_checks, bind_each
 from salva.runs.plans import check_threshold, settings_by_role
@@ -162,7 +163,7 @@ class Bench:
                 waves.show(role, _reference(rendered))
             conclusions[name] = conclude(waves, look).conclusion
             if conclusions[name].outcome is Outcome.ERROR:
-                raise PluginError(conclusions[name].reason)
+                raise PluginError(message("component-failed", who=f"the check {name!r}", why=conclusions[name].reason))
         return conclusions
 
 
@@ -171,10 +172,8 @@ def make_bench(detector: str, reader: str, settings: Mapping[str, str], seed: in
     by_role = settings_by_role(settings)
     for option in ("faults", "hard"):
         if option in by_role["model"]:
-            raise UsageError(f"model.{option} is set, but the selftest sets it itself; leave it out")
-    for role in ("suite", "embedder", "judge"):
-        if by_role[role]:
-            raise UsageError(f"{role}.{next(iter(by_role[role]))} is set, but this test has no {role}")
+            raise UsageError(message("flag-unrelated", flags=f"--set model.{option}", why="the selftest sets it"))
+    refuse_settings(by_role, ("suite", "embedder", "judge"))
     bound = {
         role: next(
             iter(bind_each(role, [ComponentSpec.parse(role, name)] if name != NOBODY else [], by_role[role])), None
@@ -183,7 +182,7 @@ def make_bench(detector: str, reader: str, settings: Mapping[str, str], seed: in
     }
     seer = bound["detector"]
     if seer is None:
-        raise UsageError("the selftest needs a detector; name one with --detector")
+        raise UsageError(message("flag-needed", flag="--detector", why="the selftest measures one"))
     observers = [binding for binding in (*bound.values(), colour_reader()) if binding is not None]
     judging, _ = bind_checks(by_role["check"], {b.role for b in observers}, suite="metalogic")
     if floor := seer.about.floor:
@@ -203,6 +202,14 @@ def make_bench(detector: str, reader: str, settings: Mapping[str, str], seed: in
         made_for=seer.about.made_for,
         seed=seed,
     )
+
+
+def refuse_settings(by_role: Mapping[str, Mapping[str, str]], roles: Iterable[str]) -> None:
+    """Refuse options of roles that a selftest does not have."""
+    for role in roles:
+        for option in by_role[role]:
+            why = f"this selftest has no {role}"
+            raise UsageError(message("flag-unrelated", flags=f"--set {role}.{option}", why=why))
 
 
 def _names(detector: Binding, built: object) -> tuple[str, ...] | None:

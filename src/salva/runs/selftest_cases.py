@@ -19,6 +19,7 @@ from salva.errors import UsageError
 from salva.logic.equivalence import is_determinate
 from salva.logic.formula import COLOURS
 from salva.logic.notation import parse
+from salva.messages import message
 
 WRONG_COLOUR = "wrong-colour"
 
@@ -72,10 +73,7 @@ def nameable(names: Sequence[str] | None, things: Sequence[str] = THINGS) -> tup
     """Of the things, those a detector can name; names: None where it takes any word."""
     usable = tuple(thing for thing in things if names is None or thing in names)
     if len(usable) < 3:
-        raise UsageError(
-            f"the detector can name {len(usable)} of what the selftest paints ({', '.join(things)}), and it takes "
-            "three; test one that knows these words"
-        )
+        raise UsageError(message("selftest-words-few", n=len(usable), known=", ".join(things)))
     return usable
 
 

@@ -23,14 +23,14 @@ from salva.core.table import Table
 from salva.core.verdict import ENTITY_DUPLICATION, ENTITY_FORBIDDEN, ENTITY_OMISSION, X_MISPOSITION, Y_MISPOSITION
 from salva.engine.progress import Progress
 from salva.english.questions import NO, YES, Question, expected_answer, questions_about
-from salva.errors import RefusedError, UsageError
+from salva.errors import RefusedError
 from salva.logic.formula import entities
 from salva.logic.notation import parse
 from salva.logic.satisfaction import satisfies
 from salva.registry import bind, rebind
 from salva.runs.binding import bind_each
 from salva.runs.plans import settings_by_role
-from salva.runs.selftest_bench import known, unwrap
+from salva.runs.selftest_bench import known, refuse_settings, unwrap
 from salva.runs.selftest_cases import COLOURED, WRONG_COLOUR, case_for, nameable
 from salva.runs.selftest_report import FEWEST, Score, rate_cell, score_cells
 from salva.runs.workplaces import open_executor
@@ -143,9 +143,7 @@ def judge_selftest(
 ) -> JudgeReport:
     """Paint n_pictures without a fault and n_pictures per fault, ask the judge about them, and count."""
     by_role = settings_by_role(settings)
-    for role in ("suite", "model", "reader", "embedder", "check"):
-        if by_role[role]:
-            raise UsageError(f"{role}.{next(iter(by_role[role]))} is set, but a test of a judge has no {role}")
+    refuse_settings(by_role, ("suite", "model", "reader", "embedder", "check"))
     (binding,) = bind_each("judge", [ComponentSpec.parse("judge", judge)], by_role["judge"])
     seer = None
     if "detector" in binding.about.needs_roles:

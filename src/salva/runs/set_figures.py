@@ -20,6 +20,7 @@ from salva.core.run_spec import NOTHING
 from salva.core.source import REAL
 from salva.engine.progress import Progress
 from salva.errors import UsageError
+from salva.messages import message
 from salva.runs.image_quality import (
     SILENT,
     SPLITS,
@@ -105,7 +106,7 @@ def painted_sets(store: RunStore, directory: Path) -> dict[PictureSet, list[Pain
                     key = (case.painting or case.case_id, prompt.text, repeat)
                     painted[key] = Painted(image_id, prompt.text, original)
     if not sets:
-        raise UsageError(f"{str(directory)!r} holds no picture yet; run its suite first")
+        raise UsageError(message("images-missing", path=str(directory)))
     return {of: sorted(painted.values()) for of, painted in sets.items() if len(painted) >= _FEWEST}
 
 

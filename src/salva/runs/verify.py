@@ -22,6 +22,7 @@ from salva.engine.progress import Progress
 from salva.errors import StoreError
 from salva.hardware.cores import n_cores
 from salva.imaging.files import decode_picture
+from salva.messages import message
 from salva.runs.ledger import CASES, asked_before, asked_otherwise
 from salva.runs.recompute import Recomputed, recompute
 from salva.store.images import ImageStore
@@ -60,10 +61,7 @@ def verify(directory: Path, progress: Progress) -> VerifyReport:
     """Check everything a run has stored."""
     with open_run(directory) as store:
         if not store.n_cases():
-            raise StoreError(
-                f"{str(store.path)!r} holds no cases, so there is nothing to check: the run was stopped before it had "
-                "any, or somebody emptied it; run it again, or restore the file from a copy"
-            )
+            raise StoreError(message("cases-not-stored", path=str(directory)))
         problems: list[str] = []
         n_images = _verify_images(store, problems, progress)
         n_rows, n_damaged = n_images, len(problems)
