@@ -144,7 +144,6 @@ def test_nothing_decided_is_said_and_divides_by_nothing(tmp_path: Path) -> None:
     assert (duel.leading.difference, duel.leading.interval, duel.leading.n_pairs) == (None, None, 0)
     assert duel.verdict is Finding.NOT_SHOWN
     assert duel.too_little
-    assert any("nothing can be said" in note for note in duel.notes)
 
 
 def test_one_case(tmp_path: Path) -> None:
@@ -277,7 +276,8 @@ def test_one_picture_for_every_prompt_passes_no_margin(tmp_path: Path) -> None:
         for verdict in verdicts(of, some, "new"):
             opened.put_verdict(replace(verdict, images=dict.fromkeys("ab", image_id("the only one"))))
     (duel,) = compare_runs([first, second]).duels
-    assert duel.too_little.startswith("figures of new say little: one and the same image stands for 40 prompts")
+    assert " new " in duel.too_little
+    assert " 40 prompts" in duel.too_little
     assert duel.too_little in duel.notes
 
 

@@ -244,4 +244,4 @@ def test_many_seeds_of_one_scene_show_no_difference_of_models(tmp_path: Path) ->
     scene = '[[suite]]\nname = "scene"\nrepeats = 16\nset = {"suite.scene" = "cat & dog"}\n'
     done = gate(tmp_path, FAULTY + AGAINST + NOT_WORSE + scene)
     assert done.returncode == 3, done.stdout
-    assert "cannot be told from so few cases (1)" in done.stdout
+    assert "so few cases (1)" in done.stdout

@@ -76,7 +76,7 @@ def test_another_version_with_the_same_prompts_is_said(tmp_path: Path) -> None:
     runs = store(tmp_path / "a", {"m": some}), store(tmp_path / "b", {"m": some})
     for run, version in zip(runs, "12", strict=True):
         note(run, CASES, {"suite": {"name": "metalogic", "version": version}, "n_cases": 40, "n_prompts": 80})
-    assert any("version 1 in a and of version 2 in b" in said for said in duel(*runs).notes)
+    assert any("version 1" in said and "version 2" in said for said in duel(*runs).notes)
 
 
 def test_another_reading_is_refused_with_the_command_that_mends_it(tmp_path: Path) -> None:
@@ -119,10 +119,8 @@ def test_a_figure_that_stands_beside_by_another_rule_is_left_out_and_said(tmp_pa
     first = by_both_rules(tmp_path / "a", "mentioned")
     made = duel(first, by_both_rules(tmp_path / "b", "all"))
     assert (made.leading.name, made.beside) == ("wrong", ())
-    assert [said for said in made.notes if "is not compared" in said] == [
-        f"{title} is not compared: same-scene judged them by different rules (scope mentioned against all)"
-        for title in ("inconsistent", "both wrong")
-    ]
+    notes = [said for said in made.notes if "(scope mentioned against all)" in said]
+    assert [note.partition(" is ")[0] for note in notes] == ["inconsistent", "both wrong"]
     made = duel(first, by_both_rules(tmp_path / "c", "mentioned", ("owlv2",)))
     assert made.beside == ()
     assert any("by same-scene a was observed by pocket and c by owlv2" in said for said in made.notes)
@@ -206,9 +204,7 @@ def test_rewritten_prompts_are_counted(tmp_path: Path) -> None:
                 provenance={"revised_prompt": "a fluffy cat in a meadow"},
             )
         )
-    assert any(
-        "1 of the 4 pairs rest on pictures whose prompt the provider had rewritten" in s for s in duel(*runs).notes
-    )
+    assert any("1 of the 4 pairs" in note and "rewritten" in note for note in duel(*runs).notes)
 
 
 def test_a_run_that_lost_its_run_file_is_compared_by_what_is_left(tmp_path: Path) -> None:

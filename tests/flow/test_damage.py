@@ -212,7 +212,7 @@ def test_a_damaged_image_in_an_export_is_named(run: Path, tmp_path: Path, damage
 
 @pytest.mark.parametrize("image_id", ["../../../etc/passwd", "ab/../../x", "..", "", "a.b", "/etc", 7])
 def test_an_image_id_that_could_lead_elsewhere_is_no_path(tmp_path: Path, image_id: str) -> None:
-    with pytest.raises(StoreError, match="no image's id"):
+    with pytest.raises(StoreError, match=r"\[store-damaged\]"):
         Blobs(tmp_path).path_of(image_id)
 
 
@@ -268,7 +268,7 @@ def test_a_label_that_a_suite_counts_on_and_that_is_gone_is_said(run: Path, monk
 
     monkeypatch.setattr(FailureRates, "measure", measure)
     assert_said(run, REPORT, ("report", "RUN", "--format", "md"))
-    assert "FailureRates can make nothing of this run" in in_process.salva("report", str(run)).stderr
+    assert "FailureRates" in in_process.salva("report", str(run)).stderr
 
 
 PLUGIN = """
@@ -281,29 +281,28 @@ class {name}:
 """
 
 
-def test_a_plugin_file_that_ends_the_program_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "quits.py").write_text("import sys\nsys.exit(0)\n")
-    with pytest.raises(PluginError, match="ends the program"):
-        add_loose_plugin(f"{tmp_path / 'quits.py'}:Any")
-
-
-def test_a_plugin_file_that_is_no_python_is_named(tmp_path: Path) -> None:
-    (tmp_path / "notes.txt").write_text("a list of things\n")
-    with pytest.raises(UsageError, match=r"notes\.txt:Any'; FILE is Python, and its name ends in \.py"):
-        add_loose_plugin(f"{tmp_path / 'notes.txt'}:Any")
+@pytest.mark.parametrize(
+    ("file", "text", "error", "named"),
+    [
+        ("quits.py", "import sys\nsys.exit(0)\n", PluginError, "SystemExit 0"),
+        ("notes.txt", "a list of things\n", UsageError, r"notes\.txt:Any"),
+        ("thief.py", PLUGIN.format(name="Any", more=', name="pocket"'), UsageError, "'pocket'"),
+    ],
+)
+def test_a_plugin_file_that_cannot_be_used_is_named(
+    tmp_path: Path, file: str, text: str, error: type[Exception], named: str
+) -> None:
+    (tmp_path / file).write_text(text)
+    with pytest.raises(error, match=named):
+        add_loose_plugin(f"{tmp_path / file}:Any")
 
 
 @pytest.mark.parametrize(
     ("old", "new", "code", "told"),
     [
-        (
-            "(self, options): pass",
-            "(self, options): raise SystemExit(0)",
-            2,
-            "it ends the program (SystemExit 0)",
-        ),
-        ("return []", "raise SystemExit(0)", 3, "failed: SystemExit: 0 (in quits.py line 7)"),
-        ('role="detector"', 'role="nobody"', 2, "no role named 'nobody'"),
+        ("(self, options): pass", "(self, options): raise SystemExit(0)", 2, "(SystemExit 0)"),
+        ("return []", "raise SystemExit(0)", 3, "(in quits.py line 7)"),
+        ('role="detector"', 'role="nobody"', 2, "'nobody'"),
     ],
 )
 def test_a_component_that_ends_the_program_does_not_end_it_in_silence(
@@ -322,9 +321,3 @@ def test_two_plugin_files_of_one_stem_stand_side_by_side(tmp_path: Path) -> None
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "mine.py").write_text(PLUGIN.format(name=name, more=""))
         assert add_loose_plugin(f"{tmp_path / folder / 'mine.py'}:{name}").role == "detector"
-
-
-def test_a_plugin_may_not_take_the_name_of_a_component_that_is_there(tmp_path: Path) -> None:
-    (tmp_path / "thief.py").write_text(PLUGIN.format(name="Thief", more=', name="pocket"'))
-    with pytest.raises(UsageError, match="'pocket' is the name of a detector that is installed"):
-        add_loose_plugin(f"{tmp_path / 'thief.py'}:Thief")

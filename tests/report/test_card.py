@@ -65,8 +65,8 @@ def test_pictures_and_the_chart_are_inside() -> None:
     records, images = random_run(n_entities=3)
     made = card(records, images)
     sources = [attributes["src"] or "" for tag, attributes in made.elements if tag == "img"]
-    assert sources[0].startswith("data:image/svg+xml;base64,")
-    assert 2 <= sum(source.startswith("data:image/webp;base64,") for source in sources) <= 6
+    assert sources[0].startswith("data:image/svg")
+    assert 2 <= sum(source.startswith("data:image/webp") for source in sources) <= 6
     assert sum(map(len, sources)) < 200_000
 
 

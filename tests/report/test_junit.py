@@ -94,8 +94,8 @@ def test_every_outcome_is_the_element_that_readers_have_for_it() -> None:
 
 def test_a_failure_names_error_types_both_prompts_and_both_pictures() -> None:
     failures = (
-        Failure(failure_type="entity-omission", role="b", message="no dog where the prompt asks for 1", entity="dog"),
-        Failure(failure_type="x-misposition", role="", message="the cat changed sides"),
+        Failure(failure_type="entity-omission", role="b", message="no dog", entity="dog"),
+        Failure(failure_type="x-misposition", role="", message="cat moved"),
     )
     verdict = make_verdict(
         outcome=Outcome.FAIL,
@@ -106,16 +106,16 @@ def test_a_failure_names_error_types_both_prompts_and_both_pictures() -> None:
     things = [Detection(label=name, score=0.9, box=(0.1, 0.1, 0.5, 0.5)) for name in ("cat", "cat", "dog")]
     seen = Seen(boxes=tuple(things), texts=(TextSpan(text="not the\ncase", score=0.9, box=(0.1, 0.6, 0.5, 0.7)),))
     (failure,) = told(read(text_of(records_of(verdict), images=FakeImages(seen_in={"ab12": seen}))))
-    assert failure.attrib["type"] == "entity-omission, x-misposition"
-    assert failure.attrib["message"].endswith("b: no dog where the prompt asks for 1; the cat changed sides")
+    assert failure.attrib["type"].split(", ") == ["entity-omission", "x-misposition"]
+    assert failure.attrib["message"].endswith("b: no dog; cat moved")
     lines = (failure.text or "").splitlines()
     first, second = lines.index("prompt a: There is a cat and a dog"), lines.index("prompt b: There is a dog and a cat")
     assert lines[first + 2].startswith("  image: runs/mine/images/ab/12.webp")
     assert lines[first + 3] == "  seen: 2 cat, 1 dog, the text “not the case”"
     assert lines[second + 2].startswith("  image: runs/mine/images/cd/34.webp")
-    assert lines[second + 3] == "  entity-omission: no dog where the prompt asks for 1"
-    assert "between the images: x-misposition: the cat changed sides" in lines
-    assert "failure types: entity-omission, x-misposition" in lines, "some readers leave out every attribute"
+    assert lines[second + 3] == "  entity-omission: no dog"
+    assert any(line.endswith(": x-misposition: cat moved") for line in lines)
+    assert any(line.endswith(f": {failure.attrib['type']}") for line in lines), "some readers leave out attributes"
     assert any(line.startswith("again: salva run metalogic --model painter") for line in lines)
 
 
@@ -206,5 +206,5 @@ def test_a_run_directory_with_a_missing_picture_says_so_and_a_forged_id_ends_it(
     assert f"image: {tmp_path}/run/images/ab/12.webp\n" in text
     assert f"image: {tmp_path}/run/images/cd/34.webp (missing)\n" in text
     forged = records_of(replace(verdict, images={"a": "../../etc/passwd"}))
-    with pytest.raises(StoreError, match="no image's id"):
+    with pytest.raises(StoreError, match=r"\[store-damaged\]"):
         text_of(forged, tmp_path)

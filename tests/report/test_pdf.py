@@ -103,7 +103,7 @@ def test_several_models_stand_side_by_side_under_each_case(tmp_path: Path) -> No
     for head in heads:
         case = words.split(f"{head}: the models differ")[1]
         assert 0 < case.index("painter: ") < case.index("other: ")
-    assert "1 more column in the json form" in words, "a table too wide for paper says so"
+    assert "1 more column" in words, "a table too wide for paper says so"
 
 
 def test_no_heading_stands_alone_at_the_foot_of_a_page(tmp_path: Path) -> None:

