@@ -37,7 +37,7 @@ from salva.cli.main import salva
 from salva.core.image import Picture
 from salva.core.observation import Detections
 from salva.core.protocols import ObserveRequest, Query
-from salva.detectors.mask2former import SPELT, Mask2Former, Mask2FormerOptions
+from salva.detectors.mask2former import SPELT, Mask2Former
 
 WANTED = 0.7
 N_FOUND = 15
@@ -143,7 +143,7 @@ def paint(folder: Path, rows: Sequence[dict[str, Any]], scale: Scale) -> int:
 def alone(folder: Path, scale: Scale) -> tuple[float, list[str]]:
     """Pictures a second that the detector sees by itself, from memory to boxes and masks; and what it sees most."""
     options = {name.removeprefix("detector."): int(value) for name, value in (s.split("=") for s in scale.settings)}
-    detector = Mask2Former(Mask2FormerOptions(model=str(folder), device=scale.device, **options))  # type: ignore[arg-type]  # numbers all
+    detector = Mask2Former(Mask2Former.Options(model=str(folder), device=scale.device, **options))  # type: ignore[arg-type]  # numbers all
     requests = [
         ObserveRequest(picture=painting(scale.side, i), query=Query(role="detector")) for i in range(scale.n_alone)
     ]

@@ -12,6 +12,7 @@ import re
 import sys
 import textwrap
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -115,7 +116,7 @@ def components_page() -> str:
             component = load(role, name)
             summary = (component.__doc__ or "").strip().partition("\n")[0]
             lines += [f"### {name}", "", summary, ""]
-            lines += _options_table(role, options_of(component))
+            lines += _options_table(role, component)
             about = about_of(component)
             if about.made_for:
                 nouns = about.names if isinstance(about.names, str) else f"{len(about.names)} of its own"
@@ -126,12 +127,13 @@ def components_page() -> str:
     return "\n".join(lines)
 
 
-def _options_table(role: str, options: type) -> list[str]:
+def _options_table(role: str, component: Any) -> list[str]:
+    options = options_of(component)
     if not dataclasses.fields(options):
         return []
     lines = ["| option | default | what it does | part of the key |", "|---|---|---|---|"]
     for name, field in fields_of(options).items():
-        default, text = described(field)
+        default, text = described(field, about_of(component).default_target)
         is_keyed = field.metadata.get("keyed", True) and role not in ("importer", "exporter")
         keyed = "yes" if is_keyed else "no"
         shown = f"`{default}`" if default else ""

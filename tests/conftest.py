@@ -77,7 +77,7 @@ def seen_once() -> Iterator[None]:
     observe, seen = PocketDetector._look, {}
 
     def observe_once(self: PocketDetector, image: Picture) -> Observation | SalvaError:
-        key = (hashlib.sha256(image.rgb).digest(), image.width, image.height, self._floor, self._threshold)
+        key = (hashlib.sha256(image.rgb).digest(), image.width, image.height, self._floor)
         if key not in seen:
             seen[key] = observe(self, image)
         return seen[key]

@@ -169,12 +169,15 @@ def bind(spec: ComponentSpec, *, is_foreign: bool = False) -> Binding:
     options_class = options_of(component)
     given = dict(spec.options)
     target = target_field(options_class)
+    default_target = about_of(component).default_target
     if spec.target:
         if target is None:
             raise UsageError(
                 message("target-unexpected", role=spec.role, name=spec.registered_name, typed=spec.full_name)
             )
         given[target] = spec.target
+    elif target is not None and default_target:
+        given.setdefault(target, default_target)
     elif target is not None and target not in given and not options_class.__dataclass_fields__[target].default:
         raise UsageError(message("target-missing", role=spec.role, name=spec.registered_name, target=target))
     options = parse_options(options_class, given, spec.role)
@@ -225,7 +228,8 @@ def defaults(role: str, label: str) -> dict[str, Json]:
     if role not in BUILT_IN:
         return {}
     try:
-        return default_options(options_of(load(role, label.partition("/")[0])), label)
+        component = load(role, label.partition("/")[0])
+        return default_options(options_of(component), label, about_of(component).default_target)
     except SalvaError:
         # What a run was asked can be told without the plugins that made it.
         return {}

@@ -328,12 +328,11 @@ def test_without_usage_the_cost_is_not_known() -> None:
     assert answer.usage == {"n_calls": 1.0}
 
 
-def test_detail_and_size_reach_the_endpoint() -> None:
+def test_a_large_image_reaches_the_endpoint_smaller() -> None:
     big = Picture(rgb=bytes(3 * 64 * 32), width=64, height=32)
     with serving([Say(text=AS_JSON)]) as server:
-        judge("openai", server, detail="low", side="16").observe([ObserveRequest(picture=big, query=SCORE)])
+        judge("openai", server, side="16").observe([ObserveRequest(picture=big, query=SCORE)])
     assert picture_in(server.asked[0]).size == (16, 8)
-    assert server.asked[0]["messages"][1]["content"][0]["image_url"]["detail"] == "low"
 
 
 @pytest.mark.parametrize("name", ["attempts", "max_tokens"])

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import random
 import re
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ from salva.core.plan import Binding
 from salva.core.protocols import ObserveRequest, Query
 from salva.core.run_spec import ComponentSpec
 from salva.core.seeing import counting
-from salva.detectors.boxes import BoxOptions
+from salva.detectors import boxes
 from salva.detectors.florence2 import DETECT, GROUND, Florence2, Florence2Grounding, said
 from salva.detectors.grounding_dino import GroundingDino
 from salva.errors import BackendError, UsageError
@@ -74,8 +74,6 @@ PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "choose-a-detector.md"
 
 _PATCH: list[pytest.MonkeyPatch] = []
 """That of the test which runs."""
-_STATED: dict[type[Any], float] = {}
-"""Thresholds as detectors state them."""
 
 
 @pytest.fixture(autouse=True)
@@ -88,8 +86,7 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def overlapping(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep boxes however much they overlap."""
-    monkeypatch.setattr(BoxOptions, "nms_iou", 1.0)
-    monkeypatch.setattr(BoxOptions, "duplicate_iou", 1.0)
+    monkeypatch.setattr(boxes, "strongest", lambda found, *_: list(range(len(found))))
 
 
 @pytest.fixture(scope="module")
@@ -100,9 +97,9 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 def bound(name: str, folder: Path, **options: str) -> Binding:
     registered = "detr" if name in ("rt-detr", "d-fine") else name
-    of = load("detector", registered).Options
-    stated = _STATED.setdefault(of, of.threshold)
-    _PATCH[0].setattr(of, "threshold", float(options.pop("threshold", stated)))
+    if "threshold" in options:
+        component = load("detector", registered)
+        _PATCH[0].setattr(component, "scale", replace(component.scale, threshold=float(options.pop("threshold"))))
     if "florence2" in name:
         options.setdefault("max_tokens", "60")
     return bind(ComponentSpec(role="detector", name=f"{registered}/{folder}", options=options))
@@ -134,10 +131,10 @@ def documented(name: str) -> tuple[float, float]:
 @pytest.mark.parametrize("name", ["detr", "rt-detr", "d-fine", "grounding-dino", "owlv2", "mm-grounding-dino", "sam3"])
 def test_boxes_are_kept_from_the_floor_on_and_fewer_count_at_a_threshold(name: str, folders: dict[str, Path]) -> None:
     options = {"threshold": "0.999"}
-    low = look(bound(name, folders[name], **options).build(), *LABELS)
     binding = bound(name, folders[name])
     threshold, doubt = documented(binding.label.partition("/")[0])
-    assert binding.options.threshold == threshold
+    assert binding.component.scale.threshold == threshold
+    low = look(bound(name, folders[name], **options).build(), *LABELS)
     assert {(seen.floor, seen.threshold, seen.doubt) for seen in low} == {(0.05, 0.999, doubt)}
     high = look(bound(name, folders[name], floor="0.999", **options).build(), *LABELS)
     assert sum(len(seen.boxes) for seen in low) > sum(len(seen.boxes) for seen in high)
@@ -316,12 +313,6 @@ def test_a_score_of_sam3_contains_whether_there_is_any(folders: dict[str, Path])
             assert strongest.score == pytest.approx(float(fits[best]) * is_there, abs=1e-4)
             assert strongest.box == pytest.approx(output.pred_boxes[0, best].clamp(0, 1).tolist(), abs=1e-3)
             assert 0 < is_there < 1
-
-
-@pytest.mark.parametrize("name", SAVERS)
-def test_every_detector_has_the_same_options_for_its_boxes(name: str, folders: dict[str, Path]) -> None:
-    options = {field.name for field in dataclasses.fields(bound(name, folders[name]).options)}
-    assert {field.name for field in dataclasses.fields(BoxOptions)} <= options
 
 
 def salva(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -10,7 +10,7 @@ import pytest
 from backends.tiny_models import save_clip, save_mask2former
 from in_process import salva
 
-from salva.detectors.mask2former import Mask2FormerOptions
+from salva.detectors.mask2former import Mask2Former
 from salva.store.sqlite import open_run
 
 pytest.importorskip("torch", reason="needs the extra torch")
@@ -43,8 +43,8 @@ def _metadata(path: Path) -> Path:
 
 
 def test_boxes_masks_and_colours_of_real_networks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Mask2FormerOptions, "shortest", 64)
-    monkeypatch.setattr(Mask2FormerOptions, "longest", 96)
+    monkeypatch.setattr(Mask2Former, "shortest", 64)
+    monkeypatch.setattr(Mask2Former, "longest", 96)
     detector = save_mask2former(tmp_path / "detector", dict(enumerate(NAMES)))
     clip, metadata, run = save_clip(tmp_path / "clip"), _metadata(tmp_path / "m.jsonl"), tmp_path / "run"
     command = (

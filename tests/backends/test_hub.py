@@ -56,7 +56,7 @@ def test_a_hub_id_is_pinned_downloaded_and_painted_with_and_found_again_offline(
 
 
 def test_a_commit_is_taken_at_its_word(hub: FakeHub) -> None:
-    assert locate("diffusers/lab/model", "lab/model", "f" * 40).commit == "f" * 40
+    assert locate("diffusers/lab/model", f"lab/model@{'f' * 40}").commit == "f" * 40
     assert hub.asked == []
 
 
@@ -67,17 +67,17 @@ def test_without_a_network_a_model_never_seen_stops_the_run(hub: FakeHub) -> Non
 
 
 @pytest.mark.parametrize(
-    ("model", "revision", "words"),
+    ("model", "words"),
     [
-        ("lab/none", "", r"no folder 'lab/none' and no model of that name on the hub; check the spelling"),
-        ("lab/gated", "", r"'lab/gated' is gated; accept its terms .*/lab/gated, then log in with `hf auth login`"),
-        ("lab/private", "", r"'lab/private'.*log in"),
-        ("lab/model", "v9", r"'lab/model' has no revision 'v9'"),
+        ("lab/none", r"no folder 'lab/none' and no model of that name on the hub; check the spelling"),
+        ("lab/gated", r"'lab/gated' is gated; accept its terms .*/lab/gated, then log in with `hf auth login`"),
+        ("lab/private", r"'lab/private'.*log in"),
+        ("lab/model@v9", r"'lab/model' has no revision 'v9'"),
     ],
 )
-def test_a_model_that_cannot_be_had_says_why(hub: FakeHub, model: str, revision: str, words: str) -> None:
+def test_a_model_that_cannot_be_had_says_why(hub: FakeHub, model: str, words: str) -> None:
     with pytest.raises(UsageError, match=words):
-        DiffusersPipeline.weights(DiffusersOptions(checkpoint=model, revision=revision))
+        DiffusersPipeline.weights(DiffusersOptions(checkpoint=model))
 
 
 def test_a_model_that_was_closed_since_is_not_taken_from_the_cache(hub: FakeHub) -> None:

@@ -6,6 +6,7 @@ import json
 import math
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from salva.core.plan import Binding
 from salva.core.protocols import ObserveRequest, Query
 from salva.core.run_spec import ComponentSpec
 from salva.detectors.instance_masks import MEAN, STD, Frame, find, frame_of, to_input
-from salva.detectors.mask2former import Mask2FormerOptions
+from salva.detectors.mask2former import Mask2Former
 from salva.errors import BackendError, UsageError
 from salva.hardware.origins import NOTE, note_origin
 from salva.registry import bind
@@ -39,8 +40,8 @@ PICTURES = [drawn(40, 60, 1), drawn(40, 60, 2), drawn(64, 48, 3)]
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Batch sizes and digests of tests are nobody else's business; small inputs are faster."""
-    monkeypatch.setattr(Mask2FormerOptions, "shortest", 64)
-    monkeypatch.setattr(Mask2FormerOptions, "longest", 64)
+    monkeypatch.setattr(Mask2Former, "shortest", 64)
+    monkeypatch.setattr(Mask2Former, "longest", 64)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
@@ -229,7 +230,7 @@ def test_a_picture_that_is_turned_by_its_exif_is_seen_upright(folder: Path, tmp_
 
 
 def test_nothing_above_the_floor_is_no_box(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Mask2FormerOptions, "threshold", 1.0)
+    monkeypatch.setattr(Mask2Former, "scale", replace(Mask2Former.scale, threshold=1.0))
     for seen in look(bound(folder, floor="1").build(), PICTURES):
         assert isinstance(seen, Detections)
         assert (seen.boxes, seen.floor) == ((), 1.0)

@@ -13,32 +13,29 @@ from salva.core.scene import Box
 from salva.core.seeing import counting
 from salva.detectors.boxes import (
     MAX_BOXES,
-    BoxOptions,
     BoxRules,
-    ScoredOptions,
+    FloorOptions,
+    NameOptions,
+    ScoreScale,
+    check_floor,
     from_centres,
     overlaps,
     strongest,
 )
 from salva.errors import BackendError, UsageError
 
-_CONSTANTS = {"nms_iou", "duplicate_iou", "threshold"}
+SCALE = ScoreScale(threshold=0.3, doubt=0.5)
 CAT = (0.1, 0.1, 0.5, 0.5)
 NEARLY = (0.1, 0.1, 0.5, 0.49)
 FAR = (0.6, 0.6, 0.9, 0.9)
 
 
-def found(boxes: list[Box], scores: list[float], labels: list[str], **options: str) -> tuple[Detection, ...]:
-    return seen(boxes, scores, labels, **options).boxes
+def found(boxes: list[Box], scores: list[float], labels: list[str], **rules: Any) -> tuple[Detection, ...]:
+    return seen(boxes, scores, labels, **rules).boxes
 
 
-def seen(boxes: list[Box], scores: list[float], labels: list[str], **options: str) -> Detections:
-    constants: dict[str, Any] = {
-        name: float(options.pop(name)) for name in ("nms_iou", "duplicate_iou", "threshold") if name in options
-    }
-    of = type("Options", (ScoredOptions,), constants)
-    rules = BoxRules(parse_options(of, options, "detector"), 0.5)
-    detections = rules.detections(boxes, scores, labels)
+def seen(boxes: list[Box], scores: list[float], labels: list[str], **rules: Any) -> Detections:
+    detections = BoxRules(SCALE, **{"floor": 0.05, "names": "table", **rules}).detections(boxes, scores, labels)
     assert isinstance(detections, Detections)
     return detections
 
@@ -47,11 +44,11 @@ def test_all_from_the_floor_on_is_kept_and_the_strongest_comes_first() -> None:
     detections = seen([CAT, FAR, (0.0, 0.8, 0.1, 0.9)], [0.4, 0.9, 0.04], ["cat", "dog", "cow"])
     assert [box.label for box in detections.boxes] == ["dog", "cat"]
     assert (detections.floor, detections.threshold, detections.doubt) == (0.05, 0.3, 0.5)
-    assert found([CAT], [0.4], ["cat"], floor="0.41", threshold="0.5") == ()
+    assert found([CAT], [0.4], ["cat"], floor=0.41) == ()
 
 
 def test_a_threshold_drops_nothing() -> None:
-    assert len(found([CAT], [0.4], ["cat"], threshold="0.41")) == 1
+    assert len(found([CAT], [0.2], ["cat"])) == 1
 
 
 def test_what_counts_at_a_threshold_is_what_was_kept_above_it() -> None:
@@ -61,11 +58,11 @@ def test_what_counts_at_a_threshold_is_what_was_kept_above_it() -> None:
     boxes = [(float(x), float(y), float(x) + 0.25, float(y) + 0.25) for x, y in corners]
     scores = [float(score) for score in rng.random(400)]
     labels = [("cat", "dog", "kitten")[int(i)] for i in rng.integers(0, 3, 400)]
-    everything = seen(boxes, scores, labels, nms_iou="0.3")
+    everything = seen(boxes, scores, labels, nms_iou=0.3)
     for threshold in (0.2, 0.5, 0.8):
-        alone = found(boxes, scores, labels, nms_iou="0.3", floor=str(threshold), threshold=str(threshold))
+        alone = found(boxes, scores, labels, nms_iou=0.3, floor=threshold)
         assert counting(everything, threshold) == alone
-    assert len(found(boxes, scores, labels, nms_iou="1", duplicate_iou="1")) == MAX_BOXES
+    assert len(found(boxes, scores, labels, nms_iou=1, duplicate_iou=1)) == MAX_BOXES
 
 
 def test_one_thing_seen_twice_under_one_name_is_one() -> None:
@@ -76,13 +73,13 @@ def test_one_thing_seen_twice_under_one_name_is_one() -> None:
 def test_two_things_of_one_kind_that_overlap_less_than_allowed_stay_two() -> None:
     half = (0.1, 0.2, 0.5, 0.6)  # shares 0.6 of what both cover
     assert len(found([CAT, half], [0.5, 0.8], ["cat", "cat"])) == 1
-    assert len(found([CAT, half], [0.5, 0.8], ["cat", "cat"], nms_iou="0.61")) == 2
+    assert len(found([CAT, half], [0.5, 0.8], ["cat", "cat"], nms_iou=0.61)) == 2
     assert len(found([CAT, half], [0.5, 0.8], ["cat", "dog"])) == 2
 
 
 def test_one_thing_under_two_names_keeps_the_stronger_one() -> None:
     assert [box.label for box in found([CAT, NEARLY], [0.5, 0.8], ["cat", "dog"])] == ["dog"]
-    assert len(found([CAT, NEARLY], [0.5, 0.8], ["cat", "dog"], duplicate_iou="1")) == 2
+    assert len(found([CAT, NEARLY], [0.5, 0.8], ["cat", "dog"], duplicate_iou=1)) == 2
 
 
 def test_without_scores_what_was_said_first_stays() -> None:
@@ -105,24 +102,24 @@ def test_boxes_are_cut_at_the_edges_and_nothing_without_area_or_number_is_kept()
 @pytest.mark.parametrize("score", [float("nan"), float("inf"), -0.2, 1.7])
 def test_a_score_that_is_none_fails_the_look(score: float) -> None:
     """Left out, the box would be a thing that is not there."""
-    outcome = BoxRules(ScoredOptions(), 0.5).detections([CAT, FAR], [0.9, score], ["cat", "dog"])
+    outcome = BoxRules(SCALE).detections([CAT, FAR], [0.9, score], ["cat", "dog"])
     assert isinstance(outcome, BackendError)
     assert not outcome.is_retryable
     assert outcome.code == "numbers-invalid"
 
 
 def test_half_precision_may_leave_the_range_a_little() -> None:
-    assert [box.score for box in found([CAT, FAR], [1.0002, -0.0001], ["cat", "dog"], floor="0")] == [1.0, 0.0]
+    assert [box.score for box in found([CAT, FAR], [1.0002, -0.0001], ["cat", "dog"], floor=0)] == [1.0, 0.0]
 
 
 def test_names_asked_for_are_left_alone() -> None:
-    detections = BoxRules(ScoredOptions()).detections([CAT], [0.9], ["kitten"], are_names=True)
+    detections = BoxRules(SCALE, names="table").detections([CAT], [0.9], ["kitten"], are_names=True)
     assert isinstance(detections, Detections)
     assert [(box.label, box.raw) for box in detections.boxes] == [("kitten", "")]
 
 
 def test_a_detector_without_scores_states_no_numbers() -> None:
-    detections = BoxRules(BoxOptions()).detections([CAT], [1.0], ["cat"])
+    detections = BoxRules().detections([CAT], [1.0], ["cat"])
     assert isinstance(detections, Detections)
     assert (detections.floor, detections.threshold, detections.doubt) == (None, None, None)
 
@@ -149,14 +146,23 @@ def test_a_chain_of_boxes_keeps_its_ends() -> None:
 
 
 @pytest.mark.parametrize(
-    "setting",
+    ("of", "name", "value"),
     [
-        {"threshold": "1.1"},
-        {"floor": "0.31"},
-        {"floor": "nan"},
-        {"names": "no such file"},
+        (FloorOptions, "floor", "nan"),
+        (FloorOptions, "floor", "-0.01"),
+        (FloorOptions, "floor", "1.01"),
+        (NameOptions, "names", "no such file"),
     ],
 )
-def test_impossible_options_are_refused(setting: dict[str, str]) -> None:
-    with pytest.raises(UsageError, match=next(iter(setting))):
-        parse_options(ScoredOptions, setting, "detector")
+def test_impossible_options_are_refused(of: type[Any], name: str, value: str) -> None:
+    with pytest.raises(UsageError) as raised:
+        parse_options(of, {name: value}, "detector")
+    assert raised.value.code == "option-invalid"
+
+
+def test_a_floor_is_at_most_the_threshold() -> None:
+    check_floor(0.3, 0.3)
+    check_floor(0.05, 0.01)
+    with pytest.raises(UsageError) as raised:
+        check_floor(0.31, 0.3)
+    assert raised.value.code == "option-invalid"

@@ -26,6 +26,7 @@ from salva.detectors.pocket_detector import (
     CARD,
     DOUBT,
     SIDE,
+    THRESHOLD,
     WEIGHTS,
     DetectorOptions,
     PocketDetector,
@@ -175,7 +176,7 @@ def test_the_card_tells_what_runs() -> None:
     card = json.loads(asset_path(CARD).read_text())
     assert tuple(card["labels"]) == PocketDetector.labels()
     assert card["side"] == SIDE
-    assert card["threshold"] == DetectorOptions().threshold
+    assert card["threshold"] == THRESHOLD
 
 
 def test_weights_pin_the_file_and_nothing_else() -> None:

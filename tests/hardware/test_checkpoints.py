@@ -122,8 +122,6 @@ def test_what_is_no_checkpoint_is_told(folder: Path, tmp_path: Path) -> None:
         locate("detr/x", str(folder / "config.json"))
     with pytest.raises(UsageError, match=r"has no config.json"):
         locate("detr/x", str(tmp_path))
-    with pytest.raises(UsageError, match=r"revision is 'main'"):
-        locate("detr/x", str(folder), "main")
 
 
 def test_the_libraries_that_load_weights_are_imported_while_weights_are_hashed_for_the_first_time(

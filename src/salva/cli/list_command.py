@@ -110,7 +110,7 @@ def _tell_one(kind: str, name: str) -> None:
     if about.licence:
         click.echo(f"licence:  {about.licence}")
     for option, field in fields_of(options_of(component)).items():
-        default, text = described(field)
+        default, text = described(field, about.default_target)
         click.echo(f"{role}.{option}={default}\n    {text}")
 
 

@@ -77,6 +77,8 @@ class About:
     """What pictures a detector was made for, in one sentence."""
     usual_score: float | None = None
     """The mean score of what a detector rightly finds in such pictures; None without scores, or where nobody knows."""
+    default_target: str = ""
+    """The model that is taken where none is named after the slash."""
     licence: str = ""
     """What its weights are licensed under, where that asks something of whoever uses them; said when a run begins."""
     floor: str = ""

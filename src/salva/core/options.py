@@ -40,6 +40,7 @@ def option(
     choices: tuple[str, ...] = (),
     target: bool = False,
     reaches: str = "",
+    keywords: tuple[str, ...] = (),
     given: str | None = None,
     pinned: Callable[[str], str] | None = None,
     kind: str = "",
@@ -48,14 +49,14 @@ def option(
 
     choices: the values allowed. target: filled from what follows the slash in a model string.
     reaches: file or endpoint, where its value names one: a run directory must not choose that. A target without
-    choices always does.
+    choices always does. keywords: values that name no file or endpoint.
     given: of a suite, its value where no model paints (About.is_given) and nobody sets another.
     pinned: it names a file whose content the component's weights() pins by this function, so that its path stays out of
     the key. kind: of a judge, what it must be asked for (score, answer, grade) for the option to count.
     """
     metadata = {"help": help_text, "keyed": keyed, "choices": choices, "target": target}
     metadata |= {"reaches": reaches or ("target" if target and not choices else "")}
-    metadata |= {"given": given, "pinned": pinned, "kind": kind}
+    metadata |= {"keywords": keywords, "given": given, "pinned": pinned, "kind": kind}
     return dataclasses.field(default=default, metadata=metadata)
 
 
@@ -103,12 +104,12 @@ def keyed_options(options: Any) -> dict[str, Json]:
     return {field.name.rstrip("_"): _to_json(getattr(options, field.name)) for field in fields}
 
 
-def default_options(options_class: type[Any], label: str = "") -> dict[str, Json]:
+def default_options(options_class: type[Any], label: str = "", default_target: str = "") -> dict[str, Json]:
     """What the keyed options are when nobody sets them; label: a name as typed, whose target fills one of them."""
     fields = _keyed_fields(options_class)
     said = [field for field in fields if field.default is not dataclasses.MISSING]
     values = {field.name.rstrip("_"): _to_json(field.default) for field in said}
-    target, text = target_field(options_class), label.partition("/")[2]
+    target, text = target_field(options_class), label.partition("/")[2] or default_target
     return {**values, target: text} if target and text else values
 
 
@@ -121,9 +122,10 @@ def as_typed(value: Json) -> str:
     return "none" if value is None else str(value)
 
 
-def described(field: dataclasses.Field[Any]) -> tuple[str, str]:
-    """An option's default and what it does, for people."""
+def described(field: dataclasses.Field[Any], default_target: str = "") -> tuple[str, str]:
+    """An option's default and what it does, for people; default_target: of the component, for the option it fills."""
     default = ",".join(map(str, field.default)) if isinstance(field.default, tuple) else field.default
+    default = (default_target if field.metadata.get("target") else "") or default
     choices = field.metadata.get("choices") or ()
     text = field.metadata.get("help", "") + (f" One of {', '.join(choices)}." if choices else "")
     return "" if default in ("", None, dataclasses.MISSING) else str(default), text

@@ -192,7 +192,7 @@ class Plan:
     def defaults(self, role: str, name: str) -> dict[str, Json]:
         """A component's options when only its name is typed; none where it is not of this run."""
         bound = (b for b in self.bindings() if (b.role, b.typed or b.label) == (role, name))
-        return next((default_options(type(b.options), name) for b in bound), {})
+        return next((default_options(type(b.options), name, b.about.default_target) for b in bound), {})
 
     def directory_name(self) -> str:
         """The name of the run's directory when the user gave none."""

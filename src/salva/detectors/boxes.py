@@ -1,8 +1,7 @@
 """Boxes as networks give them, turned into detections: floors, duplicates and names, the same for every detector.
 
-Numbers come in, Detections go out; whose numbers they are plays no part. Every rule is an option, so that it is
-part of the key under which a look is stored. From which score on a box counts is not decided here: all that
-are not hopeless are kept, and the check has the threshold.
+Numbers come in, Detections go out; whose numbers they are plays no part. From which score on a box counts is not
+decided here: every box from the floor on is kept, and the check has the threshold.
 """
 
 from __future__ import annotations
@@ -10,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from salva.core.masks import Mask
 from salva.core.observation import Detection, Detections
 from salva.core.options import option
 from salva.detectors.label_names import WAYS, Names, names_pin
-from salva.errors import BackendError
+from salva.errors import BackendError, UsageError
 from salva.messages import message
 
 if TYPE_CHECKING:
@@ -30,24 +29,29 @@ MAX_BOXES = 100
 FLOOR = 0.05
 _SLACK = 1e-3
 """By so much half precision may leave the range of scores."""
-FLOOR_HELP = "Boxes with a lower score are not kept; up to the threshold."
 
 
 # No slots: a detector's options join these with those of its checkpoint, and only one base may have slots.
 @dataclass(frozen=True, kw_only=True)
-class BoxOptions:
-    """What every detector lets one set about its boxes with --set detector.NAME=VALUE."""
+class FloorOptions:
+    """The option of every detector that gives scores."""
 
-    threshold: ClassVar[float] = 0.3
-    """The score from which a box counts unless check.threshold says another."""
-    nms_iou: ClassVar[float] = 0.5
-    """Of two boxes with one name that overlap by more, the weaker is dropped."""
-    duplicate_iou: ClassVar[float] = 0.85
-    """The same for boxes with different names."""
+    floor: float = option(FLOOR, "Boxes with a lower score are not kept; up to the threshold.")
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.floor <= 1:
+            raise ValueError(message("option-invalid", name="floor", value=self.floor, wanted="from 0 to 1"))
+
+
+@dataclass(frozen=True, kw_only=True)  # no slots, as above
+class NameOptions:
+    """The option of every detector with labels of its own."""
+
     names: str = option(
         "table",
         "Whether kitten counts as cat: table, wordnet (the table, then WordNet), none, or a file of names.",
         reaches="file",
+        keywords=WAYS,
     )
 
     def __post_init__(self) -> None:
@@ -60,36 +64,42 @@ class BoxOptions:
         return names_pin(self.names)
 
 
-@dataclass(frozen=True, kw_only=True)  # no slots, as above
-class ScoredOptions(BoxOptions):
-    """What every detector with scores lets one set besides."""
-
-    floor: float = option(FLOOR, FLOOR_HELP)
-
-    def __post_init__(self) -> None:
-        BoxOptions.__post_init__(self)
-        check_floor(self.floor, self.threshold)
-
-
 def check_floor(floor: float, threshold: float) -> None:
-    """Raise where a floor keeps less than a threshold asks for."""
-    if not 0 <= floor <= max(threshold, FLOOR):
-        raise ValueError(
-            message("option-invalid", name="floor", value=floor, wanted=f"from 0 to the threshold, {threshold:g}")
-        )
+    """Raise UsageError where a floor keeps less than a threshold asks for."""
+    if floor > max(threshold, FLOOR):
+        wanted = f"from 0 to the threshold, {threshold:g}"
+        raise UsageError(message("option-invalid", name="detector.floor", value=floor, wanted=wanted))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreScale:
+    """What the scores of a detector mean."""
+
+    threshold: float
+    """The score from which a box counts unless check.threshold says another."""
+    doubt: float
+    """Below this score a box is in doubt."""
 
 
 class BoxRules:
-    """The options at work: one for each detector.
+    """The rules of one detector at work."""
 
-    doubt: below which score a box of this detector is in doubt; None for one without scores. digits: of scores and
-    corners as they are stored.
-    """
-
-    def __init__(self, options: BoxOptions, doubt: float | None = None, digits: int = 4) -> None:
-        self._options, self._doubt, self._digits = options, doubt, digits
-        self._floor = options.floor if isinstance(options, ScoredOptions) else None
-        self._names = Names(options.names)
+    def __init__(
+        self,
+        scale: ScoreScale | None = None,
+        *,
+        floor: float = 0.0,
+        names: str = "none",
+        nms_iou: float = 0.5,
+        duplicate_iou: float = 0.85,
+        digits: int = 4,
+    ) -> None:
+        """scale: None for a detector without scores. nms_iou: of two boxes with one name that overlap by more, the
+        weaker is dropped. duplicate_iou: the same for different names. digits: of scores and corners as stored."""
+        self._scale, self._digits = scale, digits
+        self._floor = floor if scale else None
+        self._nms_iou, self._duplicate_iou = nms_iou, duplicate_iou
+        self._names = Names(names)
 
     def names_of(self, labels: Iterable[str]) -> tuple[str, ...]:
         """What can be asked for of a detector's own labels: their everyday names and themselves, each once."""
@@ -127,13 +137,13 @@ class BoxRules:
         own = [labels[int(i)] for i in keep]
         names = own if are_names else [self._names.name(label) for label in own]
         boxes, strength = boxes[keep], strength[keep]
-        kept = strongest(boxes, self._options.nms_iou, names)
-        kept = [kept[i] for i in strongest(boxes[kept], self._options.duplicate_iou)][:MAX_BOXES]
+        kept = strongest(boxes, self._nms_iou, names)
+        kept = [kept[i] for i in strongest(boxes[kept], self._duplicate_iou)][:MAX_BOXES]
         edges, scored = boxes.tolist(), strength.tolist()
         return Detections(
             floor=self._floor,
-            threshold=None if self._floor is None else self._options.threshold,
-            doubt=self._doubt,
+            threshold=self._scale.threshold if self._scale else None,
+            doubt=self._scale.doubt if self._scale else None,
             boxes=tuple(
                 Detection(
                     label=names[i],

@@ -7,83 +7,52 @@ A fixed vocabulary, mostly the 80 names of COCO: what it was not trained on it c
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from salva.core.about import About, Naming
 from salva.core.observation import Detections
 from salva.core.protocols import ObserveRequest
-from salva.detectors.boxes import BoxRules, ScoredOptions
-from salva.errors import MissingExtraError, SalvaError, UsageError
+from salva.detectors.boxes import BoxRules, ScoreScale
+from salva.detectors.own_labels import OwnLabelsDetector, OwnLabelsOptions
+from salva.errors import MissingExtraError, SalvaError
 from salva.hardware.ahead import AHEAD
-from salva.messages import message
-from salva.observers.loading import Batches, CheckpointOptions, load, pin
-from salva.observers.pixels import in_groups, settings_of, to_pixels
+from salva.observers.loading import Batches, load
+from salva.observers.pixels import settings_of, to_pixels
 
-NAME = "detr"
 LIMIT = 64
-DOUBT = 0.7
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DetrOptions(ScoredOptions, CheckpointOptions):
-    """What can be set with --set detector.NAME=VALUE."""
-
-    threshold: ClassVar[float] = 0.5
-
-    def __post_init__(self) -> None:
-        ScoredOptions.__post_init__(self)
-        CheckpointOptions.__post_init__(self)
-
-
-class Detr:
+class Detr(OwnLabelsDetector):
     """Detector: all that a detection transformer with a fixed vocabulary sees."""
 
-    version: ClassVar[str] = "1"
     about: ClassVar[About] = About(
         names=Naming.LOADED,
         floor="floor",
         made_for="What its checkpoint was trained on; mostly photographs of everyday scenes.",
     )
-    Options: ClassVar[type[DetrOptions]] = DetrOptions
+    name: ClassVar[str] = "detr"
+    scale: ClassVar[ScoreScale] = ScoreScale(threshold=0.5, doubt=0.7)
 
-    def __init__(self, options: DetrOptions) -> None:
+    def __init__(self, options: OwnLabelsOptions) -> None:
         AHEAD.wait()
         try:
             from transformers.models.auto.modeling_auto import MODEL_FOR_OBJECT_DETECTION_MAPPING_NAMES
         except ImportError as error:
-            raise MissingExtraError(NAME, "torch") from error
+            raise MissingExtraError(self.name, "torch") from error
 
         loaded = load(
-            NAME,
+            self.name,
             options,
             model_class="AutoModelForObjectDetection",
             processor_class="AutoImageProcessor",
             model_types=MODEL_FOR_OBJECT_DETECTION_MAPPING_NAMES.keys(),
             purpose="an object detector with a fixed vocabulary",
         )
-        self._options, self._loaded = options, loaded
-        self._labels = _labels(loaded.model.config.id2label, options.model)
-        self._pixels = settings_of(loaded.processor, NAME)
-        self._rules = BoxRules(options, DOUBT)
-        self._batches = Batches(NAME, options, loaded, limit=LIMIT)
-        self.habits = replace(self._batches.habits, names=self._rules.names_of(self._labels.values()))
+        self._pixels = settings_of(loaded.processor, self.name)
+        rules = BoxRules(self.scale, floor=options.floor, names=options.names)
+        self._set_up(options, loaded, Batches(self.name, options, loaded, limit=LIMIT), rules)
 
-    @classmethod
-    def weights(cls, options: DetrOptions) -> str:
-        """The commit or digest of the checkpoint, and the table of names."""
-        return f"{pin(NAME, options)} {options.pin()}".strip()
-
-    def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Detections | SalvaError]:
-        """The boxes of each picture, strongest first."""
-        # One size at a time: then no picture is padded to its neighbour's sides.
-        return in_groups(
-            requests,
-            lambda request: (request.picture.width, request.picture.height),
-            lambda part: self._batches.run(self._look, part),
-        )
-
-    def _look(self, requests: Sequence[ObserveRequest]) -> list[Detections | SalvaError]:
+    def _detect(self, requests: Sequence[ObserveRequest]) -> Sequence[Detections | SalvaError]:
         import torch
 
         pixels = to_pixels([r.picture for r in requests], self._pixels, self._loaded.device, self._loaded.dtype)
@@ -96,12 +65,3 @@ class Detr:
             self._rules.detections(seen["boxes"], seen["scores"], [self._labels[int(i)] for i in seen["labels"]])
             for seen in by_picture
         ]
-
-
-def _labels(id2label: dict[int, str], model: str) -> dict[int, str]:
-    """The checkpoint's vocabulary; one without names is of no use here."""
-    labels = {int(i): str(label) for i, label in id2label.items()}
-    if all(label.startswith("LABEL_") for label in labels.values()):
-        why = "its config.json names no classes (id2label)"
-        raise UsageError(message("checkpoint-invalid", component=NAME, model=model, why=why))
-    return labels

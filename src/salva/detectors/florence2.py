@@ -18,7 +18,7 @@ from salva.core.image import Picture
 from salva.core.observation import Detections
 from salva.core.options import option
 from salva.core.protocols import ObserveRequest, Query
-from salva.detectors.boxes import BoxOptions, BoxRules
+from salva.detectors.boxes import BoxRules, NameOptions
 from salva.detectors.two_passes import agreed, mirror, turned_back
 from salva.english.words import with_article
 from salva.errors import BackendError, SalvaError, UsageError
@@ -44,14 +44,9 @@ _TEXT_STEP = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Florence2Options(BoxOptions, CheckpointOptions):
+class Florence2Options(NameOptions, CheckpointOptions):
     """What can be set with --set detector.NAME=VALUE."""
 
-    model: str = option(
-        "florence-community/Florence-2-base",
-        "The checkpoint: a hub id, or a folder that save_pretrained wrote.",
-        target=True,
-    )
     beams: int = option(
         3, "Beams of the search for words, as on the model's card; 1 is greedy and about twice as fast."
     )
@@ -67,7 +62,7 @@ class Florence2Options(BoxOptions, CheckpointOptions):
     compile: bool = option(False, "Compile the part that sees, for long runs on a GPU.", keyed=False)
 
     def __post_init__(self) -> None:
-        BoxOptions.__post_init__(self)
+        NameOptions.__post_init__(self)
         CheckpointOptions.__post_init__(self)
         for name in ("beams", "max_tokens"):
             if getattr(self, name) < 1:
@@ -78,7 +73,11 @@ class Florence2:
     """Detector: all that Florence-2 sees, in its own words."""
 
     version: ClassVar[str] = "1"
-    about: ClassVar[About] = About(names=Naming.OWN, made_for="Photographs and drawings of all kinds, from the web.")
+    about: ClassVar[About] = About(
+        names=Naming.OWN,
+        made_for="Photographs and drawings of all kinds, from the web.",
+        default_target="florence-community/Florence-2-base",
+    )
     task: ClassVar[str] = DETECT
     name: ClassVar[str] = "florence2"
     Options: ClassVar[type[Florence2Options]] = Florence2Options
@@ -101,7 +100,7 @@ class Florence2:
         self._model, self._processor = loaded.model, loaded.processor
         attend_word_by_word(self._model, loaded.device)
         self._pixels = settings_of(self._processor.image_processor, self.name)
-        self._rules = BoxRules(options)
+        self._rules = BoxRules(names=options.names)
         self._batches = Batches(
             self.name,
             options,

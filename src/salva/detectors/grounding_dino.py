@@ -8,80 +8,40 @@ of the labels asked for, or none.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
-from salva.core.about import About, Naming
+from salva.core.about import About
 from salva.core.observation import Detections
-from salva.core.options import option
 from salva.core.protocols import ObserveRequest
-from salva.detectors.boxes import BoxRules, ScoredOptions, from_centres
-from salva.detectors.zero_shot import AskedOptions, asked_labels, size_and_labels
+from salva.detectors.boxes import ScoreScale, from_centres
+from salva.detectors.zero_shot import ABOUT, ZeroShotDetector, ZeroShotOptions
 from salva.errors import BackendError, SalvaError
 from salva.messages import message
-from salva.observers.loading import Batches, CheckpointOptions, load, pin
-from salva.observers.pixels import in_groups, settings_of, to_pixels
+from salva.observers.pixels import settings_of, to_pixels
 
 if TYPE_CHECKING:
     import torch
 
-LIMIT = 32
-_MODEL_HELP = "The checkpoint: a hub id, or a folder that save_pretrained wrote."
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroundingDinoOptions(AskedOptions, ScoredOptions, CheckpointOptions):
-    """What can be set with --set detector.NAME=VALUE."""
-
-    model: str = option("IDEA-Research/grounding-dino-base", _MODEL_HELP, target=True)
-    threshold: ClassVar[float] = 0.35
-
-    def __post_init__(self) -> None:
-        ScoredOptions.__post_init__(self)
-        CheckpointOptions.__post_init__(self)
-
-
-class GroundingDino:
+class GroundingDino(ZeroShotDetector):
     """Detector: finds what the case mentions."""
 
-    version: ClassVar[str] = "1"
-    about: ClassVar[About] = About(
-        takes_labels=True, names=Naming.ASKED, floor="floor", made_for="Photographs of all kinds, from the web."
-    )
+    about: ClassVar[About] = replace(ABOUT, default_target="IDEA-Research/grounding-dino-base")
     name: ClassVar[str] = "grounding-dino"
-    doubt: ClassVar[float] = 0.45
-    Options: ClassVar[type[GroundingDinoOptions]] = GroundingDinoOptions
+    scale: ClassVar[ScoreScale] = ScoreScale(threshold=0.35, doubt=0.45)
+    model_class: ClassVar[str] = "AutoModelForZeroShotObjectDetection"
+    model_types: ClassVar[tuple[str, ...]] = ("grounding-dino", "mm-grounding-dino")
+    purpose: ClassVar[str] = "a Grounding DINO model"
 
-    def __init__(self, options: GroundingDinoOptions) -> None:
-        loaded = load(
-            self.name,
-            options,
-            model_class="AutoModelForZeroShotObjectDetection",
-            processor_class="AutoProcessor",
-            model_types=("grounding-dino", "mm-grounding-dino"),
-            purpose="a Grounding DINO model",
-        )
-        self._options, self._loaded = options, loaded
-        self._tokenizer = loaded.processor.tokenizer
-        self._pixels = settings_of(loaded.processor.image_processor, self.name)
-        self._rules = BoxRules(options, self.doubt)
-        self._batches = Batches(self.name, options, loaded, limit=LIMIT)
-        self.habits = self._batches.habits
+    def __init__(self, options: ZeroShotOptions) -> None:
+        super().__init__(options)
+        self._tokenizer = self._loaded.processor.tokenizer
+        self._pixels = settings_of(self._loaded.processor.image_processor, self.name)
 
-    @classmethod
-    def weights(cls, options: GroundingDinoOptions) -> str:
-        """The commit or digest of the checkpoint."""
-        return pin(cls.name, options)
-
-    def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Detections | SalvaError]:
-        """The boxes of what each picture's case mentions, strongest first."""
-        alike = size_and_labels(self.name, self._options)
-        return in_groups(requests, alike, lambda part: self._batches.run(self._look, part))
-
-    def _look(self, requests: Sequence[ObserveRequest]) -> Sequence[Detections | SalvaError]:
+    def _detect(self, requests: Sequence[ObserveRequest], labels: tuple[str, ...]) -> Sequence[Detections | SalvaError]:
         import torch
 
-        labels = asked_labels(self.name, requests[0], self._options)
         try:
             words, spans = self._words(labels, len(requests))
         except BackendError as error:
@@ -124,31 +84,16 @@ class GroundingDino:
         return many, spans
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MmGroundingDinoOptions(GroundingDinoOptions):
-    """What can be set with --set detector.NAME=VALUE."""
-
-    model: str = option("openmmlab-community/mm_grounding_dino_base_all", _MODEL_HELP, target=True)
-    threshold: ClassVar[float] = 0.4
-
-
 class MmGroundingDino(GroundingDino):
     """Detector: finds what the case mentions, with the same network trained in the open on more data."""
 
+    about: ClassVar[About] = replace(ABOUT, default_target="openmmlab-community/mm_grounding_dino_base_all")
     name: ClassVar[str] = "mm-grounding-dino"
-    doubt: ClassVar[float] = 0.5
-    Options: ClassVar[type[GroundingDinoOptions]] = MmGroundingDinoOptions
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LlmDetOptions(MmGroundingDinoOptions):
-    """What can be set with --set detector.NAME=VALUE."""
-
-    model: str = option("iSEE-Laboratory/llmdet_base", _MODEL_HELP, target=True)
+    scale: ClassVar[ScoreScale] = ScoreScale(threshold=0.4, doubt=0.5)
 
 
 class LlmDet(MmGroundingDino):
     """Detector: finds what the case mentions, with MM Grounding DINO's network trained beside a language model."""
 
+    about: ClassVar[About] = replace(ABOUT, default_target="iSEE-Laboratory/llmdet_base")
     name: ClassVar[str] = "llmdet"
-    Options: ClassVar[type[GroundingDinoOptions]] = LlmDetOptions

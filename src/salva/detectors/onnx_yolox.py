@@ -20,7 +20,7 @@ from salva.core.image import Picture
 from salva.core.observation import Detections
 from salva.core.options import option
 from salva.core.protocols import ObserveRequest
-from salva.detectors.boxes import BoxRules, ScoredOptions, from_centres
+from salva.detectors.boxes import BoxRules, FloorOptions, NameOptions, ScoreScale, check_floor, from_centres
 from salva.errors import BackendError, SalvaError, UsageError
 from salva.hardware.checkpoints import digest_of_files
 from salva.hardware.networks import open_users_network, users_file
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 NAME = "onnx"
 GREY = 114
-DOUBT = 0.5
+SCALE = ScoreScale(threshold=0.3, doubt=0.5)
+NMS_IOU = 0.45
 STRIDES = ((8, 16, 32), (8, 16, 32, 64))
 """The grids of the usual networks and of the larger ones."""
 _LARGEST_LOGARITHM = 8.0
@@ -41,21 +42,20 @@ _LABEL_KEYS = ("names", "labels", "classes")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OnnxOptions(ScoredOptions):
+class OnnxOptions(NameOptions, FloorOptions):
     """What can be set with --set detector.NAME=VALUE."""
 
     model: str = option("", "The ONNX file.", target=True)
     labels_file: str = option(
         "", "Names of what it sees, one a line; else those in the file itself, else COCO's 80.", reaches="file"
     )
-    threshold: ClassVar[float] = 0.3
-    nms_iou: ClassVar[float] = 0.45
     decoded: bool = option(False, "Whether the file gives boxes in pixels and not in cells of its grids.")
     side: int = option(640, "Side of the input, where the file leaves it open; a multiple of 32.")
     threads: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
-        ScoredOptions.__post_init__(self)
+        NameOptions.__post_init__(self)
+        FloorOptions.__post_init__(self)
         if self.side < 32 or self.side % 32:
             raise ValueError(message("option-invalid", name="side", value=self.side, wanted="a multiple of 32"))
 
@@ -82,12 +82,13 @@ class OnnxYolox:
                 options.model, f"its {self._n_rows} rows do not fit a {self._width} x {self._height} input"
             )
         self._labels = _labels(session, options, n_columns - 5)
-        self._rules = BoxRules(options, DOUBT)
+        self._rules = BoxRules(SCALE, floor=options.floor, names=options.names, nms_iou=NMS_IOU)
         self.habits = Habits(batch_size=4, names=self._rules.names_of(self._labels))
 
     @classmethod
     def weights(cls, options: OnnxOptions) -> str:
         """The digest of the file and of its labels, and the table of names."""
+        check_floor(options.floor, SCALE.threshold)
         files = [users_file(options.model)]
         if options.labels_file:
             files.append(users_file(options.labels_file))

@@ -7,85 +7,43 @@ filled up to a square with grey, right and below, as its authors do.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
-from salva.core.about import About, Naming
+from salva.core.about import About
 from salva.core.observation import Detections
-from salva.core.options import option
 from salva.core.protocols import ObserveRequest
-from salva.detectors.boxes import BoxRules, ScoredOptions, from_centres
-from salva.detectors.zero_shot import AskedOptions, asked_labels, size_and_labels
+from salva.detectors.boxes import ScoreScale, from_centres
+from salva.detectors.zero_shot import ABOUT, ZeroShotDetector, ZeroShotOptions
 from salva.errors import BackendError, SalvaError
 from salva.messages import message
-from salva.observers.loading import Batches, CheckpointOptions, load, pin
-from salva.observers.pixels import in_groups, settings_of, to_pixels
+from salva.observers.pixels import settings_of, to_pixels
 
 if TYPE_CHECKING:
     import torch
 
-NAME = "owlv2"
-LIMIT = 32
-DOUBT = 0.3
+TEMPLATE = "a photo of a {}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Owlv2Options(AskedOptions, ScoredOptions, CheckpointOptions):
-    """What can be set with --set detector.NAME=VALUE."""
-
-    model: str = option(
-        "google/owlv2-base-patch16-ensemble",
-        "The checkpoint: a hub id, or a folder that save_pretrained wrote.",
-        target=True,
-    )
-    threshold: ClassVar[float] = 0.2
-    template: ClassVar[str] = "a photo of a {}"
-
-    def __post_init__(self) -> None:
-        ScoredOptions.__post_init__(self)
-        CheckpointOptions.__post_init__(self)
-
-
-class Owlv2:
+class Owlv2(ZeroShotDetector):
     """Detector: finds what the case mentions."""
 
-    version: ClassVar[str] = "1"
-    about: ClassVar[About] = About(
-        takes_labels=True, names=Naming.ASKED, floor="floor", made_for="Photographs of all kinds, from the web."
-    )
-    Options: ClassVar[type[Owlv2Options]] = Owlv2Options
+    about: ClassVar[About] = replace(ABOUT, default_target="google/owlv2-base-patch16-ensemble")
+    name: ClassVar[str] = "owlv2"
+    scale: ClassVar[ScoreScale] = ScoreScale(threshold=0.2, doubt=0.3)
+    model_class: ClassVar[str] = "Owlv2ForObjectDetection"
+    model_types: ClassVar[tuple[str, ...]] = ("owlv2",)
+    purpose: ClassVar[str] = "an OWLv2 model"
 
-    def __init__(self, options: Owlv2Options) -> None:
-        loaded = load(
-            NAME,
-            options,
-            model_class="Owlv2ForObjectDetection",
-            processor_class="AutoProcessor",
-            model_types=("owlv2",),
-            purpose="an OWLv2 model",
-        )
-        self._options, self._loaded = options, loaded
-        self._tokenizer = loaded.processor.tokenizer
-        self._pixels = replace(settings_of(loaded.processor.image_processor, NAME), is_squared=True)
-        self._rules = BoxRules(options, DOUBT)
-        self._batches = Batches(NAME, options, loaded, limit=LIMIT)
-        self.habits = self._batches.habits
+    def __init__(self, options: ZeroShotOptions) -> None:
+        super().__init__(options)
+        self._tokenizer = self._loaded.processor.tokenizer
+        self._pixels = replace(settings_of(self._loaded.processor.image_processor, self.name), is_squared=True)
 
-    @classmethod
-    def weights(cls, options: Owlv2Options) -> str:
-        """The commit or digest of the checkpoint."""
-        return pin(NAME, options)
-
-    def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Detections | SalvaError]:
-        """The boxes of what each picture's case mentions, strongest first."""
-        alike = size_and_labels(NAME, self._options)
-        return in_groups(requests, alike, lambda part: self._batches.run(self._look, part))
-
-    def _look(self, requests: Sequence[ObserveRequest]) -> Sequence[Detections | SalvaError]:
+    def _detect(self, requests: Sequence[ObserveRequest], labels: tuple[str, ...]) -> Sequence[Detections | SalvaError]:
         import numpy as np
         import torch
 
-        labels = asked_labels(NAME, requests[0], self._options)
         try:
             words = self._words(labels, len(requests))
         except BackendError as error:
@@ -109,11 +67,11 @@ class Owlv2:
     def _words(self, labels: tuple[str, ...], n: int) -> dict[str, torch.Tensor]:
         """The queries for n pictures, one after the other."""
         limit = int(self._loaded.model.config.text_config.max_position_embeddings)
-        queries = [self._options.template.format(label) for label in labels]
+        queries = [TEMPLATE.format(label) for label in labels]
         written = self._tokenizer(queries, padding="max_length", max_length=limit, return_tensors="pt")
         if written["input_ids"].shape[1] > limit:
             longest = max(queries, key=len)
             values = {"limit": limit, "text": repr(longest), "n": written["input_ids"].shape[1]}
-            problem = message("too-many-tokens", component=NAME, **values, instead="Use a shorter label.")
+            problem = message("too-many-tokens", component=self.name, **values, instead="Use a shorter label.")
             raise BackendError(problem, is_retryable=False)
         return {key: written[key].repeat(n, 1).to(self._loaded.device) for key in ("input_ids", "attention_mask")}

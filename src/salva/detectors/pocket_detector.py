@@ -18,9 +18,8 @@ from salva.core.about import About, Habits
 from salva.core.blame import one_line, translating
 from salva.core.image import Picture
 from salva.core.observation import Detection, Detections, Observation
-from salva.core.options import option
 from salva.core.protocols import ObserveRequest
-from salva.detectors.boxes import FLOOR, FLOOR_HELP, MAX_BOXES, check_floor
+from salva.detectors.boxes import MAX_BOXES, FloorOptions
 from salva.errors import BackendError, SalvaError
 from salva.hardware.networks import open_network
 from salva.messages import message
@@ -34,6 +33,7 @@ CARD = "pocket/detector.json"
 LABELS: tuple[str, ...] = tuple(json.loads(read_asset(CARD))["labels"])
 """Everything it can see."""
 SIDE = 256
+THRESHOLD = 0.4
 UNIT = 8.0
 """The network gives the logarithm of a box's sides in units of this many cells."""
 PAD = 128
@@ -45,17 +45,13 @@ MAX_OVERLAP = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DetectorOptions:
+class DetectorOptions(FloorOptions):
     """What can be set with --set detector.NAME=VALUE."""
 
-    threshold: ClassVar[float] = 0.4
-    floor: float = option(FLOOR, FLOOR_HELP)
-    threads: ClassVar[int] = 1
-
     def __post_init__(self) -> None:
-        if not 0 < self.floor < 1:
-            raise ValueError(message("option-invalid", name="floor", value=self.floor, wanted="between 0 and 1"))
-        check_floor(self.floor, self.threshold)
+        if not 0 < self.floor <= THRESHOLD:
+            wanted = f"above 0 and at most the threshold, {THRESHOLD:g}"
+            raise ValueError(message("option-invalid", name="floor", value=self.floor, wanted=wanted))
 
 
 class PocketDetector:
@@ -72,8 +68,8 @@ class PocketDetector:
     Options: ClassVar[type[DetectorOptions]] = DetectorOptions
 
     def __init__(self, options: DetectorOptions) -> None:
-        self._session = open_network(read_asset(WEIGHTS), threads=options.threads)
-        self._floor, self._threshold = options.floor, options.threshold
+        self._session = open_network(read_asset(WEIGHTS), threads=1)
+        self._floor = options.floor
 
     @classmethod
     def labels(cls) -> tuple[str, ...]:
@@ -101,7 +97,7 @@ class PocketDetector:
         return Detections(
             boxes=find_boxes(heat[0], box[0], LABELS, self._floor, frame)[:MAX_BOXES],
             floor=self._floor,
-            threshold=self._threshold,
+            threshold=THRESHOLD,
             doubt=DOUBT,
         )
 

@@ -7,92 +7,51 @@ there is any such thing in the picture, which SAM 3 judges apart: a low score ca
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
-from salva.core.about import About, Naming
+from salva.core.about import About
 from salva.core.observation import Detections
-from salva.core.options import option
 from salva.core.protocols import ObserveRequest
-from salva.detectors.boxes import BoxRules, ScoredOptions
-from salva.detectors.zero_shot import AskedOptions, asked_labels, size_and_labels
+from salva.detectors.boxes import ScoreScale
+from salva.detectors.zero_shot import ABOUT, ZeroShotDetector, ZeroShotOptions
 from salva.errors import BackendError, SalvaError
 from salva.messages import message
-from salva.observers.loading import Batches, CheckpointOptions, load, pin
-from salva.observers.pixels import PixelSettings, in_groups, to_pixels
+from salva.observers.pixels import PixelSettings, to_pixels
 
 if TYPE_CHECKING:
     import torch
 
-NAME = "sam3"
-LIMIT = 16
-DOUBT = 0.7
 LICENCE = (
     "its weights are under Meta's SAM License, which is no open-source licence (among other terms no military use) and "
     "must be accepted on the hub; read it before you publish or ship what rests on them"
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sam3Options(AskedOptions, ScoredOptions, CheckpointOptions):
-    """What can be set with --set detector.NAME=VALUE."""
-
-    model: str = option(
-        "facebook/sam3", "The checkpoint: a hub id, or a folder that save_pretrained wrote.", target=True
-    )
-    threshold: ClassVar[float] = 0.5
-
-    def __post_init__(self) -> None:
-        ScoredOptions.__post_init__(self)
-        CheckpointOptions.__post_init__(self)
-
-
-class Sam3:
+class Sam3(ZeroShotDetector):
     """Detector: finds what the case mentions; its score contains whether there is any."""
 
-    version: ClassVar[str] = "1"
-    about: ClassVar[About] = About(
-        takes_labels=True,
-        names=Naming.ASKED,
-        floor="floor",
-        licence=LICENCE,
-        made_for="Photographs of all kinds, from the web.",
-    )
-    Options: ClassVar[type[Sam3Options]] = Sam3Options
+    about: ClassVar[About] = replace(ABOUT, licence=LICENCE, default_target="facebook/sam3")
+    name: ClassVar[str] = "sam3"
+    scale: ClassVar[ScoreScale] = ScoreScale(threshold=0.5, doubt=0.7)
+    batch_limit: ClassVar[int] = 16
+    model_class: ClassVar[str] = "Sam3Model"
+    # The whole processor would need torchvision for its masks; the words are all that is wanted of it.
+    processor_class: ClassVar[str] = "AutoTokenizer"
+    model_types: ClassVar[tuple[str, ...]] = ("sam3", "sam3_video")
+    purpose: ClassVar[str] = "a SAM 3 model"
 
-    def __init__(self, options: Sam3Options) -> None:
-        loaded = load(
-            NAME,
-            options,
-            model_class="Sam3Model",
-            # The whole processor would need torchvision for its masks; the words are all that is wanted of it.
-            processor_class="AutoTokenizer",
-            model_types=("sam3", "sam3_video"),
-            purpose="a SAM 3 model",
-        )
-        self._options, self._loaded = options, loaded
-        side = int(loaded.model.config.vision_config.backbone_config.image_size)
+    def __init__(self, options: ZeroShotOptions) -> None:
+        super().__init__(options)
+        side = int(self._loaded.model.config.vision_config.backbone_config.image_size)
         half = (0.5, 0.5, 0.5)
         self._pixels = PixelSettings(height=side, width=side, resampling="bilinear", mean=half, std=half)
-        self._rules = BoxRules(options, DOUBT)
-        self._batches = Batches(NAME, options, loaded, limit=LIMIT)
-        self.habits = self._batches.habits
 
-    @classmethod
-    def weights(cls, options: Sam3Options) -> str:
-        """The commit or digest of the checkpoint."""
-        return pin(NAME, options)
-
-    def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Detections | SalvaError]:
-        """The boxes of what each picture's case mentions, strongest first."""
-        alike = size_and_labels(NAME, self._options)
-        return in_groups(requests, alike, lambda part: self._batches.run(self._look, part))
-
-    def _look(self, requests: Sequence[ObserveRequest]) -> Sequence[Detections | SalvaError]:
+    def _detect(self, requests: Sequence[ObserveRequest], labels: tuple[str, ...]) -> Sequence[Detections | SalvaError]:
         import numpy as np
         import torch
 
-        labels, n, model = asked_labels(NAME, requests[0], self._options), len(requests), self._loaded.model
+        n, model = len(requests), self._loaded.model
         try:
             words = [self._words(label, n) for label in labels]
         except BackendError as error:
@@ -116,6 +75,6 @@ class Sam3:
         written = self._loaded.processor(label, padding="max_length", max_length=limit, return_tensors="pt")
         if written["input_ids"].shape[1] > limit:
             values = {"limit": limit, "text": repr(label), "n": written["input_ids"].shape[1]}
-            problem = message("too-many-tokens", component=NAME, **values, instead="Use a shorter label.")
+            problem = message("too-many-tokens", component=self.name, **values, instead="Use a shorter label.")
             raise BackendError(problem, is_retryable=False)
         return {key: written[key].repeat(n, 1).to(self._loaded.device) for key in ("input_ids", "attention_mask")}

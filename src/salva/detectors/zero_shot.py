@@ -1,38 +1,91 @@
-"""What detectors that are told what to look for have in common: whose names they are given.
+"""What detectors that find the labels they are given have in common: options, loading, and what to look for.
 
-A detector that is asked only about cats calls the nearest thing a cat. Names that the case does not mention give a
-dog somewhere else to go; they are seen and stored like any others.
+A detector that is asked only about cats calls the nearest entity a cat. Labels that the case does not mention give a
+dog another label; they are stored like any others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
+from salva.core.about import About, Naming
+from salva.core.observation import Detections
 from salva.core.options import option
 from salva.core.protocols import ObserveRequest
-from salva.errors import UsageError
+from salva.detectors.boxes import BoxRules, FloorOptions, ScoreScale, check_floor
+from salva.errors import SalvaError, UsageError
 from salva.messages import message
+from salva.observers.loading import Batches, CheckpointOptions, load, pin
+from salva.observers.pixels import in_groups
+
+ABOUT = About(takes_labels=True, names=Naming.ASKED, floor="floor", made_for="Photographs of all kinds, from the web.")
 
 
-@dataclass(frozen=True, kw_only=True)  # no slots, as in boxes.BoxOptions
-class AskedOptions:
-    """What every detector that must be told what to look for lets one set."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ZeroShotOptions(FloorOptions, CheckpointOptions):
+    """What can be set with --set detector.NAME=VALUE."""
 
     also: tuple[str, ...] = option(
         (), "Observed for besides what the case mentions, so that other things are not taken for it; joined by commas."
     )
 
-
-def asked_labels(name: str, request: ObserveRequest, options: AskedOptions) -> tuple[str, ...]:
-    """What to look for in this picture: what the case mentions, then what is always looked for."""
-    labels = tuple(dict.fromkeys((*request.query.labels, *options.also)))
-    if not labels:
-        instead = "List them with --set detector.also=cat,dog or use a detector with its own vocabulary."
-        raise UsageError(message("labels-missing", detector=name, instead=instead))
-    return labels
+    def __post_init__(self) -> None:
+        FloorOptions.__post_init__(self)
+        CheckpointOptions.__post_init__(self)
 
 
-def size_and_labels(name: str, options: AskedOptions) -> Callable[[ObserveRequest], tuple[int, int, tuple[str, ...]]]:
-    """What pictures of one call must have in common: their size, and what is looked for in them."""
-    return lambda request: (request.picture.width, request.picture.height, asked_labels(name, request, options))
+class ZeroShotDetector(ABC):
+    """A model of transformers that finds labels in images; a subclass says which one and reads its output."""
+
+    version: ClassVar[str] = "1"
+    about: ClassVar[About] = ABOUT
+    Options: ClassVar[type[ZeroShotOptions]] = ZeroShotOptions
+    name: ClassVar[str]
+    scale: ClassVar[ScoreScale]
+    batch_limit: ClassVar[int] = 32
+    model_class: ClassVar[str]
+    processor_class: ClassVar[str] = "AutoProcessor"
+    model_types: ClassVar[tuple[str, ...]]
+    purpose: ClassVar[str]
+
+    def __init__(self, options: ZeroShotOptions) -> None:
+        self._options = options
+        self._loaded = load(
+            self.name,
+            options,
+            model_class=self.model_class,
+            processor_class=self.processor_class,
+            model_types=self.model_types,
+            purpose=self.purpose,
+        )
+        self._rules = BoxRules(self.scale, floor=options.floor)
+        self._batches = Batches(self.name, options, self._loaded, limit=self.batch_limit)
+        self.habits = self._batches.habits
+
+    @classmethod
+    def weights(cls, options: ZeroShotOptions) -> str:
+        """The commit or digest of the checkpoint."""
+        check_floor(options.floor, cls.scale.threshold)
+        return pin(cls.name, options)
+
+    def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Detections | SalvaError]:
+        """The boxes of what each image's case mentions, strongest first."""
+        return in_groups(
+            requests,
+            lambda request: (request.picture.width, request.picture.height, self._labels(request)),
+            lambda part: self._batches.run(lambda batch: self._detect(batch, self._labels(part[0])), part),
+        )
+
+    @abstractmethod
+    def _detect(self, requests: Sequence[ObserveRequest], labels: tuple[str, ...]) -> Sequence[Detections | SalvaError]:
+        """The boxes of these labels in images of one size."""
+
+    def _labels(self, request: ObserveRequest) -> tuple[str, ...]:
+        labels = tuple(dict.fromkeys((*request.query.labels, *self._options.also)))
+        if not labels:
+            instead = "List them with --set detector.also=cat,dog or use a detector with its own vocabulary."
+            raise UsageError(message("labels-missing", detector=self.name, instead=instead))
+        return labels

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from salva.core.about import About
 from salva.core.observation import Observation, Vector
 from salva.core.options import option
 from salva.core.protocols import ObserveRequest
@@ -31,29 +32,14 @@ DIGITS = 7
 class ClipOptions(CheckpointOptions):
     """What can be set with --set embedder.NAME=VALUE."""
 
-    model: str = option(
-        "openai/clip-vit-large-patch14",
-        "The checkpoint: a hub id, or a folder that save_pretrained wrote.",
-        target=True,
-    )
     truncate: bool = option(False, "Embed the beginning of a text that is too long, in place of an error.")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SiglipOptions(ClipOptions):
-    """What can be set with --set embedder.NAME=VALUE."""
-
-    model: str = option(
-        "google/siglip-base-patch16-224",
-        "The checkpoint: a hub id, or a folder that save_pretrained wrote.",
-        target=True,
-    )
 
 
 class Clip:
     """Embedder: a CLIP model."""
 
     version: ClassVar[str] = "1"
+    about: ClassVar[About] = About(default_target="openai/clip-vit-large-patch14")
     Options: ClassVar[type[ClipOptions]] = ClipOptions
     name: ClassVar[str] = "clip"
     model_types: ClassVar[tuple[str, ...]] = ("clip",)
@@ -139,7 +125,7 @@ class Clip:
 class Siglip(Clip):
     """Embedder: a SigLIP model."""
 
-    Options: ClassVar[type[ClipOptions]] = SiglipOptions
+    about: ClassVar[About] = About(default_target="google/siglip-base-patch16-224")
     name: ClassVar[str] = "siglip"
     model_types: ClassVar[tuple[str, ...]] = ("siglip",)
     # Trained without a mask: the padding is part of what it knows as a text.

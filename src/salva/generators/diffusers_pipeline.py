@@ -46,8 +46,7 @@ from salva.messages import message
 class DiffusersOptions:
     """What can be set with --set model.NAME=VALUE."""
 
-    checkpoint: str = option("", "A hub id (owner/model) or the folder of a checkpoint.", target=True)
-    revision: str = option("", "Branch, tag or commit on the hub; empty for the main branch.")
+    checkpoint: str = option("", "A hub id, id@revision, or the folder of a checkpoint.", target=True)
     variant: str = option("", "Weight files of another kind, such as fp16; empty for the usual ones.")
     preset: str = option(AUTO, "Settings of a model family; auto by its class.", choices=(AUTO, *PRESETS))
     steps: int | None = option(None, "Denoising steps; none for the preset's.")
@@ -108,7 +107,7 @@ class DiffusersPipeline:
     def __init__(self, options: DiffusersOptions) -> None:
         name = options.name
         import_diffusers(name)
-        checkpoint = locate(name, options.checkpoint, options.revision, INDEX)
+        checkpoint = locate(name, options.checkpoint, INDEX)
         folder = fetch(name, checkpoint, options.variant, _left_out(options))
         devices = choose_devices(options.device)
         if options.offload != "none" and not devices[0].startswith("cuda"):
@@ -124,7 +123,7 @@ class DiffusersPipeline:
     def weights(cls, options: DiffusersOptions) -> str:
         """Pins the checkpoint, and the LoRA where there is one."""
         name = options.name
-        checkpoint = locate(name, options.checkpoint, options.revision, INDEX)
+        checkpoint = locate(name, options.checkpoint, INDEX)
         pinned = pin(name, checkpoint)
         AHEAD.plan(pinned, partial(_prepare, options, checkpoint))
         return f"{pinned}+{pin_lora(name, options.lora)}" if options.lora else pinned

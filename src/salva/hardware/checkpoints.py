@@ -50,10 +50,11 @@ class Checkpoint:
     """What from_pretrained takes as revision; None for a folder."""
 
 
-def locate(name: str, target: str, revision: str = "", marker: str = "config.json") -> Checkpoint:
+def locate(name: str, target: str, marker: str = "config.json") -> Checkpoint:
     """The checkpoint a user named: a folder that exists, else a hub id, with its revision resolved to a commit.
 
-    name: the component, for messages. marker: a file every such checkpoint has; found in the hub's cache when offline.
+    name: the component, for messages. target: a folder, ID or ID@REVISION. marker: a file every such checkpoint has;
+    found in the hub's cache when offline.
     """
     folder = Path(target).expanduser()
     if folder.exists():
@@ -61,16 +62,13 @@ def locate(name: str, target: str, revision: str = "", marker: str = "config.jso
             raise pickle_error(name, target)
         if folder.is_file():
             raise UsageError(f"{name}: {target!r} is a file; give the folder that holds {marker}")
-        if revision:
-            raise UsageError(
-                f"{name}: revision is {revision!r}, but {target!r} is a folder; only hub ids have revisions"
-            )
         if not (folder / marker).is_file():
             raise UsageError(f"{name}: the folder {target!r} has no {marker}; give the folder save_pretrained wrote")
         return Checkpoint(source=str(folder), folder=folder)
-    if not _REPO.fullmatch(target) or target.startswith("."):
+    repo, _, revision = target.partition("@")
+    if not _REPO.fullmatch(repo) or repo.startswith("."):
         raise UsageError(f"{name}: there is no folder {target!r}, and a hub id looks like 'owner/model'")
-    return Checkpoint(source=target, commit=_hub_commit(name, target, revision or "main", marker))
+    return Checkpoint(source=repo, commit=_hub_commit(name, repo, revision or "main", marker))
 
 
 @functools.cache  # so that what was pinned and what is loaded are the same, even if the hub moves on in between

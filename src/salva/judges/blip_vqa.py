@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from salva.core.about import About
 from salva.core.observation import Answer
 from salva.core.options import option
 from salva.core.protocols import ObserveRequest
@@ -26,11 +27,6 @@ LIMIT = 128
 class BlipOptions(CheckpointOptions):
     """What can be set with --set judge.NAME=VALUE."""
 
-    model: str = option(
-        "Salesforce/blip-vqa-base",
-        "The checkpoint: a hub id, or a folder that save_pretrained wrote.",
-        target=True,
-    )
     max_tokens: int = option(20, "The longest answer, in tokens.")
 
 
@@ -38,6 +34,7 @@ class BlipVqa:
     """Answers questions about a picture in a word or two."""
 
     version: ClassVar[str] = "1"
+    about: ClassVar[About] = About(default_target="Salesforce/blip-vqa-base")
     Options: ClassVar[type[BlipOptions]] = BlipOptions
 
     def __init__(self, options: BlipOptions) -> None:

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
-from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from salva.core.fingerprint import Json
 from salva.core.image import Picture
-from salva.core.options import option
 from salva.core.secrets import cut
 from salva.errors import BackendError
 from salva.imaging.files import encode_picture
@@ -32,30 +30,17 @@ _BAD_REQUEST = (400, 422)
 class ChatJudge(EndpointJudge):
     """A vision-language model behind chat completions: OpenAI, vLLM, SGLang, Ollama, OpenRouter and others."""
 
-    @dataclass(frozen=True, slots=True, kw_only=True)
-    class Options(ChatOptions):
-        """Which model, how it is asked, and what it costs."""
-
-        detail: str = option(
-            "",
-            "How closely the picture is looked at, where the endpoint knows that.",
-            choices=("", "low", "high", "auto"),
-        )
-
     version: ClassVar[str] = "2"
     provider: ClassVar[str] = "openai"
     client_module: ClassVar[ModuleType] = openai_client
-    options: Options
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: ChatOptions) -> None:
         super().__init__(options)
         self._limit = "max_tokens"
 
     def _question(self, ask: Ask, picture: Picture, said: Sequence[tuple[str, str]]) -> dict[str, Any]:
         file = base64.b64encode(encode_picture(picture, "PNG")).decode()
         image: dict[str, Json] = {"url": f"data:image/png;base64,{file}"}
-        if self.options.detail:
-            image["detail"] = self.options.detail
         content = [{"type": "image_url", "image_url": image}, {"type": "text", "text": ask.text}]
         messages: list[dict[str, object]] = [
             {"role": "system", "content": ask.system},

@@ -32,7 +32,14 @@ AT_AN_ENDPOINT = About(is_remote=True, priced_by=("usd_per_million_input", "usd_
 def prompt_option() -> Any:
     """The option with which a user says in own words how a score is asked for, of every judge who replies in words."""
     told = "A file with the prompt for scoring an image against a text, {prompt} in place of the text"
-    return option("", f"{told}; or a preset: {', '.join(PRESETS)}.", reaches="file", pinned=prompt_pin, kind="score")
+    return option(
+        "",
+        f"{told}; or a preset: {', '.join(PRESETS)}.",
+        reaches="file",
+        keywords=tuple(PRESETS),
+        pinned=prompt_pin,
+        kind="score",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -46,8 +46,9 @@ _Outcome = TypeVar("_Outcome")
 class CheckpointOptions:
     """What every component that loads a checkpoint lets one set."""
 
-    model: str = option("", "The checkpoint: a hub id, or a folder that save_pretrained wrote.", target=True)
-    revision: str = option("", "Branch, tag or commit of a hub id; resolved to a commit, which is recorded.")
+    model: str = option(
+        "", "The checkpoint: a hub id, id@revision, or a folder that save_pretrained wrote.", target=True
+    )
     device: str = option("auto", "auto, cpu, cuda, cuda:1 or mps.", keyed=False)
     dtype: str = option("auto", "Precision: auto is float32, and half for Florence-2 on a GPU.", choices=DTYPES)
     batch_size: int = option(0, "Pictures at once, at most; 0 finds out what fits.", keyed=False)
@@ -63,7 +64,7 @@ class CheckpointOptions:
 
 def pin(name: str, options: CheckpointOptions) -> str:
     """The weights as a short string: the commit of a hub id, or the digest of a folder's files."""
-    checkpoint = locate(name, options.model, options.revision)
+    checkpoint = locate(name, options.model)
     folder = checkpoint.folder
     if folder is None:
         return str(checkpoint.commit)
@@ -114,7 +115,7 @@ def load(
     except ImportError as error:
         raise MissingExtraError(name, "torch") from error
 
-    checkpoint = locate(name, options.model, options.revision)
+    checkpoint = locate(name, options.model)
     if checkpoint.folder is not None:
         check_weights(name, checkpoint.folder)
     device = choose_device(options.device)
