@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -127,16 +126,6 @@ def test_what_stands_beside_the_tasks_is_counted_apart(faultless: Path, tmp_path
         ("exchanged", 4, 1.0),
     }
     assert [row["images_differ_rate"] for row in rows] == [0.0, 0.0, None], "compared where both say the same"
-
-
-def test_a_second_detector_stands_beside_the_first(faultless: Path, tmp_path: Path) -> None:
-    run = Path(shutil.copytree(faultless, tmp_path / "run"))
-    flags = ("--plugin", f"{GARBAGE}:Blind", "--detector", "blind", "--set", "run.preflight=off", "--no-progress")
-    done = salva("rejudge", str(run), *flags)
-    assert done.returncode in (0, 3), done.stderr
-    rows = _rows(_told(run), "disagreements")
-    (overall,) = [row for row in rows if row["task"] == "overall"]
-    assert (overall["n"], overall["right_by_first_alone_rate"] + overall["right_by_second_alone_rate"]) == (24, 1.0)
 
 
 def test_what_rewriting_buys(tmp_path: Path) -> None:

@@ -176,18 +176,6 @@ def test_guided_samples_are_reweighted_and_both_are_shown() -> None:
     )
 
 
-def test_the_highest_error_rates_come_first() -> None:
-    cases = [case(operator, image) for image in range(10) for operator in ("ec", "er-a")]
-    pairs = [
-        verdict(one, {"expected.entity_error": float(one.category == "er-a"), "expected.relation_error": 0.0})
-        for one in cases
-    ]
-    found = [row for row in table_of(measured(cases, pairs), "highest error rates") if row["what"] != "predicate"]
-    assert (found[0]["what"], found[0]["name"], found[0]["rate"]) == ("operator", "er-a", 1.0)
-    things = [row["name"] for row in found if row["what"] == "entity"]
-    assert things[0] == "tree", "only the added thing is in nothing but wrong pairs"
-
-
 def test_published_figures_stand_beside_the_published_rule_alone() -> None:
     one = case("ec", 0)
     names = {

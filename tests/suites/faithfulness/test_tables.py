@@ -113,9 +113,7 @@ def test_contrasts_stand_apart_from_the_laws() -> None:
     measured = _measured([*RUN, (contrast, _verdict(contrast, 1.0, 0.0, Outcome.FAIL))])
     assert measured.numbers["n_faith_pairs"] == 3
     assert measured.numbers["contrast_rate"] == 1.0
-    assert _rows(measured, "contrasts", "category")["contrast-conjunctive"]["failed"] == 1
     assert _rows(measured, "faithfulness by dimension", "dimension")["conjunctive"]["n_pairs"] == 2
-    assert "contrasts" not in {table.name for table in _measured(RUN).tables}
 
 
 def test_clip_scores_name_their_scale_and_their_embedder() -> None:

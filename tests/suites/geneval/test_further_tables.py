@@ -78,18 +78,3 @@ def test_what_rewriting_buys_is_paired(tmp_path: Path) -> None:
     assert isinstance(low, float)
     assert isinstance(high, float)
     assert low < (1 - 1 / 4) / 6 < high
-
-
-def test_who_disagrees() -> None:
-    cases = cases_of()
-    made = verdicts(cases, lambda *_: True, observers="one")
-    made += verdicts(cases, lambda case, _: case.category != "counting", observers="two")
-    made += verdicts(cases, lambda *_: False, "truth", "two")
-    rows = {row["task"]: row for row in _table(judged(cases, made), "disagreements")}
-    assert rows["overall"]["n"] == 24
-    assert {rows["overall"][name] for name in ("right_by_first_alone_rate", "right_by_second_alone_rate")} == {
-        4 / 24,
-        0.0,
-    }
-    assert rows["position"]["right_by_first_alone_rate"] == rows["position"]["right_by_second_alone_rate"] == 0
-    assert {row["rule"] for row in rows.values()} == {"published"}

@@ -5,7 +5,7 @@ A seed's image serves several mutants and counts once; intervals are over cluste
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -166,13 +166,3 @@ def _add(miss: Miss, case: Case, scores: Mapping[str, float], role: str) -> None
         miss.relations.add(case, n_asked - n_shown_triples, n_asked)
     pool = mutation_of(case).seed if role == case.prompts[0].role else mutation_of(case).mutant
     miss.relations.undecided += len(pool.triples) - n_asked
-
-
-def focal_names(mutation: Mutation) -> Iterator[str]:
-    """The entities of either caption."""
-    yield from dict.fromkeys((*mutation.seed.entities, *mutation.mutant.entities))
-
-
-def focal_predicates(mutation: Mutation) -> Iterator[str]:
-    """The predicates of either caption."""
-    yield from dict.fromkeys(t.predicate for t in (*mutation.seed.triples, *mutation.mutant.triples))

@@ -6,7 +6,7 @@ noise floor where wordings and seeds were crossed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from salva.core.counted import counted
@@ -26,9 +26,6 @@ from salva.suites.actesting.counting import (
     by_operator,
     change_cells,
     errors,
-    focal_names,
-    focal_predicates,
-    grouped,
     misses,
     mutation_of,
     noise,
@@ -50,10 +47,6 @@ from salva.suites.actesting.published import REAL_IMAGES, SETS, TABLE_1, TABLE_2
 
 _MISSES = ("Miss_e", "Miss_r")
 KINDS = {ENTITY: "Error_e", RELATION: "Error_r"}
-_FEWEST = 5
-"""An entity or predicate of fewer decided pairs is not listed among the highest error rates."""
-_N_SHOWN = 20
-_Of = Callable[[Judged], Iterable[str]]
 
 
 class ActestingTables:
@@ -80,7 +73,6 @@ class ActestingTables:
             misses_by_set,
             over_baseline(pairs, definition),
             compositions(missed),
-            most_errors(pairs, definition),
         ]
         if definition == PAPER:
             tables += [_published(), _published_quality()]
@@ -221,27 +213,6 @@ def compositions(missed: Mapping[str, Miss]) -> Table | None:
             for name, share, base in zip(_MISSES, missed[both], missed[single], strict=True)
         ),
         note="26 % means that a quarter more is missed.",
-    )
-
-
-def most_errors(pairs: Sequence[Judged], definition: str) -> Table | None:
-    """The operators, entities and predicates with the highest error rates, by the lower end of their intervals."""
-    parts: dict[str, tuple[str, _Of]] = {
-        "operator": (ENTITY, lambda one: [mutation_of(one.case).operator]),
-        "entity": (ENTITY, lambda one: focal_names(mutation_of(one.case))),
-        "predicate": (RELATION, lambda one: focal_predicates(mutation_of(one.case))),
-    }
-
-    def ranked(kind: str, of: _Of) -> list[tuple[str, tuple[Cell, ...]]]:
-        shares = {name: errors(group, error_score(definition, kind)) for name, group in grouped(pairs, of).items()}
-        rows = [(name, share.cells()) for name, share in shares.items() if share.n >= _FEWEST]
-        return sorted(rows, key=lambda row: (-float(row[1][1] or 0.0), row[0]))[:_N_SHOWN]
-
-    return rows_table(
-        "highest error rates",
-        ("what", "name", "error", "rate", "low", "high", "n"),
-        ((what, name, KINDS[kind], *cells) for what, (kind, of) in parts.items() for name, cells in ranked(kind, of)),
-        note=f"By the definition {definition}; of at least {_FEWEST} decided pairs, the highest lower end first.",
     )
 
 

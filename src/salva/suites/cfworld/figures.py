@@ -91,12 +91,6 @@ def gain(judged: Sequence[Judged], after: str, before: str) -> LevelFigure:
     )
 
 
-def paired_means(judged: Sequence[Judged], first: str, second: str) -> list[tuple[float, float]]:
-    """Two scores of every group that has both, each the mean over its repeats."""
-    # Rounded, so that the same grades in another order are a tie.
-    return [(round(a / n, 9), round(b / n, 9)) for n, a, b in _sums(judged, (first, second))]
-
-
 def _rooted(judged: Sequence[Judged], after: str, before: str) -> LevelFigure:
     return _of_rows(_sums(judged, (before, after)), retention, _root_of_draws)
 

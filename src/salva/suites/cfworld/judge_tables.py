@@ -6,7 +6,6 @@ the value 1.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from salva.checks.asking import CALLS, COUNTED, FLIPPED, REPEATED
@@ -14,30 +13,13 @@ from salva.core.judged import Effort, Judged
 from salva.core.scoring import role_score
 from salva.core.table import Cell, Table
 from salva.messages import message
-from salva.results.tables import TableColumns, build_table, group_by, rows_table, subgroups
+from salva.results.tables import group_by, rows_table
 
 ByJudge = Mapping[str, Sequence[Judged]]
 _FEWEST = 5
 """Fewer images say nothing about a judge."""
 _DIGITS = 6
 _SPENT = (CALLS, *COUNTED.values())
-
-
-def told_apart_table(by_judge: ByJudge) -> Table | None:
-    """How many different scores each judge gave the images of each level."""
-
-    def cells(scores: Sequence[float]) -> tuple[Cell, ...]:
-        commonest, n = Counter(scores).most_common(1)[0]
-        return (len(scores), len(set(scores)), commonest, n / len(scores))
-
-    return build_table(
-        "scores that judges distinguish",
-        ("judge", "level"),
-        subgroups(by_judge, _scores),
-        TableColumns(("images", "different scores", "commonest", "share_commonest"), cells),
-        note="Scores before the gate. One score for every image means a model that never varies, or a judge that does "
-        "not look at the image.",
-    )
 
 
 def says_nothing(judged: Sequence[Judged]) -> str:

@@ -5,7 +5,6 @@ Names of tables give the paper's number. Whatever has no score enters no mean an
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
@@ -17,15 +16,14 @@ from salva.core.options import NoOptions
 from salva.core.own_figure import OwnFigure
 from salva.core.protocols import Measured
 from salva.core.table import Cell, KeyFigure, Table
-from salva.core.verdict import Outcome, observers_text
+from salva.core.verdict import observers_text
 from salva.results.tables import TableColumns, build_table, group_by, present, rows_table, subgroups
-from salva.stats.signs import sign_test
 from salva.suites.cfworld.charts import by_discipline, charts_of
 from salva.suites.cfworld.deduction import DEDUCTION_NUMBERS, deduction_figures, deduction_table
-from salva.suites.cfworld.figures import level_mean, paired_means, prr, prr_alike, rrr
+from salva.suites.cfworld.figures import level_mean, prr, prr_alike, rrr
 from salva.suites.cfworld.gaps import gaps_table
 from salva.suites.cfworld.groups import KINDS, LEVELS, PHYSICS, field_of
-from salva.suites.cfworld.judge_tables import by_label, compute_table, says_nothing, told_apart_table
+from salva.suites.cfworld.judge_tables import by_label, compute_table, says_nothing
 from salva.suites.cfworld.levels import DENORM, ONE_RUBRIC, LevelsOptions
 from salva.suites.cfworld.probe_tables import denorm_table, probe_figures, probe_table
 from salva.suites.cfworld.scoring import retention
@@ -35,7 +33,6 @@ GATED = {"l1": "s_l1", "l2": "gated_l2", "l3": "gated_l3"}
 """The score of a level behind the gate; L1 stands before it."""
 _NEAR = 0.125
 """A group this close to the gate passed or failed it by little: the reach within which people and judges agree."""
-_N_NEAR = 20
 
 ByJudge = Mapping[str, Sequence[Judged]]
 
@@ -85,9 +82,6 @@ class CfWorldTables:
                 _by_level(by_judge),
                 _by_discipline(by_judge),
                 _gate(by_judge, gate_at),
-                _near_the_gate(by_judge, gate_at),
-                _within_groups(by_judge),
-                _errors(by_judge),
                 _missing(by_judge),
                 denorm_table(by_judge, judgements.group),
                 deduction_table(by_judge, inner),
@@ -98,8 +92,8 @@ class CfWorldTables:
             numbers |= {figure.title.lower().replace(" ", "_"): figure.value for figure in figures}
             key_figures = (*key_figures, *figures)
         everything = {**by_judge, **probes}
-        tables += [told_apart_table(everything), compute_table(everything, judgements.effort)]
-        tables += [gaps_table(judgements.cases), _distribution(judgements.cases)]
+        tables += [compute_table(everything, judgements.effort), gaps_table(judgements.cases)]
+        tables.append(_distribution(judgements.cases))
         return Measured(
             tables=present(*tables),
             numbers=numbers,
@@ -247,54 +241,6 @@ def _regated(one: Judged, at: float) -> Judged:
         if "s_l1" in scores and f"s_{level}" in scores:
             scores[f"gated_{level}"] = scores[f"s_{level}"] if scores["s_l1"] >= at else 0.0
     return Judged(one.case, replace(one.verdict, scores=scores))
-
-
-def _near_the_gate(by_judge: ByJudge, gate_at: float) -> Table | None:
-    def closest(judged: Sequence[Judged]) -> list[tuple[Cell, ...]]:
-        known = [(v.scores["s_l1"], case.case_id, v.scores.get("s_l2")) for case, v in judged if "s_l1" in v.scores]
-        near = sorted((row for row in known if abs(row[0] - gate_at) <= _NEAR), key=lambda row: abs(row[0] - gate_at))
-        return [
-            (case_id, "open" if value >= gate_at else "shut", value, value - gate_at, l2)
-            for value, case_id, l2 in near[:_N_NEAR]
-        ]
-
-    return rows_table(
-        "groups close to the gate",
-        ("judge", "group", "gate", "L1", "margin", "L2 before the gate"),
-        ((judge, *row) for judge, judged in by_judge.items() for row in closest(judged)),
-        note="The closest first: another judge, or the same one asked again, may decide them differently.",
-    )
-
-
-def _within_groups(by_judge: ByJudge) -> Table | None:
-    def compared(judged: Sequence[Judged]) -> dict[str, list[tuple[float, float]]]:
-        return {
-            f"{first} against {second}": paired_means(judged, f"s_{first}", f"s_{second}")
-            for first, second in (("l1", "l2"), ("l2", "l3"), ("l1", "l3"))
-        }
-
-    return build_table(
-        "levels within groups (sign test)",
-        ("judge", "levels"),
-        subgroups(by_judge, compared),
-        TableColumns(
-            ("n", "first higher", "second higher", "equal", "p"), lambda pairs: (len(pairs), *sign_test(pairs))
-        ),
-        note="Scores before the gate, paired within each group, of several repeats the mean; p is two-sided and exact.",
-    )
-
-
-def _errors(by_judge: ByJudge) -> Table | None:
-    def counts(judged: Sequence[Judged]) -> list[tuple[Cell, ...]]:
-        decided = [v for _, v in judged if v.outcome in (Outcome.PASS, Outcome.FAIL)]
-        found = Counter(failure_type for verdict in decided for failure_type in dict.fromkeys(verdict.failure_types))
-        return [(failure_type, n, n / len(decided)) for failure_type, n in found.items()]
-
-    return rows_table(
-        "how groups fail",
-        ("judge", "error", "n", "share_of_groups"),
-        ((judge, *row) for judge, judged in by_judge.items() for row in counts(judged)),
-    )
 
 
 def _missing(by_judge: ByJudge) -> Table | None:

@@ -18,7 +18,7 @@ from salva.core.protocols import Measured
 from salva.core.table import Cell, KeyFigure, Table
 from salva.core.verdict import observers_text
 from salva.results.headline import main_observers, of_main_observers
-from salva.results.tables import RATES, TableColumns, build_table, ends, group_by, named, present, rows_table
+from salva.results.tables import TableColumns, build_table, ends, group_by, present, rows_table
 from salva.results.tally import cluster_of, tally
 from salva.stats.intervals import Interval
 from salva.stats.mean_intervals import cautious_mean_interval
@@ -84,7 +84,6 @@ class FaithfulnessTables:
             by_both,
             _worst(of_laws),
             _clip_table(everyone, _clip_note(judgements)),
-            _contrast_table(contrasts),
         )
         numbers, figures = _totals(of_laws, contrasts, _unasked(judgements, everyone))
         return Measured(
@@ -222,16 +221,6 @@ def _clip_table(pairs: Sequence[Judged], note: str) -> Table | None:
         TableColumns(tuple(f"mean_{name}" for name in _CLIP), lambda row: (_mean(row[1], name) for name in _CLIP)),
         TableColumns(("stability_from", "stability_to"), lambda row: ends(_interval(row[1], "clip_stability"))),
         note=note,
-    )
-
-
-def _contrast_table(pairs: Sequence[Judged]) -> Table | None:
-    return build_table(
-        "contrasts",
-        ("category",),
-        named(group_by(pairs, lambda pair: pair.case.category)),
-        RATES,
-        note="Pairs that mean different things: failed means that both images got the same answers.",
     )
 
 

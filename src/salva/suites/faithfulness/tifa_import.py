@@ -143,8 +143,6 @@ def _read(files: Sequence[Path], model: str, scale: str) -> ReadIn:
         },
         rules=tuple(rules),
         repeats=len(repeats),
-        # Exporting the run again gives back what was read.
-        needs_files=True,
     )
 
 

@@ -1,16 +1,14 @@
-"""GenEval's tables beyond the tasks: variants, rewritten prompts, prompts that grow, detectors that disagree."""
+"""GenEval's tables beyond the tasks: variants, rewritten prompts, prompts that grow."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import combinations
 
 from salva.core.chart import Chart, ChartKind
 from salva.core.judged import Judged, Judgements, Rate
 from salva.core.table import Cell, Table
 from salva.results.headline import of_main_observers
 from salva.results.tables import ends, group_by, present, rows_table
-from salva.stats.agreement import cohen
 from salva.stats.rates import difference_interval
 from salva.suites.geneval.embedded import HARD
 from salva.suites.geneval.shares import OVERALL, Groups, in_tasks, is_right, share_of
@@ -21,7 +19,7 @@ _PAIR_RATES = ("both_right_rate", "low", "high", "n", "undecided")
 
 def further_tables(judgements: Judgements, groups: Groups) -> tuple[Table, ...]:
     """Each where there is something for it."""
-    return present(_variants(judgements, groups), _rewritten(groups), _growing(groups), _disagreements(groups))
+    return present(_variants(judgements, groups), _rewritten(groups), _growing(groups))
 
 
 def further_charts(groups: Groups) -> Iterator[Chart]:
@@ -140,40 +138,6 @@ def _growing(groups: Groups) -> Table | None:
         title="Correct images over the number of atoms",
         note="Prompts that grow: each holds the one before it and one entity or place more.",
     )
-
-
-def _disagreements(groups: Groups) -> Table | None:
-    """Which observers disagree, by the same rule about the same images."""
-
-    def cells(pairs: Sequence[tuple[bool, bool]]) -> tuple[Cell, ...]:
-        n, first, second = len(pairs), [a for a, _ in pairs], [b for _, b in pairs]
-        shares = (sum(a and not b for a, b in pairs) / n, sum(b and not a for a, b in pairs) / n)
-        return (n, *shares, cohen(list(map(int, first)), list(map(int, second)), 2).value)
-
-    return rows_table(
-        "disagreements",
-        ("rule", "task", "one", "other", "n", "right_by_first_alone_rate", "right_by_second_alone_rate", "kappa"),
-        (
-            (one.rule, task, one.seen_by, other.seen_by, *cells(pairs))
-            for (one, first), (other, second) in combinations(groups.items(), 2)
-            if one.rule == other.rule
-            for task, pairs in _decided_by_both(first, second).items()
-        ),
-        title="Which detectors disagree",
-        note="Over the images that both decided. kappa: Cohen's, 1 for full agreement, 0 for what chance would give.",
-    )
-
-
-def _decided_by_both(first: Sequence[Judged], second: Sequence[Judged]) -> dict[str, list[tuple[bool, bool]]]:
-    """By task and overall, what each says of the images that both decided."""
-    theirs = {_key(judged): is_right(judged) for judged in second}
-    groups: dict[str, list[tuple[bool, bool]]] = {}
-    for judged in first:
-        a, b = is_right(judged), theirs.get(_key(judged))
-        if a is not None and b is not None:
-            groups.setdefault(judged.case.category, []).append((a, b))
-    overall = [pair for pairs in groups.values() for pair in pairs]
-    return {**groups, **({OVERALL: overall} if overall else {})}
 
 
 def _key(judged: Judged) -> tuple[str, int]:

@@ -6,7 +6,7 @@ figures are shown only under the rule they were measured by.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -15,8 +15,6 @@ from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.table import KeyFigure, Table
 from salva.core.verdict import OPTICAL_CHARACTER, Outcome
-from salva.results.control import compared_controls, excess_of
-from salva.results.metrics.control_table import EXCESS
 from salva.results.tables import RATES, TableColumns, build_table, ends, group_by, present
 from salva.results.tally import Tally, category_mean, macro_rate, tally
 from salva.suites.metalogic.charts import charts_of
@@ -91,8 +89,6 @@ class MetaLogicTables:
             _and_against_or(logic),
             _rates("numbering by count", ("count",), numbering),
             _rates("numbering by count and entity", ("entity", "count"), numbering),
-            _errors_by_law(leading),
-            _control_by_law(judgements),
             _published(logic, numbering, compares_all),
         )
         figures = _numbering_figure(numbers, tally(numbering))
@@ -166,10 +162,6 @@ def _ordered(groups: Mapping[tuple[str, ...], list[Judged]]) -> list[tuple[tuple
     return sorted(groups.items(), key=lambda group: tuple(map(rank, group[0])))
 
 
-def _by_law(judged: Iterable[Judged]) -> list[tuple[tuple[str, ...], list[Judged]]]:
-    return _ordered(group_by(judged, lambda pair: (pair.case.labels.get("law", ""),)))
-
-
 def _and_against_or(logic: Sequence[Judged]) -> Table | None:
     groups = group_by(logic, lambda pair: pair.case.labels.get("modifier"))
     if not {"and", "or"} <= groups.keys():
@@ -181,30 +173,6 @@ def _and_against_or(logic: Sequence[Judged]) -> Table | None:
         RATES,
         TableColumns(("macro_rate",), lambda group: (category_mean(group).rate,)),
         note="The plain AND and OR variants of every law, without places.",
-    )
-
-
-def _errors_by_law(leading: Sequence[Judged]) -> Table | None:
-    failed = [pair for pair in leading if pair.verdict.outcome is Outcome.FAIL]
-    types = sorted({failure_type for pair in failed for failure_type in pair.verdict.failure_types})
-    if not types:
-        return None
-    return build_table(
-        "error types by law",
-        ("law",),
-        _by_law(failed),
-        TableColumns(("failed",), lambda group: (len(group),)),
-        TableColumns(
-            tuple(types), lambda group: (sum(name in pair.verdict.failure_types for pair in group) for name in types)
-        ),
-        note="Pairs that show the error; one pair can show several.",
-    )
-
-
-def _control_by_law(judgements: Judgements) -> Table | None:
-    measured = [(law, excess_of(group)) for law, group in _by_law(compared_controls(judgements))]
-    return build_table(
-        "control by law", ("law",), [(law, excess) for law, excess in measured if excess is not None], EXCESS
     )
 
 

@@ -30,8 +30,6 @@ QUADRANTS = {
 """The four kinds of outcome; 1 and 3 are as they should be. From the equations: an image that stays has a small
 gamma. The paper's appendix A names the second and the third the other way round."""
 
-BANDS = ("above 0.5", "0 to 0.5", "at most 0")
-"""What kappa says: follows the meaning; changes without regard to it; changes at random."""
 
 ASPECTS: Mapping[str, tuple[str, ...]] = {
     "relation": (*("absolute_location", "relative_location", "action", "interaction", "direction", "spatio_temporal"),),
@@ -90,13 +88,6 @@ def _exact(value: float) -> float:
 def quadrants(gamma_w: float, gamma_wo: float) -> tuple[int, int]:
     """The quadrants a case's two steps fall into: that of the changed meaning, then that of the kept one."""
     return (1 if gamma_w > CHANGED_AT else 4), (2 if gamma_wo > CHANGED_AT else 3)
-
-
-def band(kappa: float) -> str:
-    """Which of BANDS a kappa falls into."""
-    if kappa > 0.5:
-        return BANDS[0]
-    return BANDS[1] if kappa > 0 else BANDS[2]
 
 
 def seed_variation(scores: Sequence[Mapping[Pair, float]], permuted: str) -> float:

@@ -38,12 +38,10 @@ from salva.stats.means import group_mean, mean, share_above
 from salva.suites.semvar.charts import charts_of, judge_name
 from salva.suites.semvar.effect import (
     ASPECTS,
-    BANDS,
     CHANGED_AT,
     PAIRS,
     QUADRANTS,
     aspect_of,
-    band,
     quadrants,
     seed_variation,
 )
@@ -89,7 +87,6 @@ class SemVarTables:
             _effects(by_judge),
             _by_aspect(by_judge),
             _by_category(by_judge),
-            _bands(by_judge),
             _quadrants(by_judge),
             _matched_scores(by_judge),
             _seed_noise(by_judge),
@@ -267,20 +264,6 @@ def _by_category(by_judge: ByJudge) -> Table | None:
         subgroups(by_judge, lambda judged: grouped(judged, "category")),
         _EFFECT,
         note="For this model; a triple of several categories counts in each.",
-    )
-
-
-def _bands(by_judge: ByJudge) -> Table | None:
-    def counts(judged: Sequence[Judged]) -> Iterator[tuple[Cell, ...]]:
-        bands = [band(kappa) for kappa in values_of(judged, "kappa")]
-        return ((name, bands.count(name), bands.count(name) / len(judged)) for name in BANDS)
-
-    return rows_table(
-        "kappa bands",
-        ("judge", "kappa", "n", "share_of_triples"),
-        ((judge, *row) for judge, judged in by_judge.items() for row in counts(judged)),
-        note="Above 0.5 the image follows the meaning; from 0 to 0.5 it changes without much regard to it; "
-        "at most 0 it changes at random, or more when the meaning stays.",
     )
 
 
