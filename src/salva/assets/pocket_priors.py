@@ -1,4 +1,4 @@
-"""What is usual in pocket's world: colours, places, and one of everything.
+"""What there is in pocket's world, and what is usual there: colours, places, and one of everything.
 
 The strongest of the habits its training captions had (training/pocket_priors.py). The painter follows them where that
 is planted, and the embedded groups of CF-World go against them.
@@ -7,6 +7,18 @@ is planted, and the embedded groups of CF-World go against them.
 from __future__ import annotations
 
 from collections.abc import Mapping
+
+ENTITIES = (
+    *("airplane", "apple", "ball", "banana", "bicycle", "bird", "boat", "book", "bus", "butterfly", "cake", "car"),
+    *("cat", "chair", "clock", "cow", "cup", "dog", "donut", "elephant", "flower", "giraffe", "guitar", "hat"),
+    *("horse", "house", "pizza", "sheep", "train", "tree", "turtle", "umbrella"),
+)
+"""All that pocket knows by name."""
+COLOURED = (
+    *("apple", "ball", "banana", "bird", "book", "car", "chair", "cup", "flower", "guitar", "hat", "house"),
+    "umbrella",
+)
+"""Those that it knows in several colours."""
 
 USUAL_COLOURS: Mapping[str, tuple[str, ...]] = {
     "apple": ("red", "green"),

@@ -11,7 +11,7 @@ from functools import lru_cache
 from salva.core.case import SEVERAL_WORLDS, Finding
 from salva.english.describe import describe_world
 from salva.logic.entailment import excludes
-from salva.logic.equivalence import is_determinate, witness
+from salva.logic.equivalence import are_equivalent, is_determinate, witness
 from salva.logic.notation import parse
 from salva.logic.worlds import count_worlds
 
@@ -34,6 +34,19 @@ def facts_of(a: str, b: str) -> Facts:
         determinate=is_determinate(f) and is_determinate(g),
         n_worlds=(count_worlds(f), count_worlds(g)),
     )
+
+
+@lru_cache(maxsize=4096)
+def settled(*formulas: str | None) -> tuple[bool | None, bool | None]:
+    """Whether formulas in notation all mean the same, and whether each has one world; None where one is missing.
+
+    The first is None for a single formula.
+    """
+    read = [parse(formula) for formula in formulas if formula]
+    if len(read) < len(formulas):
+        return None, None
+    same = all(are_equivalent(read[0], other) for other in read[1:]) if len(read) > 1 else None
+    return same, all(map(is_determinate, read))
 
 
 @lru_cache(maxsize=4096)

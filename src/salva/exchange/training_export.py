@@ -18,12 +18,12 @@ from typing import Any, ClassVar
 from salva.core.exchange import Written
 from salva.core.options import option
 from salva.core.scoring import TrainingFilter
-from salva.core.source import ImageSource, RunRecords, RunSource
+from salva.core.source import RunRecords, RunSource
 from salva.core.table import Table
 from salva.errors import MissingExtraError, UsageError
 from salva.exchange.training_pairs import Example, filter_table, preferences, right_images
 from salva.files.outfiles import write_bytes, write_text
-from salva.imaging.files import decode_picture, encode_picture
+from salva.imaging.files import png_of
 from salva.messages import message
 
 _OURS = re.compile(r"[0-9a-f]{40}\.png")
@@ -46,7 +46,7 @@ class SftFolder:
             raise UsageError(message("training-empty", path=source.records.name, lacking="an image known to be right"))
         files = {f"{example.chosen}.png": example.chosen for example in examples}
         for name, image_id in files.items():
-            write_bytes(out / "images" / name, _png(source.images, image_id))
+            write_bytes(out / "images" / name, png_of(source.images, image_id))
         for old in (out / "images").glob("*.png"):
             # Left by an export with another filter; trainers fail on images without a caption.
             if old.name not in files and _OURS.fullmatch(old.name):
@@ -98,7 +98,7 @@ class DpoTable:
             lacking = "a case with a right image and a wrong one"
             raise UsageError(message("training-empty", path=source.records.name, lacking=lacking))
         data_of = {
-            image_id: _png(source.images, image_id)
+            image_id: png_of(source.images, image_id)
             for example in examples
             for image_id in (example.chosen, example.rejected)
         }
@@ -168,7 +168,3 @@ def _flip_warning(examples: Sequence[Example], flag: str) -> str:
 def _choices(records: RunRecords, wanted: TrainingFilter) -> tuple[Table, ...]:
     table = filter_table(records, wanted)
     return () if table is None else (table,)
-
-
-def _png(images: ImageSource, image_id: str) -> bytes:
-    return encode_picture(decode_picture(images.file_bytes(image_id)), "PNG")

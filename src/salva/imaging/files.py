@@ -10,10 +10,14 @@ import io
 from typing import TYPE_CHECKING
 
 from salva.core.image import Picture
+from salva.errors import StoreError
 from salva.imaging.room import DECODING, ENCODING, take_room, working
+from salva.messages import message
 
 if TYPE_CHECKING:
     from PIL.Image import Image as PilImage
+
+    from salva.core.source import ImageSource
 
 MAX_PIXELS = 64_000_000
 """Far above what models paint (8,000 x 8,000), far below what fills the memory."""
@@ -40,6 +44,19 @@ def decode_picture(data: bytes, formats: tuple[str, ...] = FORMATS, max_pixels: 
         raise ValueError(f"a picture of too many pixels; at most {max_pixels:,} are read: {error}") from error
     except (OSError, SyntaxError, EOFError) as error:
         raise ValueError(_described(data, formats, error)) from error
+
+
+def stored_picture(images: ImageSource, image_id: str) -> Picture:
+    """The pixels of a run's image; StoreError where its file is damaged."""
+    try:
+        return decode_picture(images.file_bytes(image_id))
+    except ValueError as error:
+        raise StoreError(message("image-damaged", path=image_id)) from error
+
+
+def png_of(images: ImageSource, image_id: str) -> bytes:
+    """A run's image as a PNG file."""
+    return encode_picture(stored_picture(images, image_id))
 
 
 def encode_picture(picture: Picture, file_format: str = "PNG") -> bytes:

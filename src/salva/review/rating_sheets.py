@@ -26,7 +26,7 @@ from salva.errors import UsageError
 from salva.files.infiles import file_bytes
 from salva.files.outfiles import write_bytes, write_text
 from salva.files.tables import csv_text
-from salva.imaging.files import decode_picture, encode_picture
+from salva.imaging.files import png_of
 from salva.messages import message
 from salva.review.calibration import RatedImage
 from salva.review.chances import CHANCE, drawn_cases
@@ -94,7 +94,7 @@ class RatingSheet:
         sheet = csv_text(_with_chances(lines, chances) if chances else lines)
         _check_unfilled(out / "ratings.csv", sheet)
         for image_id, number in numbers.items():
-            data = encode_picture(decode_picture(source.images.file_bytes(image_id)), "PNG")
+            data = png_of(source.images, image_id)
             write_bytes(out / "images" / f"{number:05}.png", data)
         write_text(out / "ratings.csv", sheet)
         write_text(out / "README.txt", QUESTION_HINT if graded else _hint())

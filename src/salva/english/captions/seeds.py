@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
 from salva.core.mutation import Pool
-from salva.english.captions.reading import Reading
+from salva.english.captions.classes import Classes
+from salva.english.captions.reading import Reader, Reading, pool_of
 from salva.english.wordlists import words
 
 MAX_WORDS = 120
@@ -29,6 +32,18 @@ def unfit_text(text: str) -> str:
     if n_latin * 2 < sum(map(len, spoken)) or (len(spoken) > 3 and not _ENGLISH & set(spoken)):
         return "not English"
     return ""
+
+
+def fit_seeds(
+    texts: Sequence[str], reader: Reader, classes: Classes, unfit: Counter[str]
+) -> Iterator[tuple[int, Reading, Pool, str]]:
+    """The number of each text that can be read, its reading and pool, and why it is no seed; unfit: gets the others."""
+    why = list(map(unfit_text, texts))
+    unfit.update(filter(None, why))
+    fit = [i for i, reason in enumerate(why) if not reason]
+    for i, reading in zip(fit, reader.read(texts[i] for i in fit), strict=True):
+        pool = pool_of(reading, classes)
+        yield i, reading, pool, unfit_seed(reading, pool)
 
 
 def unfit_seed(reading: Reading, pool: Pool) -> str:

@@ -61,6 +61,17 @@ class _Job:
     n_tried: int = 0
 
 
+def operator_remark(operator: str, n_seeds: int, tally: Tally) -> str:
+    """How many mutants an operator made of so many seeds, and why not more."""
+    why = Counter({reason: n for (one, reason), n in tally.skipped.items() if one == operator})
+    return f"{operator}: {tally.made[operator]} of {n_seeds} seeds" + (f"; not {by_reason(why)}" if why else "")
+
+
+def by_reason(reasons: Counter[str]) -> str:
+    """Numbers with their reasons, the largest first."""
+    return ", ".join(f"{n} ({why})" for why, n in reasons.most_common())
+
+
 def mutants(
     seeds: Iterable[Seed], operators: Sequence[str], reader: Reader, setting: Setting, tally: Tally, seed: int = 0
 ) -> Iterator[dict[str, Mutant]]:

@@ -9,14 +9,10 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
+from salva.assets.pocket_priors import ENTITIES
 from salva.english.words import RELATION_WORDS, with_article
 
 N_CAPTIONS = 600
-_THINGS = (
-    *("airplane", "apple", "ball", "banana", "bicycle", "bird", "boat", "book", "bus", "butterfly", "cake", "car"),
-    *("cat", "chair", "clock", "cow", "cup", "dog", "donut", "elephant", "flower", "giraffe", "guitar", "hat"),
-    *("horse", "house", "pizza", "sheep", "train", "tree", "turtle", "umbrella"),
-)
 _RELATIONS = ("left_of", "right_of", "above", "below", "next_to")
 _FORMS = ("one", "two", "nested", "one", "two", "three", "nested")
 _OPENINGS = ("{}", "{}", "There is {}", "A picture of {}")
@@ -37,7 +33,7 @@ def embedded_captions() -> Iterator[tuple[str, str]]:
 
 
 def _caption(form: str, rng: random.Random) -> str:
-    things = [with_article(thing) for thing in rng.sample(_THINGS, 4)]
+    things = [with_article(thing) for thing in rng.sample(ENTITIES, 4)]
     # Two relations on one axis could ask for a row too long for an image; on two they never crowd.
     across, along = rng.choice(("left_of", "right_of")), rng.choice(("above", "below"))
     first, second = rng.sample((across, along), 2)

@@ -15,10 +15,10 @@ from salva.core.counted import counted
 from salva.core.fingerprint import fingerprint
 from salva.core.mutation import Pool
 from salva.english.captions.classes import VG_THINGS
-from salva.english.captions.reading import AND, Reader, pool_of
-from salva.english.captions.seeds import unfit_seed, unfit_text
+from salva.english.captions.reading import AND, Reader
+from salva.english.captions.seeds import fit_seeds
 from salva.english.mutation.corpus import Corpus
-from salva.english.mutation.making import Tally, mutants
+from salva.english.mutation.making import Tally, by_reason, mutants, operator_remark
 from salva.english.mutation.operators import Seed, Setting
 from salva.errors import UsageError
 from salva.messages import message
@@ -60,7 +60,7 @@ def plan(
     """The cases of these captions; what they say how often is counted in the setting's corpus."""
     read = _read(captions, reader, setting)
     if not read.seeds:
-        raise UsageError(message("no-cases", what=f"seeds of {len(captions)} captions", why=_counted(read.passed)))
+        raise UsageError(message("no-cases", what=f"seeds of {len(captions)} captions", why=by_reason(read.passed)))
     chosen = stratified(read.seeds, n_seeds)
     tally = Tally()
     again = reader.read(text for _, text, _ in chosen)
@@ -80,12 +80,11 @@ def plan(
 
 def _read(captions: Sequence[Caption], reader: Reader, setting: Setting) -> _SeedReading:
     read, classes = _SeedReading(setting.density.corpus), setting.classes
-    fit = list(_fit(captions, read.passed))
     taken: set[str] = set()
-    for caption, reading in zip(fit, reader.read(caption.text for caption in fit), strict=True):
-        pool = pool_of(reading, classes)
+    for i, reading, pool, why in fit_seeds([caption.text for caption in captions], reader, classes, read.passed):
+        caption = captions[i]
         read.corpus.add(reading, pool, classes)
-        if why := unfit_seed(reading, pool):
+        if why:
             read.passed[why] += 1
         elif caption.image in taken:
             read.passed["not the first of its image"] += 1
@@ -93,15 +92,6 @@ def _read(captions: Sequence[Caption], reader: Reader, setting: Setting) -> _See
             taken.add(caption.image)
             read.seeds.append((caption.image, caption.text, pool))
     return read
-
-
-def _fit(captions: Iterable[Caption], passed: Counter[str]) -> Iterator[Caption]:
-    """The captions that are worth reading."""
-    for caption in captions:
-        if why := unfit_text(caption.text):
-            passed[why] += 1
-        else:
-            yield caption
 
 
 def stratified(seeds: Sequence[tuple[str, str, Pool]], n_seeds: int | None) -> list[tuple[str, str, Pool]]:
@@ -131,7 +121,7 @@ def _remarks(
     yield (
         f"{counted(len(chosen), 'seeds')} of "
         f"{counted(read.corpus.n_captions + _n_unread(read.passed), 'captions')}, one an image"
-        + (f"; passed over: {_counted(read.passed)}" if read.passed else "")
+        + (f"; passed over: {by_reason(read.passed)}" if read.passed else "")
     )
     triples = Counter(stratum(pool)[1] for _, _, pool in chosen)
     predicates = Counter(stratum(pool)[0] for _, _, pool in chosen)
@@ -142,11 +132,9 @@ def _remarks(
     )
     yield _own_names(read.corpus)
     for operator in operators:
-        why = Counter({reason: n for (one, reason), n in tally.skipped.items() if one == operator})
         dropped = tally.discarded[operator]
         yield (
-            f"{operator}: {tally.made[operator]} of {len(chosen)} seeds"
-            + (f"; not {_counted(why)}" if why else "")
+            operator_remark(operator, len(chosen), tally)
             + (f"; {counted(dropped, _DISCARDED, _ONE_DISCARDED)}" if dropped else "")
             + _worded(operator, tally)
         )
@@ -171,10 +159,6 @@ def _own_names(corpus: Corpus) -> str:
 
 def _n_unread(passed: Counter[str]) -> int:
     return sum(n for why, n in passed.items() if why in ("empty", "not English") or why.startswith("longer"))
-
-
-def _counted(reasons: Counter[str]) -> str:
-    return ", ".join(f"{n} ({why})" for why, n in reasons.most_common())
 
 
 def _listed(counts: Iterable[tuple[str, int]]) -> str:

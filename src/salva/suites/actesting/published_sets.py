@@ -21,8 +21,9 @@ from salva.core.options import NoOptions
 from salva.core.source import ImageSource, RunSource
 from salva.core.table import Cell
 from salva.core.verdict import PAIR, Verdict
-from salva.errors import StoreError, UsageError
+from salva.errors import UsageError
 from salva.files.outfiles import unique_name, write_bytes, write_text
+from salva.imaging.files import png_of
 from salva.messages import message
 from salva.suites.actesting.files import SEEDS, SETS
 
@@ -106,20 +107,13 @@ def _image(case: Case) -> Json:
 
 
 def _write_pictures(images: ImageSource, case: Case, verdict: Verdict, out: Path, written: set[Path]) -> None:
-    from salva.imaging.files import decode_picture, encode_picture
-
     assert case.mutation is not None
     for role, name in (("a", SEEDS), ("b", SETS[case.mutation.operator])):
         image_id = verdict.images.get(role)
         path = Path(_safe(verdict.model)) / name / f"{_safe(str(_image(case)))}_{verdict.repeat}.png"
-        if image_id is None or path in written:
-            continue
-        try:
-            picture = decode_picture(images.file_bytes(image_id))
-        except ValueError as error:
-            raise StoreError(message("image-damaged", path=image_id)) from error
-        write_bytes(out / path, encode_picture(picture))
-        written.add(path)
+        if image_id is not None and path not in written:
+            write_bytes(out / path, png_of(images, image_id))
+            written.add(path)
 
 
 def _safe(name: str) -> str:

@@ -18,10 +18,8 @@ from salva.core.about import About
 from salva.core.case import Case
 from salva.core.options import option
 from salva.core.run_spec import OWN
+from salva.english.captions.choosing import GRAMMAR, caption_reader
 from salva.english.captions.classes import KINDS, Classes
-from salva.english.captions.grammar import GrammarReader
-from salva.english.captions.reading import Reader
-from salva.english.captions.spacy_reader import SpacyReader
 from salva.english.captions.wordnet import WordNet
 from salva.english.mutation.corpus import Corpus
 from salva.english.mutation.density import Density
@@ -36,7 +34,7 @@ from salva.suites.actesting.guide import guide_digest, read_guide
 from salva.suites.actesting.planning import MutantPlan, plan
 
 _N_SEEDS = {"quick": 10, "paper": 4062}
-_GRAMMAR, _WORDNET = "grammar", "wordnet"
+_WORDNET = "wordnet"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,6 +128,7 @@ def _planned(options: ActestingOptions, size: str, stamps: tuple[float, ...]) ->
     captions = (
         read_captions(options.path) if options.path else [Caption(image=i, text=t) for i, t in embedded_captions()]
     )
+    parser = options.parser or ("" if options.path else GRAMMAR)
     wordnet = WordNet() if options.hypernyms == _WORDNET else None
     setting = Setting(
         classes=Classes(kind=options.classes, hypernyms=wordnet),
@@ -137,7 +136,7 @@ def _planned(options: ActestingOptions, size: str, stamps: tuple[float, ...]) ->
         synonyms=wordnet if options.synonyms == _WORDNET else None,
         wordings=_wordings(options.wordings) if options.wordings else {},
     )
-    return plan(captions, _reader(options), setting, options.operators, _N_SEEDS.get(size), options.seed)
+    return plan(captions, caption_reader(parser), setting, options.operators, _N_SEEDS.get(size), options.seed)
 
 
 def _wordings(path: str) -> dict[str, str]:
@@ -161,12 +160,6 @@ def _published(options: ActestingOptions, size: str) -> MutantPlan:
     counts = Counter(case.category for case in cases)
     told = ", ".join(f"{operator} {counts[operator]}" for operator in options.operators)
     return MutantPlan(cases=cases, remarks=(f"{len(images)} published seeds; pairs by operator: {told}",))
-
-
-def _reader(options: ActestingOptions) -> Reader:
-    if options.parser == _GRAMMAR or (not options.parser and not options.path):
-        return GrammarReader()
-    return SpacyReader(options.parser)
 
 
 def _stamp(path: str) -> float:

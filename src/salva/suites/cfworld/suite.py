@@ -6,19 +6,17 @@ after one pattern. Knows nothing of models, images or judges.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from salva.core.about import About
 from salva.core.case import Case, Finding, Prompt
-from salva.core.fingerprint import fingerprint
+from salva.core.case_sets import few_cases, slug, with_distinct_ids
 from salva.core.options import option
+from salva.english.pair_facts import settled
 from salva.errors import UsageError, unknown_name
-from salva.logic.equivalence import are_equivalent, is_determinate
-from salva.logic.notation import parse
 from salva.messages import message
 from salva.suites.cfworld.authoring import GroupAuthor
 from salva.suites.cfworld.embedded import embedded_groups
@@ -80,7 +78,7 @@ class CfWorld:
         else:
             entries, of_files = self._all()
         made = [(entry, _case(entry, part)) for entry in entries]
-        cases = [_decided(case) for _, case in made if case is not None]
+        cases = [case for _, case in made if case is not None]
         if not cases:
             where = "pocket's world" if size == "embedded" else ", ".join(self._options.path) or "the starter set"
             raise UsageError(
@@ -90,7 +88,9 @@ class CfWorld:
                     why="; ".join((f"{where} has none", *self.remarks(size))),
                 )
             )
-        chosen = _few_of_each(_named(cases)) if size == "quick" else _named(cases)
+        chosen = with_distinct_ids(cases)
+        if size == "quick":
+            chosen = few_cases(chosen, _QUICK_PER_CATEGORY)
         # What cannot be generated at all is told with the first of the others.
         lost = [f for entry, case in made if case is None and _is_of(entry, part) for f in entry.findings]
         return iter([replace(chosen[0], findings=(*of_files, *lost, *chosen[0].findings)), *chosen[1:]])
@@ -127,20 +127,18 @@ def _case(entry: Entry, part: str) -> Case | None:
     """The case of a group or probe; None where it is of another part."""
     if isinstance(entry, Probe):
         return _of_probe(entry) if entry.part == part else None
-    is_denorm = part == DENORM
-    if part not in ("levels", DENORM) or (is_denorm and not (entry.denorm and entry.l2.can_be_asked)):
+    if not entry.l1.can_be_asked or (part == DENORM and not (entry.denorm and entry.l2.can_be_asked)):
         return None
-    return _of_group(entry, with_denorm=is_denorm)
+    return _of_group(entry, part) if part in ("levels", DENORM) else None
 
 
-def _of_group(group: LevelGroup, *, with_denorm: bool) -> Case | None:
+def _of_group(group: LevelGroup, part: str) -> Case:
     prompts = [_prompt(name, group.level(name)) for name in LEVELS if group.level(name).can_be_asked]
-    if not group.l1.can_be_asked:
-        return None
-    if with_denorm:
+    if part == DENORM:
         prompts.append(_prompt(DENORM, LevelPrompt(prompt=group.denorm, questions=group.l2.questions)))
+    equivalent, determinate = settled(*(prompt.formula for prompt in prompts))
     return Case(
-        case_id=f"cfworld-{_slug(group.discipline)}-{_slug(group.group_id)}",
+        case_id=f"cfworld-{slug(group.discipline, 'x')}-{slug(group.group_id, 'x')}",
         suite="cfworld",
         category=group.discipline,
         prompts=tuple(prompts),
@@ -149,10 +147,12 @@ def _of_group(group: LevelGroup, *, with_denorm: bool) -> Case | None:
             "discipline": group.discipline,
             "category": group.category,
             "id": group.group_id,
-            "part": DENORM if with_denorm else "levels",
+            "part": part,
             **group.labels,
         },
         cluster=f"{group.discipline} {group.group_id}",
+        equivalent=equivalent,
+        determinate=determinate,
         findings=group.findings,
     )
 
@@ -164,7 +164,7 @@ def _of_probe(probe: Probe) -> Case | None:
         return None
     prompts = [_prompt(f"{part}{i}", level) for part, levels in asked.items() for i, level in enumerate(levels, 1)]
     return Case(
-        case_id=f"cfworld-{probe.part}-{_slug(probe.probe_id)}",
+        case_id=f"cfworld-{probe.part}-{slug(probe.probe_id, 'x')}",
         suite="cfworld",
         category=probe.part,
         prompts=tuple(prompts),
@@ -180,42 +180,3 @@ def _prompt(role: str, level: LevelPrompt) -> Prompt:
     return Prompt(
         role=role, text=level.prompt, formula=formula, questions=level.questions, passes_over=formula is not None
     )
-
-
-def _decided(case: Case) -> Case:
-    """The case with what its formulas settle, where every prompt has one."""
-    formulas = [parse(prompt.formula) for prompt in case.prompts if prompt.formula]
-    if len(formulas) < len(case.prompts):
-        return case
-    return replace(
-        case,
-        equivalent=all(are_equivalent(formulas[0], other) for other in formulas[1:]),
-        determinate=all(map(is_determinate, formulas)),
-    )
-
-
-def _named(cases: Sequence[Case]) -> list[Case]:
-    """The cases; those whose ids come out alike are told apart by their prompts."""
-    counts = Counter(case.case_id for case in cases)
-    return [
-        case
-        if counts[case.case_id] == 1
-        else replace(case, case_id=f"{case.case_id}-{fingerprint([p.text for p in case.prompts])[:8]}")
-        for case in cases
-    ]
-
-
-def _few_of_each(cases: Sequence[Case]) -> list[Case]:
-    """Four cases of each discipline, chosen as if by chance and always the same."""
-    by_category: dict[str, list[Case]] = {}
-    for case in cases:
-        by_category.setdefault(case.category, []).append(case)
-    chosen: set[str] = set()
-    for group in by_category.values():
-        shuffled = sorted(group, key=lambda case: fingerprint(case.case_id))
-        chosen |= {case.case_id for case in shuffled[:_QUICK_PER_CATEGORY]}
-    return [case for case in cases if case.case_id in chosen]
-
-
-def _slug(text: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "x"

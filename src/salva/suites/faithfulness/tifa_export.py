@@ -23,10 +23,10 @@ from salva.core.source import ImageSource, RunRecords, RunSource
 from salva.core.table import Cell, Table
 from salva.core.verdict import PAIR, Verdict
 from salva.english.questions import NO, YES
-from salva.errors import StoreError, UsageError
-from salva.files.import_copies import copied_data
+from salva.errors import UsageError
 from salva.files.outfiles import unique_name, write_bytes, write_text
 from salva.files.tables import csv_text
+from salva.imaging.files import png_of
 from salva.messages import message
 from salva.results.headline import join, of_main_observers
 from salva.suites.faithfulness.tables import MUST_DIFFER, SAME_ANSWERS, category_table
@@ -40,12 +40,9 @@ from salva.suites.faithfulness.tifa_files import (
     METRIC_COLUMNS,
     PROMPT_COLUMNS,
     REPEAT,
-    TifaKind,
-    read_tifa_file,
 )
 
 _RELATIONS = (SAME_ANSWERS, MUST_DIFFER)
-_FORM = "tifa-lite"
 _PROMPTS, _MEANS = "prompts_metalogic.csv", "category_metrics.csv"
 RECKONED = "Is the picture one of those the prompt allows?"
 _NOT_ASKED = "not asked: no such thing"
@@ -95,14 +92,10 @@ class TifaExport:
         self._questions = options.questions
 
     def write(self, source: RunSource, out: Path) -> Written:
-        """A run's prompts, images, answers and scores; a folder a model where there are several.
-
-        Of a run that was imported, the files that were read.
-        """
+        """A run's prompts, images, answers and scores; a folder a model where there are several."""
         records = source.records
-        if records.asked.imported == _FORM:
-            _write_again(records, out)
-            return Written(n=len(records.cases), what="pairs")
+        if not any(verdict.images for verdict in records.verdicts):
+            raise UsageError(message("run-without-images"))
         write_text(out / _PROMPTS, csv_text(prompt_rows(records.cases)))
         options = _asked_with(records.asked, self._questions)
         for model in records.models:
@@ -114,20 +107,6 @@ class TifaExport:
             if table is not None:
                 write_text(folder / _MEANS, csv_text(_metric_rows(records.cases, table)))
         return Written(n=len(records.cases), what="pairs")
-
-
-def _write_again(records: RunRecords, out: Path) -> None:
-    """The files that a run was imported from, byte for byte, under names that say what is in them and of whom."""
-    for file in records.import_copies:
-        data = copied_data(file)
-        sheet = read_tifa_file(file.path, lambda _: None, file.name)
-        model = _safe(sheet.model if len(records.models) > 1 else records.models[0])
-        named = {
-            TifaKind.PROMPTS: _PROMPTS,
-            TifaKind.ANSWERS: f"vqa_raw_results_{model}.csv",
-            TifaKind.CLIP: f"clip_results_{model}.csv",
-        }
-        write_bytes(out / named.get(sheet.kind, Path(file.name).name), data)
 
 
 def _metric_rows(cases: Iterable[Case], table: Table) -> Iterator[list[Cell]]:
@@ -196,8 +175,6 @@ class _ModelFolder:
 
 def _write_images(images: ImageSource, case: Case, verdict: Verdict, folder: Path) -> dict[str, str]:
     """Write the images of a pair; role to path below the folder, empty where there is none."""
-    from salva.imaging.files import decode_picture, encode_picture
-
     pair_id, category_id, law, dimension = map(_safe, names_of(case))
     top = "Images" if verdict.repeat == 0 else f"Images_repeat_{verdict.repeat}"
     paths = {}
@@ -206,11 +183,7 @@ def _write_images(images: ImageSource, case: Case, verdict: Verdict, folder: Pat
         paths[prompt.role] = ""
         if image_id is not None:
             path = f"{top}/{law}/{category_id}/{dimension}/{pair_id}_{prompt.role.upper()}.png"
-            try:
-                picture = decode_picture(images.file_bytes(image_id))
-            except ValueError as error:
-                raise StoreError(message("image-damaged", path=image_id)) from error
-            write_bytes(folder / path, encode_picture(picture))
+            write_bytes(folder / path, png_of(images, image_id))
             paths[prompt.role] = path
     return paths
 

@@ -11,6 +11,7 @@ from functools import cache
 from itertools import combinations, permutations, product
 from random import Random
 
+from salva.assets.pocket_priors import COLOURED, ENTITIES
 from salva.core.fingerprint import Json, fingerprint
 from salva.english.nouns import plural
 from salva.english.words import article, number_word
@@ -20,15 +21,6 @@ from salva.suites.geneval.published import COLOURS, POSITIONS, Clause, Demand
 
 HARD = "hard"
 FEWEST_ATOMS, MOST_ATOMS = 2, 6
-_THINGS = (
-    *("airplane", "apple", "ball", "banana", "bicycle", "bird", "boat", "book", "bus", "butterfly", "cake", "car"),
-    *("cat", "chair", "clock", "cow", "cup", "dog", "donut", "elephant", "flower", "giraffe", "guitar", "hat"),
-    *("horse", "house", "pizza", "sheep", "train", "tree", "turtle", "umbrella"),
-)
-_COLOURED = (
-    *("apple", "ball", "banana", "bird", "book", "car", "chair", "cup", "flower", "guitar", "hat", "house"),
-    "umbrella",
-)
 _COUNTS = (2, 3, 4)
 _MOST_COUNTED = 2
 
@@ -47,23 +39,23 @@ def _demands(task: str) -> Iterator[Demand]:
     """All that a task can ask for; of two orders one, chosen as if by chance."""
     clauses: Iterable[tuple[Clause, ...]]
     if task == SINGLE:
-        clauses = [(Clause(name=name, count=1),) for name in _THINGS]
+        clauses = [(Clause(name=name, count=1),) for name in ENTITIES]
     elif task == TWO:
-        clauses = [(Clause(name=a, count=1), Clause(name=b, count=1)) for a, b in combinations(_shuffled(_THINGS), 2)]
+        clauses = [(Clause(name=a, count=1), Clause(name=b, count=1)) for a, b in combinations(_shuffled(ENTITIES), 2)]
     elif task == COUNT:
-        clauses = [(Clause(name=name, count=n),) for name in _THINGS for n in _COUNTS]
+        clauses = [(Clause(name=name, count=n),) for name in ENTITIES for n in _COUNTS]
     elif task == COLOR:
-        clauses = [(Clause(name=name, count=1, colour=colour),) for name, colour in product(_COLOURED, COLOURS)]
+        clauses = [(Clause(name=name, count=1, colour=colour),) for name, colour in product(COLOURED, COLOURS)]
     elif task == POSITION:
         clauses = [
             (Clause(name=a, count=1), Clause(name=b, count=1, position=position))
-            for (a, b), position in product(permutations(_THINGS, 2), POSITIONS)
+            for (a, b), position in product(permutations(ENTITIES, 2), POSITIONS)
         ]
     else:
         assert task == COLOR_ATTR
         clauses = [
             (Clause(name=a, count=1, colour=one), Clause(name=b, count=1, colour=other))
-            for (a, b), (one, other) in product(combinations(_shuffled(_COLOURED), 2), permutations(COLOURS, 2))
+            for (a, b), (one, other) in product(combinations(_shuffled(COLOURED), 2), permutations(COLOURS, 2))
         ]
     for include in clauses:
         more = (Clause(name=include[0].name, count=include[0].count + 1),) if task == COUNT else ()
@@ -105,7 +97,7 @@ def _thing(rng: Random, before: Sequence[Clause]) -> Clause:
     is_full = sum(clause.count > 1 for clause in before) >= _MOST_COUNTED
     kind = rng.choice(("plain", "coloured") if is_full else ("plain", "coloured", "counted"))
     taken = {clause.name for clause in before}
-    name = rng.choice([thing for thing in (_COLOURED if kind == "coloured" else _THINGS) if thing not in taken])
+    name = rng.choice([thing for thing in (COLOURED if kind == "coloured" else ENTITIES) if thing not in taken])
     if kind == "coloured":
         return Clause(name=name, count=1, colour=rng.choice(COLOURS))
     return Clause(name=name, count=rng.choice(_COUNTS[:2]) if kind == "counted" else 1)

@@ -19,8 +19,9 @@ from salva.core.options import NoOptions
 from salva.core.source import ImageSource, RunSource
 from salva.core.table import Table
 from salva.core.verdict import PAIR, Outcome, Verdict
-from salva.errors import StoreError, UsageError
+from salva.errors import UsageError
 from salva.files.outfiles import safe_name, write_bytes, write_text
+from salva.imaging.files import encode_picture, stored_picture
 from salva.messages import message
 from salva.suites.geneval.demands import demands_of, metadata_of, names_of
 from salva.suites.geneval.files import METADATA, GenEvalPrompt
@@ -61,11 +62,11 @@ class ResultsExport:
             n_images = 0
             by_id = {case.case_id: case for case in cases}
             for verdict in verdicts:
-                picture = _picture(source.images, verdict)
-                if picture is None:
+                if "a" not in verdict.images:
                     continue
+                picture = stored_picture(source.images, verdict.images["a"])
                 name = picture_path(numbers[verdict.case_id], verdict.repeat)
-                _write_picture(folder / name, picture)
+                write_bytes(folder / name, encode_picture(picture))
                 n_images += 1
                 if verdict.outcome in (Outcome.PASS, Outcome.FAIL):
                     lines.append(line_of(_result(by_id[verdict.case_id], verdict, name, picture, rule, source.images)))
@@ -116,21 +117,3 @@ def _result(case: Case, verdict: Verdict, name: str, picture: Picture, rule: str
         model=verdict.model,
         errors=tuple(failure.failure_type for failure in verdict.failures),
     )
-
-
-def _picture(images: ImageSource, verdict: Verdict) -> Picture | None:
-    from salva.imaging.files import decode_picture
-
-    image_id = verdict.images.get("a")
-    if image_id is None:
-        return None
-    try:
-        return decode_picture(images.file_bytes(image_id))
-    except ValueError as error:
-        raise StoreError(message("image-damaged", path=image_id)) from error
-
-
-def _write_picture(path: Path, picture: Picture) -> None:
-    from salva.imaging.files import encode_picture
-
-    write_bytes(path, encode_picture(picture))

@@ -15,13 +15,12 @@ from typing import ClassVar
 
 from salva.core.about import About
 from salva.core.case import Case, Prompt
+from salva.core.case_sets import few_of_each, slug
 from salva.core.counted import counted
-from salva.core.fingerprint import fingerprint
 from salva.core.options import option
+from salva.english.pair_facts import settled
 from salva.errors import unknown_name
 from salva.files.outfiles import unique_name
-from salva.logic.equivalence import are_equivalent, is_determinate
-from salva.logic.notation import parse
 from salva.suites.geneval.demands import (
     COLOR,
     COLOR_ATTR,
@@ -135,7 +134,9 @@ class GenEval:
             asked = read_metadata(self._options.path)
         if self._options.rewritten:
             asked = with_rewritten(asked, self._options.rewritten)
-        return _few_of_each(asked) if size == "quick" else asked
+        if size == "quick":
+            return few_of_each(asked, _QUICK, lambda prompt: prompt.demand.tag, lambda prompt: prompt.text)
+        return asked
 
 
 def missing_prompts(n_each: Counter[str] | dict[str, int]) -> str:
@@ -146,14 +147,6 @@ def missing_prompts(n_each: Counter[str] | dict[str, int]) -> str:
     n_official = sum(N_OFFICIAL.values())
     listed = ", ".join(f"{n} {tag}" for tag, n in gaps.items())
     return f"{n_official - sum(gaps.values())} of GenEval's {n_official} prompts; missing: {listed}"
-
-
-def _few_of_each(asked: Sequence[GenEvalPrompt]) -> list[GenEvalPrompt]:
-    by_task: dict[str, list[GenEvalPrompt]] = {}
-    for prompt in sorted(asked, key=lambda prompt: fingerprint(prompt.text)):
-        by_task.setdefault(prompt.demand.tag, []).append(prompt)
-    chosen = {id(prompt) for group in by_task.values() for prompt in group[:_QUICK]}
-    return [prompt for prompt in asked if id(prompt) in chosen]
 
 
 def _named(asked: Iterable[GenEvalPrompt]) -> list[tuple[str, GenEvalPrompt]]:
@@ -170,7 +163,7 @@ def _named(asked: Iterable[GenEvalPrompt]) -> list[tuple[str, GenEvalPrompt]]:
 def case_id_of(text: str) -> str:
     """The id of the case of a prompt."""
     words = _OPENING.sub("", text)
-    plain = re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")
+    plain = slug(words)
     is_told = plain == words.replace(" ", "-") and text.startswith("a photo of ")
     return f"geneval-{plain if is_told and len(plain) <= 80 else unique_name(plain, text)}".replace("--", "-")
 
@@ -184,8 +177,7 @@ def task_case(case_id: str, asked: GenEvalPrompt, source: str = OFFICIAL) -> Cas
 def _case(
     case_id: str, prompts: tuple[Prompt, ...], asked: GenEvalPrompt, labels: dict[str, str], painting: str = ""
 ) -> Case:
-    formulas = [parse(prompt.formula or "") for prompt in prompts]
-    equivalent = are_equivalent(formulas[0], formulas[1]) if len(formulas) == 2 else None
+    equivalent, determinate = settled(*(prompt.formula for prompt in prompts))
     names = names_of([asked.demand])
     return Case(
         case_id=case_id,
@@ -196,7 +188,7 @@ def _case(
         labels={TAG: asked.demand.tag, "things": ",".join(names), **labels},
         cluster="+".join(names),
         equivalent=equivalent,
-        determinate=all(map(is_determinate, formulas)),
+        determinate=determinate,
         painting=painting,
     )
 

@@ -7,44 +7,34 @@ held against what changed and against nothing else, so they have a way and a rat
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from salva.core.case import Case, Prompt
 from salva.core.counted import counted
 from salva.english.captions.classes import Classes
-from salva.english.captions.grammar import GrammarReader
-from salva.english.captions.reading import Reader, pool_of
-from salva.english.captions.seeds import unfit_seed, unfit_text
-from salva.english.captions.spacy_reader import SpacyReader
+from salva.english.captions.reading import Reader
+from salva.english.captions.seeds import fit_seeds
 from salva.english.mutation.corpus import Corpus
 from salva.english.mutation.density import Density
-from salva.english.mutation.making import Mutant, Tally, mutants
+from salva.english.mutation.making import Mutant, Tally, by_reason, mutants, operator_remark
 from salva.english.mutation.meaning import CHECK_OF, formula_of
 from salva.english.mutation.operators import Seed, Setting
 from salva.english.prompt_files import PromptRow
 from salva.suites.prompts.cases import case_name, painting_of
 
-GRAMMAR = "grammar"
 MUTANTS = "mutants"
-
-
-def reader_of(parser: str) -> Reader:
-    """Who takes prompts apart: the small grammar, or a spaCy pipeline."""
-    return GrammarReader() if parser == GRAMMAR else SpacyReader(parser)
 
 
 def mutant_cases(rows: Sequence[PromptRow], operators: Sequence[str], reader: Reader) -> tuple[list[Case], list[str]]:
     """The cases of all mutants, and what to tell."""
-    classes = Classes(kind="vg")
-    passed: Counter[str] = Counter()
-    fit = [row for row in rows if not _passed(unfit_text(row.texts[0]), passed)]
-    corpus = Corpus()
+    classes, corpus, unfit = Classes(kind="vg"), Corpus(), Counter[str]()
     seeds: list[tuple[PromptRow, Seed]] = []
-    for row, reading in zip(fit, reader.read(row.texts[0] for row in fit), strict=True):
-        pool = pool_of(reading, classes)
+    for i, reading, pool, why in fit_seeds([row.texts[0] for row in rows], reader, classes, unfit):
         corpus.add(reading, pool, classes)
-        if not _passed(unfit_seed(reading, pool), passed):
-            seeds.append((row, Seed(reading=reading, pool=pool)))
+        if why:
+            unfit[why] += 1
+        else:
+            seeds.append((rows[i], Seed(reading=reading, pool=pool)))
     tally = Tally()
     made = mutants(
         [seed for _, seed in seeds],
@@ -59,13 +49,9 @@ def mutant_cases(rows: Sequence[PromptRow], operators: Sequence[str], reader: Re
         for operator in operators
         if operator in by_operator
     ]
-    return cases, list(_remarks(len(rows), len(seeds), operators, tally, passed))
-
-
-def _passed(why: str, passed: Counter[str]) -> bool:
-    if why:
-        passed[why] += 1
-    return bool(why)
+    over = f"; not {by_reason(unfit)}" if unfit else ""
+    remark = f"{len(seeds)} of {counted(len(rows), 'prompts')} can be changed by one thing{over}"
+    return cases, [remark, *(operator_remark(operator, len(seeds), tally) for operator in operators)]
 
 
 def _case(row: PromptRow, seed: Seed, operator: str, mutant: Mutant) -> Case:
@@ -86,12 +72,3 @@ def _case(row: PromptRow, seed: Seed, operator: str, mutant: Mutant) -> Case:
         painting=painting_of(row),
         check_groups=((CHECK_OF[operator],),),
     )
-
-
-def _remarks(n_rows: int, n_seeds: int, operators: Sequence[str], tally: Tally, passed: Counter[str]) -> Iterator[str]:
-    over = f"; not {', '.join(f'{n} ({why})' for why, n in passed.most_common())}" if passed else ""
-    yield f"{n_seeds} of {counted(n_rows, 'prompts')} can be changed by one thing{over}"
-    for operator in operators:
-        why = Counter({reason: n for (one, reason), n in tally.skipped.items() if one == operator})
-        told = f"; not {', '.join(f'{n} ({reason})' for reason, n in why.most_common())}" if why else ""
-        yield f"{operator}: {tally.made[operator]} of {n_seeds}{told}"

@@ -18,6 +18,7 @@ from typing import ClassVar
 from salva.core.case import Case
 from salva.core.counted import counted
 from salva.core.options import option
+from salva.english.captions.choosing import GRAMMAR, caption_reader
 from salva.english.mutation.operators import OPERATORS
 from salva.english.prompt_files import PromptRow, prompt_paths, read_prompt_rows
 from salva.errors import UsageError, unknown_name
@@ -33,7 +34,7 @@ from salva.suites.prompts.cases import (
     cases_of,
 )
 from salva.suites.prompts.embedded import embedded_rows
-from salva.suites.prompts.mutants import GRAMMAR, mutant_cases, reader_of
+from salva.suites.prompts.mutants import mutant_cases
 from salva.suites.prompts.parts import with_parts
 
 WHOLE, PARTS = "whole", "parts"
@@ -134,11 +135,11 @@ def _planned(options: PromptsOptions, size: str, digest: str) -> PromptPlan:  # 
     remarks = [*_remarks(options.path, rows, by_name, repeated, cases)]
     parser = options.parser or ("" if options.path else GRAMMAR)
     if options.questions == PARTS:
-        cases, told = with_parts(cases, reader_of(parser))
+        cases, told = with_parts(cases, caption_reader(parser))
         remarks.append(told)
     if options.mutate:
         alone = [row for row in by_name.values() if len(row.texts) == 1]
-        changed, of_mutants = mutant_cases(alone, options.mutate, reader_of(parser))
+        changed, of_mutants = mutant_cases(alone, options.mutate, caption_reader(parser))
         cases, remarks = (*cases, *changed), [*remarks, *of_mutants]
     return PromptPlan(cases=cases, remarks=tuple(remarks))
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import combinations, permutations
 
+from salva.assets.pocket_priors import COLOURED, ENTITIES
 from salva.core.fingerprint import fingerprint
 from salva.english.nouns import plural
 from salva.english.sentences import from_english
@@ -30,15 +31,6 @@ WHERE = "embedded"
 _TEST_BELOW = "6"
 """Six of sixteen pairs of things are for testing only, so that what was trained on the others can be held apart."""
 
-_THINGS = (
-    *("airplane", "apple", "ball", "banana", "bicycle", "bird", "boat", "book", "bus", "butterfly", "cake", "car"),
-    *("cat", "chair", "clock", "cow", "cup", "dog", "donut", "elephant", "flower", "giraffe", "guitar", "hat"),
-    *("horse", "house", "pizza", "sheep", "train", "tree", "turtle", "umbrella"),
-)
-_COLOURED = (
-    *("apple", "ball", "banana", "bird", "book", "car", "chair", "cup", "flower", "guitar", "hat", "house"),
-    "umbrella",
-)
 # Pairs that nobody takes for each other: red beside orange, or blue beside purple, would test eyes and not words.
 _COLOUR_PAIRS = (
     *(("red", "blue"), ("red", "green"), ("red", "yellow"), ("yellow", "blue"), ("yellow", "purple")),
@@ -46,7 +38,7 @@ _COLOUR_PAIRS = (
 )
 _NUMBER_PAIRS = tuple((n, m) for n, m in permutations(range(1, 5), 2) if n + m <= 6)
 _SIZE_PAIRS = (("large", "small"), ("big", "little"), ("huge", "tiny"))
-_SINGULAR = {plural(thing): thing for thing in _THINGS}
+_SINGULAR = {plural(thing): thing for thing in ENTITIES}
 _FRAMES = ("{}", "There is {}", "A picture of {}", "{}")
 
 
@@ -111,9 +103,9 @@ def embedded_rows() -> tuple[TripleRow, ...]:
     for category, made in (
         ("absolute_location", _of_templates("absolute_location", _PLACED)),
         ("relative_location", _of_templates("relative_location", _RELATED)),
-        ("color", _of_words("color", "colours", _COLOURED, _COLOUR_PAIRS)),
-        ("counting", _of_words("counting", "numbers", _THINGS, _NUMBER_PAIRS)),
-        ("size", _of_words("size", "sizes", _THINGS, _SIZE_PAIRS)),
+        ("color", _of_words("color", "colours", COLOURED, _COLOUR_PAIRS)),
+        ("counting", _of_words("counting", "numbers", ENTITIES, _NUMBER_PAIRS)),
+        ("size", _of_words("size", "sizes", ENTITIES, _SIZE_PAIRS)),
     ):
         of_category = [checked(row) for row in made]
         assert len({row.texts for row in of_category}) == PER_CATEGORY, category
@@ -122,7 +114,7 @@ def embedded_rows() -> tuple[TripleRow, ...]:
 
 
 def _of_templates(category: str, templates: Sequence[_TripleTemplate]) -> Iterator[TripleRow]:
-    for i, (one, two) in enumerate(_pairs(category, _THINGS)):
+    for i, (one, two) in enumerate(_pairs(category, ENTITIES)):
         fields = {"n1": one, "n2": two, "a1": with_article(one), "a2": with_article(two)}
         # A fronted sentence takes no opening, so those templates alone would differ in it.
         yield _row(category, i, templates[i % len(templates)], fields, (one, two), "{}")

@@ -7,7 +7,6 @@ or judges.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,14 +14,13 @@ from typing import ClassVar
 
 from salva.core.about import About
 from salva.core.case import Case, Prompt
-from salva.core.fingerprint import Json, fingerprint
+from salva.core.case_sets import few_cases, slug, with_distinct_ids
 from salva.core.options import option
+from salva.english.pair_facts import settled
 from salva.errors import UsageError, unknown_name
-from salva.logic.equivalence import are_equivalent, is_determinate
-from salva.logic.notation import parse
 from salva.messages import message
 from salva.suites.semvar.effect import UNLABELLED, aspect_of
-from salva.suites.semvar.embedded import WHERE, embedded_rows
+from salva.suites.semvar.embedded import embedded_rows
 from salva.suites.semvar.files import read_rows
 from salva.suites.semvar.rows import ROLES, TripleRow
 
@@ -68,8 +66,8 @@ class SemVar:
             raise unknown_name("size", size, self.sizes)
         rows = self._of_size(size)
         rarity = Counter(category for row in rows for category in row.categories)
-        cases = _named(rows, rarity)
-        return iter(_few_of_each(cases) if size == "quick" else cases)
+        cases = with_distinct_ids(_case(row, rarity) for row in rows)
+        return iter(few_cases(cases, _QUICK_PER_CATEGORY) if size == "quick" else cases)
 
     def _of_size(self, size: str) -> Sequence[TripleRow]:
         if size == "embedded" or not self._options.path:
@@ -94,19 +92,12 @@ class SemVar:
         return [row for row in rows if row.split == split]
 
 
-def _named(rows: Sequence[TripleRow], rarity: Mapping[str, int]) -> list[Case]:
-    """A case a row; rows whose ids come out alike are told apart by their sentences."""
-    slugs = Counter(_slug(row) for row in rows)
-    return [_case(row, rarity, is_alone=slugs[_slug(row)] == 1) for row in rows]
-
-
-def _case(row: TripleRow, rarity: Mapping[str, int], *, is_alone: bool) -> Case:
+def _case(row: TripleRow, rarity: Mapping[str, int]) -> Case:
     categories = row.categories or (UNLABELLED,)
     aspects = dict.fromkeys(map(aspect_of, categories))
-    sentences: list[Json] = [row.split, row.row_id, *row.texts]
-    equivalent, determinate = _decided(row)
+    equivalent, determinate = settled(*row.formulas)
     return Case(
-        case_id=f"semvar-{_slug(row)}" if is_alone else f"semvar-{_slug(row)}-{fingerprint(sentences)[:8]}",
+        case_id=f"semvar-{slug(row.row_id, 'row')}",
         suite="semvar",
         # A triple of several categories stands for the rarest, or small categories would be left without any.
         category=min(categories, key=lambda category: (rarity.get(category, 0), category)),
@@ -128,31 +119,3 @@ def _case(row: TripleRow, rarity: Mapping[str, int], *, is_alone: bool) -> Case:
         determinate=determinate,
         findings=row.findings,
     )
-
-
-def _decided(row: TripleRow) -> tuple[bool | None, bool | None]:
-    """Whether all three mean the same (they should not), and whether one image is right for each."""
-    if row.where == WHERE:
-        return False, True
-    formulas = [parse(formula) for formula in row.formulas if formula]
-    if len(formulas) < len(ROLES):
-        return None, None
-    are_same = all(are_equivalent(formulas[0], other) for other in formulas[1:])
-    return are_same, all(is_determinate(formula) for formula in formulas)
-
-
-def _few_of_each(cases: Sequence[Case]) -> list[Case]:
-    """Four cases of each category, chosen as if by chance and always the same."""
-    by_category: dict[str, list[Case]] = {}
-    for case in cases:
-        by_category.setdefault(case.category, []).append(case)
-    chosen = set()
-    for group in by_category.values():
-        shuffled = sorted(group, key=lambda case: fingerprint(case.case_id))
-        chosen |= {case.case_id for case in shuffled[:_QUICK_PER_CATEGORY]}
-    return [case for case in cases if case.case_id in chosen]
-
-
-def _slug(row: TripleRow) -> str:
-    plain = re.sub(r"[^a-z0-9]+", "-", row.row_id.lower()).strip("-")
-    return plain or "row"
