@@ -30,12 +30,12 @@ import torch
 
 from salva.api import run_suite
 from salva.assets.files import asset_path
+from salva.core.boxes import boxes_above
 from salva.core.case import Prompt
 from salva.core.image import Picture
 from salva.core.observation import Detections, Vector
 from salva.core.options import NoOptions
 from salva.core.protocols import ObserveRequest, Query, Rendered, RenderRequest
-from salva.core.seeing import counting
 from salva.core.verdict import Outcome
 from salva.detectors.pocket_detector import PocketDetector
 from salva.embedders.pocket_embedder import PocketEmbedder
@@ -115,7 +115,7 @@ def right_pictures(asked: Sequence[Question], pictures: Sequence[Picture]) -> li
         (seen,) = detector.observe([ObserveRequest(picture=picture, query=Query(role="detector"))])
         assert isinstance(seen, Detections), seen
         pixels = np.frombuffer(picture.rgb, np.uint8).reshape(picture.height, picture.width, 3)
-        marks[question.category].append(not evaluate_pocket.faults(question, counting(seen), pixels, colours))
+        marks[question.category].append(not evaluate_pocket.faults(question, boxes_above(seen), pixels, colours))
     return [share(category, right, TARGETS.get(category)) for category, right in marks.items()]
 
 

@@ -21,13 +21,13 @@ from typing import Any
 
 from salva.checks.scenes import SceneOptions
 from salva.checks.truth import Truth
+from salva.core.boxes import boxes_above, overlap
 from salva.core.case import Case, Prompt
 from salva.core.image import ImageRef, Picture
 from salva.core.observation import Detection, Detections, Observation, Reading
 from salva.core.options import parse_options
 from salva.core.protocols import ImageObservations, ObserveRequest, Query
 from salva.core.scene import Box
-from salva.core.seeing import counting, overlap
 from salva.core.verdict import (
     ENTITY_DUPLICATION,
     ENTITY_OMISSION,
@@ -304,7 +304,7 @@ def print_elsewhere(folder: Path, pictures: Sequence[Labelled]) -> None:
     for picture in pictures:
         (seen,) = detector.observe([ObserveRequest(picture=load(folder, picture.file), query=Query(role="detector"))])
         assert isinstance(seen, Detections)
-        scores += [box.score for box in counting(seen)]
+        scores += [box.score for box in boxes_above(seen)]
     print(f"{len(scores)} boxes that count on {len(pictures)} pictures, mean score {sum(scores) / len(scores):.2f}")
 
 

@@ -27,12 +27,12 @@ from PIL import Image, ImageDraw, ImageFont
 from pocket_questions import Question, questions
 from second_opinion import SecondOpinion
 
+from salva.core.boxes import boxes_above
 from salva.core.case import Prompt
 from salva.core.image import Picture
 from salva.core.observation import Detections
 from salva.core.protocols import ObserveRequest, Query, Rendered, RenderRequest
 from salva.core.scene import Scene, Thing
-from salva.core.seeing import counting
 from salva.detectors.pocket_detector import PocketDetector
 from salva.generators.pocket import Pocket, PocketOptions
 from salva.logic.formula import Formula, entities
@@ -137,7 +137,7 @@ def look(detector: PocketDetector, picture: Picture) -> Detections:
 
 def scene_of(seen: Detections) -> Scene:
     """The boxes that count."""
-    return Scene(things=tuple(Thing(label=box.label, box=box.box) for box in counting(seen)))
+    return Scene(things=tuple(Thing(label=box.label, box=box.box) for box in boxes_above(seen)))
 
 
 def choose(painted: Sequence[Painted]) -> list[tuple[Painted, str]]:

@@ -22,11 +22,11 @@ from typing import Any
 
 from PIL import Image, ImageDraw, ImageFilter
 
+from salva.core.boxes import boxes_above
 from salva.core.image import Picture
 from salva.core.observation import Detection, Detections
 from salva.core.protocols import ObserveRequest, Query
 from salva.core.scene import Thing
-from salva.core.seeing import counting
 from salva.detectors.pocket_detector import PocketDetector, find_boxes, to_input
 from salva.generators.painter.background import paint_background
 from salva.generators.painter.component import random_scene
@@ -85,7 +85,7 @@ def look(detector: Any, picture: Picture) -> tuple[Detection, ...]:
     """What the detector sees; an error stops the evaluation."""
     (seen,) = detector.observe([ObserveRequest(picture=picture, query=Query(role="detector"))])
     assert isinstance(seen, Detections), seen
-    return counting(seen)
+    return boxes_above(seen)
 
 
 def soften(picture: Picture, rng: random.Random) -> Picture:

@@ -31,10 +31,10 @@ from pocket_weights import load_painter
 from pocket_world import Scene, lay_out
 from torch import Tensor
 
+from salva.core.boxes import boxes_above
 from salva.core.image import Picture
 from salva.core.observation import Detection, Detections
 from salva.core.protocols import ObserveRequest, Query
-from salva.core.seeing import counting
 
 CHUNK = 256
 
@@ -162,7 +162,7 @@ def judge(path: Path, sheet: Path | None) -> None:
         picture = Picture(rgb=pixels.tobytes(), width=pixels.shape[1], height=pixels.shape[0])
         sight = detector.observe([ObserveRequest(picture=picture, query=Query(role="detector"))])[0]
         assert isinstance(sight, Detections), sight
-        problems = faults(question, counting(sight), pixels, colours)
+        problems = faults(question, boxes_above(sight), pixels, colours)
         right[question.category].append(not problems)
         for group in question.groups:
             by_thing[group.thing].append(not problems)

@@ -17,12 +17,12 @@ from pathlib import Path
 
 from pocket_captions import plural
 
+from salva.core.boxes import boxes_above
 from salva.core.case import Prompt
 from salva.core.image import Picture
 from salva.core.observation import Detections
 from salva.core.options import NoOptions
 from salva.core.protocols import ObserveRequest, Query, Rendered, RenderRequest
-from salva.core.seeing import counting
 from salva.detectors.pocket_detector import PocketDetector
 from salva.generators.pocket import MEMBERS, Pocket, PocketOptions
 from salva.observers.colours import PixelColours
@@ -59,13 +59,13 @@ class Probe:
         article = "a pair of" if thing == "scissors" else "an" if thing[0] in "aeiou" else "a"
         halves, colours = Counter[str](), Counter[str]()
         for picture in self.painted(f"{article} {thing}", each):
-            boxes = counting(self.seen(picture, thing))
+            boxes = boxes_above(self.seen(picture, thing))
             if [box.label for box in boxes] == [thing]:
                 halves["upper" if boxes[0].box[1] + boxes[0].box[3] < 1 else "lower"] += 1
                 colours[boxes[0].colour or "not told"] += 1
         numbers = []
         for picture in self.painted(plural(thing), each):
-            boxes = counting(self.seen(picture, thing))
+            boxes = boxes_above(self.seen(picture, thing))
             if {box.label for box in boxes} == {thing}:
                 numbers.append(len(boxes))
         n = halves.total()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from salva.api import Run, compare_runs, open_run, open_runs, plan_run, run_suite
     from salva.core.case import Case, Prompt
-    from salva.core.handed import batched
+    from salva.core.python_objects import batched
     from salva.core.scene import Scene, Thing
     from salva.core.verdict import Outcome, Verdict
     from salva.english.sentences import from_english, to_english
@@ -32,7 +32,7 @@ _HOME = {
     "run_suite": "salva.api",
     "Case": "salva.core.case",
     "Prompt": "salva.core.case",
-    "batched": "salva.core.handed",
+    "batched": "salva.core.python_objects",
     "Scene": "salva.core.scene",
     "Thing": "salva.core.scene",
     "Outcome": "salva.core.verdict",

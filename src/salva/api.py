@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Unpack
 from salva.compare import comparing
 from salva.compare.comparing import Comparison
 from salva.core.case import Case
-from salva.core.counted import counted
-from salva.core.handed import handing_over
-from salva.core.legible import legible
+from salva.core.printable import printable
+from salva.core.python_objects import register_objects
+from salva.core.quantity import quantity
 from salva.core.run_spec import RunSpec
 from salva.core.secrets import redact
 from salva.core.verdict import Outcome
@@ -98,7 +98,7 @@ class Run:
             return "\n".join(card_lines(self.summary, str(self.directory)))
         except SalvaError as error:
             # Printing a variable must not raise.
-            return f"salva run {self.directory}: {legible(redact(str(error)))}"
+            return f"salva run {self.directory}: {printable(redact(str(error)))}"
 
     def _repr_html_(self) -> str:
         """For notebooks: the rate, the first chart and a few counterexamples."""
@@ -133,7 +133,7 @@ def run_suite(
     chosen = {**read_settings(settings), **models.settings}
     ask = _asked(suite, models.texts, chosen, flags)
     shown = make_progress(quiet=not progress)
-    with handing_over(models.things):
+    with register_objects(models.things):
         spec, workplace = make_plan(ask), bind_executor(executor, chosen)
         directory = place or RUNS / spec.directory_name()
         if models.one_off:
@@ -154,7 +154,7 @@ def run_suite(
             for line in seed_notes(directory, functions):
                 shown.note(line)
     if n_failed := summary.outcomes.get("ERROR", 0):
-        verdicts = counted(n_failed, "verdicts")
+        verdicts = quantity(n_failed, "verdicts")
         shown.note(
             message("verdicts-failed", model=suite, verdicts=verdicts, check="its checks", why=_first_cause(directory))
         )
@@ -180,7 +180,7 @@ def plan_run(
     place, models = read_out(out), read_models(model, "", None)
     chosen = {**read_settings(settings), **models.settings}
     ask = _asked(suite, models.texts, chosen, flags)
-    with handing_over(models.things):
+    with register_objects(models.things):
         spec = make_plan(ask, foreign=AllButSuite())
         directory = place or RUNS / spec.directory_name()
         return forecast(spec, directory)

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, Protocol, Unpack, cast
 
 from salva.api import Run, plan_run, run_suite
-from salva.core.blame import described
-from salva.core.legible import legible
+from salva.core.foreign_errors import describe_error
+from salva.core.printable import printable
 from salva.errors import MissingExtraError, MissingRoleError, UsageError
 from salva.messages import message
 from salva.notebook.keywords import RunFlags, Setting
@@ -125,7 +125,7 @@ class Watch:
         except Exception as error:
             if self._raises:
                 raise
-            print(f"salva: step {step} was not looked at: {legible(described(error))}", file=sys.stderr)
+            print(f"salva: step {step} was not looked at: {printable(describe_error(error))}", file=sys.stderr)
             return None
         return run
 

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import structs
 
 from salva.core.about import About, about_of
-from salva.core.judged import Rate
+from salva.core.judgements import Rate
 from salva.core.own_figure import OwnFigure
 from salva.core.run_spec import ComponentSpec, RunSpec
 from salva.core.scoring import PairScoring

@@ -122,7 +122,7 @@ def _fail(told: str) -> NoReturn:
 
 
 def _plain(text: str) -> str:
-    from salva.core.legible import legible
+    from salva.core.printable import printable
     from salva.core.secrets import redact
 
-    return legible(redact(text))
+    return printable(redact(text))

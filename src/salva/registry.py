@@ -23,8 +23,8 @@ from typing import Any
 from salva.built_in import BUILT_IN as BUILT_IN
 from salva.built_in import BuiltIn as BuiltIn
 from salva.core.about import about_of, address_of, options_of, weights_of
-from salva.core.blame import blaming
 from salva.core.fingerprint import Json
+from salva.core.foreign_errors import plugin_errors
 from salva.core.options import default_options, parse_options, target_field
 from salva.core.plan import Around, Binding
 from salva.core.protocols import INJECTION_READER
@@ -131,7 +131,7 @@ def load(role: str, name: str) -> type[Any]:
         raise PluginError(
             message("plugin-name-taken", role=role, name=name, first=entry.distribution, second=entry.clash)
         )
-    with blaming(f"the {role} {name!r}{owner} ({entry.source})", "cannot be loaded"):
+    with plugin_errors(f"the {role} {name!r}{owner} ({entry.source})", "cannot be loaded"):
         component = getattr(importlib.import_module(module_name), class_name)
     if not hasattr(component, "version"):
         raise PluginError(f"the {role} {name!r} ({entry.source}) has no `version`; every component needs one")
@@ -254,7 +254,7 @@ def add_loose_plugin(source: str) -> Entry:
             raise UsageError(f"--plugin takes FILE:CLASS, got {source!r}; FILE is Python, and its name ends in .py")
         module = importlib.util.module_from_spec(module_spec)
         sys.modules[module_name] = module
-        with blaming(f"--plugin {source}: the file", "cannot be loaded"), ExitStack() as undo:
+        with plugin_errors(f"--plugin {source}: the file", "cannot be loaded"), ExitStack() as undo:
             undo.callback(sys.modules.pop, module_name)
             try:
                 module_spec.loader.exec_module(module)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from salva.component_facts import rates_of, widened
-from salva.core.judged import Judged
+from salva.core.judgements import CaseVerdict
 from salva.core.run_spec import RunSpec
 from salva.core.source import RunSource
 from salva.core.verdict import Outcome
@@ -135,12 +135,14 @@ def _tried(source: RunSource, directory: Path, repeats: int, wanted: int) -> Tri
     )
 
 
-def _worst(judged: Sequence[Judged]) -> Outcome:
+def _worst(judged: Sequence[CaseVerdict]) -> Outcome:
     outcomes = {judgement.verdict.outcome for judgement in judged} or {Outcome.ERROR}
     return next(outcome for outcome in _WORST_FIRST if outcome in outcomes)
 
 
-def _lines(judged: Sequence[Judged], source: RunSource, directory: Path, counts: tuple[int, int, int]) -> Iterator[str]:
+def _lines(
+    judged: Sequence[CaseVerdict], source: RunSource, directory: Path, counts: tuple[int, int, int]
+) -> Iterator[str]:
     """How many repeats are right, then every pair that is not."""
     n_right, repeats, wanted = counts
     wrong = [judgement for judgement in judged if judgement.verdict.outcome is not Outcome.PASS]

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from salva import component_facts, registry
-from salva.core.judged import Rate
+from salva.core.judgements import Rate
 from salva.core.run_spec import ComponentSpec
 from salva.errors import PluginError, UsageError
 

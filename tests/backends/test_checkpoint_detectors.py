@@ -26,11 +26,11 @@ from backends.tiny_models import (
 )
 
 from salva.api import run_suite
+from salva.core.boxes import boxes_above
 from salva.core.observation import Detection, Detections
 from salva.core.plan import Binding
 from salva.core.protocols import ObserveRequest, Query
 from salva.core.run_spec import ComponentSpec
-from salva.core.seeing import counting
 from salva.detectors import boxes
 from salva.detectors.florence2 import DETECT, GROUND, Florence2, Florence2Grounding, said
 from salva.detectors.grounding_dino import GroundingDino
@@ -138,7 +138,7 @@ def test_boxes_are_kept_from_the_floor_on_and_fewer_count_at_a_threshold(name: s
     assert {(seen.floor, seen.threshold, seen.doubt) for seen in low} == {(0.05, 0.999, doubt)}
     high = look(bound(name, folders[name], floor="0.999", **options).build(), *LABELS)
     assert sum(len(seen.boxes) for seen in low) > sum(len(seen.boxes) for seen in high)
-    assert [counting(seen) for seen in low] == [seen.boxes for seen in high]
+    assert [boxes_above(seen) for seen in low] == [seen.boxes for seen in high]
 
 
 @pytest.mark.usefixtures("overlapping")

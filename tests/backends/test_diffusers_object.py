@@ -14,9 +14,9 @@ from backends.tiny_pipelines import save_flux, save_stable_diffusion, save_uncon
 
 import salva
 from salva.core.case import Prompt
-from salva.core.handed import handing_over
 from salva.core.plan import Binding
 from salva.core.protocols import RenderRequest
+from salva.core.python_objects import register_objects
 from salva.core.run_spec import ComponentSpec
 from salva.errors import BackendError, RefusedError
 from salva.registry import bind
@@ -48,7 +48,7 @@ def bound(**options: str) -> Binding:
 
 
 def test_it_keeps_the_promises_of_a_generator(folder: Path) -> None:
-    with handing_over({"mine": loaded(folder)}):
+    with register_objects({"mine": loaded(folder)}):
         check_generator(bound(steps="2"), REQUESTS)
 
 
@@ -58,7 +58,7 @@ def test_it_paints_what_the_checkpoint_paints(folder: Path) -> None:
         ComponentSpec(role="model", name=f"diffusers/{folder}", options={**settings, "scheduler": "own"})
     ).build()
     wanted = [one.picture.image_id() for one in from_folder.render(REQUESTS)]
-    with handing_over({"mine": loaded(folder)}):
+    with register_objects({"mine": loaded(folder)}):
         got = bound(**settings).build().render(REQUESTS)
     assert [one.picture.image_id() for one in got] == wanted
     assert len(set(wanted)) == 2
@@ -67,7 +67,7 @@ def test_it_paints_what_the_checkpoint_paints(folder: Path) -> None:
 def test_the_pipeline_s_own_settings_stand_unless_others_are_set(folder: Path) -> None:
     pipeline = loaded(folder)
     pipeline.scheduler = library.EulerDiscreteScheduler.from_config(pipeline.scheduler.config)
-    with handing_over({"mine": pipeline}):
+    with register_objects({"mine": pipeline}):
         (own,) = bound(steps="2").build().render(REQUESTS[:1])
         (family,) = bound(preset="auto", steps="2").build().render(REQUESTS[:1])
     assert own.provenance["scheduler"] == family.provenance["scheduler"] == "EulerDiscreteScheduler"
@@ -78,7 +78,7 @@ def test_the_pipeline_s_own_settings_stand_unless_others_are_set(folder: Path) -
 def test_it_is_given_back_as_it_was(folder: Path) -> None:
     pipeline = loaded(folder)
     pipeline.set_progress_bar_config(desc="mine")
-    with handing_over({"mine": pipeline}):
+    with register_objects({"mine": pipeline}):
         generator = bound(steps="1").build()
         assert pipeline._progress_bar_config == {"desc": "mine", "disable": True}
         generator.close()
@@ -103,7 +103,7 @@ def test_a_part_of_a_pipeline_is_no_model_and_no_function_of_a_prompt(folder: Pa
 
 def test_its_safety_checker_says_what_the_program_can_do(tmp_path: Path) -> None:
     strict = loaded(save_stable_diffusion(tmp_path / "strict", has_checker=True))
-    with handing_over({"mine": strict}):
+    with register_objects({"mine": strict}):
         (outcome,) = bound(steps="1").build().render(REQUESTS[:1])
     assert isinstance(outcome, RefusedError)
     assert "set pipe.safety_checker to None" in str(outcome)
@@ -137,7 +137,7 @@ def test_another_version_of_the_same_pipeline_is_another_model(folder: Path, tmp
 def test_weights_that_are_no_numbers_are_told_with_what_a_program_can_do(folder: Path) -> None:
     pipe = loaded(folder)
     pipe.vae.decoder.conv_out.weight.data.fill_(float("nan"))
-    with handing_over({"mine": pipe}):
+    with register_objects({"mine": pipe}):
         (outcome,) = bound(steps="2").build().render(REQUESTS[:1])
     assert isinstance(outcome, BackendError)
     assert "see that its weights are numbers" in str(outcome)

@@ -18,7 +18,7 @@ from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
 from salva.core.case import Case, Prompt
-from salva.core.legible import legible
+from salva.core.printable import printable
 from salva.core.source import QuestionAnswer, RunRecords, Seen
 from salva.core.verdict import Failure, Outcome
 from salva.report.html import render_html
@@ -255,7 +255,7 @@ def test_hostile_text_is_shown_and_never_run(browser: webdriver.Chrome, tmp_path
     assert not _console(browser), "nothing was even tried"
     card = browser.find_element(By.CSS_SELECTOR, "article.exhibit")
     shown = browser.execute_script("return arguments[0].textContent", card.find_element(By.TAG_NAME, "q"))
-    assert shown == legible(EVERYTHING)
+    assert shown == printable(EVERYTHING)
     assert len(browser.find_elements(By.TAG_NAME, "script")) == 1
     browser.find_element(By.ID, "search").send_keys("<script>")
     assert _shown(browser) == ["case-1"]

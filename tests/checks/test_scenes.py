@@ -8,10 +8,10 @@ import pytest
 from checks.planted import box_at, pair, text
 
 from salva.checks.scenes import mentioned, unrequested_text
+from salva.core.boxes import scene_of
 from salva.core.observation import Detection, Detections
 from salva.core.options import keyed_options
 from salva.core.run_spec import ComponentSpec
-from salva.core.seeing import scene_of
 from salva.core.verdict import ENTITY_OMISSION, OPTICAL_CHARACTER, X_MISPOSITION, Failure, failure_types_of
 from salva.errors import UsageError
 from salva.registry import bind

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from salva.core.boxes import boxes_above
 from salva.core.observation import Detection, Detections
 from salva.core.options import parse_options
 from salva.core.scene import Box
-from salva.core.seeing import counting
 from salva.detectors.boxes import (
     MAX_BOXES,
     BoxRules,
@@ -61,7 +61,7 @@ def test_what_counts_at_a_threshold_is_what_was_kept_above_it() -> None:
     everything = seen(boxes, scores, labels, nms_iou=0.3)
     for threshold in (0.2, 0.5, 0.8):
         alone = found(boxes, scores, labels, nms_iou=0.3, floor=threshold)
-        assert counting(everything, threshold) == alone
+        assert boxes_above(everything, threshold) == alone
     assert len(found(boxes, scores, labels, nms_iou=1, duplicate_iou=1)) == MAX_BOXES
 
 

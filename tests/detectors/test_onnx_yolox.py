@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from observers.onnx_files import save_fixed, save_means
 
 from salva.assets.coco_names import COCO
+from salva.core.boxes import boxes_above
 from salva.core.image import Picture
 from salva.core.observation import Detection, Detections
 from salva.core.protocols import ObserveRequest, Query
 from salva.core.run_spec import ComponentSpec
-from salva.core.seeing import counting
 from salva.detectors.onnx_yolox import GREY, OnnxOptions, OnnxYolox, to_input
 from salva.errors import UsageError
 from salva.imaging.files import decode_picture
@@ -43,7 +43,7 @@ def detector(path: Path, **options: str) -> OnnxYolox:
 def look(one: OnnxYolox, picture: Picture) -> tuple[Detection, ...]:
     (seen,) = one.observe([ObserveRequest(picture=picture, query=Query(role="detector"))])
     assert isinstance(seen, Detections), seen
-    return counting(seen)
+    return boxes_above(seen)
 
 
 @pytest.fixture

@@ -16,12 +16,12 @@ import pytest
 from PIL import Image, ImageFilter
 
 from salva.assets.files import asset_path
+from salva.core.boxes import boxes_above
 from salva.core.image import Picture
 from salva.core.observation import Detection, Detections
 from salva.core.options import parse_options
 from salva.core.protocols import ObserveRequest, Query
 from salva.core.scene import Thing
-from salva.core.seeing import counting
 from salva.detectors.pocket_detector import (
     CARD,
     DOUBT,
@@ -59,7 +59,7 @@ def look(*pictures: Picture) -> list[tuple[Detection, ...]]:
     requests = [ObserveRequest(picture=picture, query=Query(role="detector")) for picture in pictures]
     seen = detector().observe(requests)
     assert all(isinstance(one, Detections) for one in seen)
-    return [counting(one) for one in seen if isinstance(one, Detections)]
+    return [boxes_above(one) for one in seen if isinstance(one, Detections)]
 
 
 def to_image(picture: Picture) -> Image.Image:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from salva.core.exchange import Flaw
-from salva.core.legible import legible
+from salva.core.printable import printable
 from salva.errors import UsageError
 from salva.files.tables import (
     Row,
@@ -184,5 +184,5 @@ def test_what_is_written_is_read_again(rows: list[tuple[str, str]]) -> None:
     text = csv_text([("a", "b"), *rows])
     written = list(csv.reader(io.StringIO(text, newline="")))[1:]
     assert [cell.removeprefix("'") for row in written for cell in row] == [
-        legible(cell).removeprefix("'") for row in rows for cell in row
+        printable(cell).removeprefix("'") for row in rows for cell in row
     ]

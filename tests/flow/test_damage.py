@@ -14,7 +14,7 @@ import in_process
 import pytest
 
 from salva.core.cells import safe_cell
-from salva.core.legible import legible, legible_json
+from salva.core.printable import printable, printable_json
 from salva.core.run_spec import RunSpec
 from salva.engine.progress import SilentProgress
 from salva.errors import PluginError, StoreError, UsageError
@@ -226,8 +226,8 @@ def test_an_absurd_retry_after_asks_for_nothing(value: str) -> None:
 
 
 def test_what_moves_a_cursor_or_turns_the_writing_is_shown_escaped() -> None:
-    assert legible(HOSTILE) == "red\\x1b[31m \\u202eevil\\u2066 \\x9b0m\\u200b"
-    assert legible("größer 猫\n\tok") == "größer 猫\n\tok"
+    assert printable(HOSTILE) == "red\\x1b[31m \\u202eevil\\u2066 \\x9b0m\\u200b"
+    assert printable("größer 猫\n\tok") == "größer 猫\n\tok"
     for shown in (safe_cell(HOSTILE), escape(HOSTILE)):
         assert not set(str(shown)) & set("\x1b\u202e\u2066\x9b\u200b")
 
@@ -235,8 +235,8 @@ def test_what_moves_a_cursor_or_turns_the_writing_is_shown_escaped() -> None:
 def test_json_that_is_printed_is_legible_and_loses_nothing() -> None:
     hostile = {HOSTILE + "\x7f\x85\U000e0041\ud800": [HOSTILE, 'größer "猫"\n', None, 1.5]}
     for indent in (None, 2):
-        text = legible_json(hostile, indent)
-        assert legible(text) == text
+        text = printable_json(hostile, indent)
+        assert printable(text) == text
         assert json.loads(text) == hostile
         assert "猫" in text
 

@@ -10,9 +10,9 @@ import pytest
 from PIL import Image
 
 from salva.core.case import Prompt
-from salva.core.handed import batched, handing_over
 from salva.core.plan import Binding
 from salva.core.protocols import Rendered, RenderRequest
+from salva.core.python_objects import batched, register_objects
 from salva.core.run_spec import ComponentSpec
 from salva.engine.guard import Guard
 from salva.errors import BackendError, UsageError
@@ -40,7 +40,7 @@ def bound() -> Binding:
 
 def rendered(function: object, n: int = 3) -> Sequence[object]:
     """What a run gets from it, through the guard that every component stands behind."""
-    with handing_over({"mine": function}):
+    with register_objects({"mine": function}):
         binding = bound()
         generator = binding.build()
         return Guard(binding, generator.render)(requests(n))
@@ -48,14 +48,14 @@ def rendered(function: object, n: int = 3) -> Sequence[object]:
 
 @pytest.mark.parametrize("function", [paint, batched(paint_all, size=2)])
 def test_it_keeps_the_promises_of_a_generator(function: object) -> None:
-    with handing_over({"mine": function}):
+    with register_objects({"mine": function}):
         check_generator(bound(), requests())
 
 
 def test_a_function_is_asked_one_by_one_and_a_batch_at_its_size() -> None:
-    with handing_over({"mine": paint}):
+    with register_objects({"mine": paint}):
         assert bound().build().habits.batch_size == 1
-    with handing_over({"mine": batched(paint_all, size=5)}):
+    with register_objects({"mine": batched(paint_all, size=5)}):
         assert bound().build().habits.batch_size == 5
         assert bound().build().habits.depth == 1
 

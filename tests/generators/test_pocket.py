@@ -20,11 +20,11 @@ from generators.tiny_onnx import FLOAT, INT64, Node, Port, model
 from numpy.typing import NDArray
 
 from salva.assets import files
+from salva.core.boxes import boxes_above
 from salva.core.case import Prompt
 from salva.core.observation import Detections
 from salva.core.options import parse_options
 from salva.core.protocols import ObserveRequest, Query, Rendered, RenderRequest
-from salva.core.seeing import counting
 from salva.errors import BackendError, PluginError, SalvaError, UsageError
 from salva.generators import pocket
 from salva.generators.pocket import CANVAS, CARD, TEXT, Pocket, PocketOptions, starting_noise
@@ -264,7 +264,7 @@ def test_shipped_weights_paint_single_things(shipped: Pocket) -> None:
     wrong = []
     for thing, seen in zip(things, PocketDetector(DetectorOptions()).observe(looks), strict=True):
         assert isinstance(seen, Detections)
-        if Counter(box.label for box in counting(seen)) != Counter([thing]):
+        if Counter(box.label for box in boxes_above(seen)) != Counter([thing]):
             wrong.append(thing)
     assert len(wrong) <= 2, wrong
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from salva.core.about import About
 from salva.core.case import Case, Prompt
 from salva.core.image import ImageRef
-from salva.core.judged import Rate
+from salva.core.judgements import Rate
 from salva.core.observation import Detection, Detections
 from salva.core.protocols import Conclusion, ImageObservations, Need, Query
 from salva.core.verdict import Outcome

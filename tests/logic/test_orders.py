@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from checks.planted import things
 
+from salva.core.boxes import scene_of
 from salva.core.observation import Detections
-from salva.core.seeing import scene_of
 from salva.logic.notation import parse
 from salva.logic.orders import axis_orders, order_differences
 

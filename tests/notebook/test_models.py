@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from salva.core.handed import batched
+from salva.core.python_objects import batched
 from salva.core.run_spec import split_name
 from salva.errors import UsageError
 from salva.notebook.models import Version, read_models

@@ -15,7 +15,7 @@ from PIL import Image, ImageDraw
 
 from salva.core.case import SEVERAL_WORLDS, Case, Finding, Prompt
 from salva.core.fingerprint import Json
-from salva.core.judged import JudgedBy, Judgements, Rate
+from salva.core.judgements import Judgements, Rate, RunCheck
 from salva.core.observation import Answer, Detection, Detections, Reading, TextSpan
 from salva.core.protocols import Query
 from salva.core.run_file import new_run_file
@@ -111,7 +111,7 @@ def judged(
     """What a metric is handed; options by check, with _ for -."""
     given = {name.replace("_", "-"): values for name, values in options.items()}
     checks = {
-        name: JudgedBy(rate=RATES.get(name), options=given.get(name, {})) for name in dict.fromkeys([*RATES, *given])
+        name: RunCheck(rate=RATES.get(name), options=given.get(name, {})) for name in dict.fromkeys([*RATES, *given])
     }
     return judgements(cases, verdicts, checks, chosen, apart=apart)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from salva.core.case import Case, Prompt
-from salva.core.judged import Judged
+from salva.core.judgements import CaseVerdict
 from salva.core.source import Painted
 from salva.core.verdict import Outcome, Verdict
 from salva.report.painting import painting_tables
@@ -26,11 +26,11 @@ def test_a_model_that_painted_its_prompts_has_no_tables() -> None:
     assert not list(painting_tables(MADE, "third"))
 
 
-def pair(name: str, repeat: int, outcome: Outcome) -> Judged:
+def pair(name: str, repeat: int, outcome: Outcome) -> CaseVerdict:
     prompts = (Prompt(role="a", text=f"{name} one"), Prompt(role="b", text=f"{name} two"))
     case = Case(case_id=name, suite="x", category="x", prompts=prompts, check="truth")
     verdict = Verdict(case_id=name, repeat=repeat, arm="pair", model="m", check="truth", observers=(), outcome=outcome)
-    return Judged(case, verdict)
+    return CaseVerdict(case, verdict)
 
 
 def rewritten(prompt: str, text: str, *repeats: int) -> Painted:

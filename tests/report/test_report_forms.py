@@ -21,9 +21,9 @@ from report.hostile import EVERYTHING, hostile_run
 from report.test_pdf import words_of
 from rich.console import Console
 
-from salva.core.judged import Rate
-from salva.core.legible import legible
+from salva.core.judgements import Rate
 from salva.core.observation import TextSpan
+from salva.core.printable import printable
 from salva.core.run_spec import ComponentSpec, RunSpec
 from salva.core.source import RunRecords, Seen
 from salva.core.table import Cell, Table
@@ -293,7 +293,7 @@ def test_any_text_is_that_text_in_markdown_and_nothing_else() -> None:
         inside = f"| name |\n| --- |\n| {escape(text)} |\n"
         page = Page(plain.render(inside))
         assert {tag for tag, _ in page.tags} == {"table", "thead", "tbody", "tr", "th", "td"}, text
-        assert page.words == ["name", " ".join(legible(text).split())], text
+        assert page.words == ["name", " ".join(printable(text).split())], text
 
 
 @pytest.mark.parametrize("text", ["@octocat", "see #12", "https://evil.example", "WWW.evil.example", "a@b.example"])

@@ -11,7 +11,7 @@ import pytest
 from report.fake_runs import make_case, make_verdict, random_run, store_run
 
 from salva.core.case import Case
-from salva.core.judged import Judgements
+from salva.core.judgements import Judgements
 from salva.core.run_spec import OWN, ComponentSpec, RunSpec
 from salva.core.source import Painted
 from salva.core.verdict import Outcome, Verdict

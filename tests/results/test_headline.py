@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from report.fake_runs import RATES, judged, make_case, make_verdict
 
-from salva.core.judged import Judged, Rate
+from salva.core.judgements import CaseVerdict, Rate
 from salva.core.run_spec import OWN
 from salva.core.verdict import Outcome
 from salva.results.headline import Rates, headline, is_open, join, of_main_observers
@@ -106,10 +106,10 @@ def test_a_metric_is_handed_both_arms_and_what_leads() -> None:
 
 def test_a_case_is_open_where_its_own_relation_holds_pictures_against_several_worlds() -> None:
     case = make_case(check="truth", determinate=False)
-    assert is_open(Judged(case, make_verdict(check="truth")), Rate.WRONG)
-    assert not is_open(Judged(case, make_verdict(check="truth")), None)
-    assert not is_open(Judged(case, make_verdict(check="same-scene")), Rate.WRONG)
-    assert not is_open(Judged(make_case(check="truth"), make_verdict(check="truth")), Rate.WRONG)
+    assert is_open(CaseVerdict(case, make_verdict(check="truth")), Rate.WRONG)
+    assert not is_open(CaseVerdict(case, make_verdict(check="truth")), None)
+    assert not is_open(CaseVerdict(case, make_verdict(check="same-scene")), Rate.WRONG)
+    assert not is_open(CaseVerdict(make_case(check="truth"), make_verdict(check="truth")), Rate.WRONG)
 
 
 def test_a_detector_that_needs_a_judge_for_some_cases_is_one_with_it_and_all_verdicts_count() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from report.fake_runs import make_case, make_verdict
 
-from salva.core.judged import JudgedBy
+from salva.core.judgements import RunCheck
 from salva.report.lead import warning_of
 from salva.results.headline import judgements
 from salva.results.leading import Leading, leading_of
@@ -18,7 +18,7 @@ def answered(*faith: float) -> Leading:
         make_verdict(case.case_id, check="right-answers", scores={"faith_A": share, "faith_mean": share})
         for case, share in zip(cases, faith, strict=True)
     ]
-    concluded = judgements(cases, verdicts, {"right-answers": JudgedBy()})
+    concluded = judgements(cases, verdicts, {"right-answers": RunCheck()})
     return leading_of(concluded, 1)
 
 

@@ -8,7 +8,7 @@ import pytest
 from report.fake_runs import judged, make_case, make_verdict
 
 from salva.core.case import Case, Prompt
-from salva.core.judged import Judgements
+from salva.core.judgements import Judgements
 from salva.core.run_spec import ComponentSpec
 from salva.core.verdict import Outcome, Verdict
 from salva.registry import bind

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 from report.fake_runs import make_case, make_verdict
 
-from salva.core.judged import Judged
+from salva.core.judgements import CaseVerdict
 from salva.core.verdict import Outcome
 from salva.results.rates import figure_of, hits_of
 from salva.results.tally import category_mean, macro_rate, tally
@@ -19,7 +19,7 @@ PASS, FAIL, UNDECIDED, ERROR = Outcome
 def test_only_decided_verdicts_enter_the_rate_and_bounds_hold_the_rest() -> None:
     case = make_case()
     outcomes = [FAIL] * 3 + [PASS] * 3 + [UNDECIDED] * 2 + [ERROR] * 2
-    counted = tally(Judged(case, make_verdict(outcome=outcome)) for outcome in outcomes)
+    counted = tally(CaseVerdict(case, make_verdict(outcome=outcome)) for outcome in outcomes)
     assert counted.rate == 0.5
     assert (counted.n, counted.failed, counted.undecided) == (6, 3, 4)
     bounds = counted.bounds()
@@ -28,22 +28,22 @@ def test_only_decided_verdicts_enter_the_rate_and_bounds_hold_the_rest() -> None
 
 
 def test_nothing_decided_is_no_rate_instead_of_zero() -> None:
-    counted = tally([Judged(make_case(), make_verdict(outcome=ERROR))])
+    counted = tally([CaseVerdict(make_case(), make_verdict(outcome=ERROR))])
     assert counted.rate is None
     assert counted.interval() is None
-    assert macro_rate([Judged(make_case(), make_verdict(outcome=ERROR))]).rate is None
+    assert macro_rate([CaseVerdict(make_case(), make_verdict(outcome=ERROR))]).rate is None
 
 
 def test_the_macro_average_weighs_categories_and_not_cases() -> None:
     big, small = make_case("big", category="big"), make_case("small", category="small")
-    judged = [Judged(big, make_verdict(outcome=PASS))] * 9 + [Judged(small, make_verdict(outcome=FAIL))]
+    judged = [CaseVerdict(big, make_verdict(outcome=PASS))] * 9 + [CaseVerdict(small, make_verdict(outcome=FAIL))]
     assert category_mean(judged).rate == 0.5
     assert tally(judged).rate == 0.1
 
 
 def test_a_spotless_run_still_has_an_interval() -> None:
     cases = [make_case(f"case-{index}", cluster=f"c{index % 4}") for index in range(40)]
-    macro = macro_rate([Judged(case, make_verdict(case.case_id)) for case in cases])
+    macro = macro_rate([CaseVerdict(case, make_verdict(case.case_id)) for case in cases])
     assert macro.rate == 0.0
     assert macro.interval is not None
     assert 0.05 < macro.interval.high < 0.12
@@ -60,7 +60,7 @@ def test_a_share_that_is_the_mean_over_categories_has_its_interval(seed: int) ->
         case = make_case(f"case-{number}", category=f"category-{number % n_categories}", cluster=f"c{number % 3}")
         for repeat in range(repeats):
             outcome = FAIL if rng.random() < chance else PASS
-            judged.append(Judged(case, make_verdict(case.case_id, outcome, repeat=repeat)))
+            judged.append(CaseVerdict(case, make_verdict(case.case_id, outcome, repeat=repeat)))
     counted, mean = tally(judged), macro_rate(judged)
     interval = counted.interval()
     assert counted.rate == pytest.approx(mean.rate)
@@ -76,8 +76,8 @@ def test_a_large_category_weighs_more_in_the_interval_of_a_share_too() -> None:
     """Where a few cases all break and many break at times, the many make the share uncertain."""
     many = [make_case(f"many-{n}", category="many") for n in range(90)]
     few = [make_case(f"few-{n}", category="few") for n in range(10)]
-    judged = [Judged(case, make_verdict(outcome=FAIL if n % 2 else PASS)) for n, case in enumerate(many)]
-    judged += [Judged(case, make_verdict(outcome=PASS)) for case in few]
+    judged = [CaseVerdict(case, make_verdict(outcome=FAIL if n % 2 else PASS)) for n, case in enumerate(many)]
+    judged += [CaseVerdict(case, make_verdict(outcome=PASS)) for case in few]
     interval = tally(judged).interval()
     assert interval is not None
     # As sure as 100 cases make a share of 0.45: plus or minus 9.6 points, and not the 5 of the mean over categories.

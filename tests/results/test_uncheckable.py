@@ -9,7 +9,7 @@ from report.fake_runs import RATES, make_case, make_verdict
 
 from salva.core.case import Case, Prompt
 from salva.core.fingerprint import Json
-from salva.core.judged import JudgedBy, Judgements
+from salva.core.judgements import Judgements, RunCheck
 from salva.core.question import Question
 from salva.results.headline import judgements
 from salva.results.leading import OK, PARTIAL, leading_of
@@ -36,7 +36,7 @@ def concluded(
         make_verdict(case.case_id, check="truth" if case.check_groups[0] == BY_FORMULA else "right-answers")
         for case in cases[:n_judged]
     ]
-    taking_part = {name: JudgedBy(rate=RATES.get(name), options=options) for name, options in checks.items()}
+    taking_part = {name: RunCheck(rate=RATES.get(name), options=options) for name, options in checks.items()}
     return replace(judgements(cases, verdicts, taking_part), is_whole=is_whole)
 
 

@@ -10,7 +10,7 @@ import pytest
 from report.fake_runs import judged, make_case, make_verdict
 
 from salva.core.case import Case
-from salva.core.judged import Judgements
+from salva.core.judgements import Judgements
 from salva.core.verdict import Outcome, Verdict
 from salva.results.wordings import ONE_REPEAT, WordingDifference, differences_by_law, wording_difference
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-from salva.core.counted import counted
 from salva.core.fingerprint import Json
+from salva.core.quantity import quantity
 from salva.english.questions import NO, YES, Question
 from salva.english.words import comparable
 from salva.errors import UsageError
@@ -59,7 +59,7 @@ def questions_to_ask(path: str) -> QuestionFile | None:
     said = list(by_kind(file.doubts))
     if file.n_repeated:
         said.append(
-            f"{counted(file.n_repeated, 'rows repeat', 'row repeats')} a question about the same text; it is asked "
+            f"{quantity(file.n_repeated, 'rows repeat', 'row repeats')} a question about the same text; it is asked "
             "and counted once"
         )
     if said:

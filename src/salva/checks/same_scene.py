@@ -25,7 +25,7 @@ from salva.checks.scenes import (
 )
 from salva.core.about import About
 from salva.core.case import Case
-from salva.core.judged import Rate
+from salva.core.judgements import Rate
 from salva.core.options import option
 from salva.core.protocols import Conclusion, ImageObservations, Need
 from salva.core.verdict import (

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
+from salva.core.boxes import placed_entities
 from salva.core.case import Case
 from salva.core.observation import Detections, Reading
 from salva.core.options import option
 from salva.core.protocols import ImageObservations, Need, Query
 from salva.core.scene import Scene
-from salva.core.seeing import placed_entities
 from salva.core.verdict import (
     ENTITY_DUPLICATION,
     ENTITY_FORBIDDEN,

@@ -26,10 +26,10 @@ from salva.checks.scenes import (
     text_failure,
 )
 from salva.core.about import About
+from salva.core.boxes import labels_without_colour
 from salva.core.case import Case
-from salva.core.judged import Rate
+from salva.core.judgements import Rate
 from salva.core.protocols import Conclusion, ImageObservations, Need
-from salva.core.seeing import untold_colours
 from salva.core.verdict import (
     ENTITY_DUPLICATION,
     ENTITY_FORBIDDEN,
@@ -104,7 +104,7 @@ class Truth:
             if formula is None:
                 return Conclusion(outcome=Outcome.UNDECIDED, reason=f"prompt {image.role!r} has no formula")
             coloured = frozenset().union(*what.coloured) if in_one_frame else own
-            if untold := untold_colours(image.scene, coloured):
+            if untold := labels_without_colour(image.scene, coloured):
                 return Conclusion(outcome=Outcome.UNDECIDED, reason=_why_untold(untold, image, was_asked=was_asked))
             wrong = [
                 failure_of(discrepancy, image.role, has_choice=not case.determinate)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from salva.cli import flags
-from salva.core.legible import legible_json
+from salva.core.printable import printable_json
 from salva.errors import UsageError
 from salva.messages import message
 
@@ -113,7 +113,7 @@ def command(
     if form == "json":
         from salva.report.summary_json import table_to_json
 
-        click.echo(legible_json([table_to_json(table) for table in tables], indent=2, allow_nan=True))
+        click.echo(printable_json([table_to_json(table) for table in tables], indent=2, allow_nan=True))
         return
     from salva.report.terminal import print_table
 

@@ -12,9 +12,9 @@ from salva.cli import flags
 from salva.cli import help as pages
 from salva.cli.format_flags import case_formats
 from salva.core.case import Case, Finding
-from salva.core.counted import counted
 from salva.core.fingerprint import Json
-from salva.core.legible import legible, legible_json
+from salva.core.printable import printable, printable_json
+from salva.core.quantity import quantity
 from salva.core.question import question_to_json
 from salva.core.run_spec import RunSpec, split_settings
 from salva.core.table import Cell
@@ -69,7 +69,7 @@ def command(
             raise unknown_name("format of cases", form, (*own, *formats))
         _print_rows(formats[form](cases))
     for line in remarks(spec):
-        click.echo(legible(line), err=True)
+        click.echo(printable(line), err=True)
 
 
 def _print_findings(findings: Sequence[Finding], form: str) -> None:
@@ -80,10 +80,10 @@ def _print_findings(findings: Sequence[Finding], form: str) -> None:
         raise UsageError(message("option-invalid", name="--format with --lint", value=form, wanted="table or jsonl"))
     for finding in findings:
         said = {"kind": finding.kind, "sentence": finding.sentence, "subject": list(finding.subject)}
-        click.echo(legible_json(said) if form == "jsonl" else legible(f"{finding.kind}: {finding.sentence}"))
+        click.echo(printable_json(said) if form == "jsonl" else printable(f"{finding.kind}: {finding.sentence}"))
     kinds = Counter(finding.kind for finding in findings)
     by_kind = f": {', '.join(f'{n} {kind}' for kind, n in kinds.most_common())}" if kinds else ""
-    click.echo(f"{counted(len(findings), 'findings')}{by_kind}", err=bool(findings))
+    click.echo(f"{quantity(len(findings), 'findings')}{by_kind}", err=bool(findings))
     if findings:
         sys.exit(EXIT_USAGE)
 
@@ -109,7 +109,7 @@ def _as_object(case: Case) -> dict[str, Json]:
 
 def _print_jsonl(cases: Iterable[Case]) -> None:
     for case in cases:
-        click.echo(legible_json(_as_object(case)))
+        click.echo(printable_json(_as_object(case)))
 
 
 def _print_csv(cases: Iterable[Case]) -> None:
@@ -152,11 +152,11 @@ def _print_table(cases: Iterable[Case]) -> None:
         table.add_column(column, overflow="fold")
     n_cases = 0
     for n_cases, case in enumerate(cases, start=1):  # noqa: B007 - the count is what is left after the loop
-        prompts = "\n".join(legible(prompt.text) for prompt in case.prompts)
+        prompts = "\n".join(printable(prompt.text) for prompt in case.prompts)
         table.add_row(case.case_id, prompts, case.check, _yes_no(case.equivalent), _yes_no(case.determinate))
     console = Console(markup=False)
     console.print(table)
-    console.print(counted(n_cases, "cases"))
+    console.print(quantity(n_cases, "cases"))
 
 
 def _yes_no(value: bool | None) -> str:

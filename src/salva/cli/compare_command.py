@@ -11,7 +11,7 @@ import click
 from salva.cli import flags
 from salva.cli import help as pages
 from salva.cli.main import EXIT_GATE, EXIT_INCOMPLETE
-from salva.core.legible import legible_json
+from salva.core.printable import printable_json
 
 if TYPE_CHECKING:
     from salva.compare.comparing import Comparison
@@ -75,7 +75,7 @@ def _write(comparison: Comparison, form: str | None, output: Path | None) -> Non
         click.echo(path)
         return
     if form == "json":
-        text = legible_json(comparison_json(comparison), indent=2) + "\n"
+        text = printable_json(comparison_json(comparison), indent=2) + "\n"
     else:
         text = comparison_markdown(comparison) if form == "md" else comparison_text(comparison)
     if output is None:

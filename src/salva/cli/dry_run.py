@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from salva.core.counted import counted
-from salva.core.legible import legible
+from salva.core.printable import printable
+from salva.core.quantity import quantity
 from salva.runs.doctor import free_bytes, needed_bytes, size_text
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def print_forecast(spec: Plan, directory: Path, limits: Limits) -> None:
     width = max(len(name) for name, _ in _lines(seen, spec, directory, limits))
     before = ""
     for name, text in _lines(seen, spec, directory, limits):
-        click.echo(f"{name if name != before else '':<{width}}  {legible(text)}")
+        click.echo(f"{name if name != before else '':<{width}}  {printable(text)}")
         before = name
 
 
@@ -47,7 +47,7 @@ def _lines(seen: Forecast, spec: Plan, directory: Path, limits: Limits) -> Itera
     for names, n in checks.most_common():
         if names:
             yield "checks", f"{', '.join(names)}: {n}"
-    yield "headline", f"{seen.leading}, over {counted(seen.n_led, 'cases')}"
+    yield "headline", f"{seen.leading}, over {quantity(seen.n_led, 'cases')}"
     if n_undecided := checks[()]:
         yield (
             "undecided",
@@ -107,7 +107,7 @@ def _limits(limits: Limits) -> str:
 def _time(seen: Forecast) -> str:
     if seen.seconds is None:
         return f"{_UNKNOWN}; there is no earlier run of the same model and observers beside the directory"
-    runs = counted(seen.n_earlier, "earlier runs")
+    runs = quantity(seen.n_earlier, "earlier runs")
     return f"about {_duration(seen.seconds)}, at the rate of {runs} of the same model and observers"
 
 
@@ -127,4 +127,4 @@ def _duration(seconds: float) -> str:
 def _place(seen: Forecast, directory: Path) -> str:
     if seen.n_stored is None:
         return f"{directory} (new)"
-    return f"{directory}: {counted(seen.n_stored, 'images')} stored and not generated again"
+    return f"{directory}: {quantity(seen.n_stored, 'images')} stored and not generated again"

@@ -31,7 +31,7 @@ def command(spec: Path, no_progress: bool) -> None:
     from salva.compare.gate_file import read_gate
     from salva.compare.gate_forms import gate_lines, gate_table, write_gate
     from salva.compare.gate_run import run_gate
-    from salva.core.legible import legible
+    from salva.core.printable import printable
     from salva.engine.progress import make_progress
 
     asked = read_gate(spec)
@@ -43,7 +43,7 @@ def command(spec: Path, no_progress: bool) -> None:
     folder = write_gate(result)
     _print(gate_table(result))
     for line in gate_lines(result):
-        click.echo(legible(line))
+        click.echo(printable(line))
     click.echo(f"\ngate {result.verdict}: {asked.candidate.model}\nreports:       {folder}")
     sys.exit(_EXITS[result.verdict])
 
@@ -53,11 +53,11 @@ def _print(table: Table) -> None:
     from rich.console import Console
     from rich.table import Table as Grid
 
-    from salva.core.legible import legible
+    from salva.core.printable import printable
 
     grid = Grid(box=SIMPLE, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
     for name in table.columns:
         grid.add_column(name, overflow="fold")
     for row in table.rows:
-        grid.add_row(*(legible(str(cell)) for cell in row))
+        grid.add_row(*(printable(str(cell)) for cell in row))
     Console(markup=False).print(grid)

@@ -11,7 +11,7 @@ import click
 from salva.cli import flags
 from salva.cli import help as pages
 from salva.cli.format_flags import format_flags, format_list, given_options
-from salva.core.counted import counted
+from salva.core.quantity import quantity
 
 _ONE = {"people": "person"}
 """What one of these is called, where that is not the word less its s."""
@@ -35,10 +35,10 @@ def command(files: tuple[Path, ...], form: str, out: Path, model: str, **options
     from salva.files.tables import by_kind
 
     read_in = import_files(files, form, out, model=model, options=given_options("importer", form, options))
-    counts = ", ".join(counted(n, what, _ONE.get(what, "")) for what, n in read_in.counts.items() if n)
+    counts = ", ".join(quantity(n, what, _ONE.get(what, "")) for what, n in read_in.counts.items() if n)
     click.echo(f"{counts} of {', '.join(read_in.models)} in {out}")
     if read_in.problems:
-        click.echo(f"{counted(len(read_in.problems), 'problems')}, all of them in {out / PROBLEMS_FILE}:")
+        click.echo(f"{quantity(len(read_in.problems), 'problems')}, all of them in {out / PROBLEMS_FILE}:")
         for line in by_kind(read_in.problems):
             click.echo(f"  {line}")
     click.echo(f"report: salva report {shlex.quote(str(out))}")

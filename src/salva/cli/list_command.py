@@ -10,7 +10,7 @@ import click
 
 from salva.cli import flags
 from salva.cli import help as pages
-from salva.core.legible import legible
+from salva.core.printable import printable
 from salva.errors import PluginError, UsageError, unknown_name
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def command(kind: str, name: str | None) -> None:
                 continue  # a judge that cannot read
             except PluginError as error:
                 what = f"broken: {error}"
-            table.add_row(entry.name, legible(what), entry.distribution or entry.source)
+            table.add_row(entry.name, printable(what), entry.distribution or entry.source)
     Console(soft_wrap=True, markup=False).print(table)
     if not table.row_count:
         click.echo(f"no {kind} are installed")

@@ -19,7 +19,7 @@ from typing import Any, TextIO
 
 import click
 
-from salva.core.legible import legible
+from salva.core.printable import printable
 from salva.core.secrets import redact
 from salva.core.threads import any_left_behind
 from salva.engine.ctrl_c import CtrlC
@@ -164,7 +164,7 @@ def _run_safely() -> None:
     try:
         run_command()
     except Exception:
-        click.echo(legible(redact(traceback.format_exc())), err=True)
+        click.echo(printable(redact(traceback.format_exc())), err=True)
         _fail(message("unexpected-error"))
 
 
@@ -203,13 +203,13 @@ def _show_warning(
 ) -> None:
     """Our own warnings as one line; others' as Python shows them."""
     if issubclass(category, SalvaWarning):
-        click.echo(legible(redact(f"salva: warning: {message}")), err=True)
+        click.echo(printable(redact(f"salva: warning: {message}")), err=True)
     else:
         (file or sys.stderr).write(warnings.formatwarning(message, category, filename, lineno, line))
 
 
 def _fail(problem: str) -> None:
-    text = legible(redact(problem))
+    text = printable(redact(problem))
     if len(text) > _MAX_MESSAGE:
         # A damaged file may be quoted whole.
         text = f"{text[: _MAX_MESSAGE // 2]} ... {text[-_MAX_MESSAGE // 2 :]}"

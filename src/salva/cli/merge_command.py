@@ -11,7 +11,7 @@ import click
 from salva.cli import flags
 from salva.cli import help as pages
 from salva.cli.main import EXIT_INCOMPLETE
-from salva.core.counted import counted
+from salva.core.quantity import quantity
 from salva.messages import message
 
 
@@ -30,8 +30,8 @@ def command(runs: tuple[Path, ...], out: Path, no_progress: bool) -> None:
 
     merged = merge(runs, out, make_progress(quiet=no_progress))
     click.echo(
-        f"{counted(merged.n_shards, 'shards')}: {counted(merged.n_cases, 'cases')} and "
-        f"{counted(merged.n_images, 'images')} in {out}"
+        f"{quantity(merged.n_shards, 'shards')}: {quantity(merged.n_cases, 'cases')} and "
+        f"{quantity(merged.n_images, 'images')} in {out}"
     )
     for line in merged.left_out:
         click.echo(f"salva: {line}", err=True)

@@ -6,7 +6,7 @@ import click
 
 from salva.cli import flags
 from salva.cli import help as pages
-from salva.core.legible import legible
+from salva.core.printable import printable
 
 
 @click.command("power", cls=pages.Command)
@@ -31,4 +31,4 @@ def command(subject: str, paths: tuple[str, ...], half_width: float | None, diff
 
     settings = with_paths(subject, paths, {})
     for line in power_lines(subject, Target(half_width=half_width, difference=difference), settings):
-        click.echo(legible(line))
+        click.echo(printable(line))

@@ -6,7 +6,7 @@ import click
 
 from salva.cli import flags
 from salva.cli import help as pages
-from salva.core.counted import counted
+from salva.core.quantity import quantity
 
 _SHOWN = 20
 
@@ -37,7 +37,7 @@ def command(formula: str, other: str | None, counts: str | None) -> None:
         n_worlds = count_worlds(one, counts)
         if title.strip() != to_notation(one):
             title = f"{title} ({to_notation(one)})"
-        click.echo(f"{title}: {counted(n_worlds, 'worlds')}")
+        click.echo(f"{title}: {quantity(n_worlds, 'worlds')}")
         for world in worlds(one, counts, limit=_SHOWN):
             click.echo(f"  - {describe_world(world, entities(one))}")
         if n_worlds > _SHOWN:

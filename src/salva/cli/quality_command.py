@@ -9,7 +9,7 @@ import click
 
 from salva.cli import flags
 from salva.cli import help as pages
-from salva.core.legible import legible_json
+from salva.core.printable import printable_json
 from salva.errors import UsageError
 from salva.messages import message
 
@@ -100,7 +100,7 @@ def command(
     columns = ("model", *(("set",) if by_set else ()), *figure)
     if form == "json":
         objects = [{name: one[name] for name in (*columns, "embedder", "warning")} for one in figures]
-        click.echo(legible_json(objects, indent=2))
+        click.echo(printable_json(objects, indent=2))
         return
     from salva.core.table import Table
     from salva.report.terminal import print_table

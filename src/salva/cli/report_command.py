@@ -8,7 +8,7 @@ import click
 
 from salva.cli import flags
 from salva.cli import help as pages
-from salva.core.legible import legible_json
+from salva.core.printable import printable_json
 
 _FORMS = ("html", "md", "json", "csv", "pdf", "junit")
 _PAGES = {"html": "index.html", "pdf": "report.pdf"}
@@ -70,7 +70,7 @@ def command(run: Path, form: str, output: Path | None) -> None:
 
         text = to_markdown(summarise_run(run))
     else:
-        text = legible_json(summarise_run(run).to_json(), indent=2) + "\n"
+        text = printable_json(summarise_run(run).to_json(), indent=2) + "\n"
     if output is None:
         click.echo(text, nl=False)
     else:

@@ -6,7 +6,7 @@ import click
 
 from salva.cli import flags
 from salva.cli import help as pages
-from salva.core.legible import legible_json
+from salva.core.printable import printable_json
 
 
 @click.command("rewrite", cls=pages.Command)
@@ -39,7 +39,7 @@ def command(formula: str, law: str | None, form: str) -> None:
                 "formula": notation,
                 "position": list(rewrite.position),
             }
-            click.echo(legible_json({**row, "english": to_english(rewrite.formula)}))
+            click.echo(printable_json({**row, "english": to_english(rewrite.formula)}))
         return
     from rich.console import Console
     from rich.table import Table

@@ -14,7 +14,7 @@ from salva.cli import help as pages
 from salva.cli.dry_run import print_forecast
 from salva.cli.main import EXIT_GATE, EXIT_INCOMPLETE, EXIT_INTERRUPTED
 from salva.cli.undecided import warn_too_few_decided
-from salva.core.counted import counted
+from salva.core.quantity import quantity
 from salva.core.run_spec import RunSpec, split_settings
 from salva.messages import message
 from salva.runs import plans
@@ -183,7 +183,7 @@ def _print_place(summary: RunSummary, directory: Path) -> None:
     if summary.cost_usd:
         click.echo(f"cost:          {summary.cost_usd:.4f} USD by this command, as the components count it")
     if summary.limit_reached:
-        cases = counted(summary.n_unpainted, "cases")
+        cases = quantity(summary.n_unpainted, "cases")
         _warn("run-stopped", limit=summary.limit_reached, cases=cases)
 
 
@@ -192,15 +192,15 @@ def _warn_of_errors(summary: RunSummary, figures: Summary) -> None:
     for model in figures.by_model:
         failed = list(model.failed.items())
         for (check, reason), n in failed[:_MOST_FAILURES]:
-            _warn("verdicts-failed", model=model.model, verdicts=counted(n, "verdicts"), check=check, why=reason)
+            _warn("verdicts-failed", model=model.model, verdicts=quantity(n, "verdicts"), check=check, why=reason)
         if n_more := sum(n for _, n in failed[_MOST_FAILURES:]):
             _warn("more-errors", model=model.model, n=n_more)
     if n_again := max(summary.outcomes.get("ERROR", 0) - summary.n_refused, 0) or summary.n_retryable:
-        _warn("errors-retried", verdicts=counted(n_again, "verdicts"))
+        _warn("errors-retried", verdicts=quantity(n_again, "verdicts"))
     if summary.n_refused:
-        _warn("refusals-kept", verdicts=counted(summary.n_refused, "verdicts"))
+        _warn("refusals-kept", verdicts=quantity(summary.n_refused, "verdicts"))
     if summary.n_unreadable:
-        _warn("replies-unreadable", replies=counted(summary.n_unreadable, "replies"))
+        _warn("replies-unreadable", replies=quantity(summary.n_unreadable, "replies"))
 
 
 def _warn(code: str, **values: object) -> None:

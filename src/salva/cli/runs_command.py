@@ -63,7 +63,7 @@ def command(folder: Path) -> None:
     from rich.text import Text
 
     from salva.charts.formats import interval_text, percent
-    from salva.core.legible import legible
+    from salva.core.printable import printable
     from salva.core.secrets import redact
     from salva.report.run_list import COMPLETE, DAMAGED, NO_RUN, list_runs
     from salva.results.leading import OK
@@ -90,7 +90,7 @@ def command(folder: Path) -> None:
         whole = {**row, "state": ", ".join([line.state, *odd])}
         whole["leads"] += f" ({interval})" if line.title and not line.figure else ""
         whole["date (UTC)"] = f"{line.date:%Y-%m-%d %H:%M}" if line.date else ""
-        rows.append(Row(*({name: legible(cell) for name, cell in cells.items()} for cells in (whole, row))))
+        rows.append(Row(*({name: printable(cell) for name, cell in cells.items()} for cells in (whole, row))))
     if rows:
         # In a file or a pipe a line is a line, and a name is whole.
         width = Console().width if sys.stdout.isatty() else sum(_widths([row.whole for row in rows]).values())
@@ -104,4 +104,4 @@ def command(folder: Path) -> None:
     else:
         click.echo(f"no runs in {folder}")
     for other in others:
-        click.echo(legible(redact(other)))
+        click.echo(printable(redact(other)))

@@ -10,8 +10,8 @@ import click
 from salva.cli import flags
 from salva.cli import help as pages
 from salva.cli.main import EXIT_USAGE
-from salva.core.counted import counted
-from salva.core.legible import legible
+from salva.core.printable import printable
+from salva.core.quantity import quantity
 
 
 @click.command("verify", cls=pages.Command)
@@ -24,14 +24,14 @@ def command(run: Path, no_progress: bool) -> None:
     from salva.runs.verify import verify
 
     report = verify(run, make_progress(quiet=no_progress))
-    click.echo(f"{counted(report.n_images, 'images')}, {counted(report.n_rows, 'rows')} checked")
-    click.echo(f"{counted(report.n_recomputed, 'verdicts')} made anew from what is stored")
+    click.echo(f"{quantity(report.n_images, 'images')}, {quantity(report.n_rows, 'rows')} checked")
+    click.echo(f"{quantity(report.n_recomputed, 'verdicts')} made anew from what is stored")
     for reason in report.unchecked:
-        click.echo(f"not checked: {legible(reason)}")
+        click.echo(f"not checked: {printable(reason)}")
     for problem in report.problems:
-        click.echo(f"  {legible(problem)}")
+        click.echo(f"  {printable(problem)}")
     if report.problems:
-        click.echo(counted(len(report.problems), "problems"), err=True)
+        click.echo(quantity(len(report.problems), "problems"), err=True)
         if report.remedy:
             click.echo(report.remedy, err=True)
         sys.exit(EXIT_USAGE)

@@ -12,7 +12,7 @@ import click
 
 from salva.cli import flags
 from salva.cli import help as pages
-from salva.core.counted import counted
+from salva.core.quantity import quantity
 from salva.errors import UnusableError, UsageError
 from salva.messages import message
 
@@ -107,7 +107,7 @@ def _write(
                 raise UnusableError(message("writer-unreadable", n=_PATIENCE, writer=writer))
     n_there = len(there)
     before = f"; {n_there} of them were there already" if n_there else ""
-    click.echo(f"{counted(len(kept), 'groups')} in {output}{before}")
+    click.echo(f"{quantity(len(kept), 'groups')} in {output}{before}")
     return list(kept.values()), removed
 
 

@@ -13,7 +13,7 @@ import click
 
 from salva.cli import flags
 from salva.cli import help as pages
-from salva.core.counted import counted
+from salva.core.quantity import quantity
 from salva.errors import UsageError
 from salva.messages import message
 
@@ -109,7 +109,7 @@ def _write(job: _Job, source: str, output: Path, writer: str, base_url: str, no_
             write_text(beside, lines_of(refused))
         else:
             beside.unlink(missing_ok=True)
-        entries = counted(len(rows), "entries")
+        entries = quantity(len(rows), "entries")
         click.echo(f"{len(accepted)} of {len(wanted)} {job.what}s written; {output} holds all {entries}")
         if job.what == "formula" and accepted:
             click.echo(message("proposals-written", path=output))
@@ -122,7 +122,7 @@ def _write(job: _Job, source: str, output: Path, writer: str, base_url: str, no_
         for why, n in Counter(entry.why for entry in refused).most_common(_N_NAMED):
             click.echo(f"{n}: {why}", err=True)
         click.echo(
-            f"{counted(len(refused), 'prompts have', 'prompt has')} no {job.what}; {beside} lists them with reasons",
+            f"{quantity(len(refused), 'prompts have', 'prompt has')} no {job.what}; {beside} lists them with reasons",
             err=True,
         )
         sys.exit(EXIT_INCOMPLETE)

@@ -10,7 +10,7 @@ import click
 
 from salva.cli import flags
 from salva.cli import help as pages
-from salva.core.counted import counted
+from salva.core.quantity import quantity
 from salva.core.run_spec import RunSpec
 from salva.errors import UsageError
 from salva.messages import message
@@ -75,13 +75,13 @@ def questions(
     finally:
         save()
         there_already = f"; {len(prompts) - len(missing)} were there already" if len(missing) < len(prompts) else ""
-        wanted = counted(len(prompts), "prompts")
+        wanted = quantity(len(prompts), "prompts")
         into = f"written to {output}" if rows else f"written, so there is no {output}"
         click.echo(f"questions about {n_written} of {wanted} {into}{there_already}")
     if unwritten:
         for entry in unwritten[:_N_NAMED]:
             click.echo(f"{entry.prompt!r}: {entry.why}", err=True)
-        left = f"{len(unwritten)} of {counted(len(prompts), 'prompts')} without questions; {beside} lists them"
+        left = f"{len(unwritten)} of {quantity(len(prompts), 'prompts')} without questions; {beside} lists them"
         click.echo(f"{left}. The same command asks again", err=True)
         sys.exit(EXIT_INCOMPLETE)
     beside.unlink(missing_ok=True)

@@ -11,7 +11,7 @@ import click
 
 from salva.cli import flags
 from salva.cli import help as pages
-from salva.core.counted import counted
+from salva.core.quantity import quantity
 from salva.errors import UsageError
 from salva.messages import message
 
@@ -125,7 +125,7 @@ def _save(kept: Sequence[Sample], removed: Sequence[Removed], output: Path) -> N
     from salva.files.outfiles import write_text
 
     write_text(output, lines_of(kept))
-    click.echo(f"{counted(len(kept), 'samples')} in {output}")
+    click.echo(f"{quantity(len(kept), 'samples')} in {output}")
     if removed:
         path = output.with_name(f"{output.stem}-removed.jsonl")
         write_text(path, lines_of(removed))
@@ -140,7 +140,7 @@ def _write_sheet(triples: Path, output: Path, disputed: bool) -> None:
     if not listed:
         raise UsageError(message("nothing-disputed", path=str(triples)))
     write_text(output, review_sheet(listed))
-    click.echo(f"{output}, {counted(len(listed), 'samples')}: fill in reviewer and valid (yes or no)")
+    click.echo(f"{output}, {quantity(len(listed), 'samples')}: fill in reviewer and valid (yes or no)")
     click.echo(f"next: salva write semvar {triples} --review {output} -o REVIEWED.jsonl")
 
 
@@ -165,4 +165,4 @@ def _collect_hard(runs: Sequence[Path], output: Path) -> None:
         raise UsageError(message("no-semvar-scores"))
     chosen = hardest(votes, _HARD_PER_CATEGORY)
     write_text(output, lines_of(as_sample(cases[case_id]) for case_id in chosen))
-    click.echo(f"{len(chosen)} of {counted(len(votes), 'cases')} in {output}; run them with --set suite.path={output}")
+    click.echo(f"{len(chosen)} of {quantity(len(votes), 'cases')} in {output}; run them with --set suite.path={output}")

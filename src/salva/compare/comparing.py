@@ -17,8 +17,8 @@ from salva.compare.matching import notes_on, oracle_notes, unlike
 from salva.compare.pairing import FigureDifference, GroupDifference, by_group, difference_of, flips_of
 from salva.compare.pairing import Flip as Flip
 from salva.compare.series import Series
-from salva.core.counted import counted
-from salva.core.legible import legible
+from salva.core.printable import printable
+from salva.core.quantity import quantity
 from salva.errors import UsageError
 from salva.messages import message
 from salva.results.leading import FEWEST_DECIDED
@@ -58,7 +58,7 @@ class Duel:
         """The verdict and what it rests on; all that a duel holds would fill a screen for every case."""
         from salva.compare.words import sentence_of, verdict_of  # they are words about what stands here
 
-        return legible(f"{verdict_of(self)}: {sentence_of(self)}")
+        return printable(f"{verdict_of(self)}: {sentence_of(self)}")
 
     @property
     def worsening(self) -> tuple[float, float] | None:
@@ -86,9 +86,8 @@ class Duel:
         figure = self.leading
         n_asked = figure.n_pairs + figure.n_undecided
         if figure.n_pairs < MIN_DECIDED:
-            return (
-                f"{counted(figure.n_pairs, 'pairs were', 'pair was')} decided on both sides, and it takes {MIN_DECIDED}"
-            )
+            pairs = quantity(figure.n_pairs, "pairs were", "pair was")
+            return f"{pairs} decided on both sides, and it takes {MIN_DECIDED}"
         if figure.n_pairs < FEWEST_DECIDED * n_asked:
             return f"only {figure.n_pairs} of {n_asked} pairs were decided on both sides"
         if figure.interval is None:
@@ -132,7 +131,7 @@ def compare_runs(directories: Sequence[Path], parts: Sequence[str] = ()) -> Comp
     entrants = read_entrants(directories, parts)
     if len(entrants) < 2:
         source = repr(str(directories[0])) if directories else "no run"
-        raise UsageError(message("compare-one-model", source=source, models=counted(len(entrants), "models")))
+        raise UsageError(message("compare-one-model", source=source, models=quantity(len(entrants), "models")))
     return compare_entrants(entrants)
 
 
@@ -213,7 +212,7 @@ def _pair_notes(figure: FigureDifference, ours: Series, theirs: Series, rewritte
     notes = []
     n_asked = figure.n_pairs + figure.n_undecided
     if not figure.n_pairs:
-        notes.append(f"none of {counted(n_asked, 'pairs')} was decided on both sides: nothing can be said")
+        notes.append(f"none of {quantity(n_asked, 'pairs')} was decided on both sides: nothing can be said")
     elif figure.n_pairs < FEWEST_DECIDED * n_asked:
         notes.append(
             f"only {figure.n_pairs} of {n_asked} pairs were decided on both sides: what is left may not be like the "

@@ -1,6 +1,6 @@
 """A comparison as JSON or text.
 
-Words that came from runs are escaped or made legible on their way out; numbers are the record's own.
+Words that came from runs are escaped or made printable on their way out; numbers are the record's own.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from salva.compare.comparing import Comparison, Duel
 from salva.compare.pairing import FigureDifference, Flip, GroupDifference
 from salva.compare.words import asides_of, flips_of, sentence_of, title_of, verdict_of
 from salva.core.fingerprint import Json
-from salva.core.legible import legible
+from salva.core.printable import printable
 from salva.core.table import Table
 from salva.report.markdown import escape, table_text
 from salva.report.summary_json import ends_json
@@ -171,7 +171,7 @@ def comparison_text(comparison: Comparison) -> str:
         lines += [f"  {aside.title}  {aside.value} ({aside.note})" for aside in asides_of(duel)]
         lines += ["", *_plain(_group_tables(duel)[0]), ""]
         lines += [f"  {flips_of(duel)}", ""]
-    return "\n".join(legible(line) for line in lines).rstrip() + "\n"
+    return "\n".join(printable(line) for line in lines).rstrip() + "\n"
 
 
 def _plain(table: Table) -> list[str]:

@@ -16,7 +16,7 @@ from salva.compare.gate_run import GateResult, SuiteResult
 from salva.compare.page import comparison_page
 from salva.compare.words import sentence_of, step_of, value_of, verdict_of
 from salva.core.fingerprint import Json
-from salva.core.legible import legible_json
+from salva.core.printable import printable_json
 from salva.core.table import Cell, Table
 from salva.files.outfiles import write_text
 from salva.report.html import write_html
@@ -160,4 +160,4 @@ def gate_junit(result: GateResult) -> str:
 
 
 def _json_text(content: dict[str, Json]) -> str:
-    return legible_json(content, indent=2) + "\n"
+    return printable_json(content, indent=2) + "\n"

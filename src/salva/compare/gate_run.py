@@ -19,9 +19,9 @@ from salva.compare.gate_file import GateSpec, Rules, Side, SuiteGate
 from salva.compare.words import gate_of
 from salva.core.addresses import plain_words
 from salva.core.command import words_of
-from salva.core.counted import counted
 from salva.core.fingerprint import Json
 from salva.core.plan import Plan
+from salva.core.quantity import quantity
 from salva.core.run_spec import ComponentSpec, RunSpec
 from salva.engine.progress import Progress
 from salva.errors import MissingRoleError, UsageError
@@ -216,9 +216,9 @@ def _enough(model: ModelSummary, done: RunSummary, baseline_done: RunSummary | N
     problems = [model.leading.reason or "too little is decided"] if _is_too_little(model) else []
     for who, summary in (("candidate", done), ("baseline", baseline_done)):
         if summary is not None and not summary.is_complete:
-            problems.append(f"{counted(_n_missing(summary), 'verdicts')} of the {who} ERROR or missing")
+            problems.append(f"{quantity(_n_missing(summary), 'verdicts')} of the {who} ERROR or missing")
     figure = model.leading.figure
-    reason = "; ".join(problems) or f"{counted(figure.n if figure else 0, 'pairs')} of the candidate decided"
+    reason = "; ".join(problems) or f"{quantity(figure.n if figure else 0, 'pairs')} of the candidate decided"
     return RuleResult(name=ENOUGH, passed=None if problems else True, reason=reason)
 
 

@@ -13,8 +13,8 @@ from salva.compare.entrants import Entrant
 from salva.compare.series import Series
 from salva.component_facts import installed_version_of, suite_about
 from salva.core.case import Case
-from salva.core.counted import counted
 from salva.core.fingerprint import Json
+from salva.core.quantity import quantity
 from salva.core.run_spec import OWN, RunSpec
 from salva.core.verdict import Verdict, observers_text
 from salva.errors import UsageError
@@ -292,7 +292,7 @@ def _suite_notes(first: Entrant, second: Entrant) -> Iterator[str]:
     ours, theirs = ({case.case_id for case in entrant.cases} for entrant in (first, second))
     if ours != theirs:
         yield (
-            f"{counted(len(ours & theirs), 'cases')} in both; {len(ours - theirs)} only in {first.title} and "
+            f"{quantity(len(ours & theirs), 'cases')} in both; {len(ours - theirs)} only in {first.title} and "
             f"{len(theirs - ours)} only in {second.title} stay out"
         )
     if first.asked.repeats != second.asked.repeats:

@@ -16,7 +16,7 @@ from salva.compare.comparing import Comparison, Duel, Finding
 from salva.compare.pairing import FigureDifference, Flip, GroupDifference
 from salva.compare.words import asides_of, flips_of, sentence_of, step_of, title_of, verdict_of
 from salva.core.chart import Chart, ChartKind
-from salva.core.judged import Judged
+from salva.core.judgements import CaseVerdict
 from salva.core.table import Cell, Table
 from salva.core.verdict import Outcome, Verdict
 from salva.report.gallery import Exhibit, ExhibitMaker
@@ -149,7 +149,7 @@ def _shown(comparison: Comparison) -> list[Shown]:
             for flip in _spread(duel.flipped):
                 sides = (duel.first, flip.first), (duel.second, flip.second)
                 first, second = (
-                    makers[entrant.directory].exhibit(Judged(flip.case, verdict), _word(verdict), verdict)
+                    makers[entrant.directory].exhibit(CaseVerdict(flip.case, verdict), _word(verdict), verdict)
                     for entrant, verdict in sides
                 )
                 shown.append(Shown(flip=flip, duel=duel.second.title, first=first, second=second))

@@ -15,8 +15,8 @@ from salva.compare.entrants import Entrant, read_entrants
 from salva.compare.pairing import figure_over, values_by_case
 from salva.compare.series import Key, Series
 from salva.core.about import options_of
-from salva.core.counted import counted
 from salva.core.options import parse_options
+from salva.core.quantity import quantity
 from salva.errors import UsageError
 from salva.messages import message
 from salva.results.headline import is_apart
@@ -168,15 +168,15 @@ def _takes(basis: Basis, target: Target, repeats: int) -> str:
     if n is None:
         return f"no number of pairs{often} is enough to {aim}{basis.words(wanted)}"
     each = f" ({n // basis.n_categories:,} a category)" if basis.n_categories > 1 else ""
-    pairs = counted(n * repeats, "pairs")
-    made = f"{pairs}: {counted(n, 'cases')}{each}{often}" if repeats > 1 else f"{pairs}{each}"
+    pairs = quantity(n * repeats, "pairs")
+    made = f"{pairs}: {quantity(n, 'cases')}{each}{often}" if repeats > 1 else f"{pairs}{each}"
     return f"it takes {made} to {aim}{basis.words(wanted)}" + (
         " between two models (80 % power)" if target.difference is not None else " under other seeds"
     )
 
 
 def _cases_of(basis: Basis) -> str:
-    return counted(basis.n_cases, "cases") + (f" with {basis.repeats} repeats" if basis.repeats > 1 else "")
+    return quantity(basis.n_cases, "cases") + (f" with {basis.repeats} repeats" if basis.repeats > 1 else "")
 
 
 def _basis_of(entrants: Sequence[Entrant]) -> Basis | None:
@@ -241,7 +241,7 @@ def _of_suite(name: str, target: Target, settings: Mapping[str, str]) -> list[st
             lines.append(f"  {_takes(basis, target, 1)}")
             continue
         for size, n in (sizes or {"": 100, " ": 400, "  ": 1600}).items():
-            n_said = counted(n, "cases")
+            n_said = quantity(n, "cases")
             called = f"--size {size.strip()}, {n_said}" if size.strip() else n_said
             lines.append(
                 f"  {called}: ±{basis.words(basis.half(n, 1))}, a difference of {basis.words(basis.shown(n, 1))}"

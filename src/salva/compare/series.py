@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from salva.core.case import Case
-from salva.core.judged import Judged, Judgements, Rate
+from salva.core.judgements import CaseVerdict, Judgements, Rate
 from salva.core.own_figure import OwnFigure, one_mean
 from salva.core.verdict import Observers, Verdict
 from salva.results.headline import MACRO, POOLED, main_observers, of_main_observers
@@ -117,5 +117,5 @@ def _own(judged: Judgements, figures: Sequence[OwnFigure]) -> Iterator[Series]:
             )
 
 
-def _key(one: Judged) -> Key:
+def _key(one: CaseVerdict) -> Key:
     return one.case.case_id, one.verdict.repeat

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from salva.charts.formats import NOTHING, percent
 from salva.compare.comparing import Comparison, Duel, Finding
 from salva.compare.pairing import FigureDifference
-from salva.core.counted import counted
+from salva.core.quantity import quantity
 from salva.stats.intervals import Interval
 
 
@@ -63,7 +63,7 @@ def sentence_of(duel: Duel) -> str:
     """What the verdict rests on: both figures, their difference, how sure it is."""
     figure = duel.leading
     if figure.difference is None:
-        return f"{counted(figure.n_pairs, 'pairs')} decided on both sides, and {figure.title} is not defined for them"
+        return f"{quantity(figure.n_pairs, 'pairs')} decided on both sides, and {figure.title} is not defined for them"
     both = f"{figure.title} {value_of(figure, figure.second)} against {value_of(figure, figure.first)}"
     sure = f" (95 %: {ends_of(figure, figure.interval)} under other seeds)" if figure.interval else ""
     return f"{both}: {step_of(figure, figure.difference)}{sure}, over {pairs_of(figure)}"
@@ -71,15 +71,15 @@ def sentence_of(duel: Duel) -> str:
 
 def pairs_of(figure: FigureDifference) -> str:
     """What a difference rests on."""
-    cases = f" of {counted(figure.n_cases, 'cases')}" if figure.n_cases != figure.n_pairs else ""
-    return f"{counted(figure.n_pairs, 'pairs')}{cases}"
+    cases = f" of {quantity(figure.n_cases, 'cases')}" if figure.n_cases != figure.n_pairs else ""
+    return f"{quantity(figure.n_pairs, 'pairs')}{cases}"
 
 
 def flips_of(duel: Duel) -> str:
     """How many pairs flipped, and which way."""
     flips = [flip for flip in duel.flipped if not flip.is_apart]
     n_worse = sum(flip.got_worse for flip in flips)
-    said = f"{counted(len(flips), 'pairs')} flipped: {n_worse} got worse, {len(flips) - n_worse} better"
+    said = f"{quantity(len(flips), 'pairs')} flipped: {n_worse} got worse, {len(flips) - n_worse} better"
     n_apart = len(duel.flipped) - len(flips)
     return said + (f"; {n_apart} more among the cases reported separately" if n_apart else "")
 

@@ -15,7 +15,7 @@ from enum import StrEnum
 from typing import Any, TypeVar
 
 from salva.core.case import Case, Finding
-from salva.core.judged import Rate
+from salva.core.judgements import Rate
 from salva.core.options import NoOptions
 from salva.core.own_figure import OwnFigure
 from salva.core.scoring import PairScoring

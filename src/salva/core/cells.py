@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from salva.core.legible import legible
+from salva.core.printable import printable
 from salva.core.table import Cell
 
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
@@ -12,7 +12,7 @@ def safe_cell(value: Cell) -> Cell:
     """A cell that no spreadsheet runs and that hides nothing: text that looks like a formula gets an apostrophe."""
     if not isinstance(value, str):
         return value
-    return legible(f"'{value}" if value.startswith(_FORMULA_STARTS) else value)
+    return printable(f"'{value}" if value.startswith(_FORMULA_STARTS) else value)
 
 
 def plain_cell(text: str) -> str:

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from msgspec import structs
 
 from salva.core.case import Case
-from salva.core.handed import FUNCTION, PIPELINE
 from salva.core.options import as_typed
+from salva.core.python_objects import FUNCTION, PIPELINE
 from salva.core.run_spec import NOBODY, OFF, PREFLIGHT, RunSpec
 
 

@@ -56,7 +56,7 @@ class TextSpan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Detections:
-    """What a detector saw, and what its scores are worth; which boxes count is decided in core/seeing.py.
+    """What a detector saw, and what its scores are worth; which boxes count is decided in core/boxes.py.
 
     The three numbers are None for a detector without scores.
     """

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from salva.core.judged import Judged
+from salva.core.judgements import CaseVerdict
 
 
 def one_mean(means: Sequence[float]) -> float | None:
@@ -24,7 +24,7 @@ class OwnFigure:
     name: str
     """As the numbers of a report have it."""
     title: str
-    terms: Callable[[Judged], tuple[float, ...] | None]
+    terms: Callable[[CaseVerdict], tuple[float, ...] | None]
     """What a verdict brings to it, as many numbers each; None for one that is no part of it or lacks a score."""
     of_means: Callable[[Sequence[float]], float | None] = one_mean
     """The means of the terms over verdicts to the figure; None where it is not defined."""

@@ -24,7 +24,7 @@ from salva.core.chart import Chart
 from salva.core.exchange import ImportSettings, ReadIn, Written
 from salva.core.fingerprint import Json
 from salva.core.image import AnyPicture, ImageRef, Picture, PictureFile
-from salva.core.judged import Judgements
+from salva.core.judgements import Judgements
 from salva.core.observation import Observation
 from salva.core.plan import Binding
 from salva.core.scene import Box

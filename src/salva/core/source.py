@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 
 from salva.core.case import Case
 from salva.core.fingerprint import Json
-from salva.core.judged import Effort, SetFigure
+from salva.core.judgements import Effort, SetFigure
 from salva.core.observation import Answer, Detection, Detections, TextSpan
 from salva.core.run_spec import NOTHING, RunSpec
 from salva.core.verdict import Observers, Verdict

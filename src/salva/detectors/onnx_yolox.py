@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from salva.assets.coco_names import COCO
 from salva.core.about import About, Habits, Naming
-from salva.core.blame import one_line, translating
+from salva.core.foreign_errors import one_line, translate_errors
 from salva.core.image import Picture
 from salva.core.observation import Detections
 from salva.core.options import option
@@ -101,7 +101,9 @@ class OnnxYolox:
     def _look(self, picture: Picture) -> Detections | SalvaError:
         values = {"component": NAME, "width": picture.width, "height": picture.height}
         try:
-            with translating(lambda error: BackendError(message("observation-failed", **values, why=one_line(error)))):
+            with translate_errors(
+                lambda error: BackendError(message("observation-failed", **values, why=one_line(error)))
+            ):
                 pixels, scale = to_input(picture, self._height, self._width)
                 rows = self._session.run(None, {self._input: pixels})[0][0]
         except SalvaError as error:
@@ -124,7 +126,7 @@ class OnnxYolox:
 
         model = options.model
         field = np.full((1, 3, self._height, self._width), GREY, np.float32)
-        with translating(lambda error: _no_detector(model, f"it fails on a field of grey: {one_line(error)}")):
+        with translate_errors(lambda error: _no_detector(model, f"it fails on a field of grey: {one_line(error)}")):
             given = self._session.run(None, {self._input: field})
         shape = np.shape(given[0])
         if len(given) != 1 or len(shape) != 3 or shape[0] != 1 or shape[2] < 6:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from salva.assets.files import asset_digest, read_asset
 from salva.core.about import About, Habits
-from salva.core.blame import one_line, translating
+from salva.core.foreign_errors import one_line, translate_errors
 from salva.core.image import Picture
 from salva.core.observation import Detection, Detections, Observation
 from salva.core.protocols import ObserveRequest
@@ -89,7 +89,9 @@ class PocketDetector:
         values = {"component": "the pocket detector", "width": picture.width, "height": picture.height}
         try:
             # onnxruntime's own exceptions share no base class.
-            with translating(lambda error: BackendError(message("observation-failed", **values, why=one_line(error)))):
+            with translate_errors(
+                lambda error: BackendError(message("observation-failed", **values, why=one_line(error)))
+            ):
                 pixels, frame = to_input(picture)
                 heat, box = self._session.run(None, {"picture": pixels})
         except SalvaError as error:

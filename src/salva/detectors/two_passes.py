@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from salva.core.boxes import overlap
 from salva.core.image import Picture
 from salva.core.observation import Detection, Detections
-from salva.core.seeing import overlap
 
 SURE, HALF = 1.0, 0.5
 """The share of the looks that have a box, which is its score."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from salva.core.about import Habits
-from salva.core.blame import one_line, translating
+from salva.core.foreign_errors import one_line, translate_errors
 from salva.core.image import Picture
 from salva.core.observation import Vector
 from salva.core.options import option
@@ -90,7 +90,9 @@ class Inception:
 
         values = {"component": NAME, "width": picture.width, "height": picture.height}
         try:
-            with translating(lambda error: BackendError(message("observation-failed", **values, why=one_line(error)))):
+            with translate_errors(
+                lambda error: BackendError(message("observation-failed", **values, why=one_line(error)))
+            ):
                 given = self._session.run([self._output], {self._input: self._pixels(picture)})[0]
         except SalvaError as error:
             return error

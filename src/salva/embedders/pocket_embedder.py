@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from salva.assets.files import asset_digest, read_asset
 from salva.core.about import Habits
-from salva.core.blame import one_line, translating
+from salva.core.foreign_errors import one_line, translate_errors
 from salva.core.image import Picture
 from salva.core.observation import Observation, Vector
 from salva.core.options import NoOptions
@@ -72,7 +72,9 @@ class PocketEmbedder:
         values = {"component": "the pocket embedder", "width": request.picture.width, "height": request.picture.height}
         try:
             # onnxruntime's own exceptions share no base class.
-            with translating(lambda error: BackendError(message("observation-failed", **values, why=one_line(error)))):
+            with translate_errors(
+                lambda error: BackendError(message("observation-failed", **values, why=one_line(error)))
+            ):
                 if text:
                     (values,) = self._text.run(None, {"tokens": self._tokens(text)})
                 else:

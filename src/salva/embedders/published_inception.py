@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from salva.core.about import Habits
-from salva.core.blame import one_line
+from salva.core.foreign_errors import one_line
 from salva.core.observation import Vector
 from salva.core.options import option
 from salva.core.protocols import ObserveRequest

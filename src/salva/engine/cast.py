@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import cast
 
 from salva.core.about import About, Naming
-from salva.core.blame import blaming
 from salva.core.case import Case
+from salva.core.foreign_errors import plugin_errors
 from salva.core.image import ImageRef
 from salva.core.plan import Binding, Plan
 from salva.core.protocols import Check, ImageObservations, Need
@@ -143,7 +143,7 @@ class Cast:
         for part in self.checks:
             if case.check_groups and part.label not in allowed:
                 continue
-            with blaming(f"the check {part.label!r}", f"broke on case {case.case_id!r}"):
+            with plugin_errors(f"the check {part.label!r}", f"broke on case {case.case_id!r}"):
                 applied += self._applied(part, case)
         return self._best_way(case.check_groups, applied) if case.check_groups else applied
 

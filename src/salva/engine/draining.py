@@ -9,7 +9,7 @@ import time
 from contextlib import suppress
 from queue import Empty
 
-from salva.core.counted import counted
+from salva.core.quantity import quantity
 from salva.engine.dispatch import Dispatch
 from salva.engine.events import Event, Observed, Painted, Stopped, Written
 from salva.engine.progress import Progress
@@ -27,7 +27,7 @@ def drain(dispatch: Dispatch, results: Results, store: RunStore, progress: Progr
     dispatch.stop()
     if dispatch.n_out:
         progress.note(
-            f"stopping; {counted(dispatch.n_out, 'pieces of work are', 'piece of work is')} under way, stored first "
+            f"stopping; {quantity(dispatch.n_out, 'pieces of work are', 'piece of work is')} under way, stored first "
             "(Ctrl-C again leaves at once)"
         )
     heard_at = time.monotonic()

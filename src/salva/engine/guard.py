@@ -17,7 +17,7 @@ from copy import copy
 from dataclasses import replace
 from typing import TypeVar
 
-from salva.core.blame import blaming, described
+from salva.core.foreign_errors import describe_error, plugin_errors
 from salva.core.observation import Answer, Detections, Reading, Vector
 from salva.core.plan import Binding
 from salva.core.protocols import ObserveRequest, Rendered, RenderRequest
@@ -57,7 +57,7 @@ _T = TypeVar("_T")
 def build(binding: Binding) -> object:
     """The working component; whatever its constructor raises leaves as one of our errors."""
     try:
-        with blaming(f"the {binding.role} {binding.label!r}", "cannot be built"):
+        with plugin_errors(f"the {binding.role} {binding.label!r}", "cannot be built"):
             return binding.build()
     except SalvaError as error:
         raise _clean(error) from None
@@ -197,7 +197,7 @@ class Guard:
             if len(requests) > 1:
                 # Nobody said which element it was: one at a time, the others need not suffer for it.
                 return [outcome for request in requests for outcome in self._attempt([request])]
-            return [BackendError(f"{self._name} failed: {described(error)}", is_retryable=False)]
+            return [BackendError(f"{self._name} failed: {describe_error(error)}", is_retryable=False)]
         return self._checked(answered, len(requests))
 
     def _checked(self, answered: object, n_wanted: int) -> Sequence[object]:

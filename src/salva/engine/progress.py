@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
-from salva.core.legible import legible
+from salva.core.printable import printable
 from salva.core.secrets import redact
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class RichProgress:
     def note(self, text: str) -> None:
         """A line above the bars."""
         if self._bars is not None:
-            self._bars.console.print(f"salva: {legible(redact(text))}", markup=False, highlight=False)
+            self._bars.console.print(f"salva: {printable(redact(text))}", markup=False, highlight=False)
         else:
             _tell(text)
 
@@ -185,7 +185,7 @@ def said_if_slow(note: Callable[[str], None], doing: str, what: str) -> Iterator
 
 
 def _tell(text: str) -> None:
-    print(f"salva: {legible(redact(text))}", file=sys.stderr)
+    print(f"salva: {printable(redact(text))}", file=sys.stderr)
 
 
 def make_progress(*, quiet: bool = False) -> Progress:

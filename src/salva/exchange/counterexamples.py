@@ -17,7 +17,7 @@ from salva.core.case import Case
 from salva.core.command import command_for
 from salva.core.exchange import Written
 from salva.core.fingerprint import Json
-from salva.core.judged import Judged
+from salva.core.judgements import CaseVerdict
 from salva.core.observation import Detection
 from salva.core.options import NoOptions
 from salva.core.run_spec import RunSpec
@@ -62,7 +62,7 @@ def _box_json(box: Detection) -> Json:
     return {**named, "raw": box.raw} if box.raw else named
 
 
-def _write_pair(one: Judged, chosen: RunSpec, images: ImageSource, out: Path) -> dict[str, Json]:
+def _write_pair(one: CaseVerdict, chosen: RunSpec, images: ImageSource, out: Path) -> dict[str, Json]:
     case, verdict = one
     folder = Path(safe_name(verdict.model)) / f"{safe_name(case.case_id)}-r{verdict.repeat}"
     (out / folder).mkdir(parents=True, exist_ok=True)

@@ -11,7 +11,7 @@ from itertools import product
 
 from salva.component_facts import pair_scorings, rates_of
 from salva.core.case import Case
-from salva.core.judged import Rate
+from salva.core.judgements import Rate
 from salva.core.scoring import Pair, PairScoring, TrainingFilter, pair_name
 from salva.core.source import RunRecords
 from salva.core.table import Table

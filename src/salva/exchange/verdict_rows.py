@@ -19,7 +19,7 @@ from typing import ClassVar
 from salva.component_facts import rates_of, suite_about
 from salva.core.case import Case
 from salva.core.exchange import Written
-from salva.core.judged import JudgedBy
+from salva.core.judgements import RunCheck
 from salva.core.options import NoOptions
 from salva.core.run_file import Judging as AskedJudged
 from salva.core.source import RunRecords
@@ -146,7 +146,7 @@ def speaking(records: RunRecords, n_alike: Mapping[str, int] | None = None) -> C
     rates, chosen = rates_of(verdict.check for verdict in records.verdicts), records.asked.check
     about = suite_about(records.suite)
     led = leading_verdicts(records.cases, records.verdicts, rates, chosen, about.leads, n_alike or {})
-    judged_by = {check.name: JudgedBy(options=check.options) for check in records.asked.checks}
+    judged_by = {check.name: RunCheck(options=check.options) for check in records.asked.checks}
     observers = {
         _unit(judged.verdict): judged.verdict.observers
         for group in led.values()

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
 from salva.core.cells import safe_cell
-from salva.core.counted import counted
 from salva.core.exchange import Flaw
 from salva.core.fingerprint import Json
+from salva.core.quantity import quantity
 from salva.core.table import Cell
 from salva.errors import UsageError
 from salva.files.infiles import file_text
@@ -72,7 +72,7 @@ def read_sheet(path: Path, flaws: list[Flaw] | None = None) -> Sheet:
                 named = zip(columns, row, strict=True)
                 rows.append(Row(where, {name: _known(cell) for name, cell in named if name or cell.strip()}))
             else:
-                what = f"{counted(len(row), 'cells')} under {counted(len(columns), 'columns')}"
+                what = f"{quantity(len(row), 'cells')} under {quantity(len(columns), 'columns')}"
                 ragged.append(Flaw(file=path.name, where=where, what=what))
     except csv.Error as error:
         why = f"cannot be read as CSV: {error}; look for a quotation mark left open"
@@ -158,7 +158,7 @@ def parse_json(path: Path, text: str, where: str = "", flaws: list[Flaw] | None 
 def unusable(name: str, problems: Sequence[str], what: str = "rows") -> UsageError:
     """The error that names what is wrong with a file."""
     shown = "".join(f"\n  {line}" for line in by_kind(problems))
-    return UsageError(message("rows-invalid", path=name, n=counted(len(problems), what), shown=shown))
+    return UsageError(message("rows-invalid", path=name, n=quantity(len(problems), what), shown=shown))
 
 
 def by_kind(found: Sequence[str] | Sequence[Flaw]) -> list[str]:

@@ -13,9 +13,9 @@ from contextlib import nullcontext
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
-from salva.core.blame import translating
 from salva.core.case import Prompt
 from salva.core.fingerprint import Json
+from salva.core.foreign_errors import translate_errors
 from salva.core.image import Picture
 from salva.core.protocols import Rendered, RenderRequest
 from salva.errors import BackendError, RefusedError, SalvaError, UnusableError, UsageError
@@ -124,7 +124,7 @@ class DevicePipeline:
     def _launch(self, requests: Sequence[RenderRequest]) -> Sequence[tuple[Copy, int] | SalvaError]:
         """Start a batch; its pixels arrive later. A batch that breaks is tried one by one."""
         try:
-            with translating(self._translate):
+            with translate_errors(self._translate):
                 copy = self._painted(requests)
         except UnusableError:
             raise

@@ -18,7 +18,7 @@ from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any
 
-from salva.core.blame import blaming, one_line, translating
+from salva.core.foreign_errors import one_line, plugin_errors, translate_errors
 from salva.errors import MissingExtraError, SalvaError, UsageError
 from salva.generators.diffusers_presets import SAMPLERS, Preset
 from salva.hardware.ahead import AHEAD
@@ -119,7 +119,7 @@ def fetch(name: str, checkpoint: Checkpoint, variant: str, without: tuple[str, .
             return invalid_model(name, one_line(error, 600))
         return hub_error(name, repo, commit, error)
 
-    with translating(translate), _quiet(diffusers):
+    with translate_errors(translate), _quiet(diffusers):
         downloaded = diffusers.DiffusionPipeline.download(
             repo,
             revision=commit,
@@ -169,7 +169,7 @@ def load_pipeline(name: str, folder: Path, *, dtype: str, variant: str, without:
             )
         return invalid_model(name, f"diffusers {diffusers.__version__} cannot load it: {one_line(error, 600)}")
 
-    with translating(translate), _quiet(diffusers), _refusing_random(name, folder, diffusers):
+    with translate_errors(translate), _quiet(diffusers), _refusing_random(name, folder, diffusers):
         kind = _pipeline_class(name, diffusers, index["_class_name"])
         pipeline = kind.from_pretrained(str(folder), variant=variant or None, trust_remote_code=False, **given)
     check_inputs(name, pipeline)
@@ -354,7 +354,7 @@ def fuse_parts(pipeline: Pipeline, device: str) -> int:
     denoiser, vae = denoiser_of(pipeline), getattr(pipeline, "vae", None)
     if denoiser is None or denoiser.dtype not in (torch.float16, torch.bfloat16):
         return 0
-    failing = partial(blaming, "a kernel", "cannot be compiled")
+    failing = partial(plugin_errors, "a kernel", "cannot be compiled")
     with failing(), on_device(device):
         kernels.require()
         n = fuse(denoiser, kernels)

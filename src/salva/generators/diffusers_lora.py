@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from salva.core.blame import one_line, translating
+from salva.core.foreign_errors import one_line, translate_errors
 from salva.errors import MissingExtraError
 from salva.generators.diffusers_loading import Pipeline, invalid_model
 from salva.hardware.checkpoints import Checkpoint, digest_of_files, locate, pickle_error
@@ -60,7 +60,7 @@ def apply_lora(name: str, pipeline: Pipeline, lora: str, scale: float) -> None:
     is_xl = isinstance(pipeline, StableDiffusionXLLoraLoaderMixin)
     own = {"unet_config": pipeline.unet.config} if is_xl else {}
     said = f"the LoRA {lora!r}"
-    with translating(
+    with translate_errors(
         lambda error: invalid_model(name, f"{said} cannot be loaded into a {kind}: {one_line(error, 300)}")
     ):
         with _silent():

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from salva.core.about import About, Habits
-from salva.core.handed import handed
 from salva.core.options import option
 from salva.core.protocols import Rendered, RenderRequest
+from salva.core.python_objects import find_object
 from salva.errors import SalvaError, UsageError
 from salva.generators.diffusers_easel import DevicePipeline, parse_size
 from salva.generators.diffusers_loading import AtWork, Pipeline, check_inputs, denoiser_of, paints_from_text
@@ -51,7 +51,7 @@ class PipelineObject:
     Options: ClassVar[type[ObjectOptions]] = ObjectOptions
 
     def __init__(self, options: ObjectOptions) -> None:
-        pipeline: Pipeline = handed(options.name)
+        pipeline: Pipeline = find_object(options.name)
         denoiser = denoiser_of(pipeline)
         family = options.preset
         if family == AUTO:
@@ -77,7 +77,7 @@ class PipelineObject:
     @classmethod
     def weights(cls, options: ObjectOptions) -> str:
         """Nothing is read off what may change while nobody looks; that it is here is seen before anything begins."""
-        pipeline: Any = handed(options.name)
+        pipeline: Any = find_object(options.name)
         if not paints_from_text(type(pipeline)):
             values = {"component": "diffusers", "model": type(pipeline).__name__}
             why = "it makes no images from text alone; give a text-to-image pipeline"

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import ClassVar
 
 from salva.core.about import About, Habits
-from salva.core.counted import counted
 from salva.core.fingerprint import fingerprint
 from salva.core.image import Picture
 from salva.core.options import option
 from salva.core.protocols import Rendered, RenderRequest
+from salva.core.quantity import quantity
 from salva.errors import BackendError, SalvaError, UsageError
 from salva.generators.folder_layouts import LAYOUTS, MANIFESTS, ListedPicture, detect, listed_in, unread_pictures, worn
 from salva.generators.folder_pattern import Pattern, listed_by
@@ -90,7 +90,7 @@ class FolderImages:
     def close(self) -> None:
         """Say what was missing or blank; list what was missing where the user named a file for it."""
         if self._blank:
-            blank = counted(len(self._blank), "pictures are", "picture is")
+            blank = quantity(len(self._blank), "pictures are", "picture is")
             why = "as some programs write them where painting failed"
             print(f"salva: {blank} of one colour, {why}: {_some(list(self._blank))}", file=sys.stderr)
         list_path = Path(self.options.missing).expanduser() if self.options.missing else None
@@ -113,12 +113,12 @@ class FolderImages:
                     "named with --set model.pattern=, or list them in a manifest"
                 )
             print(
-                f"salva: {counted(len(self._missing), 'pictures')} of {counted(len(prompts), 'prompts')} missing in "
+                f"salva: {quantity(len(self._missing), 'pictures')} of {quantity(len(prompts), 'prompts')} missing in "
                 f"{self._folder} (read by {self._layout}): {_some(prompts)}; {what_next}",
                 file=sys.stderr,
             )
             if unread := unread_pictures(self._folder):
-                files = counted(len(unread), "pictures there are", "picture there is")
+                files = quantity(len(unread), "pictures there are", "picture there is")
                 kinds = ", ".join(FORMATS)
                 print(f"salva: {files} not read, as only {kinds} are: {_some(unread)}", file=sys.stderr)
 

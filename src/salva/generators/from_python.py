@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from salva.core.about import About, Habits
-from salva.core.handed import Batched, handed
 from salva.core.image import Picture
 from salva.core.options import option
 from salva.core.protocols import Rendered, RenderRequest
+from salva.core.python_objects import Batched, find_object
 from salva.errors import BackendError, SalvaError
 from salva.imaging.objects import picture_of
 from salva.messages import message
@@ -34,7 +34,7 @@ class FromPython:
     about: ClassVar[About] = About(seeds_hold=True)
 
     def __init__(self, options: Options) -> None:
-        function: Any = handed(options.name)
+        function: Any = find_object(options.name)
         self._name = options.name
         self._paint: Callable[[list[str], list[int]], Any]
         if isinstance(function, Batched):
@@ -47,7 +47,7 @@ class FromPython:
     @classmethod
     def weights(cls, options: Options) -> str:
         """Nothing can be read off a function; that it is here is seen before anything begins."""
-        handed(options.name)
+        find_object(options.name)
         return ""
 
     def render(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | SalvaError]:

@@ -14,8 +14,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from salva.core.about import About, Habits
-from salva.core.blame import translating
 from salva.core.fingerprint import Json
+from salva.core.foreign_errors import translate_errors
 from salva.core.options import endpoint_label, option
 from salva.core.protocols import Rendered, RenderRequest
 from salva.core.secrets import cut
@@ -106,7 +106,7 @@ class GoogleImages:
             config.image_config = ImageConfig(aspect_ratio=self.options.aspect_ratio)
         if self.options.send_seed:
             config.seed = request.seed
-        with translating(partial(google_client.translate, self._name)):
+        with translate_errors(partial(google_client.translate, self._name)):
             answer = self._client.models.generate_content(
                 model=self.options.model, contents=request.prompt.text, config=config
             )

@@ -12,8 +12,8 @@ from functools import partial
 from typing import ClassVar
 
 from salva.core.about import About, Habits
-from salva.core.blame import translating
 from salva.core.fingerprint import Json
+from salva.core.foreign_errors import translate_errors
 from salva.core.image import Picture
 from salva.core.options import endpoint_label, option
 from salva.core.protocols import Rendered, RenderRequest
@@ -87,7 +87,7 @@ class OpenAiImages:
     def _render(self, request: RenderRequest) -> Rendered | SalvaError:
         text = f"{AS_IS} {request.prompt.text}" if self._is_prefixed else request.prompt.text
         try:
-            with translating(partial(openai_client.translate, self._name)):
+            with translate_errors(partial(openai_client.translate, self._name)):
                 answer = self._client.images.generate(
                     model=self.options.model, prompt=text, n=1, extra_body=self._wishes(request)
                 )

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from salva.assets.files import asset_digest, asset_path, read_asset
 from salva.core.about import About, Habits
-from salva.core.blame import translating
 from salva.core.case import Prompt
 from salva.core.fingerprint import Json
+from salva.core.foreign_errors import translate_errors
 from salva.core.image import Picture
 from salva.core.options import option
 from salva.core.protocols import Rendered, RenderRequest
@@ -139,7 +139,7 @@ class Pocket:
         for first in range(0, len(readable), self._batch):
             some = readable[first : first + self._batch]
             try:
-                with translating(partial(_failure, len(some))):
+                with translate_errors(partial(_failure, len(some))):
                     pictures = self._paint([rows[i] for i in some], [requests[i].seed for i in some])
             except BackendError as failure:
                 outcomes |= dict.fromkeys(some, failure)
@@ -219,7 +219,7 @@ def _own_session(name: str) -> Any:
 
 def _foreign_session(path: Path) -> Any:
     problem = f"pocket's weights: {str(path)!r} is no ONNX file that can be loaded"
-    with translating(lambda error: UsageError(f"{problem}: {error}")):
+    with translate_errors(lambda error: UsageError(f"{problem}: {error}")):
         return _session(path)
 
 

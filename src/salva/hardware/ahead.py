@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 
-from salva.core.blame import blaming
+from salva.core.foreign_errors import plugin_errors
 from salva.core.threads import start_thread
 from salva.errors import SalvaError
 
@@ -45,7 +45,7 @@ class Ahead:
                     before.join()
                 for work in works:
                     # Whoever needs the library imports it again, meets the same error and says it in its own words.
-                    with suppress(SalvaError), blaming("a library", "cannot be imported"):
+                    with suppress(SalvaError), plugin_errors("a library", "cannot be imported"):
                         work()
 
             self._thread = start_thread(import_all, "imports")

@@ -18,8 +18,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from salva.core.blame import translating
 from salva.core.fingerprint import fingerprint
+from salva.core.foreign_errors import translate_errors
 from salva.errors import MissingExtraError, SalvaError, UnusableError, UsageError
 from salva.hardware.ahead import AHEAD
 from salva.hardware.cache import recall, remember
@@ -80,7 +80,7 @@ def _hub_commit(name: str, repo: str, revision: str, marker: str) -> str:
     except ImportError as error:
         raise MissingExtraError(name, "torch") from error
     try:
-        with translating(partial(hub_error, name, repo, revision)):
+        with translate_errors(partial(hub_error, name, repo, revision)):
             commit = huggingface_hub.HfApi().model_info(repo, revision=revision, timeout=_PATIENCE_S).sha
     except SalvaError as error:
         if _is_network(error.__cause__) and (cached := _cached_commit(repo, revision, marker)):

@@ -15,7 +15,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from salva.core.blame import one_line
+from salva.core.foreign_errors import one_line
 from salva.errors import MissingExtraError, UsageError
 from salva.files.outfiles import cannot_write
 from salva.hardware.ahead import AHEAD

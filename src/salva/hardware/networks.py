@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from salva.core.blame import one_line, translating
+from salva.core.foreign_errors import one_line, translate_errors
 from salva.errors import UsageError
 from salva.messages import message
 
@@ -25,7 +25,7 @@ def open_users_network(name: str, path: Path, threads: int) -> Any:
     """A session of a file that a user gave; name: the component, for messages."""
     values = {"component": name, "model": str(path)}
     # onnxruntime's own exceptions share no base class.
-    with translating(lambda error: UsageError(message("checkpoint-invalid", **values, why=one_line(error)))):
+    with translate_errors(lambda error: UsageError(message("checkpoint-invalid", **values, why=one_line(error)))):
         return open_network(path, threads=threads, log_severity_level=4)
 
 

@@ -13,8 +13,8 @@ from types import ModuleType
 from typing import Any, ClassVar
 
 from salva.core.about import About
-from salva.core.blame import translating
 from salva.core.fingerprint import Json
+from salva.core.foreign_errors import translate_errors
 from salva.core.image import Picture
 from salva.core.observation import Observation
 from salva.core.protocols import ObserveRequest
@@ -79,7 +79,7 @@ class EndpointJudge(ABC):
             wishes = self._wishes(ask)
             try:
                 # Kits let the exceptions of parsers and HTTP libraries through.
-                with translating(partial(self.client_module.translate, self._name)):
+                with translate_errors(partial(self.client_module.translate, self._name)):
                     return self._reply(self._call(question, wishes))
             except BackendError as problem:
                 error = problem.__cause__

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from salva.core.about import About, Habits
+from salva.core.boxes import labels_without_colour, scene_of
 from salva.core.image import Picture
 from salva.core.observation import Answer, Detections, Observation
 from salva.core.options import option
 from salva.core.protocols import ObserveRequest, Query
 from salva.core.scene import Scene
-from salva.core.seeing import scene_of, untold_colours
 from salva.errors import PluginError, SalvaError, UsageError
 from salva.logic.alignment import Part, align
 from salva.logic.formula import Atom, Formula, atoms, entities
@@ -84,7 +84,7 @@ class SceneJudge:
         formulas = tuple(parse(notation) for notation in query.formulas)
         coloured = {leaf.entity for f in formulas for leaf in atoms(f) if isinstance(leaf, Atom) and leaf.colour}
         scene = _scene_of(detections, request.picture, formulas, coloured, self._options)
-        if untold := untold_colours(scene, coloured):
+        if untold := labels_without_colour(scene, coloured):
             return _problem(f"the pixels do not say what colour the {', '.join(untold)} has")
         if query.kind == "score":
             return self._score(formulas[0], scene)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from salva.core.about import about_of
-from salva.core.judged import Rate
+from salva.core.judgements import Rate
 from salva.core.protocols import Conclusion, ImageObservations
 from salva.core.verdict import Outcome
 from salva.judging.waves import Concluded, Missing, Waves, concluded

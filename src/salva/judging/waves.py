@@ -10,8 +10,8 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from salva.core.blame import described, translating
 from salva.core.case import Case
+from salva.core.foreign_errors import describe_error, translate_errors
 from salva.core.image import ImageRef
 from salva.core.observation import Observation
 from salva.core.protocols import INJECTION_READER, Check, Conclusion, ImageObservations, Need, Query
@@ -175,7 +175,7 @@ class Waves:
     def _spoken(self, call: Callable[[], _T]) -> _T | Missing:
         """What the check says; one that breaks fails this conclusion and no other."""
         try:
-            with translating(lambda error: _Broke(f"the check {self.label!r} failed: {described(error)}")):
+            with translate_errors(lambda error: _Broke(f"the check {self.label!r} failed: {describe_error(error)}")):
                 return call()
         except _Broke as error:
             return Missing(reason=str(error))

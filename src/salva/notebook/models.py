@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from salva.core.handed import FUNCTION, PIPELINE, Batched
+from salva.core.python_objects import FUNCTION, PIPELINE, Batched
 from salva.core.run_spec import ROLES, split_name
 from salva.errors import UsageError, unknown_name
 from salva.messages import message

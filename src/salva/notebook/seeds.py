@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from salva.core.blame import described, translating
-from salva.core.handed import Batched
+from salva.core.foreign_errors import describe_error, translate_errors
+from salva.core.python_objects import Batched
 from salva.errors import BackendError
 from salva.imaging.objects import picture_of
 from salva.store.records import Status
@@ -27,7 +27,7 @@ def seed_notes(directory: Path, things: Mapping[str, object]) -> Iterator[str]:
         if painted is None:
             continue
         try:
-            with translating(lambda error: BackendError(described(error))):
+            with translate_errors(lambda error: BackendError(describe_error(error))):
                 again = picture_of(_paint(thing, painted.text, painted.seed)).image_id()
         except BackendError as error:
             yield f"{name} could not paint one of its pictures a second time: {error}"

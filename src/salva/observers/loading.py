@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from salva.core.about import Habits
-from salva.core.blame import one_line, translating
+from salva.core.foreign_errors import one_line, translate_errors
 from salva.core.options import option
 from salva.errors import MissingExtraError, SalvaError, UsageError
 from salva.hardware.ahead import AHEAD
@@ -121,7 +121,7 @@ def load(
     device = choose_device(options.device)
     wanted = "float32" if options.dtype == "auto" and not can_halve else options.dtype
     dtype: torch.dtype = getattr(torch, choose_dtype(wanted, device))
-    with translating(partial(_translate, name, options.model, checkpoint)), quiet(transformers):
+    with translate_errors(partial(_translate, name, options.model, checkpoint)), quiet(transformers):
         where = {"revision": checkpoint.commit, "trust_remote_code": False}
         config, _ = transformers.PreTrainedConfig.get_config_dict(checkpoint.source, revision=checkpoint.commit)
         kind = str(config.get("model_type", ""))

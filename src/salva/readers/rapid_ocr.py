@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from salva.core.blame import described, translating
+from salva.core.foreign_errors import describe_error, translate_errors
 from salva.core.image import Picture
 from salva.core.observation import Reading, TextSpan
 from salva.core.protocols import ObserveRequest
@@ -80,7 +80,7 @@ class RapidOcr:
         pixels = _pixels(picture)
         try:
             # It documents no exception types, and one bad picture must cost only itself.
-            with translating(partial(_unread, picture)):
+            with translate_errors(partial(_unread, picture)):
                 output = engine(pixels)
         except BackendError as error:
             return error
@@ -103,7 +103,7 @@ class RapidOcr:
 
 
 def _unread(picture: Picture, error: Exception) -> BackendError:
-    values = {"component": "rapidocr", "width": picture.width, "height": picture.height, "why": described(error)}
+    values = {"component": "rapidocr", "width": picture.width, "height": picture.height, "why": describe_error(error)}
     return BackendError(message("observation-failed", **values), is_retryable=False)
 
 
@@ -136,7 +136,7 @@ def _new_engine(options: RapidOcrOptions) -> Any:
         "EngineConfig.onnxruntime.inter_op_num_threads": 1,
     }
     # Whatever a damaged model file makes onnxruntime raise.
-    with translating(lambda error: _broken_install(f"its models cannot be loaded ({error})")):
+    with translate_errors(lambda error: _broken_install(f"its models cannot be loaded ({error})")):
         engine = RapidOCR(params=params)
         # It loads each network at its first use; a blank picture, read and then searched, loads both now.
         blank = numpy.full((_MIN_SIDE, _MIN_SIDE, 3), 255, dtype=numpy.uint8)

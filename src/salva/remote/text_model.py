@@ -11,8 +11,8 @@ import re
 import time
 from functools import partial
 
-from salva.core.blame import translating
 from salva.core.fingerprint import Json
+from salva.core.foreign_errors import translate_errors
 from salva.core.secrets import cut
 from salva.errors import BackendError, UnreachableError, UsageError
 from salva.messages import message
@@ -60,7 +60,7 @@ class TextModel:
         for attempt in range(_N_ATTEMPTS):
             began = time.monotonic()
             try:
-                with translating(partial(openai_client.translate, self.name)):
+                with translate_errors(partial(openai_client.translate, self.name)):
                     answered = self._client.chat.completions.create(
                         model=self._model,
                         temperature=0 if attempt == 0 else 0.3,

@@ -13,8 +13,8 @@ from jinja2 import Environment, StrictUndefined
 from salva.charts.drawing import draw_chart
 from salva.charts.formats import figure_text, percent
 from salva.charts.svg import svg_file
-from salva.core.counted import counted
-from salva.core.legible import legible
+from salva.core.printable import printable
+from salva.core.quantity import quantity
 from salva.core.source import ImageSource, RunRecords
 from salva.report.chart_files import all_charts
 from salva.report.gallery import Exhibit, make_gallery
@@ -34,11 +34,11 @@ def card_lines(summary: Summary, place: str) -> tuple[str, str, str, str]:
     size = f", size {asked.size}, repeats {asked.repeats}, seed {asked.seed}" if asked.size else ""
     shown = summary.by_model[:_MOST_MODELS]
     n_more = len(summary.by_model) - len(shown)
-    more = f"; {counted(n_more, 'more models')}" if n_more else ""
+    more = f"; {quantity(n_more, 'more models')}" if n_more else ""
     is_one = len(summary.by_model) == 1
     return (
         _one_line(f"salva run {place}"),
-        _one_line(f"{summary.suite} on {', '.join(summary.models)}: {counted(summary.cases, 'cases')}{size}"),
+        _one_line(f"{summary.suite} on {', '.join(summary.models)}: {quantity(summary.cases, 'cases')}{size}"),
         _one_line("; ".join(("" if is_one else f"{m.model}: ") + _leads(m, summary.unit) for m in shown) + more),
         _one_line("; ".join(("" if is_one else f"{m.model}: ") + _counts(m) for m in shown) + _warnings(summary)),
     )
@@ -104,8 +104,8 @@ def _broke(exhibit: Exhibit) -> str:
 
 
 def _one_line(text: str) -> str:
-    return legible(" ".join(text.split()))
+    return printable(" ".join(text.split()))
 
 
 def _legible(value: object) -> object:
-    return legible(value) if isinstance(value, str) else value
+    return printable(value) if isinstance(value, str) else value

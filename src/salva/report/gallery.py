@@ -16,7 +16,7 @@ from salva import component_facts
 from salva.component_facts import broken_name, rates_of, suite_about
 from salva.core.case import Case, Prompt
 from salva.core.command import command_for
-from salva.core.judged import Judged, Rate
+from salva.core.judgements import CaseVerdict, Rate
 from salva.core.observation import Detection, Reading
 from salva.core.run_spec import RunSpec
 from salva.core.scene import Box
@@ -159,7 +159,7 @@ def make_gallery(records: RunRecords, images: ImageSource, limit: int = MAX_EXHI
     )
 
 
-def speaking(records: RunRecords) -> list[Judged]:
+def speaking(records: RunRecords) -> list[CaseVerdict]:
     """The verdicts that speak for their pairs, model by model."""
     rates = rates_of(verdict.check for verdict in records.verdicts)
     leads = suite_about(records.suite).leads
@@ -177,12 +177,12 @@ def truths_of(records: RunRecords) -> dict[Key, Verdict]:
     }
 
 
-def spread(judged: Iterable[Judged], limit: int) -> list[Judged]:
+def spread(judged: Iterable[CaseVerdict], limit: int) -> list[CaseVerdict]:
     """At most `limit`, taken in turn from every model and category, so that none is crowded out."""
-    groups: dict[tuple[str, str], list[Judged]] = {}
+    groups: dict[tuple[str, str], list[CaseVerdict]] = {}
     for pair in judged:
         groups.setdefault((pair.verdict.model, pair.case.category), []).append(pair)
-    chosen: list[Judged] = []
+    chosen: list[CaseVerdict] = []
     for turn in range(max(map(len, groups.values()), default=0)):
         for group in groups.values():
             if turn < len(group):
@@ -200,7 +200,7 @@ class ExhibitMaker:
         self._images = images
         self._thumbnails: dict[str, Thumbnail] = {}
 
-    def exhibit(self, one: Judged, kind: str, truth: Verdict | None) -> Exhibit:
+    def exhibit(self, one: CaseVerdict, kind: str, truth: Verdict | None) -> Exhibit:
         """One pair with its pictures; truth's verdict on it where there is one."""
         case, verdict = one
         return Exhibit(
@@ -312,11 +312,11 @@ def kind_of(verdict: Verdict, truth: Verdict | None) -> str:
     return broken_name(verdict.check)
 
 
-def _unseen(leading: Sequence[Judged], truths: Mapping[Key, Verdict]) -> list[Judged]:
+def _unseen(leading: Sequence[CaseVerdict], truths: Mapping[Key, Verdict]) -> list[CaseVerdict]:
     """Pairs whose headline holds while truth is failed, with truth's verdict."""
     holding = [judged for judged in leading if judged.verdict.outcome is Outcome.PASS]
     paired = [(judged.case, truths.get(key_of(judged.verdict))) for judged in holding]
-    return [Judged(case, truth) for case, truth in paired if truth and truth.outcome is Outcome.FAIL]
+    return [CaseVerdict(case, truth) for case, truth in paired if truth and truth.outcome is Outcome.FAIL]
 
 
 def _instructing(seen: Seen) -> tuple[str, ...]:

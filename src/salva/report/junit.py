@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 from salva.component_facts import rates_of, suite_about, widened
 from salva.core.case import Case
-from salva.core.judged import Judged
+from salva.core.judgements import CaseVerdict
 from salva.core.run_spec import RunSpec
 from salva.core.source import RunSource
 from salva.core.verdict import Failure, Outcome
@@ -75,7 +75,7 @@ class _Writer:
         # Readers leave out the name of a suite, and then two models have tests of one name.
         self._ending = "" if is_alone else f" [{model}]"
 
-    def write(self, leading: list[Judged], model: ModelSummary) -> None:
+    def write(self, leading: list[CaseVerdict], model: ModelSummary) -> None:
         """Every pair that speaks, every pair that should, and one line for the run where it is not to be trusted."""
         if model.leading.reason or model.leading.decides_too_little:
             reason = model.leading.reason or "too little is decided"
@@ -87,7 +87,7 @@ class _Writer:
             problem = _Problem(tag=_ERROR, kind="not-judged", message="not judged yet; run the same command again")
             self._test(_class_name(case), self._name(case, repeat), problem)
 
-    def _missing(self, leading: list[Judged]) -> Iterator[tuple[Case, int]]:
+    def _missing(self, leading: list[CaseVerdict]) -> Iterator[tuple[Case, int]]:
         """Pairs that were asked for and have no verdict; a whole run has none, whatever its check applies to."""
         if not self._records.is_whole:
             judged = {(pair.case.case_id, pair.verdict.repeat) for pair in leading}
@@ -106,7 +106,7 @@ class _Writer:
             )
             element.text = problem.text or one_line(problem.message)
 
-    def _told(self, judged: Judged) -> _Problem | None:
+    def _told(self, judged: CaseVerdict) -> _Problem | None:
         verdict = judged.verdict
         if verdict.outcome is Outcome.PASS:
             return None

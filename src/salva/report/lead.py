@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from salva.charts.formats import interval_text, percent
 from salva.component_facts import is_shown_pictures
-from salva.core.counted import counted
-from salva.core.judged import Rate
+from salva.core.judgements import Rate
+from salva.core.quantity import quantity
 from salva.core.run_spec import OFF, PREFLIGHT, STOPPED, WARNED, RunSpec
 from salva.core.table import KeyFigure
 from salva.results.headline import MACRO
@@ -61,7 +61,7 @@ def averaged_over(figure: Figure) -> str:
 def decided_of(figure: Figure, unit: str) -> str:
     """What a rate rests on, and the share of all that this is; stands beside every rate."""
     share = "" if figure.coverage is None else f" ({percent(figure.coverage)} of all)"
-    return f"{counted(figure.n, f'decided {unit}')}{share}"
+    return f"{quantity(figure.n, f'decided {unit}')}{share}"
 
 
 def bounds_of(leading: Leading) -> str:
@@ -104,7 +104,7 @@ def wording_figures(wording: WordingDifference | None, numbers: Mapping[str, flo
         if wording.seed_noise is None:
             noise = f"seed noise unknown: {wording.why_no_seed_noise}"
         low, high = (wording.interval.low, wording.interval.high) if wording.interval else (None, None)
-        pairs = counted(wording.n, "pairs")
+        pairs = quantity(wording.n, "pairs")
         yield KeyFigure(
             title="second wording against first",
             value=wording.difference,
@@ -142,7 +142,7 @@ def warning_of(leading: Leading) -> str:
     if figure.rate >= chance:
         return f"no better than {shuffled}"
     if figure.interval is not None and figure.interval.high >= chance:
-        return f"{counted(figure.n, 'verdicts are', 'verdict is')} too few to tell this from {shuffled}"
+        return f"{quantity(figure.n, 'verdicts are', 'verdict is')} too few to tell this from {shuffled}"
     return ""
 
 
@@ -166,7 +166,7 @@ def unread(asked: RunSpec, n_failed: int = 0) -> str:
 
 def instructed(n: int, unit: str) -> str:
     """The warning about images whose text instructs a judge; empty where there are none."""
-    return f"text in an image instructs the judge in {counted(n, unit)}; see the report page" if n else ""
+    return f"text in an image instructs the judge in {quantity(n, unit)}; see the report page" if n else ""
 
 
 def unless_stopped(leading: Leading, preflight: str) -> Leading:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from salva.core.case import Case
-from salva.core.judged import Judged
+from salva.core.judgements import CaseVerdict
 from salva.core.source import ImageSource, RunRecords
 from salva.core.verdict import Outcome, Verdict
 from salva.judging.instructing import is_instructed
@@ -79,7 +79,7 @@ class Lineups:
 class _Pair:
     """One pair before its pictures are read."""
 
-    by_model: Mapping[str, Judged]
+    by_model: Mapping[str, CaseVerdict]
     differs: bool
 
     @property
@@ -90,7 +90,7 @@ class _Pair:
 def make_lineups(records: RunRecords, images: ImageSource, limit: int = MAX_EXHIBITS) -> Lineups:
     """The pairs to show, spread over categories; `limit` counts the pictures of one model's pair as one."""
     truths = truths_of(records)
-    by_pair: dict[tuple[str, int], dict[str, Judged]] = {}
+    by_pair: dict[tuple[str, int], dict[str, CaseVerdict]] = {}
     for judged in speaking(records):
         by_pair.setdefault((judged.case.case_id, judged.verdict.repeat), {})[judged.verdict.model] = judged
     pairs = [_Pair(by_model=group, differs=_differs(group.values())) for group in by_pair.values()]
@@ -104,7 +104,7 @@ def make_lineups(records: RunRecords, images: ImageSource, limit: int = MAX_EXHI
     )
 
 
-def _differs(judged: Iterable[Judged]) -> bool:
+def _differs(judged: Iterable[CaseVerdict]) -> bool:
     outcomes = {side.verdict.outcome for side in judged}
     return {Outcome.PASS, Outcome.FAIL} <= outcomes
 

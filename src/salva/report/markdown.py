@@ -11,8 +11,8 @@ import re
 from salva.charts.formats import cell_text, figure_text, heading, percent
 from salva.charts.reading import cells_of, n_text, names_of, number, value_text, word
 from salva.core.chart import Chart, ChartKind
-from salva.core.counted import counted
-from salva.core.legible import legible
+from salva.core.printable import printable
+from salva.core.quantity import quantity
 from salva.core.table import KeyFigure, Table
 from salva.report.lead import bounds_of, instructed, interval_of, sentence_of, title_of, unread, untried, warning_of
 from salva.report.summary import ModelSummary, Summary
@@ -28,7 +28,7 @@ def to_markdown(summary: Summary) -> str:
     """The whole report, ending in a newline."""
     blocks = [
         f"# {escape(summary.suite)} on {escape(', '.join(summary.models))}",
-        f"{counted(summary.cases, 'cases')}.",
+        f"{quantity(summary.cases, 'cases')}.",
     ]
     if len(summary.by_model) > 1:
         blocks += [table_text(summary.models_table())] if summary.has_rates else []
@@ -47,7 +47,7 @@ def to_markdown(summary: Summary) -> str:
 
 def escape(text: str) -> str:
     """Text that Markdown and HTML leave alone, on one line; nothing in it becomes a link or calls anybody."""
-    one_line = " ".join(legible(text).split()).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    one_line = " ".join(printable(text).split()).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return _REACHING.sub(rf"\g<0>{_APART}", _SPECIAL.sub(r"\\\1", one_line))
 
 
@@ -104,7 +104,7 @@ def table_text(table: Table) -> str:
     ]
     text = _grid(rows)
     if len(table.rows) > _MAX_ROWS:
-        text += f"\n\n{counted(len(table.rows) - _MAX_ROWS, 'more rows')} in the json form of this report."
+        text += f"\n\n{quantity(len(table.rows) - _MAX_ROWS, 'more rows')} in the json form of this report."
     return f"{text}\n\n{escape(table.note)}" if table.note else text
 
 

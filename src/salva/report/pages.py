@@ -21,8 +21,8 @@ from salva.charts.formats import cell_text, figure_text, heading, interval_text,
 from salva.charts.svg import svg_markup
 from salva.core.case import Case
 from salva.core.chart import Chart
-from salva.core.counted import counted
-from salva.core.legible import legible
+from salva.core.printable import printable
+from salva.core.quantity import quantity
 from salva.core.table import Cell, Table
 from salva.core.verdict import observers_text
 from salva.core.versions import installed_version
@@ -58,7 +58,7 @@ def render_page(room: str, template: str, **context: object) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        finalize=_legible,
+        finalize=_printable,
         loader=FunctionLoader(_asset),
     )
     environment.filters |= {"percent": percent, "heading": heading}
@@ -69,7 +69,7 @@ def render_page(room: str, template: str, **context: object) -> str:
         "observers_text": observers_text,
         "figure_text": figure_text,
         "chips": chips,
-        "counted": counted,
+        "quantity": quantity,
         "tag_text": tag_text,
     }
     source = (files(f"salva.{room}") / "templates" / template).read_text("utf-8")
@@ -152,11 +152,11 @@ def _is_number(table: Table, column: str) -> bool:
     return any(isinstance(value, int | float) for value in values)
 
 
-def _legible(value: object) -> object:
+def _printable(value: object) -> object:
     """What a template prints, with nothing in it that moves or hides other words."""
     if isinstance(value, Markup):
-        return Markup(legible(str(value)))  # markup of our own, with less in it
-    return legible(value) if isinstance(value, str) else value
+        return Markup(printable(str(value)))  # markup of our own, with less in it
+    return printable(value) if isinstance(value, str) else value
 
 
 def _asset(name: str) -> str:

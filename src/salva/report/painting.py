@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
-from salva.core.counted import counted
-from salva.core.judged import Judged
+from salva.core.judgements import CaseVerdict
+from salva.core.quantity import quantity
 from salva.core.source import Painted
 from salva.core.table import Cell, Table
 from salva.results.tally import RATE_COLUMNS, tally_by
@@ -20,7 +20,7 @@ _MOST_ROWS = 200
 AS_WRITTEN, REWRITTEN, TO_ONE_TEXT = "as written", "rewritten", "rewritten to one text"
 
 
-def painting_tables(painted: Sequence[Painted], model: str, speaking: Sequence[Judged] = ()) -> Iterator[Table]:
+def painting_tables(painted: Sequence[Painted], model: str, speaking: Sequence[CaseVerdict] = ()) -> Iterator[Table]:
     """What one model made of its prompts, where that is not the prompts themselves.
 
     speaking: the verdicts on it that speak for their cases.
@@ -46,7 +46,7 @@ def painting_tables(painted: Sequence[Painted], model: str, speaking: Sequence[J
         )
 
 
-def _rewritten_pairs(mine: Sequence[Painted], speaking: Sequence[Judged]) -> Iterator[Table]:
+def _rewritten_pairs(mine: Sequence[Painted], speaking: Sequence[CaseVerdict]) -> Iterator[Table]:
     """Pairs whose words were rewritten apart from the others, and those of which nothing is left to compare."""
     said: dict[tuple[str, int], set[str]] = {}
     for made in mine:
@@ -74,14 +74,14 @@ def _rewritten_pairs(mine: Sequence[Painted], speaking: Sequence[Judged]) -> Ite
             title="Two wordings, rewritten to one text",
             columns=("case_id", "repeat", "first", "second", "generated from"),
             rows=tuple(rows),
-            note=f"{counted(len(merged), 'pairs')}: the model received only one text.",
+            note=f"{quantity(len(merged), 'pairs')}: the model received only one text.",
         )
 
 
 _Said = Mapping[tuple[str, int], AbstractSet[str]]
 
 
-def _painted(judged: Judged, said: _Said) -> list[AbstractSet[str]]:
+def _painted(judged: CaseVerdict, said: _Said) -> list[AbstractSet[str]]:
     """Of each prompt what was painted: its own text where nobody rewrote it.
 
     One that several cases share can have become several texts; which of them is whose, nobody kept.
@@ -89,7 +89,7 @@ def _painted(judged: Judged, said: _Said) -> list[AbstractSet[str]]:
     return [said.get((prompt.text, judged.verdict.repeat), {prompt.text}) for prompt in judged.case.prompts]
 
 
-def _kind(judged: Judged, said: _Said) -> str:
+def _kind(judged: CaseVerdict, said: _Said) -> str:
     first, second = texts = _painted(judged, said)
     if texts == [{prompt.text} for prompt in judged.case.prompts]:
         return AS_WRITTEN

@@ -12,8 +12,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from salva.core.command import command_for
-from salva.core.judged import Judged
-from salva.core.legible import legible
+from salva.core.judgements import CaseVerdict
+from salva.core.printable import printable
 from salva.core.run_spec import RunSpec
 from salva.core.source import ImageSource, Seen
 from salva.core.verdict import Failure, observers_text
@@ -22,7 +22,7 @@ from salva.store.images import UnnamedImages
 from salva.store.runfile import read_run_file
 
 
-def lines_of(judged: Judged, images: ImageSource, directory: Path, chosen: RunSpec) -> Iterator[str]:
+def lines_of(judged: CaseVerdict, images: ImageSource, directory: Path, chosen: RunSpec) -> Iterator[str]:
     """What to know of a pair; pictures are named by the path that the run was given under.
 
     chosen: what was asked, of all of the suite and less what stands at its default.
@@ -50,7 +50,7 @@ def lines_of(judged: Judged, images: ImageSource, directory: Path, chosen: RunSp
 
 def one_line(text: str) -> str:
     """Text on one line, without characters that move others or that XML forbids."""
-    return " ".join(legible(text).split())
+    return " ".join(printable(text).split())
 
 
 def picture_path(directory: Path, image_id: str | None) -> str:

@@ -19,7 +19,7 @@ from salva.charts.formats import cell_text, figure_text, heading, percent
 from salva.charts.png import png_file
 from salva.core.case import Case
 from salva.core.chart import Chart
-from salva.core.counted import counted
+from salva.core.quantity import quantity
 from salva.core.source import ImageSource, RunRecords
 from salva.core.table import KeyFigure, Table
 from salva.core.verdict import observers_text
@@ -257,8 +257,8 @@ class _Writer:
             cells = [cell_text(column, value) for column, value in zip(table.columns, row, strict=True)]
             rows.append([self.text(_cut(cell), "small") for cell in cells[:_MAX_COLUMNS]])
         n_rows, n_columns = len(table.rows) - _MAX_ROWS, len(table.columns) - _MAX_COLUMNS
-        left_out = [counted(n_rows, "more rows")] if n_rows > 0 else []
-        left_out += [counted(n_columns, "more columns")] if n_columns > 0 else []
+        left_out = [quantity(n_rows, "more rows")] if n_rows > 0 else []
+        left_out += [quantity(n_columns, "more columns")] if n_columns > 0 else []
         style = [*_RULES]
         if left_out:
             note = self.text(f"{' and '.join(left_out)} in the json form", "small")

@@ -14,7 +14,7 @@ from reportlab.platypus import Flowable
 
 from salva.charts.colours import hex_colour
 from salva.charts.scene import BAD, FINE, Colour
-from salva.core.legible import legible
+from salva.core.printable import printable
 from salva.report.gallery import Overlay, Thumbnail
 
 _LETTERS = 5.5
@@ -53,7 +53,7 @@ class BoxedPicture(Flowable):  # type: ignore[misc]  # reportlab has no types
         page.setLineWidth(1.1 if overlay.is_blamed else 0.8)
         page.setDash([3, 2] if overlay.is_text else [])
         page.rect(left, top - height, width, height)
-        name = legible(overlay.label)
+        name = printable(overlay.label)
         letters = page.stringWidth(name, self._font, _LETTERS) + 3
         x, y = max(0.0, min(left, self.width - letters)), min(top, self.height - _BAR)
         page.setFillColor(colour)

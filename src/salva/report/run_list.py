@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 
 from salva.charts.formats import figure_text
-from salva.core.blame import described, translating
+from salva.core.foreign_errors import describe_error, translate_errors
 from salva.errors import SalvaError, StoreError, UsageError
 from salva.messages import message
 from salva.report.lead import title_of
@@ -76,7 +76,7 @@ def lines_of(directory: Path) -> Iterator[RunLine]:
         return
     try:
         # A stranger's folder may hold anything; whatever reading it raises is a line here and ends nothing.
-        with translating(lambda error: StoreError(described(error))):
+        with translate_errors(lambda error: StoreError(describe_error(error))):
             records = read_records(directory)
             summary = summarise_records(records)
     except SalvaError as error:

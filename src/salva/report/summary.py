@@ -14,11 +14,11 @@ from pathlib import Path
 
 from salva import component_facts, registry
 from salva.core.about import options_of
-from salva.core.blame import blaming
 from salva.core.case import Case, unit_of
 from salva.core.chart import Chart
 from salva.core.fingerprint import Json
-from salva.core.judged import Effort, Judged, JudgedBy, Judgements, SetFigure
+from salva.core.foreign_errors import plugin_errors
+from salva.core.judgements import CaseVerdict, Effort, Judgements, RunCheck, SetFigure
 from salva.core.protocols import Metric
 from salva.core.run_spec import NOTHING, RunSpec
 from salva.core.source import REAL, RunRecords
@@ -260,7 +260,7 @@ def summarise_records(records: RunRecords) -> Summary:
 
 
 def _painting_tables(records: RunRecords, model: str) -> Iterator[Table]:
-    speaking: Sequence[Judged] = ()
+    speaking: Sequence[CaseVerdict] = ()
     if any(made.text for made in records.painted if made.model == model):
         mine = [verdict for verdict in records.verdicts if verdict.model == model]
         speaking = judgements_on(records.suite, records.cases, mine, records.asked).speaking
@@ -292,7 +292,9 @@ def _summarise_model(model: str, judged: Judgements, suite: str, asked: RunSpec,
     rates: tuple[Table, ...] = ()
     for metric in _metrics(suite):
         # One whose cases somebody edited may lack what a metric counts on.
-        with blaming(type(metric).__name__, "can make nothing of this run (`salva verify` says if somebody edited it)"):
+        with plugin_errors(
+            type(metric).__name__, "can make nothing of this run (`salva verify` says if somebody edited it)"
+        ):
             measured = metric.measure(judged)
         # The rates come first.
         rates = rates or measured.tables
@@ -366,12 +368,12 @@ def _metrics(suite: str) -> Iterator[Metric]:
         yield metric(options_of(metric)())
 
 
-def _checks(asked: RunSpec, verdicts: Sequence[Verdict]) -> dict[str, JudgedBy]:
+def _checks(asked: RunSpec, verdicts: Sequence[Verdict]) -> dict[str, RunCheck]:
     """The checks a run was asked for, with their options, and any others that judged."""
     options = {check.name: check.options for check in asked.checks}
     options |= {verdict.check: {} for verdict in verdicts if verdict.check not in options}
     rates = component_facts.rates_of(options)
     return {
-        name: JudgedBy(rate=rates.get(name), options=given, needs=component_facts.needs_of(name))
+        name: RunCheck(rate=rates.get(name), options=given, needs=component_facts.needs_of(name))
         for name, given in options.items()
     }

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Literal
 from salva.charts.formats import cell_text, figure_text, heading, is_share, percent
 from salva.charts.reading import cells_of, names_of, number, rows_of, value_text, word
 from salva.core.chart import Chart, ChartKind
-from salva.core.counted import counted
-from salva.core.legible import legible
+from salva.core.printable import printable
+from salva.core.quantity import quantity
 from salva.core.table import Cell, Table
 from salva.report.lead import bounds_of, instructed, interval_of, sentence_of, title_of, unread, untried, warning_of
 from salva.report.summary import ModelSummary, Summary
@@ -50,7 +50,7 @@ class _Legible:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
         for segment in console.render(self._shown, options):
-            yield segment if segment.control else segment._replace(text=legible(segment.text))
+            yield segment if segment.control else segment._replace(text=printable(segment.text))
 
 
 def render(summary: Summary) -> Group:
@@ -103,10 +103,10 @@ def _small_print(model: ModelSummary, unit: str) -> list[str]:
         lines.append("errors         " + ", ".join(f"{error} {n}" for error, n in model.errors.items()))
     undecided = model.outcomes["UNDECIDED"] + model.outcomes["ERROR"]
     if undecided:
-        lines.append(f"undecided      {counted(undecided, unit)}{bounds_of(model.leading)}")
+        lines.append(f"undecided      {quantity(undecided, unit)}{bounds_of(model.leading)}")
         lines += [f"               {line}" for line in _reasons(model)]
     if model.n_unjudged:
-        lines.append(f"not judged     {counted(model.n_unjudged, unit)}; run the same command again to continue")
+        lines.append(f"not judged     {quantity(model.n_unjudged, unit)}; run the same command again to continue")
     return lines
 
 
@@ -117,7 +117,7 @@ def _reasons(model: ModelSummary) -> list[str]:
         for (outcome, reason), n in list(model.reasons.items())[:_MAX_REASONS]
     ]
     n_more = len(model.reasons) - _MAX_REASONS
-    return shown + ([f"{counted(n_more, 'more reasons are', 'more reason is')} in the report"] if n_more > 0 else [])
+    return shown + ([f"{quantity(n_more, 'more reasons are', 'more reason is')} in the report"] if n_more > 0 else [])
 
 
 def _as_text(chart: Chart) -> list[RichTable]:

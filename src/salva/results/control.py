@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from salva.core.judged import Judged, Judgements, Rate
+from salva.core.judgements import CaseVerdict, Judgements, Rate
 from salva.judging.crossing import BETWEEN, WITHIN_A, WITHIN_B
 from salva.results.headline import of_main_observers
 from salva.results.tally import cluster_of
@@ -33,7 +33,7 @@ class Excess:
     """95 %, by Student's t over clusters or cases, whichever is wider; None with fewer than two clusters."""
 
 
-def compared_controls(judgements: Judgements) -> list[Judged]:
+def compared_controls(judgements: Judgements) -> list[CaseVerdict]:
     """The control verdicts of one check: the one that compares two images, where it judged; else the leading."""
     controls = of_main_observers(judgements.controls)
     judged_by = dict.fromkeys(control.verdict.check for control in controls)
@@ -43,7 +43,7 @@ def compared_controls(judgements: Judgements) -> list[Judged]:
     return [control for control in controls if control.verdict.check == check]
 
 
-def excess_of(controls: Sequence[Judged]) -> Excess | None:
+def excess_of(controls: Sequence[CaseVerdict]) -> Excess | None:
     """The excess over a group of control verdicts; None when none of them could compare anything."""
     usable = [control for control in controls if {BETWEEN, WITHIN_A, WITHIN_B} <= control.verdict.scores.keys()]
     if not usable:

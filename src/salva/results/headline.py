@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import repeat
 
 from salva.core.case import Case
-from salva.core.judged import Judged, JudgedBy, Judgements, Rate
+from salva.core.judgements import CaseVerdict, Judgements, Rate, RunCheck
 from salva.core.run_spec import OWN
 from salva.core.verdict import CONTROL, PAIR, Observers, Verdict
 
@@ -25,7 +25,7 @@ _EACH_ITSELF: Mapping[str, int] = {}
 def judgements(
     cases: Sequence[Case],
     verdicts: Sequence[Verdict],
-    checks: Mapping[str, JudgedBy],
+    checks: Mapping[str, RunCheck],
     chosen: str = "",
     leads: str = "",
     apart: tuple[str, str] | None = None,
@@ -58,7 +58,7 @@ def leading_verdicts(
     chosen: str = "",
     leads: str = "",
     n_alike: Mapping[str, int] = _EACH_ITSELF,
-) -> dict[str, list[Judged]]:
+) -> dict[str, list[CaseVerdict]]:
     """Each model's headline verdicts beside their cases.
 
     n_alike: how many cases a case stands for, by its id, where only the first of each kind_of is given.
@@ -84,8 +84,12 @@ def kind_of(case: Case, apart: tuple[str, str] | None) -> tuple[object, ...]:
 
 
 def headline(
-    pairs: Sequence[Judged], rates: Rates, chosen: str = "", leads: str = "", n_alike: Mapping[str, int] = _EACH_ITSELF
-) -> list[Judged]:
+    pairs: Sequence[CaseVerdict],
+    rates: Rates,
+    chosen: str = "",
+    leads: str = "",
+    n_alike: Mapping[str, int] = _EACH_ITSELF,
+) -> list[CaseVerdict]:
     """The verdicts that speak: of one check, by its main observers.
 
     That is the check the run chose; else what the suite leads with; else the one that holds each image against
@@ -100,7 +104,7 @@ def headline(
     return led if rates.get(leading) is Rate.WRONG else _of_one_way(led)
 
 
-def _of_one_way(led: list[Judged]) -> list[Judged]:
+def _of_one_way(led: list[CaseVerdict]) -> list[CaseVerdict]:
     """Those of cases that were made for the check: one that took it for want of a better way has a rate of its own.
 
     All of them, where none was made for it.
@@ -110,8 +114,8 @@ def _of_one_way(led: list[Judged]) -> list[Judged]:
 
 
 def parted(
-    leading: Sequence[Judged], checks: Mapping[str, JudgedBy], chosen: str, apart: tuple[str, str] | None
-) -> tuple[list[Judged], list[Judged]]:
+    leading: Sequence[CaseVerdict], checks: Mapping[str, RunCheck], chosen: str, apart: tuple[str, str] | None
+) -> tuple[list[CaseVerdict], list[CaseVerdict]]:
     """Of the verdicts that speak those that the leading rate counts, and those of cases that the suite counts apart.
 
     A plain share is over all of them, and a run of nothing else counts what stands apart elsewhere.
@@ -122,13 +126,13 @@ def parted(
     return counted, [pair for pair in leading if is_apart(pair.case, apart)]
 
 
-def check_of(leading: Sequence[Judged]) -> str:
+def check_of(leading: Sequence[CaseVerdict]) -> str:
     """The check of the verdicts that speak; OWN where each case is judged by its own."""
     checks = {pair.verdict.check for pair in leading}
     return min(checks) if len(checks) == 1 else OWN
 
 
-def average_of(checks: Mapping[str, JudgedBy], check: str, chosen: str) -> str:
+def average_of(checks: Mapping[str, RunCheck], check: str, chosen: str) -> str:
     """How a check's rate is averaged; runs from before it could be chosen are pooled."""
     if chosen == OWN:
         return POOLED
@@ -151,7 +155,7 @@ def leading_check(
     return next((name for name in named if name in judged_by), "")
 
 
-def _each_its_own(seen: Sequence[Judged], rates: Rates) -> list[Judged]:
+def _each_its_own(seen: Sequence[CaseVerdict], rates: Rates) -> list[CaseVerdict]:
     """Each case by its own check; but a case with several worlds that was compared all the same, by the comparison,
     because the run asked for that rule."""
     judged_by: dict[str, set[str]] = {}
@@ -167,13 +171,13 @@ def _each_its_own(seen: Sequence[Judged], rates: Rates) -> list[Judged]:
     return [judged for judged in seen if judged.verdict.check == own(judged.case)]
 
 
-def is_open(judged: Judged, rate: Rate | None) -> bool:
+def is_open(judged: CaseVerdict, rate: Rate | None) -> bool:
     """Whether a case is its check's, of this rate, because several worlds fit: two right images may differ."""
     case, verdict = judged
     return rate is Rate.WRONG and verdict.check == case.check and case.determinate is False
 
 
-def join(cases: Iterable[Case], verdicts: Iterable[Verdict], arm: str = PAIR) -> list[Judged]:
+def join(cases: Iterable[Case], verdicts: Iterable[Verdict], arm: str = PAIR) -> list[CaseVerdict]:
     """Every verdict of an arm beside its case, in the order of the cases; one without a case is left out.
 
     A judge that had a detector's help with some cases, because only they have formulas, is one judge and not two; and
@@ -182,7 +186,7 @@ def join(cases: Iterable[Case], verdicts: Iterable[Verdict], arm: str = PAIR) ->
     joined = _in_order(cases, verdicts, arm)
     names = _whole_names([verdict for _, verdict in joined])
     return [
-        Judged(case, verdict if name == verdict.observers else replace(verdict, observers=name))
+        CaseVerdict(case, verdict if name == verdict.observers else replace(verdict, observers=name))
         for case, verdict in joined
         for name in (names[verdict.check, verdict.observers],)
     ]
@@ -193,13 +197,13 @@ def whole_names(cases: Iterable[Case], verdicts: Iterable[Verdict]) -> dict[tupl
     return _whole_names([verdict for _, verdict in _in_order(cases, verdicts, PAIR)])
 
 
-def _in_order(cases: Iterable[Case], verdicts: Iterable[Verdict], arm: str) -> list[Judged]:
+def _in_order(cases: Iterable[Case], verdicts: Iterable[Verdict], arm: str) -> list[CaseVerdict]:
     ranked = {case.case_id: (rank, case) for rank, case in enumerate(cases)}
     joined = [
         (ranked[verdict.case_id], verdict) for verdict in verdicts if verdict.arm == arm and verdict.case_id in ranked
     ]
     joined.sort(key=lambda row: (row[0][0], row[1].repeat, row[1].check))
-    return [Judged(case, verdict) for (_, case), verdict in joined]
+    return [CaseVerdict(case, verdict) for (_, case), verdict in joined]
 
 
 def _whole_names(verdicts: Sequence[Verdict]) -> dict[tuple[str, Observers], Observers]:
@@ -226,13 +230,13 @@ def _whole_names(verdicts: Sequence[Verdict]) -> dict[tuple[str, Observers], Obs
     return names
 
 
-def by_observers(judgements: Judgements) -> dict[tuple[str, Observers], list[Judged]]:
+def by_observers(judgements: Judgements) -> dict[tuple[str, Observers], list[CaseVerdict]]:
     """The verdicts on pairs by check and observers, each with all that it takes them to say.
 
     A judge is only asked what boxes cannot tell: what was told without it counts for every judge, where joined verdicts
     count it for one, and for a judge that came later too.
     """
-    groups: dict[tuple[str, Observers], list[Judged]] = {}
+    groups: dict[tuple[str, Observers], list[CaseVerdict]] = {}
     for judged in judgements.pairs:
         groups.setdefault((judged.verdict.check, judged.verdict.observers), []).append(judged)
     stored = _in_order(judgements.cases, judgements.verdicts, PAIR)
@@ -249,7 +253,7 @@ def by_observers(judgements: Judgements) -> dict[tuple[str, Observers], list[Jud
     return groups
 
 
-def main_observers(group: Iterable[Judged], n_alike: Mapping[str, int] = _EACH_ITSELF) -> dict[str, Observers]:
+def main_observers(group: Iterable[CaseVerdict], n_alike: Mapping[str, int] = _EACH_ITSELF) -> dict[str, Observers]:
     """For each check the observers that most verdicts come from; the first seen wins a tie."""
     counts: Counter[tuple[str, Observers]] = Counter()
     for case, verdict in group:
@@ -260,13 +264,13 @@ def main_observers(group: Iterable[Judged], n_alike: Mapping[str, int] = _EACH_I
     return main
 
 
-def of_main_observers(group: Sequence[Judged], n_alike: Mapping[str, int] = _EACH_ITSELF) -> list[Judged]:
+def of_main_observers(group: Sequence[CaseVerdict], n_alike: Mapping[str, int] = _EACH_ITSELF) -> list[CaseVerdict]:
     """The verdicts of each check's main observers."""
     main = main_observers(group, n_alike)
     return [judged for judged in group if judged.verdict.observers == main[judged.verdict.check]]
 
 
-def _each(group: Iterable[Judged], n_alike: Mapping[str, int]) -> Iterator[Judged]:
+def _each(group: Iterable[CaseVerdict], n_alike: Mapping[str, int]) -> Iterator[CaseVerdict]:
     """Every verdict as often as there are cases that its own stands for."""
     for judged in group:
         yield from repeat(judged, n_alike.get(judged.case.case_id, 1))

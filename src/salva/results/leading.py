@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from statistics import fmean
 
 from salva.core.case import Case, unit_of
-from salva.core.counted import counted
-from salva.core.judged import Judgements, Rate
+from salva.core.judgements import Judgements, Rate
+from salva.core.quantity import quantity
 from salva.core.run_spec import OWN
 from salva.results.chance import chance_of, chance_to_differ
 from salva.results.headline import MACRO, is_apart, of_main_observers
@@ -124,7 +124,7 @@ def _oracle(judgements: Judgements, figure: Figure | None, usual_score: float | 
     named = [value > 0 for scores in looked for name, value in scores.items() if name.startswith(_NAMED)]
     if len(named) >= _FEWEST_PICTURES and sum(named) < _HARDLY_ANY * len(named):
         return BLIND, (
-            f"something that the prompts name was found in {sum(named)} of {counted(len(named), 'images')}: "
+            f"something that the prompts name was found in {sum(named)} of {quantity(len(named), 'images')}: "
             f"the model generates none of it, or the {who} cannot see it; look at some images, then try another --{who}"
         )
     sure = [value for scores in looked for name, value in scores.items() if name.startswith(_MEAN_SCORE)]
@@ -136,14 +136,14 @@ def _oracle(judgements: Judgements, figure: Figure | None, usual_score: float | 
         )
     if n_alike := _n_under_one_picture(judgements):
         return PARTIAL, (
-            f"one and the same image stands for {counted(n_alike, 'prompts')}: it follows none of them, and "
+            f"one and the same image stands for {quantity(n_alike, 'prompts')}: it follows none of them, and "
             "never differs from itself; look at it, then at what generates it"
         )
     if figure is None:
         return PARTIAL, "no pair was judged by a check that leads; name one that applies with --check"
     if figure.coverage is not None and figure.coverage < FEWEST_DECIDED:
         n = f"only {figure.n}" if figure.n else "none"
-        asked = counted(figure.n + figure.n_undecided, unit_of(judgements.cases))
+        asked = quantity(figure.n + figure.n_undecided, unit_of(judgements.cases))
         return PARTIAL, f"{n} of {asked} could be decided{_mostly(judgements)}"
     left = cases_without_check(judgements)
     if len(left) > (1 - FEWEST_DECIDED) * len(judgements.cases):

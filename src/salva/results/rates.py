@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from salva.core.case import Case
-from salva.core.counted import counted
-from salva.core.judged import Judged, Judgements, Rate
+from salva.core.judgements import CaseVerdict, Judgements, Rate
+from salva.core.quantity import quantity
 from salva.core.verdict import Outcome
 from salva.errors import FormulaError
 from salva.logic.formula import entities
@@ -97,8 +97,8 @@ def figure_of(hits: Sequence[Hit], check: str, average: str, apart: tuple[str, s
 
 def _over(n_categories: int, n_pairs: int, average: str) -> str:
     if average != MACRO:
-        return counted(n_pairs, "pairs")
-    return counted(n_categories, "categories")
+        return quantity(n_pairs, "pairs")
+    return quantity(n_categories, "categories")
 
 
 def _bounds(leading: Sequence[Hit], average: str) -> Interval | None:
@@ -181,7 +181,7 @@ def _average(judgements: Judgements, check: str) -> str:
     return average_of(judgements.checks, check, judgements.chosen)
 
 
-def hits_of(judged: Iterable[Judged]) -> list[Hit]:
+def hits_of(judged: Iterable[CaseVerdict]) -> list[Hit]:
     """Verdicts as hits: failed is one."""
     return [
         Hit(
@@ -226,7 +226,7 @@ def _in_one_category(case: Counted) -> Counted:
     return Counted(category="", entities=case.entities, n_hits=case.n_hits, n=case.n)
 
 
-def _agree_and_wrong(by_truth: Judged, compared: Judged) -> bool | None:
+def _agree_and_wrong(by_truth: CaseVerdict, compared: CaseVerdict) -> bool | None:
     """None where one of the two could not tell."""
     if not _is_decided(by_truth) or not _is_decided(compared):
         return None
@@ -234,9 +234,9 @@ def _agree_and_wrong(by_truth: Judged, compared: Judged) -> bool | None:
     return is_both_wrong and compared.verdict.outcome is Outcome.PASS
 
 
-def _is_decided(one: Judged) -> bool:
+def _is_decided(one: CaseVerdict) -> bool:
     return one.verdict.outcome in DECIDED
 
 
-def _key(one: Judged) -> tuple[str, int]:
+def _key(one: CaseVerdict) -> tuple[str, int]:
     return one.case.case_id, one.verdict.repeat

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
-from salva.core.judged import Judged
+from salva.core.judgements import CaseVerdict
 from salva.core.table import Cell, Table
 from salva.results.tally import RATE_COLUMNS, tally
 from salva.stats.intervals import Interval
@@ -29,7 +29,7 @@ class TableColumns(NamedTuple, Generic[AnyGroup]):
     cells: Callable[[AnyGroup], Iterable[Cell]]
 
 
-RATES: TableColumns[Sequence[Judged]] = TableColumns(RATE_COLUMNS, lambda group: tally(group).cells())
+RATES: TableColumns[Sequence[CaseVerdict]] = TableColumns(RATE_COLUMNS, lambda group: tally(group).cells())
 """n, failed, rate, its interval, undecided."""
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
 from salva.core.case import Case
-from salva.core.judged import Judged
+from salva.core.judgements import CaseVerdict
 from salva.core.table import Cell
 from salva.core.verdict import Outcome
 from salva.stats.intervals import Interval, implied_bounds
@@ -43,7 +43,7 @@ class Tally:
     cases: dict[str, Case] = field(default_factory=dict)
     """Those that have any."""
 
-    def add(self, judged: Judged) -> None:
+    def add(self, judged: CaseVerdict) -> None:
         """Count one verdict."""
         outcome, name = judged.verdict.outcome, judged.case.case_id
         self.outcomes[outcome] += 1
@@ -106,7 +106,7 @@ def cluster_of(case: Case) -> str:
     return case.cluster or case.case_id
 
 
-def tally(group: Iterable[Judged]) -> Tally:
+def tally(group: Iterable[CaseVerdict]) -> Tally:
     """All of them counted together."""
     total = Tally()
     for judged in group:
@@ -114,7 +114,7 @@ def tally(group: Iterable[Judged]) -> Tally:
     return total
 
 
-def tally_by(group: Iterable[Judged], key: Callable[[Judged], GroupKey | None]) -> dict[GroupKey, Tally]:
+def tally_by(group: Iterable[CaseVerdict], key: Callable[[CaseVerdict], GroupKey | None]) -> dict[GroupKey, Tally]:
     """Counted by group, in order of first appearance; a key of None leaves a verdict out."""
     groups: dict[GroupKey, Tally] = {}
     for judged in group:
@@ -127,14 +127,14 @@ def tally_by(group: Iterable[Judged], key: Callable[[Judged], GroupKey | None]) 
     return groups
 
 
-def category_mean(group: Iterable[Judged]) -> CategoryMean:
+def category_mean(group: Iterable[CaseVerdict]) -> CategoryMean:
     """The mean over categories of their rates; a category where nothing was decided is left out."""
     by_category = tally_by(group, lambda judged: judged.case.category).values()
     rates = [counted.rate for counted in by_category if counted.rate is not None]
     return CategoryMean(sum(rates) / len(rates) if rates else None, len(rates))
 
 
-def macro_rate(group: Iterable[Judged]) -> MacroRate:
+def macro_rate(group: Iterable[CaseVerdict]) -> MacroRate:
     """The mean over categories, with its interval for these prompts under other seeds."""
     cases: dict[str, tuple[str, list[bool]]] = {}
     for judged in group:

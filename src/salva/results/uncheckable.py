@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from salva.core.case import Case
-from salva.core.judged import Judgements
+from salva.core.judgements import Judgements
 
 
 def why_unchecked(case: Case, file: str = "") -> str:

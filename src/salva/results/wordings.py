@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import comb
 
-from salva.core.judged import Judged, Judgements, Rate
+from salva.core.judgements import CaseVerdict, Judgements, Rate
 from salva.core.run_spec import OWN
 from salva.results.headline import check_of, is_apart, of_main_observers
 from salva.stats.intervals import Interval
@@ -47,21 +47,21 @@ def wording_difference(judgements: Judgements) -> WordingDifference | None:
 
 def differences_by_law(judgements: Judgements) -> dict[str, WordingDifference]:
     """By the label `law`, or by category for cases without one, in order of first appearance."""
-    groups: dict[str, list[Judged]] = {}
+    groups: dict[str, list[CaseVerdict]] = {}
     for pair in _decided(judgements):
         groups.setdefault(pair.case.labels.get("law") or pair.case.category, []).append(pair)
     made = ((name, _difference(group)) for name, group in groups.items())
     return {name: difference for name, difference in made if difference is not None}
 
 
-def _decided(judgements: Judgements) -> list[Judged]:
+def _decided(judgements: Judgements) -> list[CaseVerdict]:
     """The verdicts that say of both images whether they are right: the leading ones, else those with them."""
     leading = _saying(judgements.speaking) if check_of(judgements.speaking) != OWN else []
     by_truth = judgements.of_rate(Rate.WRONG)
     return leading or _saying(pair for pair in of_main_observers(judgements.pairs) if pair.verdict.check == by_truth)
 
 
-def _saying(judged: Iterable[Judged]) -> list[Judged]:
+def _saying(judged: Iterable[CaseVerdict]) -> list[CaseVerdict]:
     return [
         pair
         for pair in judged
@@ -69,10 +69,10 @@ def _saying(judged: Iterable[Judged]) -> list[Judged]:
     ]
 
 
-def _difference(pairs: Sequence[Judged]) -> WordingDifference | None:
+def _difference(pairs: Sequence[CaseVerdict]) -> WordingDifference | None:
     if not pairs:
         return None
-    by_case: dict[str, list[Judged]] = {}
+    by_case: dict[str, list[CaseVerdict]] = {}
     for pair in pairs:
         by_case.setdefault(pair.case.case_id, []).append(pair)
     wrong: dict[str, list[tuple[float, float]]] = {}
@@ -99,7 +99,7 @@ def _difference(pairs: Sequence[Judged]) -> WordingDifference | None:
     )
 
 
-def _seed_noise(cases: Iterable[Sequence[Judged]]) -> float | None:
+def _seed_noise(cases: Iterable[Sequence[CaseVerdict]]) -> float | None:
     """The share of two repeats of one wording of which one is right, a mean over categories of cases' shares."""
     by_category: dict[str, list[float]] = {}
     for repeats in cases:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from salva.core.counted import counted
+from salva.core.quantity import quantity
 from salva.errors import UsageError
 from salva.messages import message
 from salva.review.rating_table import RatingTable
@@ -24,7 +24,7 @@ class Clusters:
     def text(self) -> str:
         """Which column, and how many."""
         n = len(set(self.names))
-        return f"{self.column}, {n} of {counted(len(self.names), 'items')}" if self.column else "none"
+        return f"{self.column}, {n} of {quantity(len(self.names), 'items')}" if self.column else "none"
 
 
 def clusters_of(table: RatingTable, wanted: str = "") -> Clusters:

@@ -14,9 +14,9 @@ from typing import ClassVar
 
 from salva.component_facts import pair_scorings
 from salva.core.case import Case
-from salva.core.counted import counted
 from salva.core.exchange import Written
 from salva.core.options import option
+from salva.core.quantity import quantity
 from salva.core.score_rubric import HALVES
 from salva.core.scoring import Pair, PairScoring
 from salva.core.source import RunRecords, RunSource
@@ -99,7 +99,7 @@ class RatingSheet:
         write_text(out / "ratings.csv", sheet)
         write_text(out / "README.txt", QUESTION_HINT if graded else _hint())
         warning = "" if self._options.roles or self._options.sample else _partial_note(records, numbers)
-        return Written(n=len(numbers), what=f"images, {counted(len(lines) - 1, 'rows')} to rate", warning=warning)
+        return Written(n=len(numbers), what=f"images, {quantity(len(lines) - 1, 'rows')} to rate", warning=warning)
 
 
 def _drawn(records: RunRecords, options: RatingSheetOptions) -> tuple[RunRecords, dict[str, float]]:

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import cast
 
 from salva.core.about import lint_of, remarks_of
-from salva.core.blame import blaming
 from salva.core.case import Case, Finding, Prompt
 from salva.core.fingerprint import fingerprint
+from salva.core.foreign_errors import plugin_errors
 from salva.core.plan import Plan
 from salva.core.protocols import Suite
 from salva.engine.guard import build
@@ -66,7 +66,7 @@ def remarks(plan: Plan) -> list[str]:
     tell = remarks_of(suite)
     if tell is None:
         return []
-    with blaming(f"the suite {plan.suite.label!r}", "broke off"):
+    with plugin_errors(f"the suite {plan.suite.label!r}", "broke off"):
         return list(tell(_sized(plan, suite)[0]))
 
 
@@ -75,7 +75,7 @@ def linted(plan: Plan) -> list[Finding]:
     lint = lint_of(build(plan.suite))
     if lint is None:
         raise UsageError(message("flag-unrelated", flags="--lint", why=f"the suite {plan.suite.label!r} has no lint"))
-    with blaming(f"the suite {plan.suite.label!r}", "broke off its check"):
+    with plugin_errors(f"the suite {plan.suite.label!r}", "broke off its check"):
         return list(lint())
 
 
@@ -99,7 +99,7 @@ def _checked(cases: Iterable[Case], suite: str) -> Iterator[Case]:
     installed = {entry.name for entry in entries("check")}
     iterator = iter(cases)
     while True:
-        with blaming(f"the suite {suite!r}", "broke off"):
+        with plugin_errors(f"the suite {suite!r}", "broke off"):
             case = next(iterator, None)
         if case is None:
             return

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from salva.assets.files import asset_names, read_asset
-from salva.core.blame import blaming, translating
+from salva.core.foreign_errors import plugin_errors, translate_errors
 from salva.core.plan import Binding
 from salva.core.versions import installed_version
 from salva.errors import PluginError, SalvaError, install_line
@@ -107,7 +107,7 @@ def _is_there(module: str) -> bool:
 def _devices() -> Iterator[Finding]:
     if _is_there("torch"):
         try:
-            with translating(lambda error: PluginError(str(error))):
+            with translate_errors(lambda error: PluginError(str(error))):
                 from salva.hardware.devices import choose_devices, describe_device
 
                 for device in choose_devices():
@@ -133,7 +133,7 @@ def _state_of_kernels(device: str) -> str:
     from salva.hardware import kernels
 
     try:
-        with blaming("Triton", "cannot compile them"):
+        with plugin_errors("Triton", "cannot compile them"):
             kernels.get_ready(device, "float16")
     except SalvaError as error:
         return f"none, UNets paint slower: {error}"

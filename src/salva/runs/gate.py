@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from salva.core.counted import counted
 from salva.core.fingerprint import Json
-from salva.core.judged import Rate
+from salva.core.judgements import Rate
+from salva.core.quantity import quantity
 from salva.results.leading import BLIND, FEWEST_DECIDED, Leading
 from salva.results.rates import Figure
 from salva.store.records import GATE
@@ -99,15 +99,17 @@ def _problem(name: str | None, figure: Figure | None, leading: Leading, gate: Ga
     if leading.oracle == BLIND:
         return leading.reason
     if figure.n < gate.min_decided:
-        return f"{counted(figure.n, 'pairs were', 'pair was')} decided, and it takes {gate.min_decided} (--min-decided)"
+        return (
+            f"{quantity(figure.n, 'pairs were', 'pair was')} decided, and it takes {gate.min_decided} (--min-decided)"
+        )
     if figure.n < FEWEST_DECIDED * n_asked:
-        return f"only {figure.n} of {counted(n_asked, 'pairs were', 'pair was')} decided"
+        return f"only {figure.n} of {quantity(n_asked, 'pairs were', 'pair was')} decided"
     return ""
 
 
 def _what_is_missing(leading: Leading, n_missing: int) -> str:
     if n_missing:
-        return f"{counted(n_missing, 'verdicts')} ERROR or missing, so it is not known to pass"
+        return f"{quantity(n_missing, 'verdicts')} ERROR or missing, so it is not known to pass"
     return leading.reason or ("too little is decided of what leads" if leading.decides_too_little else "")
 
 
@@ -121,13 +123,13 @@ def _compared(
     narrowed = f", --only {', '.join(f'{label}={wanted}' for label, wanted in only)}" if only else ""
     rate = name or "the rate"
     compared = f"the {gate.end} end of {rate} is {shown}{between}, the limit is {gate.limit:g}"
-    return f"{compared}, over {n} of {counted(n_asked, 'pairs')}{narrowed}"
+    return f"{compared}, over {n} of {quantity(n_asked, 'pairs')}{narrowed}"
 
 
 def _cannot_rule_out(figure: Figure | None, gate: Gate) -> str:
     if figure is None or figure.interval is None or figure.interval.high <= gate.limit:
         return ""
-    return f"{counted(figure.n, 'pairs')} cannot rule out more than the limit"
+    return f"{quantity(figure.n, 'pairs')} cannot rule out more than the limit"
 
 
 def _worse_beside(name: str | None, leading: Leading, gate: Gate) -> str:

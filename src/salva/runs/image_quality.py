@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from salva.core.about import habits_of
-from salva.core.counted import counted
 from salva.core.image import Picture
 from salva.core.observation import Vector
 from salva.core.protocols import ObserveRequest, Query
+from salva.core.quantity import quantity
 from salva.core.run_spec import ComponentSpec
 from salva.engine.actors import Actor
 from salva.engine.guard import build
@@ -183,7 +183,7 @@ def _painted(store: RunStore, directory: Path, at_least: int) -> dict[str, list[
         raise UsageError(message("images-missing", path=str(directory)))
     for model, images in painted.items():
         if len(images) < at_least:
-            wanted, found = f"{at_least} images of {model!r} or more", counted(len(images), "images")
+            wanted, found = f"{at_least} images of {model!r} or more", quantity(len(images), "images")
             raise UsageError(message("folder-invalid", path=str(directory), wanted=wanted, found=found))
     # By their hashes, which is as good as shuffled and the same on every machine.
     return {model: sorted(images) for model, images in painted.items()}
@@ -203,7 +203,7 @@ def image_files(folder: Path, at_least: int = 2) -> list[Path]:
     inside = sorted(path for path in folder.rglob("*") if path.is_file())
     files = [path for path in inside if path.suffix.lower() in SUFFIXES]
     if len(files) < at_least:
-        among = f" among {counted(len(inside), 'files')}" if len(inside) > len(files) else ""
+        among = f" among {quantity(len(inside), 'files')}" if len(inside) > len(files) else ""
         wanted, found = f"{at_least} images or more ({', '.join(SUFFIXES)})", f"{len(files)}{among}"
         raise UsageError(message("folder-invalid", path=str(folder), wanted=wanted, found=found))
     return files

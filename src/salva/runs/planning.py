@@ -14,11 +14,11 @@ from typing import NamedTuple, cast
 
 from salva.core.about import Naming, about_of, options_of
 from salva.core.case import Case
-from salva.core.counted import counted
-from salva.core.judged import Rate
+from salva.core.judgements import Rate
 from salva.core.options import set_for_kind, target_field, value_of
 from salva.core.plan import Plan
 from salva.core.protocols import Check
+from salva.core.quantity import quantity
 from salva.core.run_spec import OWN, ComponentSpec
 from salva.engine.cast import DETECTOR, AppliedCheck, Cast
 from salva.engine.guard import build
@@ -77,9 +77,9 @@ def foresee(
         change = "Name another --judge, or a --size whose texts have formulas."
         if unnamed:
             change = f"Leave these out or name another --detector. {_able(unnamed)}"
-        values = {"check": leading, "cases": counted(n_led, "cases"), "why": _why(untold), "change": change}
+        values = {"check": leading, "cases": quantity(n_led, "cases"), "why": _why(untold), "change": change}
         raise UsageError(message("check-undecided", **values))
-    lines, all_cases = remarks(plan), counted(cases.n, "cases")
+    lines, all_cases = remarks(plan), quantity(cases.n, "cases")
     if untold:
         counts = {"n": len(untold), "cases": all_cases, "n_skipped": cases.n_unpainted}
         lines.append(message("cases-undecidable", check=leading, why=_why(untold), **counts))
@@ -251,7 +251,7 @@ def _inapplicable(plan: Plan, cases: _Cases) -> Message:
     if cases.n_left_out == cases.n and not plan.spec.check:
         why = f"{why}: {cases.why_left()}"
     who = f"The check {plan.spec.check!r} does not apply" if plan.spec.check else "No check applies"
-    return message("check-inapplicable", who=who, cases=counted(cases.n, "cases"), why=why, change=change)
+    return message("check-inapplicable", who=who, cases=quantity(cases.n, "cases"), why=why, change=change)
 
 
 def _why(untold: Sequence[AppliedCheck]) -> str:

@@ -16,12 +16,12 @@ from typing import cast
 
 from salva.core.about import Naming, about_of
 from salva.core.case import Case
-from salva.core.counted import counted
 from salva.core.fingerprint import Json
 from salva.core.observation import Observation
 from salva.core.options import as_typed
 from salva.core.plan import Binding
 from salva.core.protocols import INJECTION_READER, Check, Query
+from salva.core.quantity import quantity
 from salva.core.run_file import RunFile
 from salva.core.run_spec import ComponentSpec
 from salva.core.verdict import Observers, Verdict, observers_text
@@ -78,7 +78,7 @@ def recompute(store: RunStore, content: RunFile) -> Recomputed:
     return Recomputed(
         n_checked=check.n_checked,
         problems=tuple(check.problems),
-        unchecked=tuple(f"{counted(n, 'verdicts')} not made anew: {why}" for why, n in check.unchecked.items()),
+        unchecked=tuple(f"{quantity(n, 'verdicts')} not made anew: {why}" for why, n in check.unchecked.items()),
     )
 
 

@@ -16,7 +16,7 @@ from salva.core.about import Naming, habits_of
 from salva.core.case import Case
 from salva.core.fingerprint import Json
 from salva.core.image import ImageRef
-from salva.core.judged import Rate
+from salva.core.judgements import Rate
 from salva.core.observation import Detection, Detections, Observation, Reading, TextSpan
 from salva.core.plan import Binding
 from salva.core.protocols import Conclusion, Need, ObserveRequest, Query, Rendered, RenderRequest

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from salva.core.case import Case
 from salva.core.fingerprint import Json
-from salva.core.judged import SetFigure
+from salva.core.judgements import SetFigure
 from salva.core.run_spec import NOTHING
 from salva.core.source import REAL
 from salva.engine.progress import Progress

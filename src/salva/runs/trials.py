@@ -14,10 +14,10 @@ from itertools import cycle
 from typing import Protocol
 
 from salva.assets.files import read_asset
+from salva.core.boxes import boxes_above
 from salva.core.image import Picture
 from salva.core.observation import Answer, Detections, Observation
 from salva.core.protocols import Query
-from salva.core.seeing import counting
 from salva.imaging.files import decode_picture
 
 KINDS = ("answer", "score", "grade")
@@ -113,7 +113,7 @@ class DetectorTrial:
         for where, detections in zip(cycle(_nothings()), seen, strict=False):
             assert isinstance(detections, Detections), "the seam takes nothing else from a detector"
             has_scores = has_scores and detections.threshold is not None
-            for box in counting(detections, self._least(detections)):
+            for box in boxes_above(detections, self._least(detections)):
                 score = f" ({box.score:.2f})" if has_scores else ""
                 made_up.append(f"{box.label}{score} in {where}")
         if not made_up:

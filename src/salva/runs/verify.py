@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from salva.core.counted import counted
 from salva.core.fingerprint import fingerprint
+from salva.core.quantity import quantity
 from salva.core.run_file import RunFile
 from salva.engine.cast import ROLE_ORDER
 from salva.engine.progress import Progress
@@ -96,7 +96,7 @@ def verify(directory: Path, progress: Progress) -> VerifyReport:
 
 
 def _remedy(n_damaged: int, content: RunFile | None) -> str:
-    those = counted(n_damaged, "pictures are", "picture is")
+    those = quantity(n_damaged, "pictures are", "picture is")
     if content is not None and content.spec.imported:
         return f"{those} gone or damaged, and nothing here can paint again what was imported: restore from a copy"
     return (

@@ -15,14 +15,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+from salva.core.boxes import boxes_above
 from salva.core.case import Case
 from salva.core.fingerprint import Json
-from salva.core.judged import Effort, SetFigure
+from salva.core.judgements import Effort, SetFigure
 from salva.core.observation import Answer, Detection, Detections, Reading, TextSpan
 from salva.core.protocols import INJECTION_READER, Query
 from salva.core.run_file import Judging, RunFile
 from salva.core.run_spec import NOTHING, RunSpec
-from salva.core.seeing import counting
 from salva.core.source import Painted, QuestionAnswer, RunRecords, RunSource, Seen, Spent
 from salva.core.typed_record import checked
 from salva.core.verdict import Observers, Outcome, Verdict, observers_text
@@ -129,7 +129,7 @@ class StoredImages:
         answers: list[QuestionAnswer] = []
         for look in self._store.observations_of(image_id, (*observers, INJECTION_READER)):
             if isinstance(look.observation, Detections):
-                boxes = counting(look.observation, self._threshold)
+                boxes = boxes_above(look.observation, self._threshold)
             elif look.query.role == INJECTION_READER and isinstance(look.observation, Reading):
                 text_screened = look.observation.spans
             elif isinstance(look.observation, Reading):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, TypeVar
 
-from salva.core.blame import translating
+from salva.core.foreign_errors import translate_errors
 from salva.core.secrets import redact
 from salva.errors import BackendError, MissingExtraError, SalvaError, StoreError, UsageError
 from salva.messages import message
@@ -113,7 +113,7 @@ class RemoteBlobs:
 
     def _done(self, path: str, act: Callable[[], _T]) -> _T:
         # The kits of storages share no branch of exceptions.
-        with translating(partial(self._translated, path)):
+        with translate_errors(partial(self._translated, path)):
             return act()
 
     def _translated(self, path: str, error: Exception) -> SalvaError:

@@ -19,8 +19,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from salva.core.about import close, options_of
-from salva.core.blame import translating
 from salva.core.case import Case, case_from_json, case_to_json
+from salva.core.foreign_errors import translate_errors
 from salva.core.image import Picture
 from salva.core.observation import (
     Answer,
@@ -75,7 +75,7 @@ def check_binding(binding: Binding) -> None:
             "must stand at the top of a module, under their own names"
         )
 
-    with translating(translate):
+    with translate_errors(translate):
         travelled = pickle.loads(pickle.dumps(binding))
     assert travelled == binding, f"{binding.label}: what arrives in another process is {travelled!r}"
 

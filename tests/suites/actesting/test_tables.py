@@ -11,7 +11,7 @@ import pytest
 from suites.actesting.pictures import MUTATIONS
 
 from salva.core.case import Case, Prompt
-from salva.core.judged import JudgedBy, Judgements
+from salva.core.judgements import Judgements, RunCheck
 from salva.core.mutation import Mutation, Pool, Triple
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
@@ -69,7 +69,7 @@ def shown(entities: int, triples: int, told: int = 3) -> dict[str, float]:
 
 
 def measured(cases: Iterable[Case], verdicts: Iterable[Verdict], definition: str = "expected") -> Measured:
-    checks = {name: JudgedBy(options={"definition": definition}) for name in RELATION.values()}
+    checks = {name: RunCheck(options={"definition": definition}) for name in RELATION.values()}
     judged: Judgements = judgements(list(cases), list(verdicts), checks)
     return ActestingTables(NoOptions()).measure(judged)
 

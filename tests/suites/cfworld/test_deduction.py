@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 from suites.cfworld.graded import group
 
-from salva.core.judged import Judged, Judgements
+from salva.core.judgements import CaseVerdict, Judgements
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.table import Cell
@@ -21,7 +21,7 @@ Scores = Mapping[str, float]
 def judgements(model: str, scores: Sequence[Scores], inner: Judgements | None = None) -> Judgements:
     cases = [group(f"g{i}") for i in range(len(scores))]
     pairs = tuple(
-        Judged(
+        CaseVerdict(
             case,
             Verdict(
                 case_id=case.case_id,

@@ -13,7 +13,7 @@ from suites.cfworld.graded import group
 from salva.charts.drawing import draw_chart
 from salva.charts.scene import Dots, Mark
 from salva.core.case import Case, Prompt
-from salva.core.judged import Effort, Judged, JudgedBy, Judgements
+from salva.core.judgements import CaseVerdict, Effort, Judgements, RunCheck
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.table import Cell, Table
@@ -45,7 +45,7 @@ def gated(l1: float, l2: float, l3: float) -> dict[str, float]:
 def measured(scores: Sequence[Mapping[str, float]], group_name: str = "", outcome: str = "PASS") -> Measured:
     cases = [group(f"g{i}", discipline="optics" if i % 2 else "geography") for i in range(len(scores))]
     pairs = tuple(
-        Judged(case, verdict(case, given, outcome=outcome)) for case, given in zip(cases, scores, strict=True)
+        CaseVerdict(case, verdict(case, given, outcome=outcome)) for case, given in zip(cases, scores, strict=True)
     )
     return CfWorldTables(NoOptions()).measure(Judgements(cases=tuple(cases), pairs=pairs, group=group_name))
 
@@ -131,7 +131,7 @@ def test_one_rubric_counts_what_was_not_graded_behind_a_shut_gate_as_zero() -> N
 def test_the_columns_of_a_probe_give_its_ratio() -> None:
     cases = [replace(group(f"r{i}"), check="retention", labels={"part": "rule"}) for i in range(3)]
     given = ({"fact": 0.8, "cf": 0.4}, {"fact": 0.4, "cf": 0.2}, {"fact": 0.0})
-    pairs = tuple(Judged(case, verdict(case, scores)) for case, scores in zip(cases, given, strict=True))
+    pairs = tuple(CaseVerdict(case, verdict(case, scores)) for case, scores in zip(cases, given, strict=True))
     (row,) = cells(CfWorldTables(NoOptions()).measure(Judgements(cases=tuple(cases), pairs=pairs)), "probes")
     assert (row["n"], row["Fact"], row["CF"], row["kept"]) == (2, *map(pytest.approx, (0.6, 0.3, 0.5)))
 
@@ -151,7 +151,7 @@ def test_what_is_kept_of_nothing_or_by_a_blind_judge_is_said_to_be(scores: list[
     for i, value in enumerate(scores or [0.0]):
         case = replace(group(f"r{i}"), check="retention", labels={"part": "rule"}, prompts=prompts)
         given = {"fact": value, "cf": value, "s_fact1": value, "s_cf1": value} if scores else {"fact": 0.5}
-        pairs.append(Judged(case, verdict(case, given)))
+        pairs.append(CaseVerdict(case, verdict(case, given)))
     result = CfWorldTables(NoOptions()).measure(Judgements(cases=tuple(j.case for j in pairs), pairs=tuple(pairs)))
     (note,) = notes(result)
     assert note.startswith(told)
@@ -189,7 +189,7 @@ def test_a_judge_that_tells_one_picture_from_the_others_is_believed() -> None:
 
 def test_hours_are_told_where_they_were_noted() -> None:
     case = group("g0")
-    pairs = (Judged(case, verdict(case, gated(0.9, 0.5, 0.5))),)
+    pairs = (CaseVerdict(case, verdict(case, gated(0.9, 0.5, 0.5))),)
     effort = Effort(seconds=5400.0, n_images=3, where="2 cores, here")
     result = CfWorldTables(NoOptions()).measure(Judgements(cases=(case,), pairs=pairs, effort=effort))
     row = cells(result, "compute")[-1]
@@ -200,8 +200,8 @@ def test_hours_are_told_where_they_were_noted() -> None:
 @pytest.mark.parametrize(("rubrics", "given"), [("one", True), ("levels", False)])
 def test_one_rubric_for_all_levels_is_one_rubric_for_all_levels(rubrics: str, given: bool) -> None:
     cases = [group(f"g{i}") for i in range(6)]
-    pairs = tuple(Judged(case, verdict(case, gated(0.9, 0.6, 0.3))) for case in cases)
-    checks = {"levels": JudgedBy(options={"rubrics": rubrics})}
+    pairs = tuple(CaseVerdict(case, verdict(case, gated(0.9, 0.6, 0.3))) for case in cases)
+    checks = {"levels": RunCheck(options={"rubrics": rubrics})}
     result = CfWorldTables(NoOptions()).measure(Judgements(cases=tuple(cases), pairs=pairs, checks=checks))
     (row,) = cells(result, "models and judges")
     assert row["PRR one rubric"] == (row["PRR"] if given else None)
@@ -226,7 +226,7 @@ def test_the_branches_of_physics_are_also_counted_together() -> None:
     names = ("Optics", "Classical_Mechanics", "Biology")
     cases = [group(f"g{i}", discipline=names[i % 3]) for i in range(6)]
     given = {"Optics": 0.9, "Classical_Mechanics": 0.5, "Biology": 0.1}
-    pairs = tuple(Judged(case, verdict(case, gated(1.0, given[case.category], 0.1))) for case in cases)
+    pairs = tuple(CaseVerdict(case, verdict(case, gated(1.0, given[case.category], 0.1))) for case in cases)
     result = CfWorldTables(NoOptions()).measure(Judgements(cases=tuple(cases), pairs=pairs))
     by_discipline = {row["discipline"]: row for row in cells(result, "scores by discipline")}
     assert by_discipline["physics, 2 branches"]["PRR"] == pytest.approx(0.7)

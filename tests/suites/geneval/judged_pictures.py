@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from salva.core.case import Case
-from salva.core.judged import JudgedBy, Judgements, Rate
+from salva.core.judgements import Judgements, Rate, RunCheck
 from salva.core.verdict import PAIR, Outcome, Verdict
 from salva.results.headline import judgements
 from salva.suites.geneval.suite import GenEval, GenEvalOptions
 
-CHECKS = {"geneval": JudgedBy(options={"rule": "published"}), "truth": JudgedBy(rate=Rate.WRONG)}
+CHECKS = {"geneval": RunCheck(options={"rule": "published"}), "truth": RunCheck(rate=Rate.WRONG)}
 Right = Callable[[Case, int], bool | None]
 
 

@@ -9,7 +9,7 @@ import pytest
 from suites.geneval.judged_pictures import cases_of, judged, verdicts
 
 from salva.core.case import Case
-from salva.core.judged import Judgements
+from salva.core.judgements import Judgements
 from salva.core.table import Table
 from salva.suites.geneval.further_tables import further_charts, further_tables
 from salva.suites.geneval.shares import by_standpoint

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from salva.core.about import weights_of
-from salva.core.blame import blaming, one_line, translating
+from salva.core.foreign_errors import one_line, plugin_errors, translate_errors
 from salva.core.plan import Around, Binding
 from salva.core.protocols import Orders
 from salva.core.versions import installed_version
@@ -65,7 +65,7 @@ class Errand:
     def of(cls, binding: Binding, n_cpus: float) -> Errand:
         """An errand from this process."""
         name = f"the {binding.role} {binding.label!r}"
-        with translating(
+        with translate_errors(
             lambda error: UsageError(
                 f"{name} lives in the memory of this process and cannot be sent to another ({one_line(error)}); have "
                 "it run here with --executor local, or make it a class in an installed package or in a --plugin file"
@@ -123,7 +123,7 @@ class Bench:
         """One outcome an order; an error in their place ends the run."""
         assert self._station is not None, "an actor is started before it is asked"
         try:
-            with blaming(self._name, "cannot be given or give pictures"):
+            with plugin_errors(self._name, "cannot be given or give pictures"):
                 with self._turns:
                     outcomes = self._station(orders)
                 # Encoded while the next batch has the component.
@@ -148,7 +148,7 @@ def _unpacked(errand: Errand) -> Binding:
         )
     for plugin in errand.plugins:
         _add(plugin, here, there)
-    with blaming(errand.name, f"cannot be loaded on {here}"):
+    with plugin_errors(errand.name, f"cannot be loaded on {here}"):
         binding: Binding = pickle.loads(errand.sent)
         has_its_weights = here == there or _has_its_weights(binding)
     if str(binding.component.version) != errand.version:

@@ -21,7 +21,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from salva.core.blame import described, one_line, translating
+from salva.core.foreign_errors import describe_error, one_line, translate_errors
 from salva.core.options import option
 from salva.core.plan import Binding
 from salva.engine.executors.benches import Bench
@@ -139,7 +139,7 @@ class Cluster:
         try:
             return self._ray.get(getattr(actor, method).remote(*arguments))
         except errors.RayTaskError as error:
-            raise UnsentError(described(error.cause or error)) from None
+            raise UnsentError(describe_error(error.cause or error)) from None
         except errors.RayError as error:
             raise LostError(_why(error)) from None
 
@@ -173,7 +173,7 @@ class Cluster:
 
     def _connect(self, address: str) -> None:
         told = f"Ray could not join a cluster at {address!r}"
-        with translating(lambda error: UsageError(f"{told}: {one_line(error)}; {_remedy(error)}")):
+        with translate_errors(lambda error: UsageError(f"{told}: {one_line(error)}; {_remedy(error)}")):
             if ":" in address:
                 _knock(address)
             self._ray.init(address=address, **_QUIET)
@@ -184,7 +184,7 @@ class Cluster:
         deadline = time.monotonic() + start_s
         while True:
             try:
-                with translating(_not_started):
+                with translate_errors(_not_started):
                     self._ray.init(address="local", **own, **_QUIET)
                 return
             except _SlowStartError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from salva.core.judged import Judged
+from salva.core.judgements import CaseVerdict
 from salva.core.table import Cell, Table
 from salva.results.control import Excess, excess_of
 from salva.results.headline import main_observers
@@ -20,7 +20,7 @@ EXCESS: TableColumns[Excess] = TableColumns(
 )
 
 
-def control_table(controls: Sequence[Judged], pairs: Sequence[Judged]) -> Table | None:
+def control_table(controls: Sequence[CaseVerdict], pairs: Sequence[CaseVerdict]) -> Table | None:
     """How far apart the wordings are by check, and their disagreement at the same seed."""
     main = main_observers(pairs)
     groups = group_by(controls, lambda judged: judged.verdict.check)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar
 
 from salva.core.case import Case, unit_of
-from salva.core.judged import Judged, Judgements, Rate
+from salva.core.judgements import CaseVerdict, Judgements, Rate
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.table import Cell, Table
@@ -95,14 +95,14 @@ def _outcomes(judgements: Judgements) -> Table | None:
     )
 
 
-def _by_category(leading: Sequence[Judged]) -> Table:
+def _by_category(leading: Sequence[CaseVerdict]) -> Table:
     groups = group_by(leading, lambda judged: judged.case.category)
     return build_table("by category", ("category",), named(groups), RATES, note=RATE_NOTE) or Table(
         name="by category", columns=("category", *RATES.names), rows=()
     )
 
 
-def _failure_types(leading: Sequence[Judged]) -> Table | None:
+def _failure_types(leading: Sequence[CaseVerdict]) -> Table | None:
     failed = [judged.verdict for judged in leading if judged.verdict.outcome is Outcome.FAIL]
     counts = Counter(failure_type for verdict in failed for failure_type in dict.fromkeys(verdict.failure_types))
     n_decided, unit = tally(leading).n, unit_of(judged.case for judged in leading)
@@ -146,7 +146,7 @@ def _deciders(judgements: Judgements) -> Table | None:
     )
 
 
-def _why(judged: Judged, judgements: Judgements) -> str:
+def _why(judged: CaseVerdict, judgements: Judgements) -> str:
     case, verdict = judged
     rate = judgements.rate_of(verdict.check)
     if verdict.check == judgements.chosen:
@@ -212,7 +212,7 @@ def _by_observers(judgements: Judgements) -> Table | None:
     )
 
 
-def _key(judged: Judged) -> tuple[str, int]:
+def _key(judged: CaseVerdict) -> tuple[str, int]:
     return judged.case.case_id, judged.verdict.repeat
 
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from salva.core.counted import counted
-from salva.core.judged import Judgements
+from salva.core.judgements import Judgements
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
+from salva.core.quantity import quantity
 from salva.core.table import Cell, Table
 from salva.core.verdict import Outcome
 
@@ -43,6 +43,6 @@ class OneWording:
             title="Painted in one wording, refused or failed in the other",
             columns=("case_id", "repeat", "painted", "not_painted", "why"),
             rows=tuple(rows.values())[:_MOST_ROWS],
-            note=f"{counted(len(rows), 'pairs')}: the model generated one wording only. None enters a rate.",
+            note=f"{quantity(len(rows), 'pairs')}: the model generated one wording only. None enters a rate.",
         )
         return Measured(tables=(table,), numbers={"refused_one_wording": float(len(rows))})

@@ -12,10 +12,10 @@ from statistics import stdev
 from typing import ClassVar
 
 from salva.core.case import Case
-from salva.core.counted import counted
-from salva.core.judged import Judged, Judgements
+from salva.core.judgements import CaseVerdict, Judgements
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
+from salva.core.quantity import quantity
 from salva.core.table import Cell, KeyFigure, Table
 from salva.core.verdict import observers_text
 from salva.results.tally import cluster_of
@@ -86,10 +86,10 @@ class RatingTables:
         )
 
 
-def _measured(kind: _RatingKind, pairs: Sequence[Judged], people: Sequence[str]) -> Measured:
+def _measured(kind: _RatingKind, pairs: Sequence[CaseVerdict], people: Sequence[str]) -> Measured:
     rated = [one for one in pairs if kind.score in one.verdict.scores]
     # People first, in the order they were named.
-    by_rater: dict[str, list[Judged]] = {who: [] for who in people}
+    by_rater: dict[str, list[CaseVerdict]] = {who: [] for who in people}
     for rating in rated:
         by_rater.setdefault(observers_text(rating.verdict.observers), []).append(rating)
     by_rater = {who: group for who, group in by_rater.items() if group}
@@ -126,7 +126,7 @@ def _measured(kind: _RatingKind, pairs: Sequence[Judged], people: Sequence[str])
         value=overall.value,
         low=overall.low,
         high=overall.high,
-        note=f"{whose}; {counted(len(leading), 'things')}",
+        note=f"{whose}; {quantity(len(leading), 'things')}",
     )
     return Measured(
         tables=(table,),
@@ -144,9 +144,9 @@ def _people(judgements: Judgements) -> tuple[str, ...]:
 _Thing = tuple[Case, Mapping[str, float]]
 
 
-def _means_of_things(judged: Sequence[Judged], score: str) -> list[_Thing]:
+def _means_of_things(judged: Sequence[CaseVerdict], score: str) -> list[_Thing]:
     """Every thing once, with the mean of those who rated it."""
-    things: dict[tuple[str, int], list[Judged]] = {}
+    things: dict[tuple[str, int], list[CaseVerdict]] = {}
     for rating in judged:
         things.setdefault((rating.case.case_id, rating.verdict.repeat), []).append(rating)
     means: list[_Thing] = []

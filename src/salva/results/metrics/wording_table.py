@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from salva.core.chart import Chart, ChartKind
-from salva.core.judged import Judgements
+from salva.core.judgements import Judgements
 from salva.core.table import Cell, Table
 from salva.results.wordings import WordingDifference, differences_by_law, wording_difference
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from salva.core.case import Case
-from salva.core.judged import Judged
+from salva.core.judgements import CaseVerdict
 from salva.core.mutation import Mutation
 from salva.core.table import Cell
 from salva.judging.crossing import within_name
@@ -103,17 +103,19 @@ def mutation_of(case: Case) -> Mutation:
     return case.mutation
 
 
-def by_operator(pairs: Iterable[Judged]) -> dict[str, list[Judged]]:
+def by_operator(pairs: Iterable[CaseVerdict]) -> dict[str, list[CaseVerdict]]:
     """Pairs by the operator that made them."""
     return grouped(pairs, lambda one: [mutation_of(one.case).operator])
 
 
-def grouped(pairs: Iterable[Judged], names: Callable[[Judged], Iterable[str]]) -> dict[str, list[Judged]]:
+def grouped(
+    pairs: Iterable[CaseVerdict], names: Callable[[CaseVerdict], Iterable[str]]
+) -> dict[str, list[CaseVerdict]]:
     """Pairs under every name that they go by."""
     return group_by_each(pairs, lambda pair: dict.fromkeys(names(pair)))
 
 
-def errors(pairs: Iterable[Judged], score: str) -> ClusteredShare:
+def errors(pairs: Iterable[CaseVerdict], score: str) -> ClusteredShare:
     """How many of some pairs are wrong by a score of 1 or 0; without it a pair is undecided."""
     share = ClusteredShare()
     for case, verdict in pairs:
@@ -124,7 +126,7 @@ def errors(pairs: Iterable[Judged], score: str) -> ClusteredShare:
     return share
 
 
-def noise(controls: Iterable[Judged], score: str) -> float | None:
+def noise(controls: Iterable[CaseVerdict], score: str) -> float | None:
     """The same score of the seed's caption against itself under another seed; None without a control arm."""
     values = [
         control.verdict.scores[name]
@@ -142,7 +144,7 @@ class Miss(NamedTuple):
     relations: ClusteredShare
 
 
-def misses(pairs: Sequence[Judged]) -> dict[str, Miss]:
+def misses(pairs: Sequence[CaseVerdict]) -> dict[str, Miss]:
     """Misses of the seeds' captions and of every operator's; each image counts once."""
     misses: dict[str, Miss] = {}
     counted: set[tuple[str, int]] = set()

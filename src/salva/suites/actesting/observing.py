@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from salva.checks.asking import AskingOptions
+from salva.core.boxes import PlacedEntity, boxes_above, placed_entities
 from salva.core.mutation import Mutation, Triple
 from salva.core.observation import Answer, Detections
 from salva.core.options import option
 from salva.core.protocols import ImageObservations, Query
 from salva.core.scene import Thing
-from salva.core.seeing import PlacedEntity, counting, placed_entities
 from salva.english.captions.classes import VG_PREDICATES, Classes
 from salva.english.predicates import is_geometric, stands
 from salva.english.words import with_article
@@ -129,7 +129,7 @@ def see(mutation: Mutation, sight: ImageObservations, options: MutationOptions) 
         # The published rules know no doubt, and the program no threshold.
         relations, strongest = (_shown(_told(mutation, some, 0.0, sight)) for some in (seen, top))
     else:
-        count = {id(box) for box in counting(boxes, options.threshold)}
+        count = {id(box) for box in boxes_above(boxes, options.threshold)}
         places = [place for place, box in enumerate(boxes.boxes) if id(box) in count]
         relations = (_related(boxes, places, query.labels) or ())[: options.top_relations]
         strongest = _related(boxes, range(_N_STRONGEST), query.labels)

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from salva.core.case import Case
-from salva.core.counted import counted
 from salva.core.fingerprint import fingerprint
 from salva.core.mutation import Pool
+from salva.core.quantity import quantity
 from salva.english.captions.classes import VG_THINGS
 from salva.english.captions.reading import AND, Reader
 from salva.english.captions.seeds import fit_seeds
@@ -119,8 +119,8 @@ def _remarks(
     read: _SeedReading, chosen: Sequence[tuple[str, str, Pool]], operators: Sequence[str], tally: Tally
 ) -> Iterator[str]:
     yield (
-        f"{counted(len(chosen), 'seeds')} of "
-        f"{counted(read.corpus.n_captions + _n_unread(read.passed), 'captions')}, one an image"
+        f"{quantity(len(chosen), 'seeds')} of "
+        f"{quantity(read.corpus.n_captions + _n_unread(read.passed), 'captions')}, one an image"
         + (f"; passed over: {by_reason(read.passed)}" if read.passed else "")
     )
     triples = Counter(stratum(pool)[1] for _, _, pool in chosen)
@@ -135,7 +135,7 @@ def _remarks(
         dropped = tally.discarded[operator]
         yield (
             operator_remark(operator, len(chosen), tally)
-            + (f"; {counted(dropped, _DISCARDED, _ONE_DISCARDED)}" if dropped else "")
+            + (f"; {quantity(dropped, _DISCARDED, _ONE_DISCARDED)}" if dropped else "")
             + _worded(operator, tally)
         )
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from salva.core.counted import counted
-from salva.core.judged import Judged, Judgements, SetFigure
+from salva.core.judgements import CaseVerdict, Judgements, SetFigure
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
+from salva.core.quantity import quantity
 from salva.core.table import Cell, KeyFigure, Table
 from salva.results.headline import of_main_observers
 from salva.results.tables import TableColumns, build_table, group_by, present, rows_table
@@ -93,13 +93,13 @@ def definition_of(judgements: Judgements) -> str:
     return str(next((name for name in named if name), EXPECTED))
 
 
-def errors_table(pairs: Sequence[Judged], controls: Sequence[Judged]) -> Table | None:
+def errors_table(pairs: Sequence[CaseVerdict], controls: Sequence[CaseVerdict]) -> Table | None:
     """Errors of entities and of relations, by operator and definition."""
     by_control = by_operator(controls)
     is_weighted = any(weight_of(pair.case) != 1 for pair in pairs)
     columns = ("model", "definition", "operator", "error", "rate", "low", "high", "n", "undecided", "noise_rate")
 
-    def cells(operator: str, group: Sequence[Judged], score: str) -> tuple[Cell, ...]:
+    def cells(operator: str, group: Sequence[CaseVerdict], score: str) -> tuple[Cell, ...]:
         share = errors(group, score)
         floor = noise(by_control.get(operator, ()), score)
         return (*share.cells(), share.undecided, floor, *([share.reweighted] if is_weighted else []))
@@ -182,7 +182,7 @@ def quality_table(model: str, figures: Sequence[SetFigure]) -> Table | None:
     )
 
 
-def over_baseline(pairs: Sequence[Judged], definition: str) -> Table | None:
+def over_baseline(pairs: Sequence[CaseVerdict], definition: str) -> Table | None:
     """Each operator's errors over those of the synonym baseline."""
     groups = by_operator(pairs)
     baselines = [(name, score, errors(groups.get(SS, ()), score)) for name, score in _scores(definition)]
@@ -216,7 +216,7 @@ def compositions(missed: Mapping[str, Miss]) -> Table | None:
     )
 
 
-def _macro(pairs: Sequence[Judged], score: str) -> tuple[float | None, tuple[float, float] | None, int]:
+def _macro(pairs: Sequence[CaseVerdict], score: str) -> tuple[float | None, tuple[float, float] | None, int]:
     """The mean over operators other than the baseline, its interval, and over how many pairs."""
     scored = [pair for pair in pairs if score in pair.verdict.scores and mutation_of(pair.case).operator != SS]
     cases = [
@@ -234,8 +234,8 @@ def _macro(pairs: Sequence[Judged], score: str) -> tuple[float | None, tuple[flo
 def _key_figures(
     leading: Mapping[str, tuple[float | None, tuple[float, float] | None, int]],
     definition: str,
-    pairs: Sequence[Judged],
-    controls: Sequence[Judged],
+    pairs: Sequence[CaseVerdict],
+    controls: Sequence[CaseVerdict],
 ) -> tuple[KeyFigure, ...]:
     figures = []
     groups = by_operator(pairs)
@@ -258,7 +258,7 @@ def _key_figures(
                 low=low,
                 high=high,
                 is_share=True,
-                note=f"by {definition}, the mean over {over or 'nothing'}, {counted(n, 'pairs')}; {baseline}",
+                note=f"by {definition}, the mean over {over or 'nothing'}, {quantity(n, 'pairs')}; {baseline}",
             )
         )
     return tuple(figures)
@@ -291,9 +291,9 @@ def _published_quality() -> Table | None:
     )
 
 
-def _ordered(groups: Mapping[str, Sequence[Judged]]) -> list[tuple[str, Sequence[Judged]]]:
+def _ordered(groups: Mapping[str, Sequence[CaseVerdict]]) -> list[tuple[str, Sequence[CaseVerdict]]]:
     return [(name, groups[name]) for name in OPERATORS if name in groups]
 
 
-def _is_ours(one: Judged) -> bool:
+def _is_ours(one: CaseVerdict) -> bool:
     return one.case.mutation is not None and one.verdict.check == one.case.check

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from salva.core.case import Case
 from salva.core.chart import Chart, ChartKind
-from salva.core.judged import Judged
+from salva.core.judgements import CaseVerdict
 from salva.core.table import Table
 from salva.results.tables import group_by
 from salva.suites.cfworld.figures import level_mean, prr, rrr
@@ -16,7 +16,7 @@ _LEVELS = {1: "s_l1", 2: "gated_l2", 3: "gated_l3"}
 """By number: lines are drawn over an axis of numbers."""
 
 
-def charts_of(cases: Sequence[Case], by_judge: Mapping[str, Sequence[Judged]]) -> tuple[Chart, ...]:
+def charts_of(cases: Sequence[Case], by_judge: Mapping[str, Sequence[CaseVerdict]]) -> tuple[Chart, ...]:
     """The charts of one model; of several judges the first is drawn."""
     charts = [_distribution(cases)] if any("discipline" in case.labels for case in cases) else []
     if by_judge:
@@ -46,7 +46,7 @@ def _distribution(cases: Sequence[Case]) -> Chart:
     )
 
 
-def _fall(judged: Sequence[Judged], note: str) -> Chart:
+def _fall(judged: Sequence[CaseVerdict], note: str) -> Chart:
     model = judged[0].verdict.model
     means = {level: level_mean(judged, name) for level, name in _LEVELS.items()}
     rows = tuple((model, level, *mean.cells, mean.n) for level, mean in means.items())
@@ -70,7 +70,7 @@ def _fall(judged: Sequence[Judged], note: str) -> Chart:
     )
 
 
-def _disciplines(judged: Sequence[Judged], note: str) -> Chart:
+def _disciplines(judged: Sequence[CaseVerdict], note: str) -> Chart:
     rows = tuple(
         (discipline, name, *estimate.cells, estimate.n)
         for discipline, group in by_label(judged, "discipline").items()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from salva.core.judged import Judged
+from salva.core.judgements import CaseVerdict
 from salva.core.table import Cell, KeyFigure, Table
 from salva.results.tables import group_by, rows_table
 from salva.stats.bootstrap import bootstrap_interval
@@ -16,7 +16,7 @@ from salva.stats.means import mean
 from salva.stats.signs import sign_test
 from salva.suites.cfworld.figures import LevelFigure
 
-ByJudge = Mapping[str, Sequence[Judged]]
+ByJudge = Mapping[str, Sequence[CaseVerdict]]
 DEDUCTION_NUMBERS = ("deducing_adds", "told_ahead_of_deduced")
 """What the numbers of a report call the two key figures, in their order."""
 _NOTHING = "no difference shown"
@@ -77,7 +77,7 @@ def deduction_table(by_judge: ByJudge, inner: ByJudge) -> Table | None:
 
 
 def _compared(
-    judged: Sequence[Judged], inner: Sequence[Judged]
+    judged: Sequence[CaseVerdict], inner: Sequence[CaseVerdict]
 ) -> list[tuple[_LevelDifference, list[tuple[float, float]]]]:
     """Each difference with its pairs of scores; none without a group that has all three."""
     groups = _groups(judged, inner)
@@ -112,13 +112,13 @@ def _difference(pairs: Sequence[tuple[float, float]]) -> LevelFigure:
     return LevelFigure(value=mean([apart for _, apart in sums]), interval=interval, n=len(pairs))
 
 
-def _groups(judged: Sequence[Judged], inner: Sequence[Judged]) -> list[_Scores]:
+def _groups(judged: Sequence[CaseVerdict], inner: Sequence[CaseVerdict]) -> list[_Scores]:
     deduced, told, plain = _by_group(judged, "s_l3"), _by_group(inner, "s_l2"), _by_group(inner, "s_l3")
     whole = [name for name in deduced if name in told and name in plain]
     return [_Scores(told=told[name], plain=plain[name], deduced=deduced[name]) for name in whole]
 
 
-def _by_group(judged: Sequence[Judged], score: str) -> dict[str, float]:
+def _by_group(judged: Sequence[CaseVerdict], score: str) -> dict[str, float]:
     scored = (one for one in judged if score in one.verdict.scores)
     groups = group_by(scored, lambda one: one.case.case_id)
     # Rounded, so that the same grades in another order are a tie.

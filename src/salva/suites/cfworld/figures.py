@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from salva.core.judged import Judged
+from salva.core.judgements import CaseVerdict
 from salva.stats.bootstrap import bootstrap_interval
 from salva.stats.intervals import Interval
 from salva.suites.cfworld.scoring import retention, share_kept
@@ -41,7 +41,7 @@ class LevelFigure:
         return (self.value, *self.ends)
 
 
-def level_mean(judged: Sequence[Judged], name: str) -> LevelFigure:
+def level_mean(judged: Sequence[CaseVerdict], name: str) -> LevelFigure:
     """The mean of one score over the groups that have it."""
     sums = _sums(judged, (name,))
     if not sums:
@@ -51,17 +51,17 @@ def level_mean(judged: Sequence[Judged], name: str) -> LevelFigure:
     return LevelFigure(value=totals[1] / totals[0], interval=interval, n=len(sums))
 
 
-def prr(judged: Sequence[Judged]) -> LevelFigure:
+def prr(judged: Sequence[CaseVerdict]) -> LevelFigure:
     """The prior resistance rate: the gated mean of L2 over the root of the mean of L1."""
     return _rooted(judged, "gated_l2", "s_l1")
 
 
-def rrr(judged: Sequence[Judged]) -> LevelFigure:
+def rrr(judged: Sequence[CaseVerdict]) -> LevelFigure:
     """The reasoning retention rate: the gated mean of L3 over the root of the gated mean of L2."""
     return _rooted(judged, "gated_l3", "gated_l2")
 
 
-def prr_alike(judged: Sequence[Judged], gate_at: float, fact: str = "s_l1_alike") -> LevelFigure:
+def prr_alike(judged: Sequence[CaseVerdict], gate_at: float, fact: str = "s_l1_alike") -> LevelFigure:
     """PRR with one rubric for all levels: L1 graded as strictly as L2, behind its own gate; fact: L1's score so."""
     rows = []
     for _, given in _by_group(judged):
@@ -79,19 +79,19 @@ def _l2_alike(scores: Mapping[str, float], gate_at: float, fact: str) -> float |
     return scores.get("s_l2") if scores[fact] >= gate_at else 0.0
 
 
-def kept_share(judged: Sequence[Judged], after: str, before: str) -> LevelFigure:
+def kept_share(judged: Sequence[CaseVerdict], after: str, before: str) -> LevelFigure:
     """CF / Fact as a ratio of means over rules or pairs; None where Fact is 0."""
     return _of_rows(_sums(judged, (before, after)), share_kept, lambda drawn: drawn[:, 2] / drawn[:, 1])
 
 
-def gain(judged: Sequence[Judged], after: str, before: str) -> LevelFigure:
+def gain(judged: Sequence[CaseVerdict], after: str, before: str) -> LevelFigure:
     """The mean paired difference of two scores."""
     return _of_rows(
         _sums(judged, (before, after)), lambda a, b: a - b, lambda drawn: (drawn[:, 2] - drawn[:, 1]) / drawn[:, 0]
     )
 
 
-def _rooted(judged: Sequence[Judged], after: str, before: str) -> LevelFigure:
+def _rooted(judged: Sequence[CaseVerdict], after: str, before: str) -> LevelFigure:
     return _of_rows(_sums(judged, (before, after)), retention, _root_of_draws)
 
 
@@ -115,7 +115,7 @@ def _of_rows(
     return LevelFigure(value=value, interval=interval, n=len(sums))
 
 
-def _sums(judged: Sequence[Judged], names: Sequence[str]) -> list[tuple[float, ...]]:
+def _sums(judged: Sequence[CaseVerdict], names: Sequence[str]) -> list[tuple[float, ...]]:
     """Of every group that has all these scores in a repeat: in how many, and the sum of each."""
     sums = []
     for _, given in _by_group(judged):
@@ -125,7 +125,7 @@ def _sums(judged: Sequence[Judged], names: Sequence[str]) -> list[tuple[float, .
     return sums
 
 
-def _by_group(judged: Sequence[Judged]) -> list[tuple[str, list[Mapping[str, float]]]]:
+def _by_group(judged: Sequence[CaseVerdict]) -> list[tuple[str, list[Mapping[str, float]]]]:
     groups: dict[str, list[Mapping[str, float]]] = {}
     for case, verdict in judged:
         groups.setdefault(case.case_id, []).append(verdict.scores)

@@ -9,20 +9,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from salva.checks.asking import CALLS, COUNTED, FLIPPED, REPEATED
-from salva.core.judged import Effort, Judged
+from salva.core.judgements import CaseVerdict, Effort
 from salva.core.scoring import role_score
 from salva.core.table import Cell, Table
 from salva.messages import message
 from salva.results.tables import group_by, rows_table
 
-ByJudge = Mapping[str, Sequence[Judged]]
+ByJudge = Mapping[str, Sequence[CaseVerdict]]
 _FEWEST = 5
 """Fewer images say nothing about a judge."""
 _DIGITS = 6
 _SPENT = (CALLS, *COUNTED.values())
 
 
-def says_nothing(judged: Sequence[Judged]) -> str:
+def says_nothing(judged: Sequence[CaseVerdict]) -> str:
     """The warning about a judge whose scores are constant, or change when it is asked again; else empty."""
     n, n_flipped = (int(sum(v.scores.get(name, 0.0) for _, v in judged)) for name in (REPEATED, FLIPPED))
     if n >= _FEWEST and 2 * n_flipped > n:
@@ -34,7 +34,7 @@ def says_nothing(judged: Sequence[Judged]) -> str:
     return message("judge-constant", scores=given)
 
 
-def _scores(judged: Sequence[Judged]) -> dict[str, list[float]]:
+def _scores(judged: Sequence[CaseVerdict]) -> dict[str, list[float]]:
     scores: dict[str, list[float]] = {}
     for case, verdict in judged:
         for prompt in case.prompts:
@@ -72,6 +72,6 @@ def compute_table(by_judge: ByJudge, effort: Effort | None) -> Table | None:
     )
 
 
-def by_label(judged: Sequence[Judged], label: str) -> dict[str, list[Judged]]:
+def by_label(judged: Sequence[CaseVerdict], label: str) -> dict[str, list[CaseVerdict]]:
     """The verdicts by a label of their cases, sorted."""
     return dict(sorted(group_by(judged, lambda scored: scored.case.labels.get(label, "")).items()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from salva.core.judged import Judged
+from salva.core.judgements import CaseVerdict
 from salva.core.table import Cell, KeyFigure, Table
 from salva.results.tables import TableColumns, build_table, rows_table
 from salva.suites.cfworld.figures import gain, kept_share, level_mean
@@ -12,14 +12,14 @@ from salva.suites.cfworld.groups import ATTRIBUTE, RULE
 from salva.suites.cfworld.judge_tables import says_nothing
 from salva.suites.cfworld.retention import CF, FACT
 
-ByJudge = Mapping[str, Sequence[Judged]]
+ByJudge = Mapping[str, Sequence[CaseVerdict]]
 _PARTS = (RULE, ATTRIBUTE)
 
 
 def probe_table(by_judge: ByJudge, group: str) -> Table | None:
     """Facts, counterfactuals and retention of this model, by judge and part."""
 
-    def cells(probes: Sequence[Judged]) -> tuple[Cell, ...]:
+    def cells(probes: Sequence[CaseVerdict]) -> tuple[Cell, ...]:
         both = _with_both(probes)
         kept = kept_share(both, CF, FACT)
         return (kept.n, level_mean(both, FACT).value, level_mean(both, CF).value, *kept.cells)
@@ -68,7 +68,7 @@ _COMPARED = (
 def denorm_table(by_judge: ByJudge, group: str) -> Table | None:
     """L2 as it is and without its telling nouns, under each gate."""
 
-    def cells(paired: Sequence[Judged], before: str, after: str) -> tuple[Cell, ...]:
+    def cells(paired: Sequence[CaseVerdict], before: str, after: str) -> tuple[Cell, ...]:
         more = gain(paired, after, before)
         return (more.n, level_mean(paired, before).value, level_mean(paired, after).value, *more.cells)
 
@@ -88,11 +88,11 @@ def denorm_table(by_judge: ByJudge, group: str) -> Table | None:
     )
 
 
-def _with_both(probes: Sequence[Judged]) -> list[Judged]:
+def _with_both(probes: Sequence[CaseVerdict]) -> list[CaseVerdict]:
     """The same rules or pairs for both means, so that these give the ratio."""
     return [probe for probe in probes if {FACT, CF} <= probe.verdict.scores.keys()]
 
 
-def _by_part(judged: Sequence[Judged]) -> list[tuple[str, list[Judged]]]:
+def _by_part(judged: Sequence[CaseVerdict]) -> list[tuple[str, list[CaseVerdict]]]:
     groups = [(part, [probe for probe in judged if probe.case.labels.get("part") == part]) for part in _PARTS]
     return [(part, group) for part, group in groups if group]

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from salva.core.about import About
 from salva.core.case import Case
-from salva.core.judged import Judged, Judgements
+from salva.core.judgements import CaseVerdict, Judgements
 from salva.core.options import NoOptions
 from salva.core.own_figure import OwnFigure
 from salva.core.protocols import Measured
@@ -34,10 +34,10 @@ GATED = {"l1": "s_l1", "l2": "gated_l2", "l3": "gated_l3"}
 _NEAR = 0.125
 """A group this close to the gate passed or failed it by little: the reach within which people and judges agree."""
 
-ByJudge = Mapping[str, Sequence[Judged]]
+ByJudge = Mapping[str, Sequence[CaseVerdict]]
 
 
-def _terms(one: Judged, *names: str) -> tuple[float, ...] | None:
+def _terms(one: CaseVerdict, *names: str) -> tuple[float, ...] | None:
     """Scores of a group, for whoever compares models; None where it lacks one."""
     scores = one.verdict.scores if one.verdict.check == CHECK else {}
     return tuple(scores[name] for name in names) if all(name in scores for name in names) else None
@@ -102,14 +102,14 @@ class CfWorldTables:
         )
 
 
-def scored(judgements: Judgements, check: str) -> dict[str, list[Judged]]:
+def scored(judgements: Judgements, check: str) -> dict[str, list[CaseVerdict]]:
     """The verdicts of a check by judge; those that failed too, since the scores of what was seen count."""
     mine = (judged for judged in judgements.pairs if judged.verdict.check == check)
     by_judge = group_by(mine, lambda judged: observers_text(judged.verdict.observers[-1:]))
     return {judge: group for judge, group in by_judge.items() if any(v.scores for _, v in group)}
 
 
-_LEVEL_MEANS: TableColumns[Sequence[Judged]] = TableColumns(
+_LEVEL_MEANS: TableColumns[Sequence[CaseVerdict]] = TableColumns(
     ("L1", "L2", "L3"), lambda judged: (level_mean(judged, GATED[level]).value for level in LEVELS)
 )
 
@@ -118,7 +118,7 @@ def _model(by_judge: ByJudge) -> str:
     return next(iter(by_judge.values()))[0].verdict.model
 
 
-def _numbers(judged: Sequence[Judged]) -> dict[str, float | None]:
+def _numbers(judged: Sequence[CaseVerdict]) -> dict[str, float | None]:
     resistance, reasoning = prr(judged), rrr(judged)
     numbers: dict[str, float | None] = {"prr": resistance.value, "rrr": reasoning.value}
     for name, estimate in (("prr", resistance), ("rrr", reasoning)):
@@ -148,7 +148,7 @@ def _models_and_judges(by_judge: ByJudge, gate_at: float, judgements: Judgements
     # Where all levels were graded alike from the start, L1's one score is it.
     alike = "s_l1" if judgements.options_of(CHECK).get("rubrics") == ONE_RUBRIC else "s_l1_alike"
 
-    def rates(judged: Sequence[Judged]) -> tuple[Cell, ...]:
+    def rates(judged: Sequence[CaseVerdict]) -> tuple[Cell, ...]:
         resistance, reasoning = prr(judged), rrr(judged)
         one_rubric = prr_alike(judged, gate_at, alike).value
         return (resistance.value, reasoning.value, one_rubric, resistance.n, reasoning.n)
@@ -168,12 +168,12 @@ def _models_and_judges(by_judge: ByJudge, gate_at: float, judgements: Judgements
 
 
 def _by_level(by_judge: ByJudge) -> Table | None:
-    def cells(judged: Sequence[Judged], level: str) -> tuple[Cell, ...]:
+    def cells(judged: Sequence[CaseVerdict], level: str) -> tuple[Cell, ...]:
         score, gated = level_mean(judged, f"s_{level}"), level_mean(judged, GATED.get(level, f"gated_{level}"))
         grades = (level_mean(judged, f"{kind}_{level}").value for kind in KINDS)
         return (score.n, *score.cells, *gated.cells, *grades)
 
-    def is_scored(judged: Sequence[Judged], level: str) -> bool:
+    def is_scored(judged: Sequence[CaseVerdict], level: str) -> bool:
         names = {f"s_{level}", GATED.get(level, f"gated_{level}")}
         return any(names & verdict.scores.keys() for _, verdict in judged)
 
@@ -204,7 +204,7 @@ def _by_discipline(by_judge: ByJudge) -> Table | None:
     )
 
 
-def _with_physics(groups: Mapping[str, list[Judged]]) -> dict[str, list[Judged]]:
+def _with_physics(groups: Mapping[str, list[CaseVerdict]]) -> dict[str, list[CaseVerdict]]:
     """The disciplines, and all branches of physics as one group where there are several."""
     branches = [group for discipline, group in groups.items() if field_of(discipline) == PHYSICS]
     physics = {f"{PHYSICS}, {len(branches)} branches": [judged for group in branches for judged in group]}
@@ -214,7 +214,7 @@ def _with_physics(groups: Mapping[str, list[Judged]]) -> dict[str, list[Judged]]
 def _gate(by_judge: ByJudge, gate_at: float) -> Table | None:
     """How much depends on the gate: the same figures with it higher, lower and without it."""
 
-    def cells(judged: Sequence[Judged], at: float) -> tuple[Cell, ...]:
+    def cells(judged: Sequence[CaseVerdict], at: float) -> tuple[Cell, ...]:
         moved = [_regated(group, at) for group in judged]
         facts = [v.scores["s_l1"] for _, v in judged if "s_l1" in v.scores]
         n_near, n_open = sum(abs(s - at) <= _NEAR for s in facts), sum(s >= at for s in facts)
@@ -234,17 +234,17 @@ def _gate(by_judge: ByJudge, gate_at: float) -> Table | None:
     )
 
 
-def _regated(one: Judged, at: float) -> Judged:
+def _regated(one: CaseVerdict, at: float) -> CaseVerdict:
     """A verdict as it would be with the gate elsewhere."""
     scores = dict(one.verdict.scores)
     for level in ("l2", "l3"):
         if "s_l1" in scores and f"s_{level}" in scores:
             scores[f"gated_{level}"] = scores[f"s_{level}"] if scores["s_l1"] >= at else 0.0
-    return Judged(one.case, replace(one.verdict, scores=scores))
+    return CaseVerdict(one.case, replace(one.verdict, scores=scores))
 
 
 def _missing(by_judge: ByJudge) -> Table | None:
-    def counts(judged: Sequence[Judged]) -> Iterator[tuple[Cell, ...]]:
+    def counts(judged: Sequence[CaseVerdict]) -> Iterator[tuple[Cell, ...]]:
         for level in (*LEVELS, DENORM):
             asked = [v for case, v in judged if any(p.role == level for p in case.prompts)]
             n = sum(f"missing_{level}" in verdict.scores or not verdict.scores for verdict in asked)

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from salva.core.about import About
 from salva.core.chart import Chart, ChartKind
-from salva.core.judged import Judged, Judgements
+from salva.core.judgements import CaseVerdict, Judgements
 from salva.core.options import NoOptions
 from salva.core.own_figure import OwnFigure
 from salva.core.protocols import Measured
@@ -34,11 +34,11 @@ _CATEGORY = ("category_id", "law", "dimension")
 _N_WORST = 5
 
 
-Groups = list[tuple[tuple[str, ...], list[Judged]]]
+Groups = list[tuple[tuple[str, ...], list[CaseVerdict]]]
 """Pairs by their labels, in the order of the paper."""
 
 
-def _term(one: Judged, name: str) -> tuple[float] | None:
+def _term(one: CaseVerdict, name: str) -> tuple[float] | None:
     """A score of a pair under a law, for whoever compares models; None where it lacks one."""
     is_asked = one.verdict.check in (SAME_ANSWERS, MUST_DIFFER) and one.case.labels.get("law") != CONTRAST
     return (one.verdict.scores[name],) if is_asked and _scored([one], *_FAITH) else None
@@ -110,7 +110,7 @@ def _clip_note(judgements: Judgements) -> str:
     return f"CLIP scores by {observers_text(seen_by)}: {scale}; stability is {rule}."
 
 
-def category_table(pairs: Sequence[Judged]) -> Table | None:
+def category_table(pairs: Sequence[CaseVerdict]) -> Table | None:
     """Faithfulness by category, of the verdicts on one model; None where nothing was answered."""
     mine = of_main_observers(pairs)
     # One check after the other: a sum depends on its order in the last digit.
@@ -118,16 +118,16 @@ def category_table(pairs: Sequence[Judged]) -> Table | None:
     return _table("faithfulness by category", answered, *_CATEGORY)
 
 
-def _scored(pairs: Iterable[Judged], *names: str) -> list[Judged]:
+def _scored(pairs: Iterable[CaseVerdict], *names: str) -> list[CaseVerdict]:
     """Pairs that have these scores; those without (unreadable replies, failures) are left out of means, and counted."""
     return [pair for pair in pairs if all(name in pair.verdict.scores for name in names)]
 
 
-def _mean(pairs: Sequence[Judged], name: str) -> float | None:
+def _mean(pairs: Sequence[CaseVerdict], name: str) -> float | None:
     return mean(pair.verdict.scores[name] for pair in pairs) if pairs else None
 
 
-def _interval(pairs: Sequence[Judged], name: str) -> Interval | None:
+def _interval(pairs: Sequence[CaseVerdict], name: str) -> Interval | None:
     """95 % of a mean of scores from 0 to 1, by Student's t over clusters; None for a single cluster.
 
     The lower end is widened as if one more pair had 0: at its ceiling a score has no spread to show.
@@ -138,7 +138,7 @@ def _interval(pairs: Sequence[Judged], name: str) -> Interval | None:
     return interval and Interval(low=max(0.0, interval.low), high=min(1.0, interval.high))
 
 
-def _by_labels(pairs: Sequence[Judged], *labels: str) -> Groups:
+def _by_labels(pairs: Sequence[CaseVerdict], *labels: str) -> Groups:
     """Pairs by the values of some labels: laws and dimensions in the paper's order, numbers as numbers."""
     groups = group_by(pairs, lambda pair: tuple(pair.case.labels.get(label, "") for label in labels))
     return sorted(groups.items(), key=lambda group: tuple(map(_rank, labels, group[0])))
@@ -151,7 +151,7 @@ def _rank(label: str, value: str) -> tuple[int, str]:
     return int(value) if value.isdecimal() else 10**9, value
 
 
-def _cells(pairs: Sequence[Judged]) -> tuple[Cell, ...]:
+def _cells(pairs: Sequence[CaseVerdict]) -> tuple[Cell, ...]:
     counted = _scored(pairs, *_FAITH)
     has_dsg = all("dsg_mean" in pair.verdict.scores for pair in counted)
     return (
@@ -165,7 +165,7 @@ def _cells(pairs: Sequence[Judged]) -> tuple[Cell, ...]:
     )
 
 
-_MEANS: TableColumns[Sequence[Judged]] = TableColumns(
+_MEANS: TableColumns[Sequence[CaseVerdict]] = TableColumns(
     (
         *("n_pairs", "n_left_out", "mean_faith_A", "mean_faith_B", "mean_faith", "faith_from", "faith_to"),
         *("mean_faith_stability", "stability_from", "stability_to", "mean_dsg"),
@@ -174,7 +174,7 @@ _MEANS: TableColumns[Sequence[Judged]] = TableColumns(
 )
 
 
-def _table(name: str, pairs: Sequence[Judged], *labels: str) -> Table | None:
+def _table(name: str, pairs: Sequence[CaseVerdict], *labels: str) -> Table | None:
     return build_table(
         name,
         labels,
@@ -185,13 +185,13 @@ def _table(name: str, pairs: Sequence[Judged], *labels: str) -> Table | None:
     )
 
 
-def _worst(pairs: Sequence[Judged]) -> Table | None:
+def _worst(pairs: Sequence[CaseVerdict]) -> Table | None:
     """The least stable categories, the least faithful first among equals, each with its least stable pair."""
 
-    def worst(pair: Judged) -> tuple[float, float]:
+    def worst(pair: CaseVerdict) -> tuple[float, float]:
         return pair.verdict.scores["faith_stability"], pair.verdict.scores["faith_mean"]
 
-    def cells(counted: Sequence[Judged]) -> tuple[Cell, ...]:
+    def cells(counted: Sequence[CaseVerdict]) -> tuple[Cell, ...]:
         case, verdict = min(counted, key=worst)
         texts = (prompt.text for prompt in case.prompts)
         wrong = "; ".join(failure.message for failure in verdict.failures)
@@ -211,7 +211,7 @@ def _worst(pairs: Sequence[Judged]) -> Table | None:
     )
 
 
-def _clip_table(pairs: Sequence[Judged], note: str) -> Table | None:
+def _clip_table(pairs: Sequence[CaseVerdict], note: str) -> Table | None:
     groups = [(values, group, _scored(group, *_CLIP)) for values, group in _by_labels(pairs, *_CATEGORY)]
     return build_table(
         "CLIP by category",
@@ -224,7 +224,7 @@ def _clip_table(pairs: Sequence[Judged], note: str) -> Table | None:
     )
 
 
-def _unasked(judgements: Judgements, everyone: Sequence[Judged]) -> str:
+def _unasked(judgements: Judgements, everyone: Sequence[CaseVerdict]) -> str:
     """How many pairs are in no mean because no formula says what to ask about them; empty without any."""
     asked = {pair.case.case_id for pair in everyone}
     n = sum(
@@ -235,7 +235,7 @@ def _unasked(judgements: Judgements, everyone: Sequence[Judged]) -> str:
 
 
 def _totals(
-    answered: Sequence[Judged], contrasts: Sequence[Judged], unasked: str
+    answered: Sequence[CaseVerdict], contrasts: Sequence[CaseVerdict], unasked: str
 ) -> tuple[dict[str, float | None], tuple[KeyFigure, ...]]:
     counted = _scored(answered, *_FAITH)
     numbers: dict[str, float | None] = {"n_faith_pairs": len(counted), "n_faith_left_out": len(answered) - len(counted)}

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from salva.core.counted import counted
 from salva.core.fingerprint import Json
+from salva.core.quantity import quantity
 from salva.errors import UsageError
 from salva.files.tables import Row, read_json_lines, unusable
 from salva.messages import message, text_of
@@ -101,7 +101,7 @@ def _line_by_line(asked: Sequence[GenEvalPrompt], path: str) -> tuple[GenEvalPro
             message(
                 "rewritten-mismatch",
                 path=path,
-                why=f"it has {counted(len(others), 'lines')} for {counted(len(asked), 'prompts')}",
+                why=f"it has {quantity(len(others), 'lines')} for {quantity(len(asked), 'prompts')}",
             )
         )
     unlike = [i for i, (one, other) in enumerate(zip(asked, others, strict=True), 1) if one.demand != other.demand]
@@ -111,7 +111,7 @@ def _line_by_line(asked: Sequence[GenEvalPrompt], path: str) -> tuple[GenEvalPro
             message(
                 "rewritten-mismatch",
                 path=path,
-                why=f"{counted(len(unlike), 'lines')} have other clauses than their prompts (the first: {lines})",
+                why=f"{quantity(len(unlike), 'lines')} have other clauses than their prompts (the first: {lines})",
             )
         )
     return tuple(replace(one, rewritten=other.text) for one, other in zip(asked, others, strict=True))

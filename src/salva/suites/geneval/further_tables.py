@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from salva.core.chart import Chart, ChartKind
-from salva.core.judged import Judged, Judgements, Rate
+from salva.core.judgements import CaseVerdict, Judgements, Rate
 from salva.core.table import Cell, Table
 from salva.results.headline import of_main_observers
 from salva.results.tables import ends, group_by, present, rows_table
@@ -44,7 +44,7 @@ def further_charts(groups: Groups) -> Iterator[Chart]:
         )
 
 
-def _of_kind(group: Sequence[Judged], kind: str) -> list[Judged]:
+def _of_kind(group: Sequence[CaseVerdict], kind: str) -> list[CaseVerdict]:
     return [judged for judged in group if judged.case.labels.get(KIND) == kind]
 
 
@@ -56,7 +56,7 @@ def _variants(judgements: Judgements, groups: Groups) -> Table | None:
         if judgements.rate_of(judged.verdict.check) is Rate.INCONSISTENT
     ]
 
-    def cells(kind: str, pairs: Sequence[Judged]) -> tuple[Cell, ...]:
+    def cells(kind: str, pairs: Sequence[CaseVerdict]) -> tuple[Cell, ...]:
         scores = [judged.verdict.scores for judged in pairs if is_right(judged) is not None]
         only_one = [given.get("right_a", 0) != given.get("right_b", 0) for given in scores]
         same = share_of(_of_kind(compared, kind)).rate
@@ -81,7 +81,7 @@ def _variants(judgements: Judgements, groups: Groups) -> Table | None:
 def _rewritten(groups: Groups) -> Table | None:
     """What rewriting gains: each rewritten prompt against its own, in the same repeat."""
 
-    def gains(group: Sequence[Judged]) -> list[tuple[Judged, float]]:
+    def gains(group: Sequence[CaseVerdict]) -> list[tuple[CaseVerdict, float]]:
         plain = {_key(judged): is_right(judged) for judged in in_tasks(group)}
         pairs = (
             (judged, plain.get((judged.case.labels[PARTNER], judged.verdict.repeat)), is_right(judged))
@@ -93,7 +93,7 @@ def _rewritten(groups: Groups) -> Table | None:
             if before is not None and after is not None
         ]
 
-    def by_task(group: Sequence[Judged]) -> dict[str, list[tuple[Judged, float]]]:
+    def by_task(group: Sequence[CaseVerdict]) -> dict[str, list[tuple[CaseVerdict, float]]]:
         found = gains(group)
         tasks = group_by(found, lambda gain: gain[0].case.labels["tag"])
         return {**tasks, **({OVERALL: found} if found else {})}
@@ -113,7 +113,7 @@ def _rewritten(groups: Groups) -> Table | None:
     )
 
 
-def _mean_gain(gains: Sequence[tuple[Judged, float]]) -> tuple[Cell, ...]:
+def _mean_gain(gains: Sequence[tuple[CaseVerdict, float]]) -> tuple[Cell, ...]:
     """The mean over tasks of their cases' mean gains, its interval, and how many pairs of images there are."""
     by_case = group_by(gains, lambda gain: (gain[0].case.labels["tag"], gain[0].case.case_id))
     means: dict[str, list[float]] = {}
@@ -124,7 +124,7 @@ def _mean_gain(gains: Sequence[tuple[Judged, float]]) -> tuple[Cell, ...]:
 
 
 def _growing(groups: Groups) -> Table | None:
-    def by_atoms(group: Sequence[Judged]) -> list[tuple[int, list[Judged]]]:
+    def by_atoms(group: Sequence[CaseVerdict]) -> list[tuple[int, list[CaseVerdict]]]:
         return sorted(group_by(_of_kind(group, HARD), lambda judged: int(judged.case.labels[ATOMS])).items())
 
     return rows_table(
@@ -140,5 +140,5 @@ def _growing(groups: Groups) -> Table | None:
     )
 
 
-def _key(judged: Judged) -> tuple[str, int]:
+def _key(judged: CaseVerdict) -> tuple[str, int]:
     return judged.case.case_id, judged.verdict.repeat

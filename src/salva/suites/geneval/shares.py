@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from salva.core.judged import Judged, Judgements, Rate
+from salva.core.judgements import CaseVerdict, Judgements, Rate
 from salva.core.table import Cell
 from salva.core.verdict import Outcome, observers_text
 from salva.results.headline import main_observers
@@ -31,7 +31,7 @@ class Standpoint(NamedTuple):
     seen_by: str
 
 
-Groups = Mapping[Standpoint, Sequence[Judged]]
+Groups = Mapping[Standpoint, Sequence[CaseVerdict]]
 """Verdicts by rule and observers, the leading ones first."""
 
 
@@ -49,11 +49,11 @@ class CorrectShare:
         return (self.rate, *ends(self.interval), self.n, self.undecided)
 
 
-def by_standpoint(judgements: Judgements) -> dict[Standpoint, list[Judged]]:
+def by_standpoint(judgements: Judgements) -> dict[Standpoint, list[CaseVerdict]]:
     """Verdicts by rule and observers; those that lead come first."""
     leading = judgements.headline[0].verdict.check if judgements.headline else ""
     main = main_observers(judgements.pairs)
-    groups: dict[tuple[bool, bool, str, Standpoint], list[Judged]] = {}
+    groups: dict[tuple[bool, bool, str, Standpoint], list[CaseVerdict]] = {}
     for judged in judgements.pairs:
         check, observers = judged.verdict.check, judged.verdict.observers
         rule = rule_of(judgements, check)
@@ -71,18 +71,18 @@ def rule_of(judgements: Judgements, check: str) -> str:
     return OURS if judgements.rate_of(check) is Rate.WRONG else ""
 
 
-def in_tasks(group: Iterable[Judged]) -> list[Judged]:
+def in_tasks(group: Iterable[CaseVerdict]) -> list[CaseVerdict]:
     """Those that count towards the tasks."""
     return [judged for judged in group if judged.case.labels.get(SET) == IN_TASKS]
 
 
-def is_right(one: Judged) -> bool | None:
+def is_right(one: CaseVerdict) -> bool | None:
     """Whether all its images are correct; None where that is undecided."""
     outcome = one.verdict.outcome
     return outcome is Outcome.PASS if outcome in (Outcome.PASS, Outcome.FAIL) else None
 
 
-def share_of(group: Sequence[Judged], *, by_task: bool = False) -> CorrectShare:
+def share_of(group: Sequence[CaseVerdict], *, by_task: bool = False) -> CorrectShare:
     """The share of correct images; by_task: the mean of the tasks' shares."""
     counted = _counted(group)
     cases = counted if by_task else [replace(case, category="") for case in counted]
@@ -90,7 +90,7 @@ def share_of(group: Sequence[Judged], *, by_task: bool = False) -> CorrectShare:
     return CorrectShare(rate=macro(cases), interval=seeds_interval(cases), n=n, undecided=len(group) - n)
 
 
-def share_of_prompts(group: Sequence[Judged]) -> CorrectShare:
+def share_of_prompts(group: Sequence[CaseVerdict]) -> CorrectShare:
     """The share of prompts with any correct image, over those with a decided one."""
     counted = [replace(case, category="", n_hits=int(case.n_hits > 0), n=1) for case in _counted(group)]
     n_asked = len({judged.case.case_id for judged in group})
@@ -99,7 +99,7 @@ def share_of_prompts(group: Sequence[Judged]) -> CorrectShare:
     )
 
 
-def _counted(group: Iterable[Judged]) -> list[Counted]:
+def _counted(group: Iterable[CaseVerdict]) -> list[Counted]:
     """One a case, its repeats together."""
     decided = group_by((one for one in group if is_right(one) is not None), lambda one: one.case.case_id)
     return [
@@ -113,7 +113,7 @@ def _counted(group: Iterable[Judged]) -> list[Counted]:
     ]
 
 
-def task_shares(group: Sequence[Judged]) -> dict[str, CorrectShare]:
+def task_shares(group: Sequence[CaseVerdict]) -> dict[str, CorrectShare]:
     """Every task's share of correct images, then the three that stand for all."""
     by_task = group_by(group, lambda judged: judged.case.category)
     ordered = [task for task in TASKS if task in by_task] + [task for task in by_task if task not in TASKS]

@@ -16,8 +16,8 @@ from typing import ClassVar
 from salva.core.about import About
 from salva.core.case import Case, Prompt
 from salva.core.case_sets import few_of_each, slug
-from salva.core.counted import counted
 from salva.core.options import option
+from salva.core.quantity import quantity
 from salva.english.pair_facts import settled
 from salva.errors import unknown_name
 from salva.files.outfiles import unique_name
@@ -121,7 +121,7 @@ class GenEval:
         if not self._options.path:
             return
         n_each = Counter(prompt.demand.tag for prompt in read_metadata(self._options.path))
-        yield f"{counted(n_each.total(), 'prompts')}: {', '.join(f'{n} {tag}' for tag, n in n_each.items())}"
+        yield f"{quantity(n_each.total(), 'prompts')}: {', '.join(f'{n} {tag}' for tag, n in n_each.items())}"
         if n_each.keys() <= set(TASKS) and (gaps := missing_prompts(n_each)):
             yield f"{gaps}; a score over fewer prompts is not GenEval's"
         if size == "quick":

@@ -13,10 +13,10 @@ from typing import ClassVar
 from salva.core.about import PUBLISHED_WEIGHTS
 from salva.core.case import Case
 from salva.core.chart import Chart, ChartKind
-from salva.core.counted import counted
-from salva.core.judged import Judged, Judgements
+from salva.core.judgements import CaseVerdict, Judgements
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
+from salva.core.quantity import quantity
 from salva.core.table import Cell, KeyFigure, Table
 from salva.core.verdict import Outcome
 from salva.results.chance import chance_of
@@ -101,13 +101,13 @@ def _by_task(tasks: Groups, shares: Mapping[Standpoint, Mapping[str, CorrectShar
     )
 
 
-def _credit(group: Sequence[Judged]) -> float | None:
+def _credit(group: Sequence[CaseVerdict]) -> float | None:
     """The mean partial credit, where the rule gives any."""
     earned = [value for judged in group for name, value in judged.verdict.scores.items() if name.startswith(CREDIT)]
     return fmean(earned) if earned else None
 
 
-def _colours_by(group: Sequence[Judged]) -> str:
+def _colours_by(group: Sequence[CaseVerdict]) -> str:
     """What decided the colours in these images; empty where none were needed, or the rule is our own."""
     by_embedder = {
         judged.verdict.scores[COLOURS_BY_EMBEDDER] for judged in group if COLOURS_BY_EMBEDDER in judged.verdict.scores
@@ -116,7 +116,7 @@ def _colours_by(group: Sequence[Judged]) -> str:
     return "both" if len(names) > 1 else "".join(names)
 
 
-def _prompts(cases: Sequence[Case], group: Sequence[Judged]) -> Table | None:
+def _prompts(cases: Sequence[Case], group: Sequence[CaseVerdict]) -> Table | None:
     """How many prompts of each task there are, and of how many an image was judged."""
     with_images = {judged.case.case_id for judged in group if judged.verdict.outcome is not Outcome.ERROR}
     decided = {judged.case.case_id for judged in group if is_right(judged) is not None}
@@ -145,7 +145,7 @@ def _prompts(cases: Sequence[Case], group: Sequence[Judged]) -> Table | None:
     )
 
 
-def _gaps(group: Sequence[Judged]) -> str:
+def _gaps(group: Sequence[CaseVerdict]) -> str:
     """How many of the published prompts these are, where some are missing."""
     seen = {judged.case.case_id: judged.case for judged in group if judged.verdict.outcome is not Outcome.ERROR}
     if not all(case.labels.get(SOURCE) == OFFICIAL for case in seen.values()):
@@ -161,7 +161,7 @@ def _chance(cases: Sequence[Case], rule: str) -> float | None:
 
 
 def _numbers(
-    shares: Mapping[Standpoint, Mapping[str, CorrectShare]], tasks: Mapping[Standpoint, Sequence[Judged]]
+    shares: Mapping[Standpoint, Mapping[str, CorrectShare]], tasks: Mapping[Standpoint, Sequence[CaseVerdict]]
 ) -> dict[str, float | None]:
     """One number a rule and task, of the leading observers: published_overall, ours_counting."""
     numbers: dict[str, float | None] = {}
@@ -174,7 +174,7 @@ def _numbers(
     return numbers
 
 
-def _mean_credit(group: Sequence[Judged]) -> float | None:
+def _mean_credit(group: Sequence[CaseVerdict]) -> float | None:
     """The mean over tasks of the mean partial credit."""
     earned = [_credit([judged for judged in group if judged.case.category == task]) for task in TASKS]
     shares = [value for value in earned if value is not None]
@@ -184,7 +184,7 @@ def _mean_credit(group: Sequence[Judged]) -> float | None:
 def _key_figure(
     standpoint: Standpoint,
     shares: Mapping[str, CorrectShare],
-    group: Sequence[Judged],
+    group: Sequence[CaseVerdict],
     chance: float | None,
     weights: Mapping[str, str],
 ) -> KeyFigure:
@@ -192,7 +192,7 @@ def _key_figure(
     n_prompts = len({judged.case.case_id for judged in group if judged.verdict.outcome is not Outcome.ERROR})
     who = _colours_by(group)
     notes = [
-        f"mean of {len(shares) - 3} tasks over {counted(share.n, 'images')} of {counted(n_prompts, 'prompts')}",
+        f"mean of {len(shares) - 3} tasks over {quantity(share.n, 'images')} of {quantity(n_prompts, 'prompts')}",
         _gaps(group),
         f"seen by {standpoint.seen_by}",
         f"colours by {who}, not the published classifier" if who == "the pixels" else "",
@@ -210,7 +210,7 @@ def _key_figure(
     )
 
 
-def _whose_weights(standpoint: Standpoint, group: Sequence[Judged], weights: Mapping[str, str]) -> str:
+def _whose_weights(standpoint: Standpoint, group: Sequence[CaseVerdict], weights: Mapping[str, str]) -> str:
     """Under the published rules, whether the detector is the published one too; empty where its weights are unknown."""
     pins = [weights[name] for judged in group for name in judged.verdict.observers if name in weights]
     if standpoint.rule != PUBLISHED or not pins:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from salva.core.judged import Judged, Judgements
+from salva.core.judgements import CaseVerdict, Judgements
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.table import KeyFigure, Table
@@ -95,7 +95,7 @@ class MetaLogicTables:
         return Measured(tables=tables, numbers=numbers, charts=tuple(charts_of(tables, numbers)), key_figures=figures)
 
 
-def _published(logic: Sequence[Judged], numbering: Sequence[Judged], compares_all: bool) -> Table | None:
+def _published(logic: Sequence[CaseVerdict], numbering: Sequence[CaseVerdict], compares_all: bool) -> Table | None:
     """The paper's figures and ours; None for a run that was not judged by its rule."""
     if {pair.case.labels.get("law") for pair in logic}.isdisjoint(LAWS) and not numbering:
         return None
@@ -124,7 +124,7 @@ def _numbering_figure(numbers: Mapping[str, float | None], counted: Tally) -> tu
     return (KeyFigure(title=title, value=rate, low=low, high=high, is_share=True, is_aside=True, note=note),)
 
 
-def _ours(which: str, logic: Sequence[Judged], numbering: Sequence[Judged]) -> float | None:
+def _ours(which: str, logic: Sequence[CaseVerdict], numbering: Sequence[CaseVerdict]) -> float | None:
     kind, _, value = which.partition(":")
     match kind:
         case "macro":
@@ -144,15 +144,15 @@ def _ours(which: str, logic: Sequence[Judged], numbering: Sequence[Judged]) -> f
     return None
 
 
-def _rates(name: str, labels: tuple[str, ...], judged: Sequence[Judged]) -> Table | None:
-    def key(pair: Judged) -> tuple[str, ...] | None:
+def _rates(name: str, labels: tuple[str, ...], judged: Sequence[CaseVerdict]) -> Table | None:
+    def key(pair: CaseVerdict) -> tuple[str, ...] | None:
         values = tuple(pair.case.labels.get(label, "") for label in labels)
         return values if all(values) else None
 
     return build_table(name, labels, _ordered(group_by(judged, key)), RATES)
 
 
-def _ordered(groups: Mapping[tuple[str, ...], list[Judged]]) -> list[tuple[tuple[str, ...], list[Judged]]]:
+def _ordered(groups: Mapping[tuple[str, ...], list[CaseVerdict]]) -> list[tuple[tuple[str, ...], list[CaseVerdict]]]:
     """The paper's order for laws and modifiers, numbers as numbers, the rest by name."""
     order = (*LAWS, NUMBERING, *MODIFIERS)
 
@@ -162,7 +162,7 @@ def _ordered(groups: Mapping[tuple[str, ...], list[Judged]]) -> list[tuple[tuple
     return sorted(groups.items(), key=lambda group: tuple(map(rank, group[0])))
 
 
-def _and_against_or(logic: Sequence[Judged]) -> Table | None:
+def _and_against_or(logic: Sequence[CaseVerdict]) -> Table | None:
     groups = group_by(logic, lambda pair: pair.case.labels.get("modifier"))
     if not {"and", "or"} <= groups.keys():
         return None
@@ -176,7 +176,7 @@ def _and_against_or(logic: Sequence[Judged]) -> Table | None:
     )
 
 
-def _macro(prefix: str, judged: Sequence[Judged]) -> dict[str, float | None]:
+def _macro(prefix: str, judged: Sequence[CaseVerdict]) -> dict[str, float | None]:
     macro = macro_rate(judged)
     low, high = ends(macro.interval)
     return {

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from salva.core.case import Case, Prompt
-from salva.core.counted import counted
+from salva.core.quantity import quantity
 from salva.english.captions.classes import Classes
 from salva.english.captions.reading import Reader
 from salva.english.captions.seeds import fit_seeds
@@ -50,7 +50,7 @@ def mutant_cases(rows: Sequence[PromptRow], operators: Sequence[str], reader: Re
         if operator in by_operator
     ]
     over = f"; not {by_reason(unfit)}" if unfit else ""
-    remark = f"{len(seeds)} of {counted(len(rows), 'prompts')} can be changed by one thing{over}"
+    remark = f"{len(seeds)} of {quantity(len(rows), 'prompts')} can be changed by one thing{over}"
     return cases, [remark, *(operator_remark(operator, len(seeds), tally) for operator in operators)]
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from salva.core.case import Case, Prompt
-from salva.core.counted import counted
+from salva.core.quantity import quantity
 from salva.core.question import Question
 from salva.english.captions.part_questions import KINDS, THING, part_questions
 from salva.english.captions.reading import Reader
@@ -25,9 +25,9 @@ def with_parts(cases: Sequence[Case], reader: Reader) -> tuple[tuple[Case, ...],
     parts = dict(zip(fit, map(part_questions, reader.read(fit)), strict=True))
     kinds = Counter(question.kind for text in asked for question in parts.get(text, ()))
     n_whole = sum(not parts.get(text) for text in asked)
-    by_kind = ", ".join(counted(kinds[kind], f"{kind}s") for kind in KINDS if kinds[kind]) or "no parts"
+    by_kind = ", ".join(quantity(kinds[kind], f"{kind}s") for kind in KINDS if kinds[kind]) or "no parts"
     n = kinds.total() + len(asked)
-    remark = f"questions: {n} about {counted(len(asked), 'prompts')} ({by_kind}, and each whole)"
+    remark = f"questions: {n} about {quantity(len(asked), 'prompts')} ({by_kind}, and each whole)"
     if n_whole:
         remark += f"; {n_whole} {'is' if n_whole == 1 else 'are'} asked whole alone"
     return tuple(replace(case, prompts=tuple(_asked(p, parts) for p in case.prompts)) for case in cases), remark

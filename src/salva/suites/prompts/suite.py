@@ -16,8 +16,8 @@ from functools import lru_cache
 from typing import ClassVar
 
 from salva.core.case import Case
-from salva.core.counted import counted
 from salva.core.options import option
+from salva.core.quantity import quantity
 from salva.english.captions.choosing import GRAMMAR, caption_reader
 from salva.english.mutation.operators import OPERATORS
 from salva.english.prompt_files import PromptRow, prompt_paths, read_prompt_rows
@@ -149,7 +149,7 @@ def _remarks(
 ) -> Iterator[str]:
     n_pairs = sum(len(row.texts) == 2 for row in by_name.values())
     numbers = {"prompts": len(by_name) - n_pairs, "pairs": n_pairs}
-    told = " and ".join(counted(n, what) for what, n in numbers.items() if n)
+    told = " and ".join(quantity(n, what) for what, n in numbers.items() if n)
     if repeated:
         shown = ", ".join(row.where for row in repeated[:_N_SHOWN]) + (", ..." if len(repeated) > _N_SHOWN else "")
         told += f"; repeated: {len(repeated)} of {len(rows)} entries (at {shown})"
@@ -169,6 +169,6 @@ def _remarks(
     for reason, n in why.most_common(_N_SHOWN):
         yield f"{n}: {reason}"
     if n_more := sum(n for _, n in why.most_common()[_N_SHOWN:]):
-        others = counted(len(why) - _N_SHOWN, "other reasons")
+        others = quantity(len(why) - _N_SHOWN, "other reasons")
         file = f"--set suite.path={shlex.quote(path)} " if path else ""
         yield f"{n_more}: no formula, for {others}; `salva cases prompts {file}--format jsonl` says them"

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from salva.core.case import Case
 from salva.core.chart import Chart, ChartKind
-from salva.core.judged import Judged, Judgements
+from salva.core.judgements import CaseVerdict, Judgements
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.table import Cell, Table
@@ -52,8 +52,8 @@ class PromptsTables:
         )
 
 
-def _by_check(seen: Sequence[Judged], unchecked: Sequence[Case], waiting: Sequence[Case]) -> Table:
-    def cells(group: Sequence[Judged]) -> tuple[Cell, ...]:
+def _by_check(seen: Sequence[CaseVerdict], unchecked: Sequence[Case], waiting: Sequence[Case]) -> Table:
+    def cells(group: Sequence[CaseVerdict]) -> tuple[Cell, ...]:
         right = [judged.verdict.scores[name] for judged in group for name in _SHARES if name in judged.verdict.scores]
         n_prompts = len({judged.case.painting for judged in group})
         return (n_prompts, *RATES.cells(group), fmean(right) if right else None)

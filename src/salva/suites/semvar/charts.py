@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from salva.core.chart import Chart, ChartKind
-from salva.core.judged import Judged
+from salva.core.judgements import CaseVerdict
 from salva.core.scoring import pair_name
 from salva.core.table import Cell, Table
 from salva.core.verdict import observers_text
@@ -20,7 +20,7 @@ _HEAT_ENDS = (-0.2, 1.0)
 """Over all that kappa can be, from -1 on, most models would look alike."""
 
 
-def charts_of(judged: Sequence[Judged], by_judge: Mapping[str, Sequence[Judged]]) -> tuple[Chart, ...]:
+def charts_of(judged: Sequence[CaseVerdict], by_judge: Mapping[str, Sequence[CaseVerdict]]) -> tuple[Chart, ...]:
     """The charts of one model's verdicts; of several judges the one with most verdicts is drawn."""
     note = "" if len(by_judge) == 1 else f"Judged by {judge_name(judged, by_judge)}."
     charts = [_heat_map(judged, note), _boxes(judged, note), _boxes(judged, note, is_over_models=True)]
@@ -30,30 +30,30 @@ def charts_of(judged: Sequence[Judged], by_judge: Mapping[str, Sequence[Judged]]
     return tuple(charts)
 
 
-def judge_name(judged: Sequence[Judged], by_judge: Mapping[str, Sequence[Judged]]) -> str:
+def judge_name(judged: Sequence[CaseVerdict], by_judge: Mapping[str, Sequence[CaseVerdict]]) -> str:
     """The judge among the observers, who stands last; all of them where that would not tell two apart."""
     observers = judged[0].verdict.observers
     namesakes = [others for others in by_judge.values() if others[0].verdict.observers[-1:] == observers[-1:]]
     return observers_text(observers[-1:] if len(namesakes) < 2 else observers)
 
 
-def _kappa_ends(judged: Sequence[Judged]) -> tuple[float, float]:
+def _kappa_ends(judged: Sequence[CaseVerdict]) -> tuple[float, float]:
     """From -1 to 1, where kappa ought to lie, or as far as it goes."""
     kappas = [triple.verdict.scores["kappa"] for triple in judged]
     return min(-1.0, *kappas), max(1.0, *kappas)
 
 
-def _rows_by(judged: Sequence[Judged], label: str) -> list[tuple[str, Judged]]:
+def _rows_by(judged: Sequence[CaseVerdict], label: str) -> list[tuple[str, CaseVerdict]]:
     rows = [(name, triple) for triple in judged for name in triple.case.labels[label].split(",")]
     return sorted(rows, key=lambda row: row[0])
 
 
-def _kappas_by(judged: Sequence[Judged], label: str) -> dict[str, list[float]]:
+def _kappas_by(judged: Sequence[CaseVerdict], label: str) -> dict[str, list[float]]:
     rows = group_by(_rows_by(judged, label), lambda row: row[0])
     return {name: [triple.verdict.scores["kappa"] for _, triple in group] for name, group in rows.items()}
 
 
-def _boxes(judged: Sequence[Judged], note: str, *, is_over_models: bool = False) -> Chart:
+def _boxes(judged: Sequence[CaseVerdict], note: str, *, is_over_models: bool = False) -> Chart:
     """Kappa's spread by category: of this model, or with all models beside each other in every category."""
     rows: list[tuple[Cell, ...]] = [
         (triple.verdict.model, category, triple.verdict.scores["kappa"])
@@ -77,7 +77,7 @@ def _boxes(judged: Sequence[Judged], note: str, *, is_over_models: bool = False)
     )
 
 
-def _heat_map(judged: Sequence[Judged], note: str) -> Chart:
+def _heat_map(judged: Sequence[CaseVerdict], note: str) -> Chart:
     groups = _kappas_by(judged, "category")
     rows: list[tuple[Cell, ...]] = [
         (judged[0].verdict.model, category, mean(kappas), len(kappas)) for category, kappas in groups.items()
@@ -99,7 +99,7 @@ def _heat_map(judged: Sequence[Judged], note: str) -> Chart:
     )
 
 
-def _scatter(judged: Sequence[Judged], note: str) -> Chart:
+def _scatter(judged: Sequence[CaseVerdict], note: str) -> Chart:
     rows: list[tuple[Cell, ...]] = [
         (aspect, triple.verdict.scores["alignment"], triple.verdict.scores["kappa"], triple.case.case_id)
         for aspect, triple in _rows_by(judged, "aspect")
@@ -120,7 +120,7 @@ def _scatter(judged: Sequence[Judged], note: str) -> Chart:
     )
 
 
-def _shares(judged: Sequence[Judged], note: str) -> Chart:
+def _shares(judged: Sequence[CaseVerdict], note: str) -> Chart:
     rows: list[tuple[Cell, ...]] = [
         (aspect, f"above {threshold:g}", share_above(kappas, threshold))
         for aspect, kappas in _kappas_by(judged, "aspect").items()
@@ -143,7 +143,7 @@ def _shares(judged: Sequence[Judged], note: str) -> Chart:
     )
 
 
-def _text_charts(judged: Sequence[Judged], note: str) -> list[Chart]:
+def _text_charts(judged: Sequence[CaseVerdict], note: str) -> list[Chart]:
     rows: list[tuple[Cell, ...]] = []
     for permuted, gamma, words in (("pv", "gamma_w", "meaning changes"), ("pi", "gamma_wo", "meaning stays")):
         for triple in judged:

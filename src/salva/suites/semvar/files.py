@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from salva.core.case import Finding
-from salva.core.counted import counted
+from salva.core.quantity import quantity
 from salva.errors import FormulaError, UsageError
 from salva.files.infiles import file_bytes
 from salva.files.tables import by_kind
@@ -143,7 +143,7 @@ def _tab_fields(line: str, header: Sequence[str]) -> Mapping[str, object]:
     is_whole = len(values) == len(names) if header else _N_NEEDED <= len(values) <= len(_COLUMNS)
     if not is_whole:
         wanted = str(len(header)) if header else f"{_N_NEEDED} or {len(_COLUMNS)}"
-        raise _BadLineError(f"{counted(len(values), 'columns')} where {wanted} are wanted: {_short(line)}")
+        raise _BadLineError(f"{quantity(len(values), 'columns')} where {wanted} are wanted: {_short(line)}")
     return dict(zip(names, values, strict=True))
 
 

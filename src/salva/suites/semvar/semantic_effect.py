@@ -14,13 +14,13 @@ from typing import ClassVar
 from salva.checks.asking import AskingOptions, with_checks, with_notes
 from salva.checks.scenes import mentioned
 from salva.core.about import About
+from salva.core.boxes import scene_of
 from salva.core.case import Case, Prompt
 from salva.core.observation import Answer, Detections, Vector
 from salva.core.options import option
 from salva.core.protocols import Conclusion, ImageObservations, Need, Query
 from salva.core.score_rubric import HIGHEST, SCORE_RUBRIC
 from salva.core.scoring import Pair, pair_name
-from salva.core.seeing import scene_of
 from salva.core.verdict import Failure, Outcome, failure_types_of
 from salva.errors import UsageError
 from salva.messages import message

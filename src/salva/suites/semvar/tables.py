@@ -12,11 +12,11 @@ from typing import ClassVar
 
 from salva.core.about import About
 from salva.core.case import Case
-from salva.core.counted import counted
-from salva.core.judged import Judged, Judgements
+from salva.core.judgements import CaseVerdict, Judgements
 from salva.core.options import NoOptions
 from salva.core.own_figure import OwnFigure
 from salva.core.protocols import Measured
+from salva.core.quantity import quantity
 from salva.core.scoring import pair_name
 from salva.core.table import Cell, KeyFigure, Table
 from salva.core.verdict import Failure, Outcome, observers_text
@@ -52,7 +52,7 @@ FIGURES = ("alignment", "gamma_w", "gamma_wo", "kappa")
 SHARES_ABOVE = (0.2, 0.5)
 """The thresholds of kappa whose shares the paper compares between aspects."""
 
-ByJudge = Mapping[str, Sequence[Judged]]
+ByJudge = Mapping[str, Sequence[CaseVerdict]]
 """Scored verdicts by the components that observed."""
 
 _ALL = "all"
@@ -106,20 +106,20 @@ class SemVarTables:
         )
 
 
-def scored(judgements: Judgements) -> dict[str, list[Judged]]:
+def scored(judgements: Judgements) -> dict[str, list[CaseVerdict]]:
     """The decided verdicts with their scores, by who looked, in order of first appearance."""
     decided = (triple for triple in judgements.pairs if _term(triple, "kappa") is not None)
     return group_by(decided, lambda triple: observers_text(triple.verdict.observers))
 
 
-def _term(one: Judged, name: str) -> tuple[float] | None:
+def _term(one: CaseVerdict, name: str) -> tuple[float] | None:
     """A score of a decided verdict, for whoever compares models."""
     is_decided = one.verdict.outcome in (Outcome.PASS, Outcome.FAIL)
     scores = one.verdict.scores if one.verdict.check == CHECK and is_decided else {}
     return (scores[name],) if name in scores else None
 
 
-def values_of(judged: Sequence[Judged], name: str) -> list[float]:
+def values_of(judged: Sequence[CaseVerdict], name: str) -> list[float]:
     """One score of every verdict."""
     return [triple.verdict.scores[name] for triple in judged]
 
@@ -129,13 +129,13 @@ def labels_of(case: Case, label: str) -> tuple[str, ...]:
     return tuple(case.labels[label].split(","))
 
 
-def interval_by_sample(judged: Sequence[Judged], name: str) -> Interval | None:
+def interval_by_sample(judged: Sequence[CaseVerdict], name: str) -> Interval | None:
     """95 % interval of a score's mean, by Student's t over clusters or cases, whichever is wider."""
     clusters, cases = [cluster_of(triple.case) for triple in judged], [triple.case.case_id for triple in judged]
     return cautious_mean_interval(values_of(judged, name), clusters, cases, pseudo=_PSEUDO.get(name))
 
 
-def _interval_by_category(judged: Sequence[Judged], name: str) -> Interval | None:
+def _interval_by_category(judged: Sequence[CaseVerdict], name: str) -> Interval | None:
     """95 % interval of the mean over categories; a case goes with all its categories."""
     spread = [(triple, category) for triple in judged for category in labels_of(triple.case, "category")]
     return cautious_mean_interval(
@@ -147,15 +147,15 @@ def _interval_by_category(judged: Sequence[Judged], name: str) -> Interval | Non
     )
 
 
-def _by_categories(judged: Sequence[Judged], name: str) -> float:
+def _by_categories(judged: Sequence[CaseVerdict], name: str) -> float:
     return group_mean(values_of(judged, name), [labels_of(triple.case, "category") for triple in judged])
 
 
-def _means(judged: Sequence[Judged]) -> tuple[float, ...]:
+def _means(judged: Sequence[CaseVerdict]) -> tuple[float, ...]:
     return tuple(mean(values_of(judged, name)) for name in FIGURES)
 
 
-_EFFECT: TableColumns[Sequence[Judged]] = TableColumns(
+_EFFECT: TableColumns[Sequence[CaseVerdict]] = TableColumns(
     ("n", *FIGURES, "kappa_from", "kappa_to"),
     lambda group: (len(group), *_means(group), *ends(interval_by_sample(group, "kappa"))),
 )
@@ -184,7 +184,7 @@ def _categories_of_models(cases: Sequence[Case], by_judge: ByJudge) -> Table | N
     categories = [name for name in published if name in present_names] + sorted(present_names - set(published))
     aspects = [name for name in ASPECTS if name in {a for case in cases for a in labels_of(case, "aspect")}]
 
-    def means(judged: Sequence[Judged]) -> Iterator[Cell]:
+    def means(judged: Sequence[CaseVerdict]) -> Iterator[Cell]:
         by_category, by_aspect = grouped(judged, "category"), grouped(judged, "aspect")
         for group in [by_category.get(name) for name in categories] + [by_aspect.get(name) for name in aspects]:
             yield mean(values_of(group, "kappa")) if group else None
@@ -209,7 +209,7 @@ def _model(by_judge: ByJudge) -> str:
 
 
 def _effects(by_judge: ByJudge) -> Table | None:
-    def cells(judged: Sequence[Judged], mean_by: Cell) -> tuple[Cell, ...]:
+    def cells(judged: Sequence[CaseVerdict], mean_by: Cell) -> tuple[Cell, ...]:
         if mean_by == "by sample":
             return (len(judged), *_means(judged), *ends(interval_by_sample(judged, "kappa")))
         n_categories = len({name for triple in judged for name in labels_of(triple.case, "category")})
@@ -230,7 +230,7 @@ def _effects(by_judge: ByJudge) -> Table | None:
 
 
 def _by_aspect(by_judge: ByJudge) -> Table | None:
-    def kappa_by_category(aspect: Cell, group: Sequence[Judged]) -> float:
+    def kappa_by_category(aspect: Cell, group: Sequence[CaseVerdict]) -> float:
         # Of a triple of two aspects only the categories of this one count here.
         own = [[name for name in labels_of(triple.case, "category") if aspect_of(name) == aspect] for triple in group]
         return group_mean(values_of(group, "kappa"), own)
@@ -252,7 +252,7 @@ def _by_aspect(by_judge: ByJudge) -> Table | None:
     )
 
 
-def grouped(judged: Sequence[Judged], label: str) -> dict[str, list[Judged]]:
+def grouped(judged: Sequence[CaseVerdict], label: str) -> dict[str, list[CaseVerdict]]:
     """The verdicts by category or aspect, by name; one of a case with two stands under both."""
     return dict(sorted(group_by_each(judged, lambda triple: labels_of(triple.case, label)).items()))
 
@@ -268,7 +268,7 @@ def _by_category(by_judge: ByJudge) -> Table | None:
 
 
 def _quadrants(by_judge: ByJudge) -> Table | None:
-    def share(keys: Sequence[Cell], judged: Sequence[Judged]) -> tuple[Cell, ...]:
+    def share(keys: Sequence[Cell], judged: Sequence[CaseVerdict]) -> tuple[Cell, ...]:
         steps = (quadrants(triple.verdict.scores["gamma_w"], triple.verdict.scores["gamma_wo"]) for triple in judged)
         n = sum(keys[1] in pair for pair in steps)
         return (n, n / len(judged))
@@ -288,12 +288,12 @@ def _quadrants(by_judge: ByJudge) -> Table | None:
 
 
 def _matched_scores(by_judge: ByJudge) -> Table | None:
-    def by_repeat(judged: Sequence[Judged]) -> dict[str, Sequence[Judged]]:
+    def by_repeat(judged: Sequence[CaseVerdict]) -> dict[str, Sequence[CaseVerdict]]:
         repeats = sorted(group_by(judged, lambda triple: triple.verdict.repeat).items())
         sets = {f"repeat {repeat + 1}": group for repeat, group in repeats} if len(repeats) > 1 else {}
         return {**sets, _ALL: judged}
 
-    def cells(group: Sequence[Judged]) -> tuple[Cell, ...]:
+    def cells(group: Sequence[CaseVerdict]) -> tuple[Cell, ...]:
         alignment, *effects = _means(group)
         a, pv, pi = (mean(values_of(group, pair_name(role, role))) for role in ("a", "pv", "pi"))
         return (len(group), alignment, a, pv, pi, (a + pv) / 2, (a + pi) / 2, *effects)
@@ -308,12 +308,12 @@ def _matched_scores(by_judge: ByJudge) -> Table | None:
 
 
 def _seed_noise(by_judge: ByJudge) -> Table | None:
-    def by_figure(judged: Sequence[Judged]) -> dict[str, list[list[Judged]]]:
+    def by_figure(judged: Sequence[CaseVerdict]) -> dict[str, list[list[CaseVerdict]]]:
         by_case = group_by(judged, lambda triple: triple.case.case_id).values()
         repeated = [group for group in by_case if len(group) > 1]
         return dict.fromkeys(_PERMUTED, repeated) if repeated else {}
 
-    def cells(figure: str, groups: Sequence[Sequence[Judged]]) -> tuple[Cell, ...]:
+    def cells(figure: str, groups: Sequence[Sequence[CaseVerdict]]) -> tuple[Cell, ...]:
         noise = [seed_variation([_pairs(triple) for triple in group], _PERMUTED[figure]) for group in groups]
         gammas = [mean(values_of(group, figure)) for group in groups]
         excess = [gamma - floor for gamma, floor in zip(gammas, noise, strict=True)]
@@ -332,14 +332,14 @@ def _seed_noise(by_judge: ByJudge) -> Table | None:
     )
 
 
-def _pairs(triple: Judged) -> dict[tuple[str, str], float]:
+def _pairs(triple: CaseVerdict) -> dict[tuple[str, str], float]:
     return {pair: triple.verdict.scores[pair_name(*pair)] for pair in PAIRS}
 
 
 def _relation_errors(by_judge: ByJudge) -> Table | None:
     """Which images are wrong in which way, among failed verdicts."""
 
-    def by_type(judged: Sequence[Judged]) -> dict[str, list[Failure]]:
+    def by_type(judged: Sequence[CaseVerdict]) -> dict[str, list[Failure]]:
         failures = (failure for triple in judged for failure in triple.verdict.failures)
         return dict(sorted(group_by(failures, lambda failure: failure.failure_type).items()))
 
@@ -355,7 +355,7 @@ def _relation_errors(by_judge: ByJudge) -> Table | None:
     )
 
 
-def _numbers(judged: Sequence[Judged]) -> dict[str, float | None]:
+def _numbers(judged: Sequence[CaseVerdict]) -> dict[str, float | None]:
     kappa = interval_by_sample(judged, "kappa")
     numbers: dict[str, float | None] = {name: mean(values_of(judged, name)) for name in FIGURES}
     numbers |= {f"{name}_by_category": _by_categories(judged, name) for name in FIGURES}
@@ -363,7 +363,7 @@ def _numbers(judged: Sequence[Judged]) -> dict[str, float | None]:
     return numbers
 
 
-def _key_figures(judged: Sequence[Judged], by_judge: ByJudge) -> tuple[KeyFigure, ...]:
+def _key_figures(judged: Sequence[CaseVerdict], by_judge: ByJudge) -> tuple[KeyFigure, ...]:
     """Kappa and what it is made of, by sample and by category: the paper gives now one, now the other."""
     titles = {
         "kappa": ("Kappa", "how much more images change with the meaning than without; 1 is right, 0 is chance"),
@@ -375,7 +375,7 @@ def _key_figures(judged: Sequence[Judged], by_judge: ByJudge) -> tuple[KeyFigure
     figures = []
     for name, (title, words) in titles.items():
         low, high = ends(interval_by_sample(judged, name))
-        over = f"over {counted(len(judged), 'verdicts')}{by}"
+        over = f"over {quantity(len(judged), 'verdicts')}{by}"
         note = f"{words}; {over}, {_by_categories(judged, name):.3f} as the mean of categories"
         values = values_of(judged, name)
         if low is None and len(values) > 1 and len(set(values)) == 1:

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from salva.core.case import Case
 from salva.core.fingerprint import fingerprint
-from salva.core.judged import Judged
+from salva.core.judgements import CaseVerdict
 from salva.core.scoring import pair_name
 from salva.core.table import Cell, Table
 from salva.results.tables import TableColumns, build_table, group_by_each, named, rows_table, subgroups
@@ -69,14 +69,14 @@ def findings_table(cases: Sequence[Case]) -> Table | None:
     )
 
 
-def text_similarity(by_judge: Mapping[str, Sequence[Judged]]) -> Table | None:
+def text_similarity(by_judge: Mapping[str, Sequence[CaseVerdict]]) -> Table | None:
     """How far apart an embedder puts the sentences, against how far the images differ."""
     has_distance = {
         judge: [triple for triple in judged if "text_distance_pv" in triple.verdict.scores]
         for judge, judged in by_judge.items()
     }
 
-    def cells(permuted: str, judged: Sequence[Judged]) -> tuple[Cell, ...]:
+    def cells(permuted: str, judged: Sequence[CaseVerdict]) -> tuple[Cell, ...]:
         names = (f"text_distance_{permuted}", pair_name(permuted, "a"), _GAMMA_OF[permuted])
         distances, fits, gammas = ([triple.verdict.scores[name] for triple in judged] for name in names)
         means = (mean(distances), mean(fits), mean(gammas))
@@ -95,10 +95,10 @@ def text_similarity(by_judge: Mapping[str, Sequence[Judged]]) -> Table | None:
     )
 
 
-def token_accuracy(by_judge: Mapping[str, Sequence[Judged]]) -> Table | None:
+def token_accuracy(by_judge: Mapping[str, Sequence[CaseVerdict]]) -> Table | None:
     """The share of meaningful words that a judge finds in the images, by category."""
 
-    def by_category(judged: Sequence[Judged]) -> dict[str, list[Judged]]:
+    def by_category(judged: Sequence[CaseVerdict]) -> dict[str, list[CaseVerdict]]:
         complete = [triple for triple in judged if all(name in triple.verdict.scores for name in _TOKENS)]
         return dict(sorted(group_by_each(complete, lambda triple: triple.case.labels["category"].split(",")).items()))
 

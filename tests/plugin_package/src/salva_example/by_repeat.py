@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from salva.core.judged import Judgements
+from salva.core.judgements import Judgements
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.table import Table

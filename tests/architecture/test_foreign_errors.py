@@ -48,4 +48,4 @@ def _broad(path: Path) -> int:
 def test_everything_is_caught_only_where_there_is_a_reason() -> None:
     counts = {str(path.relative_to(PACKAGE)): _broad(path) for path in sorted(PACKAGE.rglob("*.py"))}
     broad = {path: n for path, n in counts.items() if n}
-    assert broad == ALLOWED, "call components inside blaming(...) or translating(...) of core/blame.py instead"
+    assert broad == ALLOWED, "call components inside blaming(...) or translating(...) of core/foreign_errors.py instead"

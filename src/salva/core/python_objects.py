@@ -44,7 +44,7 @@ def batched(function: Callable[[list[str], list[int]], Any], size: int = 8) -> B
 
 
 @contextmanager
-def handing_over(things: Mapping[str, object]) -> Iterator[None]:
+def register_objects(things: Mapping[str, object]) -> Iterator[None]:
     """While it lasts, components of these names find what was handed over for them."""
     with _changing:
         taken = next((name for name in things if name in _things), None)
@@ -59,7 +59,7 @@ def handing_over(things: Mapping[str, object]) -> Iterator[None]:
                 del _things[name]
 
 
-def handed(name: str) -> object:
+def find_object(name: str) -> object:
     """What was handed over under a name."""
     with _changing:
         if name not in _things:

@@ -1,8 +1,7 @@
-"""What went wrong inside a component, in words that are safe to print and to store.
+"""Exceptions of components and libraries as errors of salva's, safe to print and to store.
 
-Components and the libraries under them may raise anything. Whoever calls one does it inside
-`blaming` or `translating`: our own errors go through, everything else leaves as one of ours, an order to end the
-program among it: nobody but the command line says how salva ends.
+Call a component inside `plugin_errors` or `translate_errors`: our own errors go through, everything else is translated,
+SystemExit among it.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ class EndingError(Exception):
     """A component said that the program is over, which is not for it to say."""
 
 
-def described(error: BaseException) -> str:
+def describe_error(error: BaseException) -> str:
     """Type and message of an exception, safe to store; never a traceback, which may hold arguments.
 
     For whoever mends it: the line of their own code, where some of theirs was running.
@@ -46,12 +45,12 @@ def one_line(error: BaseException, most: int = 300) -> str:
     return redact(" ".join(str(error).split()))[:most]
 
 
-def blaming(who: str, what: str) -> translating:
+def plugin_errors(who: str, what: str) -> translate_errors:
     """Whatever a component raises leaves as a PluginError: who it was, what it did, and its own words."""
-    return translating(lambda error: PluginError(f"{who} {what}: {described(error)}"))
+    return translate_errors(lambda error: PluginError(f"{who} {what}: {describe_error(error)}"))
 
 
-class translating:  # noqa: N801  # used like a function, as the context managers of the standard library
+class translate_errors:  # noqa: N801  # used like a function, as the context managers of the standard library
     """Whatever a foreign library raises leaves as what translate makes of it; our own errors go through.
 
     What translate gives back as it is goes through as well.

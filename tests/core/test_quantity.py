@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from salva.core.counted import counted
+from salva.core.quantity import quantity
 
 
 @pytest.mark.parametrize(
@@ -20,4 +20,4 @@ from salva.core.counted import counted
     ],
 )
 def test_one_is_one(n: int, several: str, one: str, said: str) -> None:
-    assert counted(n, several, one) == said
+    assert quantity(n, several, one) == said

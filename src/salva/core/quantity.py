@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-def counted(n: int, several: str, one: str = "") -> str:
+def quantity(n: int, several: str, one: str = "") -> str:
     """So many of a thing; `one`: what a single one is called, where that is not `several` less its s."""
     if n != 1:
         return f"{n:,} {several}"

@@ -20,7 +20,7 @@ class PlacedEntity(NamedTuple):
     score: float
 
 
-def counting(detections: Detections, threshold: float | None = None) -> tuple[Detection, ...]:
+def boxes_above(detections: Detections, threshold: float | None = None) -> tuple[Detection, ...]:
     """The boxes that count: all from a threshold on, the detector's own unless another is given.
 
     Of a detector without scores, and of a look that kept nothing below its threshold, that is every box.
@@ -54,7 +54,7 @@ def placed_entities(
     one with the higher score is kept: a detector that says "cat" twice about one cat saw one cat.
     """
     by_label: dict[str, list[Detection]] = {}
-    for box in counting(detections, threshold):
+    for box in boxes_above(detections, threshold):
         by_label.setdefault(box.name_for(wanted), []).append(box)
     seen = []
     for label, same in by_label.items():
@@ -66,7 +66,7 @@ def placed_entities(
     return tuple(seen)
 
 
-def untold_colours(scene: Scene, coloured: Collection[str]) -> tuple[str, ...]:
+def labels_without_colour(scene: Scene, coloured: Collection[str]) -> tuple[str, ...]:
     """The names among some whose things are there without a colour, sorted: of those nobody can say what is asked."""
     return tuple(sorted({thing.label for thing in scene.things if thing.colour is None and thing.label in coloured}))
 

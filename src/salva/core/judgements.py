@@ -27,7 +27,7 @@ class Rate(StrEnum):
     """Two pictures of the same meaning do not show the same."""
 
 
-class Judged(NamedTuple):
+class CaseVerdict(NamedTuple):
     """A verdict with the case it is about."""
 
     case: Case
@@ -35,7 +35,7 @@ class Judged(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JudgedBy:
+class RunCheck:
     """A check that took part in a run."""
 
     rate: Rate | None = None
@@ -85,18 +85,18 @@ class Judgements:
     cases: tuple[Case, ...]
     verdicts: tuple[Verdict, ...] = ()
     """As they were stored, of both arms."""
-    pairs: tuple[Judged, ...] = ()
+    pairs: tuple[CaseVerdict, ...] = ()
     """The pair arm in the order of the cases. Observers are one name where they are the same at work on different
     cases, so they can differ from those that were stored."""
-    controls: tuple[Judged, ...] = ()
+    controls: tuple[CaseVerdict, ...] = ()
     """The control arm alike."""
-    headline: tuple[Judged, ...] = ()
+    headline: tuple[CaseVerdict, ...] = ()
     """The pairs' verdicts that the leading rate counts: of one check each, by those who looked at most of them."""
-    beside: tuple[Judged, ...] = ()
+    beside: tuple[CaseVerdict, ...] = ()
     """The same check's verdicts on cases that the suite counts apart."""
     chosen: str = ""
     """The check the run asked to lead with; empty where it left that to each case."""
-    checks: Mapping[str, JudgedBy] = field(default_factory=dict)
+    checks: Mapping[str, RunCheck] = field(default_factory=dict)
     has_own_figure: bool = False
     """Whether the suite leads with a figure of its own, beside which rates only stand."""
     figures: tuple[SetFigure, ...] = ()
@@ -115,7 +115,7 @@ class Judgements:
     """What the run took, all its models and observers together; None where nobody noted it."""
 
     @property
-    def speaking(self) -> tuple[Judged, ...]:
+    def speaking(self) -> tuple[CaseVerdict, ...]:
         """The verdicts that speak for their cases, those that are counted apart last."""
         return (*self.headline, *self.beside)
 

@@ -13,12 +13,12 @@ _UNSEEN = re.compile(
 )
 
 
-def legible(text: str) -> str:
+def printable(text: str) -> str:
     """The text with control characters and marks of direction as escapes, such as \\x1b and \\u202e."""
     return _UNSEEN.sub(_escaped, text) if _UNSEEN.search(text) else text
 
 
-def legible_json(value: object, indent: int | None = None, *, allow_nan: bool = False) -> str:
+def printable_json(value: object, indent: int | None = None, *, allow_nan: bool = False) -> str:
     """A value as JSON that can be printed: the same characters as JSON's own escapes, so that nothing is lost."""
     return _UNSEEN.sub(_in_json, json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=allow_nan))
 

@@ -4,33 +4,33 @@ from __future__ import annotations
 
 import pytest
 
-from salva.core.handed import batched, handed, handing_over
+from salva.core.python_objects import batched, find_object, register_objects
 from salva.errors import UsageError
 
 
 def test_a_thing_is_found_while_it_is_handed_over_and_not_after() -> None:
     thing = object()
-    with handing_over({"mine": thing}):
-        assert handed("mine") is thing
+    with register_objects({"mine": thing}):
+        assert find_object("mine") is thing
     with pytest.raises(UsageError, match=r"'mine' .*\[object-missing\]"):
-        handed("mine")
+        find_object("mine")
 
 
 def test_a_name_that_is_taken_is_refused_and_the_first_one_stays() -> None:
     first = object()
-    with handing_over({"mine": first}):
-        with pytest.raises(UsageError, match=r"\[object-name-taken\]"), handing_over({"other": 1, "mine": 2}):
+    with register_objects({"mine": first}):
+        with pytest.raises(UsageError, match=r"\[object-name-taken\]"), register_objects({"other": 1, "mine": 2}):
             pass
-        assert handed("mine") is first
+        assert find_object("mine") is first
         with pytest.raises(UsageError):
-            handed("other")
+            find_object("other")
 
 
 def test_it_is_taken_back_whatever_ends_the_run() -> None:
-    with pytest.raises(KeyboardInterrupt), handing_over({"mine": 1}):
+    with pytest.raises(KeyboardInterrupt), register_objects({"mine": 1}):
         raise KeyboardInterrupt
-    with handing_over({"mine": 2}):
-        assert handed("mine") == 2
+    with register_objects({"mine": 2}):
+        assert find_object("mine") == 2
 
 
 @pytest.mark.parametrize("size", [0, -1, True, 2.5])
