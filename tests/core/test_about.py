@@ -10,7 +10,22 @@ from typing import Any
 import pytest
 
 import salva
-from salva.core.about import About, Habits, Naming, about_of, close, habits_of, options_of, weights_of
+from salva.core.about import (
+    About,
+    Habits,
+    Naming,
+    about_of,
+    address_of,
+    author_of,
+    close,
+    expect,
+    habits_of,
+    lint_of,
+    options_of,
+    remarks_of,
+    weights_of,
+)
+from salva.core.case import Finding
 from salva.core.options import NoOptions
 from salva.errors import PluginError
 
@@ -92,3 +107,40 @@ def test_nobody_else_asks_a_component_for_what_it_may_have() -> None:
     asking = re.compile(r"getattr\((self\._?)?(component|observer|generator|judge|check|suite\w*|metric_class)\b")
     sources = Path(salva.__file__).parent.rglob("*.py")
     assert [path.name for path in sources if asking.search(path.read_text(encoding="utf-8"))] == ["about.py"]
+
+
+class Suite:
+    """Has all that a suite may have."""
+
+    author = "writer"
+
+    def __init__(self) -> None:
+        self.told: list[int] = []
+
+    @staticmethod
+    def address(options: Any) -> str:
+        return f"http://{options}"
+
+    def expect(self, n: int) -> None:
+        self.told.append(n)
+
+    def lint(self) -> list[Finding]:
+        return []
+
+    def remarks(self, size: str) -> list[str]:
+        return [size]
+
+
+def test_what_a_component_may_have_is_asked_for() -> None:
+    built = Suite()
+    expect(built, 3)
+    expect(built, 0)
+    expect(Silent(), 3)
+    assert built.told == [3]
+    assert address_of(Suite, "host") == "http://host"
+    assert address_of(Silent, "host") == ""
+    lint, remarks = lint_of(built), remarks_of(built)
+    assert lint is not None
+    assert remarks is not None
+    assert (lint(), remarks("quick"), author_of(Suite)) == ([], ["quick"], "writer")
+    assert (lint_of(Silent()), remarks_of(Silent()), author_of(Silent)) == (None, None, None)

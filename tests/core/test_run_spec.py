@@ -13,8 +13,8 @@ from msgspec import structs
 
 from salva.core.fingerprint import Json
 from salva.core.run_file import FORMAT, Imported, ImportedFile, Judging, ResolvedComponent, RunFile, new_run_file
-from salva.core.run_spec import ComponentSpec, RunSpec
-from salva.errors import StoreError
+from salva.core.run_spec import ComponentSpec, RunSpec, split_name, split_settings
+from salva.errors import StoreError, UsageError
 from salva.store.runfile import read_run_file, write_run_file
 
 
@@ -161,3 +161,84 @@ def test_one_component_with_another_option_is_named() -> None:
     checks = (part("check", "same-scene", counts="exact"), part("check", "truth", counts="at-least"))
     choice = structs.replace(SPEC, checks=checks).choice()
     assert (choice["check.counts"], choice["check.counts of truth"]) == ("exact", "at-least")
+
+
+def test_a_specification_is_read_from_flags() -> None:
+    spec = RunSpec.of(
+        "metalogic",
+        models=["painter", "strict=openai/gpt-4"],
+        detector="pocket",
+        judges=["scene", "j=openai/gpt"],
+        only=["law=de-morgan", "modifier=a=b"],
+        counts="at-least",
+        settings={"model.side": "8"},
+        seed=3,
+    )
+    assert spec.suite == ComponentSpec(role="suite", name="metalogic")
+    assert [(model.name, model.typed) for model in spec.models] == [("painter", ""), ("strict", "openai/gpt-4")]
+    assert [(observer.role, observer.name) for observer in spec.observers] == [
+        *(("detector", "pocket"), ("judge", "scene"), ("judge", "j"))
+    ]
+    assert spec.only == (("law", "de-morgan"), ("modifier", "a=b"))
+    assert spec.settings == {"check.counts": "at-least", "model.side": "8"}
+    assert spec.seed == 3
+    assert RunSpec.of("scene").settings == {}
+    readers = RunSpec.of("scene", reader="rapidocr", embedder="clip/x").observers
+    assert [observer.role for observer in readers] == ["reader", "embedder"]
+
+
+def test_a_component_has_names_for_users_registry_and_settings() -> None:
+    plain, alias = ComponentSpec.parse("judge", "openai/a/b", {"x": 1}), ComponentSpec.parse("judge", "j=openai/a/b")
+    for spec in (plain, alias):
+        assert (spec.full_name, spec.registered_name, spec.target) == ("openai/a/b", "openai", "a/b")
+    assert (plain.text, plain.prefix, plain.options) == ("openai/a/b", "judge", {"x": 1})
+    assert (alias.text, alias.prefix, alias.options) == ("j=openai/a/b", "j", {})
+
+
+def test_observers_of_a_role_are_replaced() -> None:
+    changed = SPEC.with_observers("judge", ["x", "y=z"])
+    assert changed.named("judge") == ("x", "y=z")
+    assert changed.named("detector") == ("pocket",)
+    assert [component.role for component in SPEC.components()] == [
+        *("suite", "model", "model", "detector", "judge", "judge", "check", "check")
+    ]
+
+
+def test_models_are_shown_together_as_another_says() -> None:
+    other = structs.replace(SPEC, models=(structs.replace(SPEC.models[0], group="g"),))
+    assert [model.group for model in SPEC.with_groups_of(other).models] == ["g", ""]
+    assert [model.group for model in other.with_groups_of(SPEC).models] == [""]
+    own = structs.replace(SPEC, models=(structs.replace(SPEC.models[1], group="own"),))
+    assert own.with_groups_of(other).models == own.models
+
+
+def test_shards_and_imports_are_chosen_too() -> None:
+    assert not {"shard", "imported"} & SPEC.choice().keys()
+    choice = structs.replace(SPEC, shard="1/2", imported="ratings").choice()
+    assert (choice["shard"], choice["imported"]) == ("1/2", "ratings")
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [("a", ("", "a")), ("x=y", ("x", "y")), ("x.1-b=y/z=3", ("x.1-b", "y/z=3")), ("-x=y", ("", "-x=y"))],
+)
+def test_a_name_stands_before_an_equals_sign(text: str, name: tuple[str, str]) -> None:
+    assert split_name(text) == name
+
+
+@pytest.mark.parametrize("text", ["model=y", "metric=y", "a=b=c", "a=b=c/d"])
+def test_some_names_cannot_be_given(text: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        split_name(text)
+    assert refused.value.code == "name-invalid"
+
+
+@pytest.mark.parametrize(
+    ("pairs", "code"),
+    [(["a"], "setting-invalid"), (["=b"], "setting-invalid"), (["a=1", "b=1", "a=1"], "setting-twice")],
+)
+def test_a_setting_is_a_key_and_a_value_once(pairs: list[str], code: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        split_settings(pairs)
+    assert refused.value.code == code
+    assert split_settings(["a=", "b=c=d"]) == {"a": "", "b": "c=d"}

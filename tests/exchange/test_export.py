@@ -15,9 +15,7 @@ from PIL import Image
 from report.fake_runs import FakeImages, make_case, make_verdict, random_run, store_run
 from report.hostile import FORMULA, hostile_run
 
-from salva.core.cells import plain_cell, safe_cell
 from salva.core.options import NoOptions
-from salva.core.printable import printable
 from salva.core.source import RunRecords, RunSource
 from salva.core.verdict import Failure, Outcome
 from salva.errors import StoreError
@@ -69,14 +67,6 @@ def test_rows_of_several_judges_say_whose_they_are() -> None:
     rows = _rows(RunRecords(cases=(make_case(),), verdicts=verdicts))
     assert [row["observers"] for row in rows] == ["pocket+gpt", "pocket+scene"]
     assert [row["is_primary"] for row in rows] == ["1", "0"], "two opinions, and the first leads"
-
-
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
-def test_text_that_looks_like_a_formula_is_defused(text: str) -> None:
-    assert safe_cell(text) == "'" + printable(text)
-    assert plain_cell("'" + text) == text
-    assert safe_cell(-1.5) == -1.5
-    assert safe_cell("a=b") == plain_cell("a=b") == "a=b"
 
 
 def test_no_cell_of_a_hostile_run_starts_a_formula() -> None:
