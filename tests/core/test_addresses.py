@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from salva.core.addresses import plain_address, plain_words
+from salva.core.fingerprint import Json
 
 
 @pytest.mark.parametrize(
@@ -28,7 +29,7 @@ def test_an_address_is_its_scheme_host_and_path(url: str, plain: str) -> None:
 
 
 def test_what_has_a_label_needs_no_address() -> None:
-    words = {
+    words: dict[str, Json] = {
         "suite": "https",
         "size": 3,
         "model.base_url": "http://localhost:81/v1",

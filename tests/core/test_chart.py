@@ -22,8 +22,9 @@ def test_a_bar_chart_measures_its_y_alone() -> None:
 
 @pytest.mark.parametrize("field", ["x", "y", "value", "series", "low", "high", "n", "filters"])
 def test_a_column_that_is_not_there_is_refused(field: str) -> None:
+    changes: dict[str, Any] = {field: {"z": "category"} if field == "filters" else "z"}
     with pytest.raises(ValueError, match="no column 'z'"):
-        chart(**{field: {"z": "category"} if field == "filters" else "z"})
+        chart(**changes)
 
 
 @pytest.mark.parametrize(
@@ -36,7 +37,7 @@ def test_a_column_that_is_not_there_is_refused(field: str) -> None:
         (ChartKind.HEAT_MAP, {"y": "group", "value": "n"}, "few"),
     ],
 )
-def test_a_text_is_not_drawn_to_scale(kind: ChartKind, columns: dict[str, str], text: str) -> None:
+def test_a_text_is_not_drawn_to_scale(kind: ChartKind, columns: dict[str, Any], text: str) -> None:
     with pytest.raises(ValueError, match=f"a row has '{text}'"):
         chart(kind, **columns)
 

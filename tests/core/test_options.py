@@ -30,13 +30,18 @@ from salva.errors import UsageError
 READ: list[str] = []
 
 
+def read(path: str) -> str:
+    READ.append(path)
+    return "digest"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     model: str = option("", "A model.", target=True)
     from_: str = option("x", "Where from.", choices=("x", "y"))
     sizes: tuple[int, ...] = option((1, 2), "Sizes.")
     limit: int | None = option(None, "A limit.")
-    prompt: str = option("", "A file.", pinned=lambda path: READ.append(path) or "digest")
+    prompt: str = option("", "A file.", pinned=read)
     base_url: str = option("", "An address.", reaches="endpoint")
     endpoint: str = endpoint_label()
     rubric: str = option("plain", "For grades.", kind="grade")

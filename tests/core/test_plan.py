@@ -16,7 +16,7 @@ from salva.errors import UsageError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class ModelOptions:
     side: int = option(256, "Pixels.")
     steps: int = option(20, "Steps.")
     threads: int = option(1, "Not keyed.", keyed=False)
@@ -30,10 +30,10 @@ class Model:
 
     version = "3"
     about = About(is_remote=True)
-    Options = Options
+    Options = ModelOptions
     told: ClassVar[list[int]] = []
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: ModelOptions) -> None:
         self.options = options
 
     def expect(self, n: int) -> None:
@@ -61,7 +61,9 @@ class Quiet:
 
 
 def binding(role: str = "model", label: str = "m", options: Any = None, **changes: Any) -> Binding:
-    return Binding(**{"role": role, "label": label, "component": Model, "options": options or Options(), **changes})
+    return Binding(
+        **{"role": role, "label": label, "component": Model, "options": options or ModelOptions(), **changes}
+    )
 
 
 def quiet(role: str, label: str) -> Binding:
@@ -75,15 +77,15 @@ def test_an_identity_is_all_that_can_change_an_outcome() -> None:
         "version": "3",
         "weights": "w",
     }
-    same = binding(options=Options(threads=8, prompt="other place"), n_expected=7, group="g")
+    same = binding(options=ModelOptions(threads=8, prompt="other place"), n_expected=7, group="g")
     assert same.identity() == binding().identity()
-    assert binding(options=Options(side=512)).identity() != binding().identity()
+    assert binding(options=ModelOptions(side=512)).identity() != binding().identity()
     assert binding(label="alias", typed="m").identity() == binding().identity()
     assert binding(stored_identity={"name": "old"}).identity() == {"name": "old"}
 
 
 def test_the_address_in_use_stands_for_the_options_that_name_one() -> None:
-    by_flag = binding(options=Options(base_url="http://host:1/v1"), address="http://host:1/v1")
+    by_flag = binding(options=ModelOptions(base_url="http://host:1/v1"), address="http://host:1/v1")
     by_environment = binding(address="http://host:1/v1")
     assert by_flag.identity() == by_environment.identity()
     assert by_flag.identity()["endpoint"] == "http://host:1/v1"
@@ -92,7 +94,7 @@ def test_the_address_in_use_stands_for_the_options_that_name_one() -> None:
 
 def test_what_is_built_hears_how_much_it_will_be_asked() -> None:
     Model.told.clear()
-    assert binding(options=Options(side=8)).build().options.side == 8
+    assert binding(options=ModelOptions(side=8)).build().options.side == 8
     binding(n_expected=12).build()
     assert Model.told == [12]
     assert isinstance(quiet("suite", "s").build(), Quiet)
@@ -113,7 +115,7 @@ def test_a_component_around_another_is_both() -> None:
     assert around.about == inner.about
     assert around.Options is NoOptions
     assert around.weights(NoOptions()) == fingerprint(inner.identity())
-    assert around.weights(NoOptions()) != Around(Outer, binding(options=Options(side=8))).weights(NoOptions())
+    assert around.weights(NoOptions()) != Around(Outer, binding(options=ModelOptions(side=8))).weights(NoOptions())
     built = around("options")
     assert (built.options, built.inner.options) == ("options", inner.options)
     assert (around.__doc__, around.__name__) == (Outer.__doc__, "Outer")  # type: ignore[attr-defined]  # as of a class
@@ -125,7 +127,7 @@ def test_a_component_around_another_is_both() -> None:
 PLAN = Plan(
     spec=RunSpec(size="6", seed=3, settings={"model.side": "512"}, shard="2/3"),
     suite=quiet("suite", "metalogic"),
-    models=(binding(options=Options(side=512)), binding(label="other/a b", typed="")),
+    models=(binding(options=ModelOptions(side=512)), binding(label="other/a b", typed="")),
     detector=quiet("detector", "d"),
     reader=None,
     judges=(quiet("judge", "j1"), quiet("judge", "j2")),

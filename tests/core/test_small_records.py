@@ -147,7 +147,11 @@ def test_what_does_not_fit_is_an_error_with_its_place(text: str, where: str) -> 
 def test_a_thread_at_work_is_known_until_it_ends() -> None:
     assert not any_left_behind()
     go_on = threading.Event()
-    thread = start_thread(lambda: go_on.wait() and None, "tests")
+
+    def wait() -> None:
+        go_on.wait()
+
+    thread = start_thread(wait, "tests")
     assert any_left_behind()
     assert thread.daemon
     go_on.set()

@@ -85,8 +85,9 @@ def test_a_record_that_holds_what_it_should_is_given_back(changes: dict[str, Any
     ],
 )
 def test_a_field_that_holds_something_else_is_named(field: str, value: object) -> None:
+    changed: dict[str, Any] = {field: value}
     with pytest.raises(ValueError, match=f"'{field}'|'name'"):
-        checked(replace(GOOD, **{field: value}))
+        checked(replace(GOOD, **changed))
 
 
 def test_a_case_is_checked_down_to_its_prompts() -> None:
