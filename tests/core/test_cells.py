@@ -7,12 +7,12 @@ import json
 import pytest
 
 from salva.core.cells import plain_cell, safe_cell
-from salva.core.legible import legible, legible_json
+from salva.core.printable import printable, printable_json
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
 def test_text_that_looks_like_a_formula_is_defused(text: str) -> None:
-    assert safe_cell(text) == "'" + legible(text)
+    assert safe_cell(text) == "'" + printable(text)
     assert plain_cell("'" + text) == text
     assert plain_cell(text) == text
 
@@ -35,13 +35,13 @@ def test_other_cells_stay(value: str | float | None) -> None:
     ],
 )
 def test_what_hides_or_moves_is_shown_as_its_escape(text: str, shown: str) -> None:
-    assert legible(text) == shown
-    assert json.loads(legible_json([text])) == [text]
-    assert legible(legible_json([text])) == legible_json([text])
+    assert printable(text) == shown
+    assert json.loads(printable_json([text])) == [text]
+    assert printable(printable_json([text])) == printable_json([text])
 
 
 def test_json_for_people_may_be_indented_and_holds_no_nan() -> None:
-    assert legible_json({"a": 1}, 1) == '{\n "a": 1\n}'
-    assert legible_json([float("nan")], allow_nan=True) == "[NaN]"
+    assert printable_json({"a": 1}, 1) == '{\n "a": 1\n}'
+    assert printable_json([float("nan")], allow_nan=True) == "[NaN]"
     with pytest.raises(ValueError, match="JSON"):
-        legible_json([float("nan")])
+        printable_json([float("nan")])

@@ -13,7 +13,7 @@ from salva.core.case import Case, Finding, Prompt, case_from_json, case_to_json,
 from salva.core.decoding import decoded
 from salva.core.exchange import Flaw
 from salva.core.fingerprint import canonical_json, derive_seed, fingerprint
-from salva.core.judged import Judged, JudgedBy, Judgements, Rate
+from salva.core.judgements import CaseVerdict, Judgements, Rate, RunCheck
 from salva.core.mutation import Mutation, Pool
 from salva.core.own_figure import OwnFigure
 from salva.core.run_file import FORMAT, Judging, new_run_file
@@ -79,15 +79,15 @@ def test_failure_types_stand_in_the_order_of_the_check() -> None:
 
 
 def test_judgements_know_what_their_checks_measure() -> None:
-    judged = Judged(CASE, VERDICT)
+    judged = CaseVerdict(CASE, VERDICT)
     found = Judgements(
         cases=(CASE,),
         headline=(judged,),
-        beside=(Judged(CASE, replace(VERDICT, repeat=1)),),
+        beside=(CaseVerdict(CASE, replace(VERDICT, repeat=1)),),
         checks={
-            "own": JudgedBy(),
-            "truth": JudgedBy(rate=Rate.WRONG, options={"counts": "exact"}),
-            "right": JudgedBy(rate=Rate.WRONG),
+            "own": RunCheck(),
+            "truth": RunCheck(rate=Rate.WRONG, options={"counts": "exact"}),
+            "right": RunCheck(rate=Rate.WRONG),
         },
     )
     assert [one.verdict.repeat for one in found.speaking] == [0, 1]

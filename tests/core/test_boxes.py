@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from salva.core.boxes import boxes_above, labels_without_colour, overlap, placed_entities, scene_of
 from salva.core.observation import Detection, Detections
 from salva.core.scene import Box, Scene, Thing
-from salva.core.seeing import counting, overlap, placed_entities, scene_of, untold_colours
 
 HERE: Box = (0.1, 0.1, 0.5, 0.5)
 NEAR: Box = (0.1, 0.1, 0.5, 0.4)
@@ -21,12 +21,12 @@ def seen(label: str, score: float, box: Box = HERE, **more: Any) -> Detection:
 
 def test_boxes_count_from_the_threshold_on() -> None:
     boxes = (seen("cat", 0.5), seen("dog", 0.3), seen("cow", 0.1))
-    assert counting(Detections(boxes=boxes)) == boxes
-    assert counting(Detections(boxes=boxes, threshold=0.3)) == boxes[:2]
-    assert counting(Detections(boxes=boxes, threshold=0.3), 0.4) == boxes[:1]
-    assert counting(Detections(boxes=boxes, threshold=0.3), 0.0) == boxes
+    assert boxes_above(Detections(boxes=boxes)) == boxes
+    assert boxes_above(Detections(boxes=boxes, threshold=0.3)) == boxes[:2]
+    assert boxes_above(Detections(boxes=boxes, threshold=0.3), 0.4) == boxes[:1]
+    assert boxes_above(Detections(boxes=boxes, threshold=0.3), 0.0) == boxes
     odd = (seen("cat", float("nan")),)
-    assert counting(Detections(boxes=odd, threshold=0.3)) == odd, "whoever judges must hear of it"
+    assert boxes_above(Detections(boxes=odd, threshold=0.3)) == odd, "whoever judges must hear of it"
 
 
 def test_two_boxes_of_one_label_that_overlap_are_one_entity() -> None:
@@ -51,8 +51,8 @@ def test_names_whose_colour_nobody_could_tell() -> None:
     things = [
         Thing(label=name, box=HERE, colour=colour) for name, colour in zip("bca", (None, "red", None), strict=True)
     ]
-    assert untold_colours(Scene(things=tuple(things)), ("a", "b", "c")) == ("a", "b")
-    assert untold_colours(Scene(things=tuple(things)), ("b",)) == ("b",)
+    assert labels_without_colour(Scene(things=tuple(things)), ("a", "b", "c")) == ("a", "b")
+    assert labels_without_colour(Scene(things=tuple(things)), ("b",)) == ("b",)
 
 
 @pytest.mark.parametrize(
