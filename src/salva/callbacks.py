@@ -21,7 +21,7 @@ from salva.core.foreign_errors import describe_error
 from salva.core.printable import printable
 from salva.errors import MissingExtraError, MissingRoleError, UsageError
 from salva.messages import message
-from salva.notebook.keywords import RunFlags, Setting
+from salva.notebook.keywords import RunFlags, Setting, keyword_invalid
 from salva.notebook.logged import Logged, logged
 
 _NAME = "training"
@@ -67,18 +67,9 @@ class Watch:
     ) -> None:
         """Runs lie in a new folder of `out`; pictures: how many counterexamples are logged each time."""
         if not isinstance(every, int) or isinstance(every, bool) or every < 1:
-            raise UsageError(
-                message(
-                    "watch-invalid", problem=f"every= is {every!r}; give after how many steps to look again, 1 or more"
-                )
-            )
+            raise keyword_invalid("every", every, "a whole number of steps, 1 or more")
         if (log_dir is None) == (writer is None):
-            raise UsageError(
-                message(
-                    "watch-invalid",
-                    problem="give log_dir=, a folder for TensorBoard, or writer=, a SummaryWriter; one of them",
-                )
-            )
+            raise UsageError(message("flag-needed", flag="log_dir= or writer=", why="one of them takes the figures"))
         _refuse_early(suite, name, settings, flags)
         self._writer = writer if writer is not None else _own_writer(Path(cast("str | Path", log_dir)))
         self._every, self._suite, self._name = every, suite, name
@@ -104,12 +95,7 @@ class Watch:
         try:
             if step in self._looked_at:
                 # Its run is finished and would be shown again, whatever the weights are by now.
-                raise UsageError(
-                    message(
-                        "watch-invalid",
-                        problem="it was looked at before in this training; give a step that counts on over all epochs",
-                    )
-                )
+                raise keyword_invalid("step", step, "new in this training: count on over all epochs")
             with _undisturbed(model):
                 run = run_suite(
                     self._suite,
@@ -125,7 +111,7 @@ class Watch:
         except Exception as error:
             if self._raises:
                 raise
-            print(f"salva: step {step} was not looked at: {printable(describe_error(error))}", file=sys.stderr)
+            print(f"salva: step {step} was not tested: {printable(describe_error(error))}", file=sys.stderr)
             return None
         return run
 

@@ -134,7 +134,7 @@ def load(role: str, name: str) -> type[Any]:
     with plugin_errors(f"the {role} {name!r}{owner} ({entry.source})", "cannot be loaded"):
         component = getattr(importlib.import_module(module_name), class_name)
     if not hasattr(component, "version"):
-        raise PluginError(f"the {role} {name!r} ({entry.source}) has no `version`; every component needs one")
+        raise PluginError(message("plugin-invalid", component=entry.source, role=role, why="it has no `version`"))
     about_of(component)  # a record that cannot be read is said now, and not in the middle of a run
     if entry.role != role:
         _, maker_module, maker = _STAND_INS[role]
@@ -243,15 +243,13 @@ def add_loose_plugin(source: str) -> Entry:
     path_text, _, class_name = source.rpartition(":")
     path = Path(path_text)
     if not class_name or not path.is_file():
-        raise UsageError(
-            f"--plugin takes FILE:CLASS, got {source!r}" + ("" if path.is_file() else f"; no file {path_text!r}")
-        )
+        raise _plugin_flag_invalid(source, "FILE:CLASS, with a file that exists")
     # By its place, so that two files of one name stand side by side.
     module_name = f"salva_plugin_{path.stem}_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:12]}"
     if module_name not in sys.modules:
         module_spec = importlib.util.spec_from_file_location(module_name, path)
         if module_spec is None or module_spec.loader is None:
-            raise UsageError(f"--plugin takes FILE:CLASS, got {source!r}; FILE is Python, and its name ends in .py")
+            raise _plugin_flag_invalid(source, "FILE:CLASS, with a file that ends in .py")
         module = importlib.util.module_from_spec(module_spec)
         sys.modules[module_name] = module
         with plugin_errors(f"--plugin {source}: the file", "cannot be loaded"), ExitStack() as undo:
@@ -259,26 +257,21 @@ def add_loose_plugin(source: str) -> Entry:
             try:
                 module_spec.loader.exec_module(module)
             except SystemExit as error:
-                raise PluginError(
-                    f"--plugin {source}: the file ends the program when it is loaded (SystemExit {error.code!r}); put "
-                    "that under if __name__ == '__main__'"
-                ) from error
+                why = f"it ends the program when it is loaded (SystemExit {error.code!r})"
+                raise PluginError(message("plugin-broken", component=f"--plugin {source}", why=why)) from error
             undo.pop_all()
     component = getattr(sys.modules[module_name], class_name, None)
     if component is None:
-        raise UsageError(f"--plugin {source}: {path.name} has no class {class_name!r}")
+        raise _plugin_flag_invalid(source, f"FILE:CLASS, and the file has no class {class_name!r}")
     about = about_of(component)
     role, name = about.role or _role_of(component, source), about.name or _kebab(class_name)
     if role not in BUILT_IN:
         raise unknown_name("role", role, BUILT_IN)
     registered = f"{module_name}:{class_name}"
     if name in BUILT_IN.get(role, {}) or any(point.name == name for point in _installed(role)):
-        raise UsageError(
-            f"--plugin {source}: {name!r} is the name of a {role} that is installed; give the class another, as in "
-            f"about = About(name='my-{name}')"
-        )
-    if _loose.get(role, {}).get(name, registered) != registered:
-        raise UsageError(f"--plugin {source}: another file has a {role} {name!r} already; give one another name")
+        raise UsageError(message("plugin-name-taken", role=role, name=name, first="salva or a package", second=source))
+    if (other := _loose.get(role, {}).get(name, registered)) != registered:
+        raise UsageError(message("plugin-name-taken", role=role, name=name, first=other, second=source))
     _loose.setdefault(role, {})[name] = registered
     return Entry(role=role, name=name, source=source, distribution="")
 
@@ -317,7 +310,12 @@ def _role_of(component: type[Any], source: str) -> str:
     for method, role in by_method.items():
         if hasattr(component, method):
             return role
-    raise PluginError(f"--plugin {source}: say which role it plays, as in about = About(role='detector')")
+    why = "its role is unknown; state it, as in about = About(role='detector')"
+    raise PluginError(message("plugin-invalid", component=source, role="component", why=why))
+
+
+def _plugin_flag_invalid(source: str, wanted: str) -> UsageError:
+    return UsageError(message("option-invalid", name="--plugin", value=source, wanted=wanted))
 
 
 def _kebab(class_name: str) -> str:

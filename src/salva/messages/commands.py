@@ -89,20 +89,11 @@ ENTRIES: Mapping[str, Entry] = {
     "calibration-missing": Entry(
         "There is nothing to draw: the run has no score from 0 to 1, or no ratings. Leave out --figures.",
     ),
-    "model-invalid": Entry(
-        "{problem}.",
-        "model= takes a name, a diffusers pipeline, a function (prompt, seed) -> image, `batched` of one, a list of "
-        "these, or a mapping of names to them. A class that generates is a plugin: name it with --plugin FILE:CLASS.",
-    ),
     "version-invalid": Entry(
         "version= is {version!r}; {why}.",
         "The version says which state of a function or a pipeline is tested. Change it whenever the model changes.",
     ),
     "version-needed": Entry(
         "{path!r} holds a run that cannot continue: {why}. Give the version= it was made with, or another out=.",
-    ),
-    "watch-invalid": Entry(
-        "{problem}.",
-        "salva.callbacks.Watch tests a model while it is trained; its page shows a whole example.",
     ),
 }

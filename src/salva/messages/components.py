@@ -37,7 +37,7 @@ ENTRIES: Mapping[str, Entry] = {
         "Another run in this program has a model named {name!r}. Give this one another name=.",
     ),
     "plugin-name-taken": Entry(
-        "Two packages register the {role} {name!r}: {first} and {second}. Uninstall one of them.",
+        "The {role} {name!r} is registered twice, by {first} and {second}. Uninstall or rename one of them.",
     ),
     "plugin-invalid": Entry(
         "{component} is no valid {role}: {why}.",

@@ -38,13 +38,6 @@ ENTRIES: Mapping[str, Entry] = {
     "command-unknown": Entry(
         "There is no command {name!r}.{meant} `salva --help` lists all commands.",
     ),
-    "value-expected": Entry(
-        "Expected KEY=VALUE, got {pair!r}.",
-        "An example: --set model.faults=entity-omission:0.3.",
-    ),
-    "value-given-twice": Entry(
-        "{key!r} is set twice, to {first!r} and to {second!r}.",
-    ),
     "config-key-unknown": Entry(
         "{path!r} sets {key!r}, which is no flag of this command. Known: {known}.",
         "A config file holds the long flags without dashes, and a table [set] with ROLE.OPTION = value.",
@@ -66,6 +59,8 @@ ENTRIES: Mapping[str, Entry] = {
     ),
     "keyword-invalid": Entry(
         "{name}= is {value}, {kind}; it must be {wanted}.",
-        "Keywords of run_suite take the values of the flags of the same name.",
+        "Keywords of run_suite take the values of the flags of the same name. model= takes a name, a diffusers pipeline, "
+        "a function (prompt, seed) -> image, `batched` of one, a list of these, or a mapping of names to them. A class "
+        "that generates is a plugin: name it with --plugin FILE:CLASS.",
     ),
 }

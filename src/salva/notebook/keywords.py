@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from salva.core.options import as_typed
+from salva.core.secrets import cut
 from salva.errors import UsageError, unknown_name
 from salva.messages import message
 
@@ -51,7 +52,7 @@ def read_suite(suite: object) -> str:
 def read_out(out: object) -> Path | None:
     """The directory that a run shall have, where one is named."""
     if out is not None and not isinstance(out, str | os.PathLike):
-        raise _wrong("out", out, "a text or a path")
+        raise keyword_invalid("out", out, "a text or a path")
     return None if out is None else Path(out)
 
 
@@ -71,21 +72,21 @@ def read_settings(settings: object) -> dict[str, str]:
     if settings is None:
         return {}
     if not isinstance(settings, Mapping):
-        raise _wrong("settings", settings, "a mapping such as {'model.steps': 20}")
+        raise keyword_invalid("settings", settings, "a mapping such as {'model.steps': 20}")
     read = {}
     for key, value in settings.items():
         plain = list(value) if isinstance(value, tuple | set | frozenset) else value
         if not isinstance(key, str):
-            raise _wrong("settings", key, "a mapping with texts such as 'model.steps' as keys")
+            raise keyword_invalid("settings", key, "a mapping with texts such as 'model.steps' as keys")
         if not isinstance(plain, str | int | float | list | None):
-            raise _wrong(f"settings[{key!r}]", value, "a text, a number, True or False, or a list")
+            raise keyword_invalid(f"settings[{key!r}]", value, "a text, a number, True or False, or a list")
         read[key] = as_typed(plain)
     return read
 
 
 def _text(name: str, value: object) -> str:
     if not isinstance(value, str):
-        raise _wrong(name, value, "a text")
+        raise keyword_invalid(name, value, "a text")
     return value
 
 
@@ -94,14 +95,14 @@ def _texts(name: str, value: object) -> tuple[str, ...]:
         return (value,)
     listed = tuple(value) if isinstance(value, Iterable) else (value,)
     if not all(isinstance(word, str) for word in listed):
-        raise _wrong(name, value, "a text or a list of texts")
+        raise keyword_invalid(name, value, "a text or a list of texts")
     return listed
 
 
 def _one(name: str, value: object) -> str:
     texts = _texts(name, value)
     if len(texts) != 1:
-        raise _wrong(name, value, "one text")
+        raise keyword_invalid(name, value, "one text")
     return texts[0]
 
 
@@ -110,7 +111,7 @@ def _paths(name: str, value: object) -> tuple[str, ...]:
         return (os.fspath(value),)
     listed = tuple(value) if isinstance(value, Iterable) else (value,)
     if not all(isinstance(path, str | os.PathLike) for path in listed):
-        raise _wrong(name, value, "a path or a list of paths")
+        raise keyword_invalid(name, value, "a path or a list of paths")
     return tuple(os.fspath(path) for path in listed)
 
 
@@ -120,7 +121,7 @@ def _labels(name: str, value: object) -> tuple[str, ...]:
     texts = _texts(name, value)
     for text in texts:
         if "=" not in text:
-            raise _wrong(name, text, "LABEL=VALUE, as in 'law=numbering'")
+            raise keyword_invalid(name, text, "LABEL=VALUE, as in 'law=numbering'")
     return texts
 
 
@@ -134,17 +135,19 @@ def _whole(name: str, value: Any, wanted: str = "a whole number") -> int:
             raise TypeError
         return operator.index(value)
     except TypeError:
-        raise _wrong(name, value, wanted) from None
+        raise keyword_invalid(name, value, wanted) from None
 
 
 def _truth(name: str, value: object) -> bool:
     if not isinstance(value, bool):
-        raise _wrong(name, value, "True or False")
+        raise keyword_invalid(name, value, "True or False")
     return value
 
 
-def _wrong(name: str, value: object, wanted: str) -> UsageError:
-    return UsageError(message("keyword-invalid", name=name, value=repr(value), kind=a_kind(value), wanted=wanted))
+def keyword_invalid(name: str, value: object, wanted: str) -> UsageError:
+    """The error for a keyword with a value it cannot take."""
+    shown = cut(repr(value), 80)
+    return UsageError(message("keyword-invalid", name=name, value=shown, kind=a_kind(value), wanted=wanted))
 
 
 def a_kind(value: object) -> str:

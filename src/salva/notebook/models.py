@@ -18,7 +18,7 @@ from salva.core.python_objects import FUNCTION, PIPELINE, Batched
 from salva.core.run_spec import ROLES, split_name
 from salva.errors import UsageError, unknown_name
 from salva.messages import message
-from salva.notebook.keywords import a_kind
+from salva.notebook.keywords import keyword_invalid
 
 Version = str | int | Mapping[str, str | int] | None
 """Which one of its name a model is; by name where there are several."""
@@ -57,12 +57,7 @@ def read_models(model: object, name: str, version: Version) -> Models:
     """What was given, checked."""
     listed = list(_each(model, name))
     if not listed and model != ():
-        raise UsageError(
-            message(
-                "model-invalid",
-                problem=f"model= is {model!r}, which holds none; give {_WANTED}, or leave it out for the default one",
-            )
-        )
+        raise keyword_invalid("model", model, _WANTED)
     texts: list[str] = []
     things: dict[str, object] = {}
     for called, painter in listed:
@@ -73,19 +68,9 @@ def read_models(model: object, name: str, version: Version) -> Models:
         called = called or _own_name(painter)
         texts.append(f"{called}={kind}/{called}")
         if not split_name(texts[-1])[0]:
-            raise UsageError(
-                message(
-                    "model-invalid",
-                    problem=f"a model cannot be called {called!r}; give letters, digits, dots, dashes and underscores",
-                )
-            )
+            raise keyword_invalid("name", called, "letters, digits, dots, dashes and underscores")
         if called in things:
-            raise UsageError(
-                message(
-                    "model-invalid",
-                    problem=f"two models are called {called!r}; give them names: model={{'first': ..., 'second': ...}}",
-                )
-            )
+            raise keyword_invalid("name", called, "another for each model: model={'first': ..., 'second': ...}")
         things[called] = painter
     versions = _versions(version, things)
     one_off = [called for called in things if called not in versions]
@@ -96,40 +81,23 @@ def read_models(model: object, name: str, version: Version) -> Models:
 def _each(model: object, name: str) -> Iterator[tuple[str, object]]:
     """Every model with the name it is given, empty for none."""
     if not isinstance(name, str):
-        raise UsageError(message("model-invalid", problem=f"name= is {name!r}; it must be a text"))
+        raise keyword_invalid("name", name, "a text")
     if isinstance(model, Mapping):
         if name:
-            raise UsageError(
-                message(
-                    "model-invalid",
-                    problem=f"name= is {name!r}, and model= names its models itself; leave one of them out",
-                )
-            )
+            raise UsageError(message("options-conflict", first="name=", second="model=", why="model= holds the names"))
         for called, painter in model.items():
             if not isinstance(called, str) or not called:
-                raise UsageError(
-                    message(
-                        "model-invalid",
-                        problem=f"model= is a mapping with the key {called!r}; its keys are the models' names",
-                    )
-                )
+                raise keyword_invalid("model", model, "a mapping from names to models")
             yield called, painter
     elif isinstance(model, str) or _is_thing(model):
         yield name, model
     elif isinstance(model, Iterable):
         several = list(model)
         if name and len(several) != 1:
-            raise UsageError(
-                message(
-                    "model-invalid",
-                    problem=f"name= is {name!r}, and there are {len(several)} models; name them: model={{NAME: ...}}",
-                )
-            )
+            raise keyword_invalid("name", name, f"left out with {len(several)} models; name them: model={{NAME: ...}}")
         yield from ((name, painter) for painter in several)
     else:
-        raise UsageError(
-            message("model-invalid", problem=f"model= is {a_kind(model)}; give {_WANTED}, or several of these")
-        )
+        raise keyword_invalid("model", model, f"{_WANTED}, or several of these")
 
 
 def is_function(one: object) -> bool:
@@ -144,26 +112,14 @@ def _is_thing(one: object) -> bool:
 def _kind(one: object) -> str:
     """The generator that plays it; refuses what cannot be one."""
     if isinstance(one, type):
-        raise UsageError(
-            message(
-                "model-invalid",
-                problem=f"model= is the class {one.__name__}; give {_WANTED}. A class with `render` is a plugin: its "
-                "package registers it, or --plugin FILE:CLASS names it",
-            )
-        )
+        raise keyword_invalid("model", one, f"{_WANTED}, or a plugin that --plugin FILE:CLASS names")
     if _is_a(one, "diffusers", "DiffusionPipeline"):
         return PIPELINE
     if _is_a(one, "torch", "Module"):
         # It can be called, and takes numbers: whatever it is given, it paints nothing of a prompt.
-        raise UsageError(
-            message(
-                "model-invalid",
-                problem=f"a model is {a_kind(one)}, a part of torch that makes no image of a text; give the "
-                "pipeline it belongs to (pipe, not pipe.unet), or a function (prompt, seed) -> picture that calls it",
-            )
-        )
+        raise keyword_invalid("model", one, "the pipeline of this module, or a function that calls it")
     if not _is_thing(one):
-        raise UsageError(message("model-invalid", problem=f"a model is {a_kind(one)}; give {_WANTED}"))
+        raise keyword_invalid("model", one, _WANTED)
     function, given = (one.call, ([], [])) if isinstance(one, Batched) else (one, ("", 0))
     wanted = "(prompts, seeds)" if isinstance(one, Batched) else "(prompt, seed)"
     try:
@@ -173,8 +129,8 @@ def _kind(one: object) -> str:
     try:
         signature.bind(*given)
     except TypeError as error:
-        raise UsageError(
-            message("model-invalid", problem=f"{_own_name(one)}{signature} cannot be called as {wanted}: {error}")
+        raise keyword_invalid(
+            "model", one, f"callable as {wanted}, and {_own_name(one)}{signature} is not: {error}"
         ) from None
     return FUNCTION
 

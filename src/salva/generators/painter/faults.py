@@ -48,7 +48,7 @@ def parse_faults(text: str) -> dict[str, float]:
         if name.partition(AT)[0] not in FAULTS:
             raise unknown_name("fault", name.partition(AT)[0], FAULTS)
         if name in rates:
-            raise UsageError(message("value-given-twice", key=name, first=rates[name], second=rate_text))
+            raise UsageError(message("setting-twice", key=name, first=rates[name], second=rate_text))
         try:
             rate = float(rate_text)
         except ValueError:
