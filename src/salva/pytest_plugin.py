@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NoReturn
 import pytest
 
 if TYPE_CHECKING:
-    from salva.scene_tests import SceneTests, Tried
+    from salva.scene_tests import SceneTestResult, SceneTests
 
 _FOLDER = "salva"
 
@@ -62,7 +62,7 @@ class Salva:
     def __init__(self, tests: SceneTests) -> None:
         self._tests = tests
 
-    def holds(self, scene: str, law: str, *, repeats: int = 1, at_least: int | None = None) -> Tried:
+    def holds(self, scene: str, law: str, *, repeats: int = 1, at_least: int | None = None) -> SceneTestResult:
         """The scene, and every other wording that the law proves, are painted right.
 
         scene: a formula or a sentence. at_least: in how many of the repeats; in all of them unless said.
@@ -70,12 +70,16 @@ class Salva:
         __tracebackhide__ = True
         return self._try(scene, law=law, repeats=repeats, at_least=at_least)
 
-    def shows(self, prompt: str, formula: str = "", *, repeats: int = 1, at_least: int | None = None) -> Tried:
+    def shows(
+        self, prompt: str, formula: str = "", *, repeats: int = 1, at_least: int | None = None
+    ) -> SceneTestResult:
         """The picture of the prompt is what the formula says; without one, what the prompt says."""
         __tracebackhide__ = True
         return self._try(formula or prompt, prompt=prompt, repeats=repeats, at_least=at_least)
 
-    def _try(self, scene: str, *, repeats: int, at_least: int | None, law: str = "", prompt: str = "") -> Tried:
+    def _try(
+        self, scene: str, *, repeats: int, at_least: int | None, law: str = "", prompt: str = ""
+    ) -> SceneTestResult:
         from salva.core.verdict import Outcome
         from salva.errors import FormulaError, MissingRoleError, SalvaError
 

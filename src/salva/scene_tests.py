@@ -35,7 +35,7 @@ _WORST_FIRST = (Outcome.FAIL, Outcome.ERROR, Outcome.UNDECIDED, Outcome.PASS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tried:
+class SceneTestResult:
     """What came of a test."""
 
     outcome: Outcome
@@ -67,7 +67,7 @@ class SceneTests:
 
     def try_scene(
         self, scene: str, *, law: str = "", prompt: str = "", repeats: int = 1, at_least: int | None = None
-    ) -> Tried:
+    ) -> SceneTestResult:
         """Paint a scene and judge it; with a law, also every other wording that the law proves.
 
         at_least: in how many of the repeats every picture must be right; in all of them unless said.
@@ -111,7 +111,7 @@ class SceneTests:
         self._executor.let_go()
 
 
-def _tried(source: RunSource, directory: Path, repeats: int, wanted: int) -> Tried:
+def _tried(source: RunSource, directory: Path, repeats: int, wanted: int) -> SceneTestResult:
     records = source.records
     rates = rates_of(verdict.check for verdict in records.verdicts)
     by_model = leading_verdicts(records.cases, records.verdicts, rates, records.asked.check)
@@ -130,7 +130,7 @@ def _tried(source: RunSource, directory: Path, repeats: int, wanted: int) -> Tri
     blobs = Blobs(directory)
     ids = dict.fromkeys(image_id for judgement in judged for image_id in judgement.verdict.images.values())
     told = "" if outcome is Outcome.PASS else "\n".join(_lines(judged, source, directory, (n_right, repeats, wanted)))
-    return Tried(
+    return SceneTestResult(
         outcome=outcome, told=told, directory=directory, pictures=tuple(blobs.path_of(image_id) for image_id in ids)
     )
 

@@ -12,7 +12,7 @@ from report.fake_runs import random_run, store_run
 
 from salva import registry
 from salva.cli.main import salva
-from salva.core.exchange import Written
+from salva.core.exchange import ExportCount
 from salva.core.options import option
 from salva.core.source import RunSource
 from salva.errors import UsageError
@@ -33,10 +33,10 @@ class Counted:
     def __init__(self, options: Options) -> None:
         self._options = options
 
-    def write(self, source: RunSource, out: Path) -> Written:
+    def write(self, source: RunSource, out: Path) -> ExportCount:
         n = len(source.records.verdicts) * self._options.times
         out.write_text(f"{n}{'!' if self._options.loud else ''}")
-        return Written(n=n, what="counts")
+        return ExportCount(n=n, what="counts")
 
 
 def _export(*arguments: str) -> str:

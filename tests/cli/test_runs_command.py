@@ -12,7 +12,7 @@ from PIL import Image
 from report.fake_runs import small_run, store_run
 
 import salva as package
-from salva.cli.runs_command import Row, fitted
+from salva.cli.runs_command import RunRow, fitted
 from salva.core.run_spec import ComponentSpec
 
 
@@ -59,11 +59,11 @@ def test_a_rate_of_a_blind_oracle_does_not_stand_there_like_the_others(tmp_path:
     assert list(package.open_runs(tmp_path)["oracle"]) == ["blind"]
 
 
-def _row(run: str, model: str, state: str) -> Row:
+def _row(run: str, model: str, state: str) -> RunRow:
     short = {"run": run, "suite": "metalogic", "size": "quick", "model": model, "leads": "wrong 100.0 %", "n": "144"}
     short |= {"date (UTC)": "2026-11-18", "state": state}
     more = {"leads": "wrong 100.0 % (51.0 to 100.0 %)", "date (UTC)": "2026-11-18 02:52", "state": f"complete, {state}"}
-    return Row({**short, **more}, short)
+    return RunRow({**short, **more}, short)
 
 
 def test_a_row_is_one_line_of_the_terminal() -> None:

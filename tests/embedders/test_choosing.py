@@ -10,7 +10,7 @@ import pytest
 from salva.core.image import Picture
 from salva.core.observation import Observation, Vector
 from salva.core.protocols import ObserveRequest, Query
-from salva.embedders.choosing import Choosing
+from salva.embedders.choosing import EmbeddingChooser
 from salva.embedders.pocket_embedder import PocketEmbedder
 from salva.errors import BackendError, SalvaError
 
@@ -40,14 +40,14 @@ def _request(*choices: str, text: str = "") -> ObserveRequest:
 
 
 def test_the_cosine_to_each_choice_and_to_the_mean_of_its_lines() -> None:
-    (answer,) = Choosing(Counting()).observe([_request("same", "across", "same\nacross", "against")])
+    (answer,) = EmbeddingChooser(Counting()).observe([_request("same", "across", "same\nacross", "against")])
     assert isinstance(answer, Vector)
     assert answer.values == pytest.approx((1, 0, 1 / sqrt(2), -1), abs=1e-6)
 
 
 def test_a_text_is_embedded_once() -> None:
     embed = Counting()
-    choosing = Choosing(embed)
+    choosing = EmbeddingChooser(embed)
     for _ in range(3):
         choosing.observe([_request("same", "across"), _request("across")])
     assert embed.asked.count("same") == embed.asked.count("across") == 1
@@ -55,12 +55,12 @@ def test_a_text_is_embedded_once() -> None:
 
 
 def test_without_choices_nothing_changes() -> None:
-    answers = Choosing(Counting()).observe([_request(), _request(text="across")])
+    answers = EmbeddingChooser(Counting()).observe([_request(), _request(text="across")])
     assert [answer.values for answer in answers if isinstance(answer, Vector)] == [(1.0, 0.0), (0.0, 1.0)]
 
 
 def test_a_choice_that_cannot_be_read_costs_its_own_picture_only() -> None:
-    broken, fine = Choosing(Counting()).observe([_request("same", "unheard of"), _request("same")])
+    broken, fine = EmbeddingChooser(Counting()).observe([_request("same", "unheard of"), _request("same")])
     assert isinstance(broken, SalvaError)
     assert isinstance(fine, Vector)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 
-from salva.hardware.ahead import Ahead
+from salva.hardware.ahead import BackgroundImports
 
 
 def test_what_is_planned_waits_for_its_moment() -> None:
-    ahead, done = Ahead(), list[str]()
+    ahead, done = BackgroundImports(), list[str]()
     for _ in range(2):
         ahead.plan("something", lambda: done.append("planned"))
     ahead.wait()
@@ -22,7 +22,7 @@ def test_what_is_planned_waits_for_its_moment() -> None:
 
 
 def test_what_is_begun_at_once_leaves_alone_what_is_planned() -> None:
-    ahead, done = Ahead(), list[str]()
+    ahead, done = BackgroundImports(), list[str]()
     ahead.plan("something", lambda: done.append("planned"))
     ahead.begin(lambda: done.append("at once"))
     ahead.wait()
@@ -30,7 +30,7 @@ def test_what_is_begun_at_once_leaves_alone_what_is_planned() -> None:
 
 
 def test_nobody_imports_beside_anybody_else() -> None:
-    ahead, done, may_go_on = Ahead(), list[str](), threading.Event()
+    ahead, done, may_go_on = BackgroundImports(), list[str](), threading.Event()
 
     def first() -> None:
         may_go_on.wait(10)
@@ -45,7 +45,7 @@ def test_nobody_imports_beside_anybody_else() -> None:
 
 
 def test_what_cannot_be_imported_is_left_to_whoever_needs_it() -> None:
-    ahead, done = Ahead(), list[str]()
+    ahead, done = BackgroundImports(), list[str]()
 
     def broken() -> None:
         raise ImportError("no such library")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from salva.core.protocols import Query
 from salva.judges.prompts import put
-from salva.judges.replies import Read, read_reply
+from salva.judges.replies import ParsedReply, read_reply
 from salva.judges.rubrics import RUBRICS
 
 SCORE = Query(role="judge", kind="score", text="a cat on a mat")
@@ -34,7 +34,7 @@ FREE = Query(role="judge", kind="answer", text="what is it?")
     ],
 )
 def test_scores_are_read_by_their_names(reply: str) -> None:
-    assert read_reply(SCORE, reply) == Read(scores={"objects": 40.0, "relations": 35.0})
+    assert read_reply(SCORE, reply) == ParsedReply(scores={"objects": 40.0, "relations": 35.0})
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ IN_WORDS = "Relevance (0-50 points): [[35]], Object Accuracy (0-50 points): [[40
     ],
 )
 def test_a_reply_that_leaves_no_doubt_is_read(reply: str) -> None:
-    assert read_reply(SCORE, reply) == Read(scores={"objects": 40.0, "relations": 35.0})
+    assert read_reply(SCORE, reply) == ParsedReply(scores={"objects": 40.0, "relations": 35.0})
 
 
 @pytest.mark.parametrize(
@@ -203,12 +203,12 @@ def test_prose_around_the_one_object_changes_nothing(objects: int, relations: in
     around = around.translate({ord(mark): " " for mark in '{}[]"'}).replace("think>", "")
     given_as = json.dumps({"objects": str(objects) if is_text else objects, "relations": relations})
     read = read_reply(SCORE, f"{around}\n{given_as}\n{around}")
-    assert read == Read(scores={"objects": float(objects), "relations": float(relations)})
+    assert read == ParsedReply(scores={"objects": float(objects), "relations": float(relations)})
     assert read_reply(SCORE, f"{given_as}{around}{given_as}").problem
 
 
 def test_grades_are_numbered_and_lie_between_0_and_1() -> None:
-    wanted = Read(scores={"q1": 0.5, "q2": 1.0})
+    wanted = ParsedReply(scores={"q1": 0.5, "q2": 1.0})
     assert read_reply(GRADE, "q2: [[1]], q1: [[0.5]]") == wanted
     assert read_reply(GRADE, '{"q1": 0.5, "q2": 1}') == wanted
     assert "from 0 to 1" in read_reply(GRADE, "q1: [[0.5]], q2: [[5]]").problem
@@ -272,7 +272,7 @@ FORM = "Relevance (0-50 points): [[35]], Object Accuracy (0-50 points): [[40]]"
     ],
 )
 def test_what_was_thought_before_the_reply_is_not_the_reply(thought: str) -> None:
-    assert read_reply(SCORE, thought + FORM) == Read(scores={"objects": 40.0, "relations": 35.0})
+    assert read_reply(SCORE, thought + FORM) == ParsedReply(scores={"objects": 40.0, "relations": 35.0})
     assert read_reply(SCORE, thought + '{"objects": 40, "relations": 35}').scores["objects"] == 40
     assert read_reply(YES_NO, thought + "yes").text == "yes"
 
@@ -293,7 +293,7 @@ def test_the_asked_form_is_read_whatever_is_said_before(
     parts = [f"Relevance (0-50 points): [[{relations}]]", f"Object Accuracy (0-50 points): [[{objects}]]"]
     said = "The things: " + before.replace("[", "(").replace("]", ")")
     read = read_reply(SCORE, f"{said}\n{', '.join(reversed(parts) if is_reversed else parts)}")
-    assert read == Read(scores={"objects": float(objects), "relations": float(relations)})
+    assert read == ParsedReply(scores={"objects": float(objects), "relations": float(relations)})
 
 
 HOSTILE = st.one_of(
@@ -358,7 +358,7 @@ RULED = Query(
     ],
 )
 def test_with_criteria_a_reason_comes_with_every_score(reply: str) -> None:
-    wanted = Read(scores={"q1": 1.0, "q2": 0.5}, reasons={"q1": "whiskers", "q2": "it is pink"})
+    wanted = ParsedReply(scores={"q1": 1.0, "q2": 0.5}, reasons={"q1": "whiskers", "q2": "it is pink"})
     assert read_reply(RULED, reply) == wanted
 
 

@@ -8,7 +8,7 @@ from report.fake_runs import ASKED, FakeImages, make_verdict
 from salva.core.case import Case, Finding, Prompt
 from salva.core.observation import Detection, TextSpan
 from salva.core.run_spec import ComponentSpec
-from salva.core.source import Painted, QuestionAnswer, RunRecords, Seen
+from salva.core.source import QuestionAnswer, RewrittenPrompt, RunRecords, Seen
 from salva.core.verdict import Failure, Outcome, Verdict
 
 SCRIPT = "<script>window.hacked = 1</script>"
@@ -55,7 +55,7 @@ def hostile_run() -> tuple[RunRecords, FakeImages]:
         texts=(TextSpan(text=BREAKOUT, score=0.9, box=(0.1, 0.6, 0.5, 0.7)),),
         answers=(QuestionAnswer(question=SCRIPT, answer=BREAKOUT, reason=IMAGE, rubric=SCRIPT),),
         painted=tuple(
-            Painted(model=model, prompt=prompt.text, text=BREAKOUT, passed_over=(SCRIPT,), n=1)
+            RewrittenPrompt(model=model, prompt=prompt.text, text=BREAKOUT, passed_over=(SCRIPT,), n=1)
             for prompt in case.prompts
         ),
     )

@@ -13,7 +13,7 @@ from report.test_report_forms import Page
 from salva.core.case import Case, Prompt
 from salva.core.question import Question
 from salva.core.run_spec import ComponentSpec
-from salva.core.source import Painted, QuestionAnswer, RunRecords, Seen
+from salva.core.source import QuestionAnswer, RewrittenPrompt, RunRecords, Seen
 from salva.core.verdict import Failure, Outcome, Verdict
 from salva.judging.instructing import JUDGE_INSTRUCTING
 from salva.report.html import render_html
@@ -150,7 +150,7 @@ def test_a_group_is_rows_of_models_and_columns_of_prompts_with_scores_and_reason
                 QuestionAnswer(question=f"other of {role}?", answer="1", reason="beside the point"),
                 QuestionAnswer(question=f"point of {role}?", answer="0.7", reason=why, rubric="fact"),
             )
-            made = Painted(model=model, prompt="Draw l3.", text="Rain rises.", passed_over=("if",), n=1)
+            made = RewrittenPrompt(model=model, prompt="Draw l3.", text="Rain rises.", passed_over=("if",), n=1)
             seen[image] = Seen(answers=answers, painted=(made,))
     records = records_of((case,), verdicts)
     (lineup,) = make_lineups(records, FakeImages(seen_in=seen)).shown

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from salva.core.case import Case, Prompt
 from salva.core.judgements import CaseVerdict
-from salva.core.source import Painted
+from salva.core.source import RewrittenPrompt
 from salva.core.verdict import Outcome, Verdict
 from salva.report.painting import painting_tables
 
 MADE = (
-    Painted(model="m", prompt="If up were down, draw rain.", text="Rain rises.", passed_over=(), n=2),
-    Painted(model="m", prompt="If so, draw it.", text="", passed_over=("if", "so", "if"), n=3),
-    Painted(model="m", prompt="If a cat.", text="", passed_over=("if",), n=1),
-    Painted(model="other", prompt="x", text="y", passed_over=("z",), n=9),
+    RewrittenPrompt(model="m", prompt="If up were down, draw rain.", text="Rain rises.", passed_over=(), n=2),
+    RewrittenPrompt(model="m", prompt="If so, draw it.", text="", passed_over=("if", "so", "if"), n=3),
+    RewrittenPrompt(model="m", prompt="If a cat.", text="", passed_over=("if",), n=1),
+    RewrittenPrompt(model="other", prompt="x", text="y", passed_over=("z",), n=9),
 )
 
 
@@ -33,8 +33,8 @@ def pair(name: str, repeat: int, outcome: Outcome) -> CaseVerdict:
     return CaseVerdict(case, verdict)
 
 
-def rewritten(prompt: str, text: str, *repeats: int) -> Painted:
-    return Painted(model="m", prompt=prompt, text=text, passed_over=(), n=len(repeats), repeats=repeats)
+def rewritten(prompt: str, text: str, *repeats: int) -> RewrittenPrompt:
+    return RewrittenPrompt(model="m", prompt=prompt, text=text, passed_over=(), n=len(repeats), repeats=repeats)
 
 
 def test_rewritten_pairs_stand_apart_and_two_wordings_that_became_one_are_named() -> None:

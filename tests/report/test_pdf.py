@@ -15,7 +15,7 @@ from PIL import Image
 from report.fake_runs import FakeImages, random_run
 from report.hostile import hostile_run
 
-from salva.core.source import Painted, Seen
+from salva.core.source import RewrittenPrompt, Seen
 from salva.report.gallery import Overlay, Thumbnail
 from salva.report.pdf import render_pdf
 
@@ -79,7 +79,7 @@ def test_scores_and_what_was_painted_in_a_prompts_place_are_there(tmp_path: Path
     records, _ = random_run(n_entities=2)
     scored = tuple(replace(one, scores={**one.scores, "s_a": 0.25}) for one in records.verdicts)
     texts = {prompt.text for case in records.cases for prompt in case.prompts}
-    made = tuple(Painted(model="m", prompt=text, text="Rain rises.", passed_over=(), n=1) for text in texts)
+    made = tuple(RewrittenPrompt(model="m", prompt=text, text="Rain rises.", passed_over=(), n=1) for text in texts)
     shown = {image: Seen(painted=made) for one in scored for image in one.images.values()}
     words = words_of(render_pdf(replace(records, verdicts=scored), FakeImages(seen_in=shown), limit=1), tmp_path)
     assert "0.25" in words

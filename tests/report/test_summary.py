@@ -13,7 +13,7 @@ from report.fake_runs import make_case, make_verdict, random_run, store_run
 from salva.core.case import Case
 from salva.core.judgements import Judgements
 from salva.core.run_spec import OWN, ComponentSpec, RunSpec
-from salva.core.source import Painted
+from salva.core.source import RewrittenPrompt
 from salva.core.verdict import Outcome, Verdict
 from salva.report import summary
 from salva.report.markdown import to_markdown
@@ -81,8 +81,8 @@ def test_verdicts_are_weighed_again_only_for_a_model_whose_prompts_were_rewritte
         return weigh(suite, cases, verdicts, asked)
 
     monkeypatch.setattr(summary, "judgements_on", counting)
-    passed_over = Painted(model="painter", prompt="if so", text="", passed_over=("if",), n=1)
-    rewritten = Painted(model="other", prompt="so", text="a so", passed_over=(), n=1)
+    passed_over = RewrittenPrompt(model="painter", prompt="if so", text="", passed_over=("if",), n=1)
+    rewritten = RewrittenPrompt(model="other", prompt="so", text="a so", passed_over=(), n=1)
     shown = summary.summarise_records(replace(records, painted=(passed_over, rewritten)))
     assert weighed == ["painter", "other", "other"]
     assert "unknown words" in [table.name for table in shown.by_model[0].tables]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from salva.core.exchange import Flaw
 from salva.errors import UsageError
 from salva.review.agreement import table_agreement
-from salva.review.cells import Line
+from salva.review.cells import FileRow
 from salva.review.columns import Columns
 from salva.review.dsg_answers import is_question_file, is_raw, scored_rows
 from salva.review.rating_table import read_ratings
@@ -24,9 +24,9 @@ QUESTIONS = "item_id,text,proposition_id,dependency,question_natural_language\n"
 HEADING = "item_id|question_id|dependency_id|answer"
 
 
-def lines(text: str) -> list[Line]:
+def lines(text: str) -> list[FileRow]:
     heading, *rows = (line.split("|") for line in text.split())
-    return [Line("a.csv", f"line {i}", dict(zip(heading, row, strict=True))) for i, row in enumerate(rows, 2)]
+    return [FileRow("a.csv", f"line {i}", dict(zip(heading, row, strict=True))) for i, row in enumerate(rows, 2)]
 
 
 def scores(text: str, flaws: list[Flaw] | None = None) -> dict[str, str]:

@@ -12,7 +12,7 @@ from review.rating_rows import imported, write
 from review.test_calibration import graded_case
 
 from salva.core.case import Case, Prompt
-from salva.core.exchange import Written
+from salva.core.exchange import ExportCount
 from salva.core.question import Question
 from salva.core.source import RunRecords, RunSource
 from salva.messages import code_of
@@ -59,7 +59,7 @@ def mixed_records() -> RunRecords:
     return RunRecords(cases=tuple(cases), verdicts=tuple(verdicts))
 
 
-def written(records: RunRecords, folder: Path, **options: int) -> tuple[Written, list[dict[str, str]]]:
+def written(records: RunRecords, folder: Path, **options: int) -> tuple[ExportCount, list[dict[str, str]]]:
     sheet = RatingSheet(RatingSheetOptions(**options)).write(RunSource(records, FakeImages()), folder)  # type: ignore[arg-type]  # numbers alone
     with (folder / "ratings.csv").open(encoding="utf-8", newline="") as file:
         return sheet, list(csv.DictReader(file))

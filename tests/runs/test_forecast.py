@@ -186,7 +186,7 @@ def test_a_relation_that_nobody_here_goes_by_is_built_for_cases_of_nobody_alone(
     assert seen(RunSpec.of(suite="metalogic", models=("painter",), size="4"), tmp_path / "run").n_cases
     (tmp_path / "p.txt").write_text("a cat and a dog\nthe bird sings\n")
     ask = RunSpec.of(suite="prompts", models=("painter",), settings={"suite.path": str(tmp_path / "p.txt")})
-    assert not seen(ask, tmp_path / "run").opened_by
+    assert not seen(ask, tmp_path / "run").by_missing_role
 
 
 def test_what_is_set_for_relations_reaches_one_that_wants_for_somebody(tmp_path: Path) -> None:
@@ -194,13 +194,13 @@ def test_what_is_set_for_relations_reaches_one_that_wants_for_somebody(tmp_path:
     header = "item_id,text,proposition_id,dependency,category_broad,tuple,question_natural_language\n"
     (tmp_path / "q.csv").write_text(f"{header}1,the bird sings,1,0,entity,bird,Is there a bird?\n")
     settings = {"suite.path": str(tmp_path / "p.txt")}
-    assert seen(RunSpec.of(suite="prompts", models=("painter",), settings=settings), tmp_path / "run").opened_by == {
-        "judge": 2
-    }
+    assert seen(
+        RunSpec.of(suite="prompts", models=("painter",), settings=settings), tmp_path / "run"
+    ).by_missing_role == {"judge": 2}
     settings["check.questions"] = str(tmp_path / "q.csv")
-    assert seen(RunSpec.of(suite="prompts", models=("painter",), settings=settings), tmp_path / "run").opened_by == {
-        "judge": 1
-    }
+    assert seen(
+        RunSpec.of(suite="prompts", models=("painter",), settings=settings), tmp_path / "run"
+    ).by_missing_role == {"judge": 1}
 
 
 def test_prompts_that_a_question_file_does_not_have_are_told_so(

@@ -18,7 +18,7 @@ from salva.errors import MissingRoleError, UsageError
 from salva.generators.folder import FolderImages
 from salva.generators.pocket import Pocket
 from salva.runs.cases import planned_cases
-from salva.runs.planning import refuse_unwatched
+from salva.runs.planning import require_detector
 from salva.runs.plans import make_plan
 
 QUICK = ("--size", "2", "--reader", "none", "--no-progress")
@@ -113,8 +113,8 @@ def test_whoever_judges_or_embeds_alone_needs_no_detector() -> None:
     ):
         spec = make_plan(ask)
         assert spec.detector is None
-        refuse_unwatched(spec)
+        require_detector(spec)
     with pytest.raises(MissingRoleError):
-        refuse_unwatched(make_plan(RunSpec.of(suite="metalogic", models=("folder/pictures",), judges=("openai/j",))))
+        require_detector(make_plan(RunSpec.of(suite="metalogic", models=("folder/pictures",), judges=("openai/j",))))
     done = run("metalogic", *embeds, *QUICK, "--check", "same-similarity", "--out", "embedded")
     assert done.exit_code == 0, done.output

@@ -16,8 +16,8 @@ from salva.core.source import REAL
 from salva.engine.progress import SilentProgress
 from salva.errors import UsageError
 from salva.report.summary import summarise_run
-from salva.runs.image_quality import Wanted
-from salva.runs.set_figures import ORIGINAL_CAPTION, OWN_CAPTION, Retrieval, painted_sets, set_figures
+from salva.runs.image_quality import QualityRequest
+from salva.runs.set_figures import ORIGINAL_CAPTION, OWN_CAPTION, Retrieval, image_sets, set_figures
 from salva.runs.verify import verify
 from salva.store.sqlite import open_run
 
@@ -31,7 +31,7 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_seeds_picture_is_in_its_set_once(directory: Path) -> None:
     with open_run(directory) as store:
-        sets = painted_sets(store, directory)
+        sets = image_sets(store, directory)
         cases = list(store.cases())
     by_name = {of.name: pictures for of, pictures in sets.items()}
     assert by_name.keys() == {"orig", "ec", "er-a"}
@@ -43,7 +43,7 @@ def test_a_seeds_picture_is_in_its_set_once(directory: Path) -> None:
 
 def test_figures_are_kept_and_reported(directory: Path, tmp_path: Path) -> None:
     network = f"inception/{save_means(tmp_path / 'means.onnx')}"
-    wanted = Wanted(embedder=network, options={"pixels": "unit"}, reference=directory / "images")
+    wanted = QualityRequest(embedder=network, options={"pixels": "unit"}, reference=directory / "images")
     found = set_figures(directory, wanted, Retrieval(embedder="pocket"))
     assert found.keys() == {"painter", REAL}
     names = {(figure.name, figure.set) for figure in found["painter"]}

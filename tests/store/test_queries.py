@@ -12,7 +12,7 @@ from salva.core.case import Case, Prompt
 from salva.core.fingerprint import Json
 from salva.core.observation import Detection, Detections, Vector
 from salva.core.protocols import Query
-from salva.core.source import Painted
+from salva.core.source import RewrittenPrompt
 from salva.core.verdict import Outcome, Verdict
 from salva.store.queries import (
     StoredImages,
@@ -136,9 +136,9 @@ def test_what_became_of_prompts_before_they_were_painted_is_read(tmp_path: Path)
             )
     with open_source(tmp_path) as (records, images):
         assert records.painted == (
-            Painted(model="m", prompt="if rain", text="rain rises", passed_over=(), n=1, repeats=(0,)),
-            Painted(model="m", prompt="a cat", text="a fluffy cat", passed_over=(), n=1, repeats=(0,)),
-            Painted(model="m", prompt="if so", text="", passed_over=("if", "so"), n=2, repeats=(0,)),
+            RewrittenPrompt(model="m", prompt="if rain", text="rain rises", passed_over=(), n=1, repeats=(0,)),
+            RewrittenPrompt(model="m", prompt="a cat", text="a fluffy cat", passed_over=(), n=1, repeats=(0,)),
+            RewrittenPrompt(model="m", prompt="if so", text="", passed_over=("if", "so"), n=2, repeats=(0,)),
         )
         assert [made.text for made in images.seen("2", ()).painted] == ["a fluffy cat"]
         assert images.seen("5", ()).painted == ()

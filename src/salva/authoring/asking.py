@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from salva.core.authored import Writer
+from salva.core.authored import JsonWriter
 from salva.core.fingerprint import Json
 from salva.errors import BackendError, RefusedError, UnreachableError, UnusableError
 from salva.messages import message
@@ -48,7 +48,7 @@ class Suggestion:
 
 
 def suggest(
-    prompts: Iterable[str], writer: Writer, instruction: str, read: Callable[[str, Json], tuple[str | None, str]]
+    prompts: Iterable[str], writer: JsonWriter, instruction: str, read: Callable[[str, Json], tuple[str | None, str]]
 ) -> Iterator[Suggestion]:
     """A suggestion for each prompt; `read` makes a text of a prompt and a reply, or says what is wrong with it."""
 
@@ -67,7 +67,7 @@ def prompt_question(prompt: str) -> str:
 
 
 def ask_until_usable(
-    writer: Writer, instruction: str, question: str, read: Callable[[Json], tuple[_T | None, str]]
+    writer: JsonWriter, instruction: str, question: str, read: Callable[[Json], tuple[_T | None, str]]
 ) -> Reply[_T]:
     """Ask up to three times, each time with what was wrong; read gives a value, or None and the problem."""
     asked, problem = question, ""

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from salva.authoring.asking import Suggestion, suggest
-from salva.core.authored import Writer
+from salva.core.authored import JsonWriter
 from salva.core.fingerprint import Json
 from salva.english.nouns import plural, singular
 from salva.english.prompt_files import ACCEPTED, EXPECT, FORMULA_BY, PromptRow
@@ -36,7 +36,7 @@ INSTRUCTION = (
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 
 
-def propose(prompts: Iterable[str], writer: Writer) -> Iterator[Suggestion]:
+def propose(prompts: Iterable[str], writer: JsonWriter) -> Iterator[Suggestion]:
     """A formula for each prompt, in notation; an endpoint that cannot be used raises."""
     for made in suggest(prompts, writer, INSTRUCTION, _read):
         yield made if made.text or made.why else replace(made, why=message("proposal-none"))

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from salva.authoring.asking import Suggestion, suggest
 from salva.authoring.formulas import entry_of
-from salva.core.authored import Writer
+from salva.core.authored import JsonWriter
 from salva.core.fingerprint import Json
 from salva.english.prompt_files import PAIR_NAMES, PARAPHRASED_BY, PromptRow
 from salva.english.wordlists import DENYING
@@ -29,7 +29,7 @@ INSTRUCTION = (
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*|\d+")
 
 
-def paraphrase(prompts: Iterable[str], writer: Writer) -> Iterator[Suggestion]:
+def paraphrase(prompts: Iterable[str], writer: JsonWriter) -> Iterator[Suggestion]:
     """Another wording of each prompt; an endpoint that cannot be used raises."""
     return suggest(prompts, writer, INSTRUCTION, _read)
 

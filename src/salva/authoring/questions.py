@@ -16,7 +16,7 @@ from pathlib import Path
 
 from salva.authoring.asking import ask_until_usable, one_by_one, prompt_question
 from salva.authoring.question_replies import CATEGORIES, ELEMENT_TYPES, read_elements, read_propositions
-from salva.core.authored import Writer
+from salva.core.authored import JsonWriter
 from salva.core.fingerprint import Json
 from salva.english.words import comparable
 from salva.errors import UsageError
@@ -96,7 +96,7 @@ def different(prompts: Iterable[str], without: Collection[str] = ()) -> list[str
     return list(by_key.values())
 
 
-def write_questions(prompts: Iterable[str], style: str, writer: Writer) -> Iterator[Written | Unwritten]:
+def write_questions(prompts: Iterable[str], style: str, writer: JsonWriter) -> Iterator[Written | Unwritten]:
     """Ask for questions about each prompt; an endpoint that cannot be used, or fails thrice in a row, raises."""
     return one_by_one(
         prompts,
@@ -105,7 +105,7 @@ def write_questions(prompts: Iterable[str], style: str, writer: Writer) -> Itera
     )
 
 
-def _asked(prompt: str, style: str, writer: Writer) -> Written | Unwritten:
+def _asked(prompt: str, style: str, writer: JsonWriter) -> Written | Unwritten:
     if style == DSG and prompt.startswith(_FORMULA_STARTS):
         return Unwritten(prompt=prompt, why=message("prompt-spreadsheet-formula", start=prompt[0]))
 

@@ -57,7 +57,7 @@ def _lines(seen: Forecast, spec: Plan, directory: Path, limits: Limits) -> Itera
         yield "undecided", f"  {n}: {reason}"
     if len(seen.reasons) > _MOST_REASONS:
         yield "undecided", f"  and {len(seen.reasons) - _MOST_REASONS} other reasons"
-    if could := helpful_roles(seen.opened_by):
+    if could := helpful_roles(seen.by_missing_role):
         yield "undecided", could
     for work in seen.work:
         yield ("images" if work.role == "model" else "observations"), _work_text(work, spec)

@@ -16,7 +16,7 @@ from salva.messages import message
 if TYPE_CHECKING:
     from salva.core.table import Cell
     from salva.engine.progress import Progress
-    from salva.runs.image_quality import Wanted
+    from salva.runs.image_quality import QualityRequest
 
 _FOLDER = click.Path(path_type=Path)
 _NOTE = (
@@ -81,13 +81,13 @@ def command(
     Below 2,048 images a distance is too large and compares only with others of as many images.
     """
     from salva.engine.progress import make_progress
-    from salva.runs.image_quality import Wanted
+    from salva.runs.image_quality import QualityRequest
 
     if r_precision and not by_set:
         raise UsageError(message("by-set-needed"))
     wanted = None
     if reference is not None or logits or held_out is not None or not r_precision:
-        wanted = Wanted(
+        wanted = QualityRequest(
             embedder=embedder,
             options=_embedder_options(settings),
             reference=reference,
@@ -112,7 +112,7 @@ def command(
         click.echo(f"salva: {warning}", err=True)
 
 
-def _of_models(run: Path, wanted: Wanted | None, progress: Progress) -> list[dict[str, Cell]]:
+def _of_models(run: Path, wanted: QualityRequest | None, progress: Progress) -> list[dict[str, Cell]]:
     from salva.runs.image_quality import quality_figures
 
     assert wanted is not None, "without sets there is nothing else to want"
@@ -133,7 +133,7 @@ def _of_models(run: Path, wanted: Wanted | None, progress: Progress) -> list[dic
     ]
 
 
-def _of_sets(run: Path, wanted: Wanted | None, r_precision: str, progress: Progress) -> list[dict[str, Cell]]:
+def _of_sets(run: Path, wanted: QualityRequest | None, r_precision: str, progress: Progress) -> list[dict[str, Cell]]:
     from salva.runs.set_figures import Retrieval, set_figures
 
     retrieval = Retrieval(embedder=r_precision) if r_precision else None

@@ -16,14 +16,14 @@ _DROPPED = ("size", "suite", "n", "date (UTC)")
 """What goes first where there is no room."""
 
 
-class Row(NamedTuple):
+class RunRow(NamedTuple):
     """A run as it stands where there is room, and in fewer words."""
 
     whole: dict[str, str]
     short: dict[str, str]
 
 
-def fitted(rows: Sequence[Row], width: int) -> list[dict[str, str]]:
+def fitted(rows: Sequence[RunRow], width: int) -> list[dict[str, str]]:
     """Rows that fit a terminal's width, each in one line: in fewer words, with fewer columns, with names cut short."""
     shown = [row.whole for row in rows]
     if sum(_widths(shown).values()) <= width:
@@ -90,7 +90,7 @@ def command(folder: Path) -> None:
         whole = {**row, "state": ", ".join([line.state, *odd])}
         whole["leads"] += f" ({interval})" if line.title and not line.figure else ""
         whole["date (UTC)"] = f"{line.date:%Y-%m-%d %H:%M}" if line.date else ""
-        rows.append(Row(*({name: printable(cell) for name, cell in cells.items()} for cells in (whole, row))))
+        rows.append(RunRow(*({name: printable(cell) for name, cell in cells.items()} for cells in (whole, row))))
     if rows:
         # In a file or a pipe a line is a line, and a name is whole.
         width = Console().width if sys.stdout.isatty() else sum(_widths([row.whole for row in rows]).values())

@@ -27,7 +27,7 @@ _N_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Job:
+class _FormulaRequest:
     """What is asked of a text model, about which prompts, and how the answers stand in a file."""
 
     what: str
@@ -52,7 +52,9 @@ def formulas(source: str, output: Path, writer: str, base_url: str, no_progress:
     """
     from salva.authoring.formulas import lines_with_proposals, proposals_in, propose, without_formula
 
-    job = _Job(what="formula", missing=without_formula, ask=propose, lines=lines_with_proposals, there=proposals_in)
+    job = _FormulaRequest(
+        what="formula", missing=without_formula, ask=propose, lines=lines_with_proposals, there=proposals_in
+    )
     _write(job, source, output, writer, base_url, no_progress)
 
 
@@ -71,11 +73,13 @@ def paraphrases(source: str, output: Path, writer: str, base_url: str, no_progre
     from salva.authoring.paraphrases import alone, lines_with_pairs, paraphrase
     from salva.english.prompt_files import paraphrased_in
 
-    job = _Job(what="paraphrase", missing=alone, ask=paraphrase, lines=lines_with_pairs, there=paraphrased_in)
+    job = _FormulaRequest(
+        what="paraphrase", missing=alone, ask=paraphrase, lines=lines_with_pairs, there=paraphrased_in
+    )
     _write(job, source, output, writer, base_url, no_progress)
 
 
-def _write(job: _Job, source: str, output: Path, writer: str, base_url: str, no_progress: bool) -> None:
+def _write(job: _FormulaRequest, source: str, output: Path, writer: str, base_url: str, no_progress: bool) -> None:
     """Ask about every prompt that wants for something, and save what came of it, whatever ends the command."""
     from rich.progress import Progress
 

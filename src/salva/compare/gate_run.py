@@ -29,7 +29,7 @@ from salva.messages import message
 from salva.report.summary import ModelSummary, summarise_run
 from salva.runs.gate import Decision, Gate, decide, forget, keep
 from salva.runs.pipeline import execute
-from salva.runs.planning import refuse_null_rate, refuse_unwatched
+from salva.runs.planning import refuse_null_rate, require_detector
 from salva.runs.plans import make_plan
 from salva.runs.summary import RunSummary
 from salva.store.queries import read_records
@@ -125,7 +125,7 @@ def _bound(spec: GateSpec, asked: RunSpec) -> Plan:
     """The run that is asked, refused where nobody would look at its pictures."""
     try:
         bound = make_plan(asked)
-        refuse_unwatched(bound)
+        require_detector(bound)
     except MissingRoleError as error:
         raise error.with_example(f'{error.role} = "{error.name}"  # in [parts] of {spec.path}') from error
     return bound

@@ -12,7 +12,7 @@ from salva.core.fingerprint import Json
 Row = Mapping[str, Json]
 
 
-class Writer(Protocol):
+class JsonWriter(Protocol):
     """A text model that is asked for JSON."""
 
     name: str
@@ -50,5 +50,5 @@ class Author(Protocol):
     def name_of(self, row: Row) -> str:
         """What tells one principle from another; the entry written about it has the same."""
 
-    def write(self, row: Row, writer: Writer | None) -> Authored:
+    def write(self, row: Row, writer: JsonWriter | None) -> Authored:
         """The entry about one row; without a writer only what templates can add to it."""

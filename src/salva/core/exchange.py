@@ -65,7 +65,7 @@ class ReadIn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class ExportCount:
     """How many of what an exporter wrote: 20 pairs."""
 
     n: int

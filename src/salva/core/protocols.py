@@ -21,7 +21,7 @@ from typing import ClassVar, Protocol, runtime_checkable
 
 from salva.core.case import Case, Prompt
 from salva.core.chart import Chart
-from salva.core.exchange import ImportSettings, ReadIn, Written
+from salva.core.exchange import ExportCount, ImportSettings, ReadIn
 from salva.core.fingerprint import Json
 from salva.core.image import AnyPicture, ImageRef, Picture, PictureFile
 from salva.core.judgements import Judgements
@@ -233,7 +233,7 @@ class Exporter(Protocol):
 
     version: ClassVar[str]
 
-    def write(self, source: RunSource, out: Path) -> Written:
+    def write(self, source: RunSource, out: Path) -> ExportCount:
         """Write the file or folder OUT; says how many of what."""
 
 
@@ -266,7 +266,7 @@ class RunExporter(Protocol):
 
     version: ClassVar[str]
 
-    def write_run(self, directory: Path, out: Path) -> Written:
+    def write_run(self, directory: Path, out: Path) -> ExportCount:
         """Write the file or folder OUT of the run in a directory; says how many of what."""
 
 

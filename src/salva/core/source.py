@@ -35,7 +35,7 @@ class Spent:
     """n_calls, input_tokens, output_tokens, cost_usd, summed over what was answered and what was not."""
 
 
-class Painted(NamedTuple):
+class RewrittenPrompt(NamedTuple):
     """What a model made of a prompt before it painted, where that was not the prompt itself."""
 
     model: str
@@ -85,7 +85,7 @@ class RunRecords:
     """What was measured of each model's pictures as pictures; real ones stand under the name REAL."""
     spent: tuple[Spent, ...] = ()
     """What every component's work came to."""
-    painted: tuple[Painted, ...] = ()
+    painted: tuple[RewrittenPrompt, ...] = ()
     """The prompts that were not painted word for word."""
     effort: Effort | None = None
     """What the run took; None where nobody noted it."""
@@ -129,7 +129,7 @@ class Seen:
     answers: tuple[QuestionAnswer, ...] = ()
     text_screened: tuple[TextSpan, ...] = ()
     """What the injection_reader read, which no verdict rests on."""
-    painted: tuple[Painted, ...] = ()
+    painted: tuple[RewrittenPrompt, ...] = ()
     """What was made of the prompts that it was painted from, where these were not painted word for word."""
 
 

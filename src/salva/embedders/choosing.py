@@ -20,7 +20,7 @@ _DIGITS = 6
 Embed = Callable[[Sequence[ObserveRequest]], Sequence[Observation | SalvaError]]
 
 
-class Choosing:
+class EmbeddingChooser:
     """Answers queries with choices by an embedder that knows pictures and texts alone."""
 
     def __init__(self, embed: Embed) -> None:

@@ -14,7 +14,7 @@ from salva.core.about import About
 from salva.core.observation import Observation, Vector
 from salva.core.options import option
 from salva.core.protocols import ObserveRequest
-from salva.embedders.choosing import Choosing
+from salva.embedders.choosing import EmbeddingChooser
 from salva.errors import BackendError, SalvaError
 from salva.messages import message
 from salva.observers.loading import Batches, CheckpointOptions, load, pin
@@ -60,7 +60,7 @@ class Clip:
         self._pixels = settings_of(self._loaded.processor.image_processor, self.name)
         self._batches = Batches(self.name, options, self._loaded, limit=LIMIT)
         self.habits = self._batches.habits
-        self._choosing = Choosing(self._embed)
+        self._choosing = EmbeddingChooser(self._embed)
 
     @classmethod
     def weights(cls, options: ClipOptions) -> str:

@@ -21,7 +21,7 @@ from salva.core.image import Picture
 from salva.core.observation import Observation, Vector
 from salva.core.options import NoOptions
 from salva.core.protocols import ObserveRequest
-from salva.embedders.choosing import Choosing
+from salva.embedders.choosing import EmbeddingChooser
 from salva.errors import BackendError, SalvaError
 from salva.hardware.networks import open_network
 from salva.messages import message
@@ -52,7 +52,7 @@ class PocketEmbedder:
         special = {card[name] for name in ("pad", "start", "end", "unknown")}
         self._numbers = {str(word): i for i, word in enumerate(card["words"]) if i not in special}
         self._start, self._end = int(card["start"]), int(card["end"])
-        self._choosing = Choosing(self._embed)
+        self._choosing = EmbeddingChooser(self._embed)
 
     @classmethod
     def weights(cls, options: NoOptions) -> str:  # noqa: ARG003  # no option chooses other weights

@@ -47,7 +47,7 @@ class Flow:
     def __init__(
         self,
         store: RunStore,
-        cast_: Cast,
+        roster: Cast,
         executor: Executor,
         progress: Progress,
         *,
@@ -64,13 +64,13 @@ class Flow:
         """rendered, looked, reused, failed, unpainted, put_off; of ERROR ones retryable (worth a try) and settled."""
         self.left_out: set[str] = set()
         """Cases that no check has anything to say about."""
-        self._store, self._cast, self._progress = store, cast_, progress
+        self._store, self._cast, self._progress = store, roster, progress
         self._may_paint, self._retry_refused = may_paint, retry_refused
         self._lost = {*lost}
         """Keys of stored renders whose pictures are away; what is stored stands until there is another."""
         self._looks = Needs(store, retry_refused=retry_refused, retry_unreadable=retry_unreadable)
         self._ctrl_c = CtrlC()
-        crowd = [actor.binding for actor in cast_.actors() if actor.binding is not None and actor.may_be_asked]
+        crowd = [actor.binding for actor in roster.actors() if actor.binding is not None and actor.may_be_asked]
         purse = budget or Budget()
         self._dispatch = Dispatch(
             *(executor, crowd, purse, self._looks, ImageFiles(store.blobs)),

@@ -23,7 +23,7 @@ from typing import IO, ClassVar
 
 from msgspec import structs
 
-from salva.core.exchange import COPIES_FOLDER, ReadIn, Written
+from salva.core.exchange import COPIES_FOLDER, ExportCount, ReadIn
 from salva.core.options import NoOptions
 from salva.errors import StoreError, UsageError
 from salva.files.outfiles import write_bytes, writing
@@ -64,7 +64,7 @@ class ArchiveExport:
     def __init__(self, options: NoOptions) -> None:
         """Nothing can be chosen."""
 
-    def write_run(self, directory: Path, out: Path) -> Written:
+    def write_run(self, directory: Path, out: Path) -> ExportCount:
         """OUT, with the databases as they are at one moment, also while the run goes on."""
         with ExitStack() as stack:
             store = stack.enter_context(open_run(directory))
@@ -89,7 +89,7 @@ class ArchiveExport:
             rows = stack.enter_context(open_run(still))
             file = stack.enter_context(writing(out))
             _write(file, files, rows, store)
-            return Written(n=rows.n_images(), what="images and all rows")
+            return ExportCount(n=rows.n_images(), what="images and all rows")
 
 
 class ArchiveImport:

@@ -15,7 +15,7 @@ from typing import ClassVar
 from salva.component_facts import rates_of, suite_about, widened
 from salva.core.case import Case
 from salva.core.command import command_for
-from salva.core.exchange import Written
+from salva.core.exchange import ExportCount
 from salva.core.fingerprint import Json
 from salva.core.judgements import CaseVerdict
 from salva.core.observation import Detection
@@ -39,7 +39,7 @@ class Counterexamples:
     def __init__(self, options: NoOptions) -> None:
         """Nothing can be chosen."""
 
-    def write(self, source: RunSource, out: Path) -> Written:
+    def write(self, source: RunSource, out: Path) -> ExportCount:
         """OUT/<model>/<case id>-r<repeat>/<role>.png, OUT/index.jsonl and OUT/index.csv."""
         records = source.records
         rates = rates_of(verdict.check for verdict in records.verdicts)
@@ -54,7 +54,7 @@ class Counterexamples:
             raise cannot_write(out, error) from error
         write_text(out / "index.jsonl", "".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in entries))
         write_text(out / "index.csv", csv_text(_index_rows(entries)))
-        return Written(n=len(entries), what="counterexamples")
+        return ExportCount(n=len(entries), what="counterexamples")
 
 
 def _box_json(box: Detection) -> Json:

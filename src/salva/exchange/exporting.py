@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from salva import registry
-from salva.core.exchange import Written
+from salva.core.exchange import ExportCount
 from salva.core.protocols import Exporter, RunExporter
 from salva.core.run_spec import ComponentSpec
 from salva.store.queries import open_source
 
 
-def export_run(directory: Path, form: str, out: Path, options: Mapping[str, str] | None = None) -> Written:
+def export_run(directory: Path, form: str, out: Path, options: Mapping[str, str] | None = None) -> ExportCount:
     """Write the run in a directory as files of a format; says how many of what."""
     exporter: Exporter | RunExporter = registry.bind(
         ComponentSpec(role="exporter", name=form, options=options or {})

@@ -23,7 +23,7 @@ from salva.core.run_spec import ComponentSpec
 from salva.core.score_rubric import HIGHEST
 from salva.core.scoring import Pair
 from salva.core.verdict import PAIR, Outcome, Verdict
-from salva.exchange.rated_cases import RATED, Place, Placed, place_all
+from salva.exchange.rated_cases import RATED, RatedItem, RatedItems, place_all
 from salva.review.columns import FAILED, RATING, Columns
 from salva.review.rating_table import Rating, RatingTable, read_ratings
 
@@ -98,7 +98,7 @@ class _Rated:
     """Ratings, where each of them belongs, and the name of each rater as an observer."""
 
     table: RatingTable
-    placed: Placed
+    placed: RatedItems
     observers: Mapping[str, str]
 
 
@@ -131,7 +131,7 @@ def _scored_verdicts(rated: _Rated) -> Iterator[Verdict]:
     check: ScoringCheck = bound.build()
     assert bound.about.scoring is not None, "rated pairs are placed by a check that scores them"
     for who, ratings in _by_observer(rated).items():
-        units: dict[Place, dict[Pair, tuple[float, float] | str]] = {}
+        units: dict[RatedItem, dict[Pair, tuple[float, float] | str]] = {}
         for rating in ratings:
             place = rated.placed.places[rating.item]
             if place.pair is not None:
@@ -170,7 +170,7 @@ def _concluded(ratings: Sequence[Rating]) -> Conclusion:
     return Conclusion(outcome=Outcome.FAIL if by_measure[FAILED].value else Outcome.PASS, scores=scores)
 
 
-def _verdict(place: Place, check: str, observer: str, conclusion: Conclusion) -> Verdict:
+def _verdict(place: RatedItem, check: str, observer: str, conclusion: Conclusion) -> Verdict:
     return Verdict(
         case_id=place.case_id,
         repeat=place.repeat,

@@ -17,7 +17,7 @@ from salva.core.exchange import Flaw
 from salva.core.scoring import Pair, PairScoring
 from salva.errors import UsageError
 from salva.messages import message
-from salva.review.cells import Line
+from salva.review.cells import FileRow
 from salva.review.rating_table import RatingTable
 from salva.review.run_join import pair_of
 
@@ -35,7 +35,7 @@ _LABELS = ("category", "dimension", "question", "law")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class RatedItem:
     """What a rated item is about."""
 
     case_id: str
@@ -46,12 +46,12 @@ class Place:
 
 
 @dataclass(slots=True, kw_only=True)
-class Placed:
+class RatedItems:
     """Where every rated item belongs."""
 
     suite: str = RATINGS
     check: str = RATED
-    places: dict[str, Place] = field(default_factory=dict)
+    places: dict[str, RatedItem] = field(default_factory=dict)
     """By item; those whose row does not say enough are missing."""
     cases: dict[str, Case] = field(default_factory=dict)
     flaws: list[Flaw] = field(default_factory=list)
@@ -62,7 +62,7 @@ class Placed:
         return tuple(dict.fromkeys(place.model for place in self.places.values()))
 
 
-def place_all(table: RatingTable, model: str) -> Placed:
+def place_all(table: RatingTable, model: str) -> RatedItems:
     """A place for every item and the cases they make; model: the one of rows that name none."""
     scorings = pair_scorings()
     known = dict.fromkeys(role for scoring in scorings.values() for pair in scoring.pairs for role in pair)
@@ -78,11 +78,11 @@ def place_all(table: RatingTable, model: str) -> Placed:
 
 def _scored_pairs(
     table: RatingTable, model: str, check: str, scoring: PairScoring, pairs: Mapping[str, Pair]
-) -> Placed:
+) -> RatedItems:
     """A case for each set of texts and images that a check scores against each other."""
-    placed, repeats = Placed(suite=scoring.suite, check=check), _Repeats()
+    placed, repeats = RatedItems(suite=scoring.suite, check=check), _Repeats()
     column = table.item_columns[0]
-    rows: dict[str, list[tuple[Line, str]]] = {}
+    rows: dict[str, list[tuple[FileRow, str]]] = {}
     for item, line in table.items.items():
         key, pair = line.cell(column), pairs[item]
         if pair not in scoring.pairs:
@@ -92,7 +92,7 @@ def _scored_pairs(
         rows.setdefault(key, []).append((line, pair[0]))
         name = _first(line, _MODEL) or model or UNNAMED_MODEL
         repeat = repeats.number(key, name, line)
-        placed.places[item] = Place(case_id=_case_id(key), model=name, repeat=repeat, pair=pair)
+        placed.places[item] = RatedItem(case_id=_case_id(key), model=name, repeat=repeat, pair=pair)
     if not rows:
         known = ", ".join("/".join(pair) for pair in scoring.pairs)
         raise UsageError(message("role-unknown", pairs=known))
@@ -107,15 +107,15 @@ def _scored_pairs(
     return placed
 
 
-def _single_items(table: RatingTable, model: str) -> Placed:
+def _single_items(table: RatingTable, model: str) -> RatedItems:
     """Anything else: a case an item, under each model that generated it."""
-    placed, repeats = Placed(), _Repeats()
+    placed, repeats = RatedItems(), _Repeats()
     columns = [name for name in table.item_columns if name not in (*_MODEL, *_REPEAT)] or table.item_columns
     for item, line in table.items.items():
         key = " / ".join(filter(None, map(line.cell, columns)))
         name = _first(line, _MODEL) or model or UNNAMED_MODEL
         case_id = _case_id(key)
-        placed.places[item] = Place(case_id=case_id, model=name, repeat=repeats.number(key, name, line))
+        placed.places[item] = RatedItem(case_id=case_id, model=name, repeat=repeats.number(key, name, line))
         labels = {label: cell for label in _LABELS if (cell := line.cell(label))}
         placed.cases.setdefault(
             case_id,
@@ -137,14 +137,14 @@ class _Repeats:
     def __init__(self) -> None:
         self._seeds: dict[tuple[str, str], dict[str, int]] = {}
 
-    def number(self, key: str, model: str, line: Line) -> int:
+    def number(self, key: str, model: str, line: FileRow) -> int:
         """The repeat of a row."""
         repeat = line.cell("repeat")
         seeds = self._seeds.setdefault((key, model), {})
         return int(repeat) if repeat.isdecimal() else seeds.setdefault(_first(line, _REPEAT), len(seeds))
 
 
-def _first(line: Line, names: Iterable[str]) -> str:
+def _first(line: FileRow, names: Iterable[str]) -> str:
     return next(filter(None, map(line.cell, names)), "")
 
 

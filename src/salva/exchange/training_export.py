@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from salva.core.exchange import Written
+from salva.core.exchange import ExportCount
 from salva.core.options import option
 from salva.core.scoring import TrainingFilter
 from salva.core.source import RunRecords, RunSource
@@ -39,7 +39,7 @@ class SftFolder:
     def __init__(self, options: TrainingFilter) -> None:
         self._wanted = options
 
-    def write(self, source: RunSource, out: Path) -> Written:
+    def write(self, source: RunSource, out: Path) -> ExportCount:
         """OUT/images/*.png and OUT/metadata.jsonl."""
         examples = right_images(source.records, self._wanted)
         if not examples:
@@ -61,7 +61,7 @@ class SftFolder:
             for example in examples
         ]
         write_text(out / "metadata.jsonl", "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
-        return Written(
+        return ExportCount(
             n=len(lines),
             what="captioned images",
             tables=_choices(source.records, self._wanted),
@@ -89,7 +89,7 @@ class DpoTable:
     def __init__(self, options: DpoOptions) -> None:
         self._wanted = options
 
-    def write(self, source: RunSource, out: Path) -> Written:
+    def write(self, source: RunSource, out: Path) -> ExportCount:
         """OUT with a caption and two images a row, marked as images for the datasets library."""
         if importlib.util.find_spec("pyarrow") is None:
             raise MissingExtraError("export --as dpo", "parquet")
@@ -104,7 +104,7 @@ class DpoTable:
         }
         layout = _as_chosen if self._wanted.layout == "chosen" else _as_pickapic
         write_bytes(out, layout(examples, data_of))
-        return Written(
+        return ExportCount(
             n=len(examples),
             what="preferences",
             tables=_choices(source.records, self._wanted),

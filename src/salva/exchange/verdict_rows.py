@@ -18,7 +18,7 @@ from typing import ClassVar
 
 from salva.component_facts import rates_of, suite_about
 from salva.core.case import Case
-from salva.core.exchange import Written
+from salva.core.exchange import ExportCount
 from salva.core.judgements import RunCheck
 from salva.core.options import NoOptions
 from salva.core.run_file import Judging as AskedJudged
@@ -88,13 +88,13 @@ class CsvRows:
     def __init__(self, options: NoOptions) -> None:
         """Nothing can be chosen."""
 
-    def write_run(self, directory: Path, out: Path) -> Written:
+    def write_run(self, directory: Path, out: Path) -> ExportCount:
         """OUT, one row a verdict."""
         with writing(out) as file:
             for text in csv_pieces(directory):
                 file.write(text.encode())
         with open_run(directory) as store:
-            return Written(n=store.n_verdicts(), what="verdicts")
+            return ExportCount(n=store.n_verdicts(), what="verdicts")
 
 
 class ParquetRows:
@@ -105,7 +105,7 @@ class ParquetRows:
     def __init__(self, options: NoOptions) -> None:
         """Nothing can be chosen."""
 
-    def write_run(self, directory: Path, out: Path) -> Written:
+    def write_run(self, directory: Path, out: Path) -> ExportCount:
         """OUT, one row a verdict, in groups of rows."""
         if importlib.util.find_spec("pyarrow") is None:
             raise MissingExtraError("export --as parquet", "parquet")
@@ -124,7 +124,7 @@ class ParquetRows:
                     ]
                     writer.write_table(pa.Table.from_arrays(columns, schema=schema))
                     n += len(piece)
-        return Written(n=n, what="verdicts")
+        return ExportCount(n=n, what="verdicts")
 
 
 def _kind_of(column: str) -> type[int] | type[float] | type[str]:

@@ -15,7 +15,7 @@ from salva.core.threads import start_thread
 from salva.errors import SalvaError
 
 
-class Ahead:
+class BackgroundImports:
     """Imports of one process, planned and under way."""
 
     def __init__(self) -> None:
@@ -57,5 +57,5 @@ class Ahead:
             thread.join()
 
 
-AHEAD = Ahead()
+AHEAD = BackgroundImports()
 """The one of this process."""

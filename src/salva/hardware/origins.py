@@ -18,7 +18,7 @@ GENEVAL_SHA256 = "743b7d99"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
+class WeightsOrigin:
     """What a folder of weights was made of."""
 
     file: str
@@ -31,14 +31,14 @@ class Origin:
 
 def note_origin(folder: Path, file: str, sha256: str) -> None:
     """Write down what the safetensors of a folder were made of."""
-    origin = Origin(file=file, sha256=sha256, weights=_weights(folder))
+    origin = WeightsOrigin(file=file, sha256=sha256, weights=_weights(folder))
     (folder / NOTE).write_text(json.dumps(asdict(origin), indent=2) + "\n", encoding="utf-8")
 
 
-def origin_of(folder: Path) -> Origin | None:
+def origin_of(folder: Path) -> WeightsOrigin | None:
     """What the weights of a folder were made of; None where nothing says so, or they are others by now."""
     try:
-        origin = Origin(**json.loads((folder / NOTE).read_text(encoding="utf-8")))
+        origin = WeightsOrigin(**json.loads((folder / NOTE).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
         return None
     return origin if origin.weights == _weights(folder) else None

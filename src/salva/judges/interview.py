@@ -124,7 +124,7 @@ class SchemaRefusedError(Exception):
     """The endpoint would not bind its reply to a schema; never leaves this room."""
 
 
-class Partner(Protocol):
+class ChatModel(Protocol):
     """Somebody to talk to."""
 
     is_structured: bool
@@ -139,7 +139,7 @@ class Partner(Protocol):
         """
 
 
-class Talk:
+class Interview:
     """One query on its way to an answer: what to say next, and what to make of each reply."""
 
     def __init__(self, query: Query, options: InterviewOptions, price: Price | None = None, own: str = "") -> None:
@@ -179,9 +179,9 @@ class Talk:
         return _usage(self._replies, self._price) if self._replies else {}
 
 
-def interview(partner: Partner, query: Query, picture: Picture, options: ChatOptions) -> Answer:
+def interview(partner: ChatModel, query: Query, picture: Picture, options: ChatOptions) -> Answer:
     """Ask, read, and ask again until the reply can be read or the attempts are used up."""
-    talk = Talk(query, options, options.price(), partner.own)
+    talk = Interview(query, options, options.price(), partner.own)
     try:
         return _talked(talk, partner, picture, options)
     except BackendError as error:
@@ -190,7 +190,7 @@ def interview(partner: Partner, query: Query, picture: Picture, options: ChatOpt
         raise
 
 
-def _talked(talk: Talk, partner: Partner, picture: Picture, options: ChatOptions) -> Answer:
+def _talked(talk: Interview, partner: ChatModel, picture: Picture, options: ChatOptions) -> Answer:
     is_structured, is_refused = partner.is_structured, False
     while True:
         try:

@@ -17,7 +17,7 @@ from salva.core.protocols import ObserveRequest
 from salva.errors import MissingExtraError, SalvaError, UsageError
 from salva.hardware.ahead import AHEAD
 from salva.imaging.files import as_image
-from salva.judges.interview import InterviewOptions, Reply, Talk, prompt_option, sized
+from salva.judges.interview import Interview, InterviewOptions, Reply, prompt_option, sized
 from salva.judges.own_prompts import own_prompt, prompt_pin
 from salva.messages import message
 from salva.observers.loading import Batches, CheckpointOptions, load, pin
@@ -90,9 +90,9 @@ class LocalVlmJudge:
     def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Answer | SalvaError]:
         """One answer or error per request."""
         outcomes: dict[int, Answer | SalvaError] = {}
-        talks: dict[int, Talk] = {}
+        talks: dict[int, Interview] = {}
         for i, request in enumerate(requests):
-            talk = Talk(request.query, self._options.talking(), own=self._own)
+            talk = Interview(request.query, self._options.talking(), own=self._own)
             try:
                 talk.ask(False)
             except SalvaError as error:
@@ -112,7 +112,7 @@ class LocalVlmJudge:
             talks = {i: talk for i, talk in talks.items() if i not in answers}
         return [outcomes[i] for i in range(len(requests))]
 
-    def _conversation(self, talk: Talk, request: ObserveRequest) -> list[dict[str, Any]]:
+    def _conversation(self, talk: Interview, request: ObserveRequest) -> list[dict[str, Any]]:
         ask = talk.ask(False)
         image = as_image(sized(request.picture, self._options.side)).copy()
         # Some templates know no system turn; every one knows what a user says.

@@ -31,7 +31,7 @@ _SCORES = {half.key: half.name for half in HALVES}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Read:
+class ParsedReply:
     """A reply as far as it could be read; either a problem, or one of the other two."""
 
     text: str = ""
@@ -45,7 +45,7 @@ class _Unreadable(Exception):
     """Carries the problem to where it becomes a Read."""
 
 
-def read_reply(query: Query, reply: str, *, is_bare: bool = False) -> Read:
+def read_reply(query: Query, reply: str, *, is_bare: bool = False) -> ParsedReply:
     """What the reply says to the query; JSON is read as JSON, anything else in the form with double brackets.
 
     is_bare: the judge knows no form and replies with its answer alone, so that a free answer needs no brackets.
@@ -53,7 +53,7 @@ def read_reply(query: Query, reply: str, *, is_bare: bool = False) -> Read:
     try:
         return _read(query, _spoken(reply), is_bare)
     except _Unreadable as problem:
-        return Read(problem=str(problem))
+        return ParsedReply(problem=str(problem))
 
 
 def _spoken(reply: str) -> str:
@@ -64,7 +64,7 @@ def _spoken(reply: str) -> str:
     return spoken.replace("\r\n", "\n").strip()
 
 
-def _read(query: Query, reply: str, is_bare: bool) -> Read:
+def _read(query: Query, reply: str, is_bare: bool) -> ParsedReply:
     if not reply:
         raise _Unreadable("the reply is empty")
     given = _object_in(reply, _asked(query))
@@ -72,11 +72,11 @@ def _read(query: Query, reply: str, is_bare: bool) -> Read:
         return _from_json(query, given)
     if query.kind == "answer":
         # One of the choices is known when it is seen; of a free answer only the form tells it from a refusal.
-        return Read(text=_answer(query, _in_brackets(reply, is_needed=not (is_bare or query.choices))))
+        return ParsedReply(text=_answer(query, _in_brackets(reply, is_needed=not (is_bare or query.choices))))
     names = _names(query)
     scores = _from_text(reply, names, _highest(query), has_total=query.kind == "score")
     said = {f"q{number}": reason for number, reason in _REASON.findall(reply)} if query.criteria else {}
-    return Read(scores=scores, reasons={name: said[name] for name in names if name in said})
+    return ParsedReply(scores=scores, reasons={name: said[name] for name in names if name in said})
 
 
 def _names(query: Query) -> dict[str, str]:
@@ -130,7 +130,7 @@ def _object_in(reply: str, asked: set[str]) -> dict[str, object] | None:
     return given[0]
 
 
-def _from_json(query: Query, reply: dict[str, object]) -> Read:
+def _from_json(query: Query, reply: dict[str, object]) -> ParsedReply:
     asked = _asked(query)
     if not asked <= reply.keys():
         raise _Unreadable(f"the reply has {_listed(reply)} where {_listed(asked)} is asked for")
@@ -142,12 +142,12 @@ def _from_json(query: Query, reply: dict[str, object]) -> Read:
         value = reply["answer"]
         if not isinstance(value, str):
             raise _Unreadable(f"the answer is {_shown(value)}, which is no text")
-        return Read(text=_answer(query, value))
+        return ParsedReply(text=_answer(query, value))
     scores = {name: _in_range(name, reply[name], _highest(query)) for name in _names(query)}
     for name, total in reply.items():
         if query.kind == "score" and _TOTAL.search(name.casefold()) and _is_amount(total):
             _check_total(scores, _in_range(name, total, 2 * _highest(query)))
-    return Read(scores=scores, reasons=reasons)
+    return ParsedReply(scores=scores, reasons=reasons)
 
 
 def _once_each(pairs: list[tuple[str, object]]) -> dict[str, object]:

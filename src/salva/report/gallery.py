@@ -21,7 +21,7 @@ from salva.core.observation import Detection, Reading
 from salva.core.run_spec import RunSpec
 from salva.core.scene import Box
 from salva.core.scoring import role_score
-from salva.core.source import ImageSource, Painted, QuestionAnswer, RunRecords, Seen
+from salva.core.source import ImageSource, QuestionAnswer, RewrittenPrompt, RunRecords, Seen
 from salva.core.verdict import OPTICAL_CHARACTER, PAIR, Failure, Observers, Outcome, Verdict
 from salva.errors import StoreError
 from salva.judging.instructing import instructing_texts, is_instructed
@@ -90,7 +90,7 @@ class Shot:
     """What it is worth by its own questions, from 0 to 1, where it has such a score."""
     reasons: tuple[QuestionAnswer, ...] = ()
     """The grades of its weightiest question with the judge's reasons, as far as no failure says them."""
-    painted: Painted | None = None
+    painted: RewrittenPrompt | None = None
     """What was made of its prompt, where that was not painted word for word."""
 
 

@@ -12,7 +12,7 @@ from collections.abc import Set as AbstractSet
 
 from salva.core.judgements import CaseVerdict
 from salva.core.quantity import quantity
-from salva.core.source import Painted
+from salva.core.source import RewrittenPrompt
 from salva.core.table import Cell, Table
 from salva.results.tally import RATE_COLUMNS, tally_by
 
@@ -20,7 +20,9 @@ _MOST_ROWS = 200
 AS_WRITTEN, REWRITTEN, TO_ONE_TEXT = "as written", "rewritten", "rewritten to one text"
 
 
-def painting_tables(painted: Sequence[Painted], model: str, speaking: Sequence[CaseVerdict] = ()) -> Iterator[Table]:
+def painting_tables(
+    painted: Sequence[RewrittenPrompt], model: str, speaking: Sequence[CaseVerdict] = ()
+) -> Iterator[Table]:
     """What one model made of its prompts, where that is not the prompts themselves.
 
     speaking: the verdicts on it that speak for their cases.
@@ -46,7 +48,7 @@ def painting_tables(painted: Sequence[Painted], model: str, speaking: Sequence[C
         )
 
 
-def _rewritten_pairs(mine: Sequence[Painted], speaking: Sequence[CaseVerdict]) -> Iterator[Table]:
+def _rewritten_pairs(mine: Sequence[RewrittenPrompt], speaking: Sequence[CaseVerdict]) -> Iterator[Table]:
     """Pairs whose words were rewritten apart from the others, and those of which nothing is left to compare."""
     said: dict[tuple[str, int], set[str]] = {}
     for made in mine:

@@ -11,7 +11,7 @@ _SILENT = ("", "na", "n/a", "nan", "null", "none", "-", "–", "—", ".", "?", 
 _WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 
 
-class Line(NamedTuple):
+class FileRow(NamedTuple):
     """One row of a file."""
 
     file: str

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 from salva.core.exchange import Flaw
 from salva.errors import UsageError
 from salva.messages import message
-from salva.review.cells import Line, as_number
+from salva.review.cells import FileRow, as_number
 
 _ITEM = ("item_id", "t2i_model")
 _NUMBER = ("question_id", "proposition_id")
@@ -38,8 +38,8 @@ def is_question_file(header: Collection[str]) -> bool:
 
 
 def scored_rows(
-    lines: Sequence[Line], questions: Sequence[Line], judges: Sequence[str]
-) -> tuple[list[Line], list[Flaw]]:
+    lines: Sequence[FileRow], questions: Sequence[FileRow], judges: Sequence[str]
+) -> tuple[list[FileRow], list[Flaw]]:
     """A row an image with a score for every judge, and what could not be used.
 
     questions: the rows of a question file, for answers without a column of dependencies; judges: further columns of
@@ -50,7 +50,7 @@ def scored_rows(
     flaws: list[Flaw] = []
     parents = _parents(questions or lines, flaws)
     answers: dict[tuple[tuple[str, ...], str], dict[str, bool | None]] = {}
-    first: dict[tuple[str, ...], Line] = {}
+    first: dict[tuple[str, ...], FileRow] = {}
     for line in lines:
         image = tuple(line.cell(name) for name in _ITEM if name in header)
         first.setdefault(image, line)
@@ -73,11 +73,11 @@ def scored_rows(
     return rows, flaws
 
 
-def _number(line: Line) -> str:
+def _number(line: FileRow) -> str:
     return next(filter(None, map(line.cell, _NUMBER)), "")
 
 
-def _parents(lines: Sequence[Line], flaws: list[Flaw]) -> dict[Question, tuple[str, ...]]:
+def _parents(lines: Sequence[FileRow], flaws: list[Flaw]) -> dict[Question, tuple[str, ...]]:
     """By question, those it depends on; a name that is no other question of its text is none."""
     column = next((name for name in _PARENTS if name in lines[0].cells), "")
     if not column:

@@ -19,7 +19,7 @@ from salva.core.verdict import PAIR
 from salva.errors import UsageError
 from salva.messages import message
 from salva.review.calibration import RatedImage, image_scores, is_doubtful, passes_name
-from salva.review.cells import Line
+from salva.review.cells import FileRow
 from salva.review.columns import LABEL
 
 QUESTION_COLUMNS = (
@@ -88,7 +88,7 @@ def question_rows(case: Case, role: str) -> Iterator[tuple[Cell, ...]]:
     yield LABEL, prompt.text, _LABEL_TEXT, _LABEL_RULE
 
 
-def question_measure(line: Line, case: Case) -> str | Flaw:
+def question_measure(line: FileRow, case: Case) -> str | Flaw:
     """What a row of such a sheet rates: an answer to a question about an image, or the image as a whole."""
     role, number = line.cell("image_role"), line.cell("question")
     questions = next((prompt.questions for prompt in case.prompts if prompt.role == role), ())

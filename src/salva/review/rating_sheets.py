@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from salva.component_facts import pair_scorings
 from salva.core.case import Case
-from salva.core.exchange import Written
+from salva.core.exchange import ExportCount
 from salva.core.options import option
 from salva.core.quantity import quantity
 from salva.core.score_rubric import HALVES
@@ -81,7 +81,7 @@ class RatingSheet:
     def __init__(self, options: RatingSheetOptions) -> None:
         self._options = options
 
-    def write(self, source: RunSource, out: Path) -> Written:
+    def write(self, source: RunSource, out: Path) -> ExportCount:
         """OUT/ratings.csv, OUT/README.txt and OUT/images/*.png."""
         records, chances = _drawn(source.records, self._options)
         graded = graded_images(records, self._options.roles, self._options.sample)
@@ -99,7 +99,7 @@ class RatingSheet:
         write_text(out / "ratings.csv", sheet)
         write_text(out / "README.txt", QUESTION_HINT if graded else _hint())
         warning = "" if self._options.roles or self._options.sample else _partial_note(records, numbers)
-        return Written(n=len(numbers), what=f"images, {quantity(len(lines) - 1, 'rows')} to rate", warning=warning)
+        return ExportCount(n=len(numbers), what=f"images, {quantity(len(lines) - 1, 'rows')} to rate", warning=warning)
 
 
 def _drawn(records: RunRecords, options: RatingSheetOptions) -> tuple[RunRecords, dict[str, float]]:

@@ -18,7 +18,7 @@ from salva.errors import UsageError
 from salva.files.infiles import file_text
 from salva.files.tables import by_kind, is_json, read_rows, read_sheet
 from salva.messages import message
-from salva.review.cells import Line, as_number, is_silent
+from salva.review.cells import FileRow, as_number, is_silent
 from salva.review.columns import FAILED, LABEL, RATING, Columns, Layout, Scale, column_missing, layout_of
 from salva.review.dsg_answers import is_question_file, is_raw, scored_rows
 
@@ -36,7 +36,7 @@ class Rating(NamedTuple):
     who: str
     parts: tuple[float, ...]
     """One number, or several whose sum is the rating."""
-    line: Line
+    line: FileRow
 
     @property
     def value(self) -> float:
@@ -49,7 +49,7 @@ class RatingTable:
     """Ratings of items; whoever did not rate an item has no rating of it."""
 
     item_columns: tuple[str, ...]
-    items: Mapping[str, Line]
+    items: Mapping[str, FileRow]
     """Item to the first row about it, with what later files add."""
     ratings: tuple[Rating, ...]
     people: tuple[str, ...]
@@ -99,7 +99,7 @@ def read_ratings(
     columns = columns or Columns()
     if len({path.resolve() for path in files}) < len(files):
         raise UsageError(message("file-twice", files=", ".join(map(str, files))))
-    reader = _Reader(columns, scores)
+    reader = _RatingReader(columns, scores)
     lines = {name: _lines(path, name) for path, name in zip(files, names or map(str, files), strict=True)}
     questions = [line for of in lines.values() if is_question_file(_header(of)) for line in of]
     for name, of in lines.items():
@@ -112,14 +112,14 @@ def read_ratings(
     return reader.table()
 
 
-class _Reader:
+class _RatingReader:
     """Collects the rows of files."""
 
     def __init__(self, columns: Columns, scores: Collection[str]) -> None:
         self._columns, self._scores = columns, scores
         self.flaws: list[Flaw] = []
         self._item_columns: tuple[str, ...] = ()
-        self._items: dict[str, Line] = {}
+        self._items: dict[str, FileRow] = {}
         self._ratings: dict[tuple[str, str, str], Rating] = {}
         self._people: dict[str, None] = {}
         self._judges: dict[str, None] = {}
@@ -127,7 +127,7 @@ class _Reader:
         self._scales: dict[tuple[str, str], Scale] = {}
         self._headers: dict[str, Sequence[str]] = {}
 
-    def add(self, name: str, lines: Sequence[Line]) -> None:
+    def add(self, name: str, lines: Sequence[FileRow]) -> None:
         """The rows of one file."""
         header = self._headers[name] = _header(lines)
         layout = layout_of(name, header, self._columns, self._scores)
@@ -141,7 +141,7 @@ class _Reader:
         for line in lines:
             self._add_line(layout, line)
 
-    def _add_line(self, layout: Layout, line: Line) -> None:
+    def _add_line(self, layout: Layout, line: FileRow) -> None:
         item = " / ".join(line.cell(name) for name in self._item_columns)
         if not item.replace("/", "").strip():
             self.flaws.append(line.flaw(f"{' + '.join(layout.item)} is empty"))
@@ -161,7 +161,7 @@ class _Reader:
             if self._rate(layout, line, item, measure, who, columns):
                 (self._judges if is_judge else self._people)[who] = None
 
-    def _rate(self, layout: Layout, line: Line, item: str, measure: str, who: str, columns: tuple[str, ...]) -> bool:
+    def _rate(self, layout: Layout, line: FileRow, item: str, measure: str, who: str, columns: tuple[str, ...]) -> bool:
         """Keep a rating, if the row has one."""
         if measure == RATING and line.cell("image_role") and line.cell("question") == LABEL:
             measure = LABEL
@@ -179,7 +179,7 @@ class _Reader:
         return True
 
     def _parts(
-        self, line: Line, columns: Sequence[str], limits: Scale | None, measure: str
+        self, line: FileRow, columns: Sequence[str], limits: Scale | None, measure: str
     ) -> tuple[float, ...] | None:
         silent = [name for name in columns if is_silent(line.cell(name))]
         numbers = []
@@ -223,21 +223,21 @@ class _Reader:
         )
 
 
-def _header(lines: Sequence[Line]) -> list[str]:
+def _header(lines: Sequence[FileRow]) -> list[str]:
     return list(dict.fromkeys(name for line in lines for name in line.cells))
 
 
-def _lines(path: Path, name: str) -> list[Line]:
+def _lines(path: Path, name: str) -> list[FileRow]:
     """The rows of a file, every cell as text."""
     if is_json(file_text(path)):
-        return [Line(name, where, _flat(cells)) for where, cells in read_rows(path)]
+        return [FileRow(name, where, _flat(cells)) for where, cells in read_rows(path)]
     sheet = read_sheet(path)
     if not sheet.rows:
         raise UsageError(message("file-empty", path=name))
     # Where semicolons part the cells, the comma is the decimal point.
     has_commas = sheet.delimiter == ";"
     return [
-        Line(name, where, {column: _with_point(cell) for column, cell in cells.items()} if has_commas else cells)
+        FileRow(name, where, {column: _with_point(cell) for column, cell in cells.items()} if has_commas else cells)
         for where, cells in sheet.rows
     ]
 

@@ -14,7 +14,7 @@ from salva.core.case import Case
 from salva.core.exchange import Flaw
 from salva.core.scoring import Pair
 from salva.core.source import RunRecords
-from salva.review.cells import Line
+from salva.review.cells import FileRow
 from salva.review.columns import ITEM
 from salva.review.role_codes import IMAGE, TEXT, plain_role
 
@@ -51,7 +51,7 @@ class RunJoin:
         given = case.labels.get("id") or case.case_id
         return {given} if self._column == "id" else {case.case_id, given}
 
-    def case_of(self, line: Line) -> tuple[Case, CaseKey] | Flaw:
+    def case_of(self, line: FileRow) -> tuple[Case, CaseKey] | Flaw:
         """The case of a row, or what is wrong with the row."""
         name, model = line.cell(self._column), line.cell("model")
         cases = self._cases.get(name, [])
@@ -63,7 +63,7 @@ class RunJoin:
         return cases[0], CaseKey(cases[0].case_id, line.cell("repeat"), self._models.get(model, ""))
 
 
-def pair_of(line: Line, case_id: str, roles: Iterable[str]) -> Pair:
+def pair_of(line: FileRow, case_id: str, roles: Iterable[str]) -> Pair:
     """The roles of text and image of a row: a, T_a and I_a, or a code of a sheet."""
     known = tuple(roles)
 

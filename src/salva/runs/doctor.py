@@ -57,7 +57,7 @@ _ROW_BYTES = 4000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class DoctorLine:
     """One line of the examination."""
 
     section: str
@@ -67,28 +67,28 @@ class Finding:
     """Whether salva cannot work as it is."""
 
 
-def examine(directory: Path = Path("runs")) -> Iterator[Finding]:
+def examine(directory: Path = Path("runs")) -> Iterator[DoctorLine]:
     """Everything, section by section; directory: where runs would be stored."""
     yield from _versions()
     yield from _extras()
     yield from _devices()
     for name in KEYS:
-        yield Finding(section="keys", name=name, state="set" if os.environ.get(name) else "not set")
+        yield DoctorLine(section="keys", name=name, state="set" if os.environ.get(name) else "not set")
     yield from _own_files()
     yield from _disk(directory)
 
 
-def _versions() -> Iterator[Finding]:
-    yield Finding(section="versions", name="python", state=f"{platform.python_version()} on {platform.platform()}")
-    yield Finding(section="versions", name="cores", state=str(n_cores()))
+def _versions() -> Iterator[DoctorLine]:
+    yield DoctorLine(section="versions", name="python", state=f"{platform.python_version()} on {platform.platform()}")
+    yield DoctorLine(section="versions", name="cores", state=str(n_cores()))
     for package in _PACKAGES:
         if (installed := installed_version(package)) is not None:
-            yield Finding(section="versions", name=package, state=installed)
+            yield DoctorLine(section="versions", name=package, state=installed)
 
 
-def _extras() -> Iterator[Finding]:
+def _extras() -> Iterator[DoctorLine]:
     for extra in EXTRAS:
-        yield Finding(section="extras", name=extra, state=state_of_extra(extra))
+        yield DoctorLine(section="extras", name=extra, state=state_of_extra(extra))
 
 
 def state_of_extra(extra: str) -> str:
@@ -104,7 +104,7 @@ def _is_there(module: str) -> bool:
         return False
 
 
-def _devices() -> Iterator[Finding]:
+def _devices() -> Iterator[DoctorLine]:
     if _is_there("torch"):
         try:
             with translate_errors(lambda error: PluginError(str(error))):
@@ -112,20 +112,22 @@ def _devices() -> Iterator[Finding]:
 
                 for device in choose_devices():
                     state = "no GPU that torch can use" if device == "cpu" else describe_device(device)
-                    yield Finding(section="devices", name=device, state=state)
+                    yield DoctorLine(section="devices", name=device, state=state)
                     if device.startswith("cuda"):
-                        yield Finding(section="devices", name=f"kernels on {device}", state=_state_of_kernels(device))
+                        yield DoctorLine(
+                            section="devices", name=f"kernels on {device}", state=_state_of_kernels(device)
+                        )
         except SalvaError as error:  # a broken torch is what people run this for
-            yield Finding(section="devices", name="torch", state=f"cannot be used: {error}")
+            yield DoctorLine(section="devices", name="torch", state=f"cannot be used: {error}")
         return
     cards: list[str] = []
     if shutil.which("nvidia-smi"):
         asked = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, timeout=30, check=False)
         cards = asked.stdout.splitlines() if asked.returncode == 0 else []
     for number, card in enumerate(cards):
-        yield Finding(section="devices", name=f"cuda:{number}", state=f"{card}; torch is not installed")
+        yield DoctorLine(section="devices", name=f"cuda:{number}", state=f"{card}; torch is not installed")
     if not cards:
-        yield Finding(section="devices", name="cpu", state="no GPU found")
+        yield DoctorLine(section="devices", name="cpu", state="no GPU found")
 
 
 def _state_of_kernels(device: str) -> str:
@@ -140,7 +142,7 @@ def _state_of_kernels(device: str) -> str:
     return "compiled, for UNets"
 
 
-def _own_files() -> Iterator[Finding]:
+def _own_files() -> Iterator[DoctorLine]:
     names = asset_names()
     problems = []
     for name in names:
@@ -149,19 +151,19 @@ def _own_files() -> Iterator[Finding]:
         except SalvaError as error:
             problems.append(str(error))
     state = "; ".join(problems) or f"{len(names)} files match their checksums"
-    yield Finding(section="files", name="weights and sprites", state=state, is_bad=bool(problems))
+    yield DoctorLine(section="files", name="weights and sprites", state=state, is_bad=bool(problems))
 
 
-def _disk(where: Path) -> Iterator[Finding]:
+def _disk(where: Path) -> Iterator[DoctorLine]:
     present = _existing(where)
     try:
         with tempfile.TemporaryDirectory(prefix=".salva-doctor-", dir=present) as trial, open_run(Path(trial), "write"):
             pass
     except (SalvaError, OSError) as error:
-        yield Finding(section="disk", name="runs", state=f"cannot be stored in {present}: {error}", is_bad=True)
+        yield DoctorLine(section="disk", name="runs", state=f"cannot be stored in {present}: {error}", is_bad=True)
     else:
-        yield Finding(section="disk", name="runs", state=f"can be stored in {present}")
-    yield Finding(section="disk", name="free", state=size_text(free_bytes(where)))
+        yield DoctorLine(section="disk", name="runs", state=f"can be stored in {present}")
+    yield DoctorLine(section="disk", name="free", state=size_text(free_bytes(where)))
 
 
 def _existing(where: Path) -> Path:

@@ -25,7 +25,7 @@ from salva.results.uncheckable import why_unchecked
 from salva.runs.cases import n_pictures, remarks
 from salva.runs.directory import resume_or_start
 from salva.runs.earlier import Known, known_before
-from salva.runs.planning import foresee, question_file, refuse_unwatched
+from salva.runs.planning import preview, question_file, require_detector
 from salva.runs.vocabulary import known_names
 from salva.store.reading import DATABASE
 from salva.store.records import WHOLE
@@ -63,7 +63,7 @@ class Forecast:
     """The checks that would judge a case, to how many cases; () for those nobody would."""
     reasons: Mapping[str, int]
     """Why a case is nobody's, or could not be decided whatever is painted, to how many cases."""
-    opened_by: Mapping[str, int]
+    by_missing_role: Mapping[str, int]
     """A role that nobody plays, to how many of the cases that are nobody's whoever plays it could tell of."""
     remarks: tuple[str, ...]
     """What components and the suite tell first."""
@@ -120,10 +120,10 @@ def forecast(plan: Plan, directory: Path) -> Forecast:
     for binding in plan.observers():
         open_pinned(binding.options)
     plan = resume_or_start(directory, plan)
-    refuse_unwatched(plan)
-    cast_ = Cast.of(plan, names=known_names(plan.detector))
+    require_detector(plan)
+    roster = Cast.of(plan, names=known_names(plan.detector))
     tally = _Tally(file=question_file(plan))
-    foreseen = foresee(plan, cast_, tally.add)
+    ahead = preview(plan, roster, tally.add)
     known = known_before(directory.parent, directory, plan)
     there = _there(directory)
     work = []
@@ -141,10 +141,10 @@ def forecast(plan: Plan, directory: Path) -> Forecast:
         n_unpainted=tally.n - len(tally.painted),
         ways=tally.ways,
         reasons=tally.reasons,
-        opened_by=foreseen.opened_by,
+        by_missing_role=ahead.by_missing_role,
         remarks=(*plan.notes, *remarks(plan)),
-        leading=foreseen.leading,
-        n_led=foreseen.n_led,
+        leading=ahead.leading,
+        n_led=ahead.n_led,
         work=tuple(work),
         usd=None if None in prices else sum(price for price in prices if price is not None),
         seconds=known.seconds_per_image * n_images if known.seconds_per_image is not None else None,

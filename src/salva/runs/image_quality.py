@@ -45,7 +45,7 @@ SPLITS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class QualityRequest:
     """Which figures, by which network."""
 
     embedder: str
@@ -66,7 +66,9 @@ class Wanted:
             raise UsageError(message("flag-needed", flag="--reference or --logits", why="they name the figure"))
 
 
-def quality_figures(directory: Path, wanted: Wanted, progress: Progress = SILENT) -> list[tuple[str, str, Quality]]:
+def quality_figures(
+    directory: Path, wanted: QualityRequest, progress: Progress = SILENT
+) -> list[tuple[str, str, Quality]]:
     """The figures that are wanted, each of every model: model, name of the figure, and what came out."""
     figures: list[tuple[str, dict[str, Quality]]] = []
     if wanted.reference is not None:

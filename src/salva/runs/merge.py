@@ -21,7 +21,7 @@ from salva.engine.progress import Progress
 from salva.errors import StoreError, UsageError
 from salva.messages import message
 from salva.runs.directory import refuse_strangers
-from salva.runs.ledger import ASKED, CASES, FINISHED, RULES, asked_before
+from salva.runs.run_state import ASKED, CASES, FINISHED, RULES, recorded_run_file
 from salva.store.images import IMAGES_AT
 from salva.store.joining import join_rows
 from salva.store.records import FIGURES, GATE, IN_VAIN, PACE, PASSED, STOPPED, UNTRIED, WARNED, WHOLE
@@ -72,7 +72,7 @@ def merge(directories: Sequence[Path], out: Path, progress: Progress) -> Merged:
     content = _content(parts)
     _check_out(out, content)
     with open_run(out, "write", images_at=content.images) as store:
-        if (before := asked_before(store)) is not None and before.spec != content.spec:
+        if (before := recorded_run_file(store)) is not None and before.spec != content.spec:
             raise UsageError(message("run-differs", path=str(out), differences="other shards"))
         # What was read so far may have been written on since: notes and rows are taken of one moment each.
         store.drop_meta(WHOLE)

@@ -28,19 +28,19 @@ from salva.runs import environment as surroundings
 from salva.runs.addresses import refuse_moved
 from salva.runs.cases import placed_cases, planned_cases
 from salva.runs.directory import recorded_options, resume_or_start
-from salva.runs.false_start import undone_if_refused
 from salva.runs.healing import find_lost_images, report_restored
-from salva.runs.ledger import (
+from salva.runs.planning import preview, require_detector
+from salva.runs.preflight import Preflight
+from salva.runs.run_state import (
     CaseCount,
-    asked_before,
     finished_summary,
-    keep_cases,
-    open_ledger,
+    record_cases,
+    record_run,
+    recorded_run_file,
     stamp_finished,
 )
-from salva.runs.planning import foresee, refuse_unwatched
-from salva.runs.preflight import Preflight
 from salva.runs.summary import RunSummary
+from salva.runs.undo import undo_if_refused
 from salva.runs.vocabulary import known_names
 from salva.runs.workplaces import open_executor
 from salva.store.reading import DATABASE
@@ -79,36 +79,36 @@ def execute(
     finished = finished_summary(directory, plan, retry_refused, retry_unreadable, images_at)
     if finished is not None:
         return finished
-    refuse_unwatched(plan)
+    require_detector(plan)
     names, is_new = None, not (directory / DATABASE).is_file()
     if is_new:
         names = known_names(plan.detector)
-        for line in foresee(plan, Cast.of(plan, names=names)).lines:
+        for line in preview(plan, Cast.of(plan, names=names)).lines:
             progress.note(line)
     with (
-        undone_if_refused(directory),
+        undo_if_refused(directory),
         closing(open_executor(executor, progress.note)) as workplace,
         open_run(directory, "write", images_at=images_at) as store,
     ):
         # Again, now that nobody else can write: two processes may have found the directory empty.
-        plan = resume_or_start(directory, wanted, asked_before(store))
+        plan = resume_or_start(directory, wanted, recorded_run_file(store))
         refuse_moved(plan, store.components())
-        cast_ = Cast.of(plan, names=names if is_new else known_names(plan.detector, store))
+        roster = Cast.of(plan, names=names if is_new else known_names(plan.detector, store))
         store.blobs.prepare()
-        for line in open_ledger(store, plan, cast_, environment or surroundings.environment()):
+        for line in record_run(store, plan, roster, environment or surroundings.environment()):
             progress.note(line)
-        counted = keep_cases(store, plan, placed_cases(plan))
+        counted = record_cases(store, plan, placed_cases(plan))
         lost = find_lost_images(store, progress)
         summary = flow_through(
             store,
-            cast_,
+            roster,
             workplace,
             progress,
             counted,
             retry_refused=retry_refused,
             retry_unreadable=retry_unreadable,
             budget=budget,
-            vouch=Preflight(plan, cast_, store, progress, first=_first_cases(plan, store)),
+            vouch=Preflight(plan, roster, store, progress, first=_first_cases(plan, store)),
             lost=lost,
         )
         report_restored(store, lost, progress)
@@ -124,7 +124,7 @@ def _first_cases(plan: Plan, store: RunStore) -> Iterator[Case]:
 
 def flow_through(
     store: RunStore,
-    cast_: Cast,
+    roster: Cast,
     workplace: Executor,
     progress: Progress,
     counted: CaseCount,
@@ -140,9 +140,9 @@ def flow_through(
 
     lost: keys of renders whose pictures are painted again.
     """
-    n_units = counted.n_cases * len(cast_.models)
-    n_images = counted.n_prompts * len(cast_.models) * cast_.repeats
-    n_observations = next((_n_first_observations(cast_, case) for case in store.cases()), 0)
+    n_units = counted.n_cases * len(roster.models)
+    n_images = counted.n_prompts * len(roster.models) * roster.repeats
+    n_observations = next((_n_first_observations(roster, case) for case in store.cases()), 0)
     # Later waves are not known yet, and other cases may ask for more: the middle total is an estimate.
     for stage, total in zip(STAGES, (n_images, n_observations * n_units, n_units), strict=True):
         progress.start(stage, total)
@@ -151,7 +151,7 @@ def flow_through(
     store.drop_meta(WHOLE)
     flow = Flow(
         store,
-        cast_,
+        roster,
         workplace,
         progress,
         may_paint=may_paint,
@@ -160,7 +160,7 @@ def flow_through(
         budget=purse,
         vouch=vouch,
         # What each model has still to paint, about: with several, all of it may be one's.
-        n_pictures=max(0, min(n_images - store.n_images() + len(lost), counted.n_prompts * cast_.repeats))
+        n_pictures=max(0, min(n_images - store.n_images() + len(lost), counted.n_prompts * roster.repeats))
         if may_paint
         else 0,
         lost=lost,
@@ -173,7 +173,7 @@ def flow_through(
         stack.callback(store.flush)
         stack.callback(_note_in_vain, store, purse)
         stack.callback(lambda: _note_pace(store, time.monotonic() - started, flow.counts["rendered"]))
-        flow.run(failed_last(_units(store, cast_), store, cast_.seed))
+        flow.run(failed_last(_units(store, roster), store, roster.seed))
         if not flow.counts["unpainted"]:
             store.set_meta(WHOLE, True)
     if flow.left_out:
@@ -202,21 +202,21 @@ def _note_pace(store: RunStore, seconds: float, n_images: int) -> None:
         store.set_meta(PACE, {name: before.get(name, 0) + value for name, value in now.items()})
 
 
-def _units(store: RunStore, cast_: Cast) -> Iterator[Unit]:
+def _units(store: RunStore, roster: Cast) -> Iterator[Unit]:
     """Case by case and, within a case, model by model: whatever is finished early can be compared."""
     for case in store.cases():
-        checks = cast_.checks_of(case)
-        for model in cast_.models:
-            yield Unit.of(case, model, cast_.repeats, checks)
+        checks = roster.checks_of(case)
+        for model in roster.models:
+            yield Unit.of(case, model, roster.repeats, checks)
 
 
-def _n_first_observations(cast_: Cast, case: Case) -> int:
+def _n_first_observations(roster: Cast, case: Case) -> int:
     asked = {
         (look.role, applied.actors_by_role[look.query.role].keyed_query(look.query))
-        for applied in cast_.checks_of(case)
+        for applied in roster.checks_of(case)
         for look in applied.first_observations
     }
-    return len(asked) * cast_.repeats
+    return len(asked) * roster.repeats
 
 
 def _summary(flow: Flow, budget: Budget, n_unreadable: int) -> RunSummary:

@@ -36,7 +36,7 @@ EXAMPLE = "mm-grounding-dino"
 """The detector that a refusal gives as an example: it takes words, and its scores let it doubt."""
 
 
-class Foreseen(NamedTuple):
+class Preview(NamedTuple):
     """What is known before anything is painted."""
 
     lines: list[str]
@@ -45,72 +45,72 @@ class Foreseen(NamedTuple):
     """The check that leads."""
     n_led: int = 0
     """How many of the cases it may decide."""
-    opened_by: Mapping[str, int] = {}
+    by_missing_role: Mapping[str, int] = {}
     """A role that nobody plays, to how many of the cases that are nobody's whoever plays it could tell of."""
 
 
-def foresee(
-    plan: Plan, cast_: Cast, also: Callable[[Case, Sequence[AppliedCheck]], None] = lambda _case, _checks: None
-) -> Foreseen:
+def preview(
+    plan: Plan, roster: Cast, also: Callable[[Case, Sequence[AppliedCheck]], None] = lambda _case, _checks: None
+) -> Preview:
     """What to tell before painting; a run whose leading check could decide no case is refused.
 
     also: told of every case and the checks it is judged by, for whoever would go through them all again.
     """
-    cases = _Cases(file=question_file(plan), unplayed=_unplayed(plan), apart=plan.suite.about.apart)
+    cases = _Cases(file=question_file(plan), missing_role=_check_by_missing_role(plan), apart=plan.suite.about.apart)
     for case in planned_cases(plan):
-        checks = cast_.checks_of(case)
+        checks = roster.checks_of(case)
         cases.add(case, checks)
         also(case, checks)
-    _refuse_unheard(plan, cases.kinds)
+    _refuse_unused_options(plan, cases.kinds)
     if not cases.n:
-        return Foreseen([])  # an empty suite is refused by whoever stores its cases
-    rates = {part.label: part.about.rate for part in cast_.checks}
+        return Preview([])  # an empty suite is refused by whoever stores its cases
+    rates = {part.label: part.about.rate for part in roster.checks}
     judging = [name for name in cases.n_led if name != OWN]
     leading = leading_check(judging, cases.own.elements(), rates, plan.spec.check, plan.suite.about.leads)
     if not leading or (plan.spec.check and leading != plan.spec.check):
         raise UsageError(_inapplicable(plan, cases))
     if plan.suite.about.leads == OWN and not plan.spec.check and cases.n_led[OWN]:
         leading = OWN
-    untold, n_led = cases.untold.get(leading, []), cases.n_led[leading]
-    if len(untold) == n_led:
-        unnamed = {thing for applied in untold for thing in applied.unnamed}
+    undecided, n_led = cases.undecided.get(leading, []), cases.n_led[leading]
+    if len(undecided) == n_led:
+        unnamed = {thing for applied in undecided for thing in applied.unnamed}
         change = "Name another --judge, or a --size whose texts have formulas."
         if unnamed:
-            change = f"Leave these out or name another --detector. {_able(unnamed)}"
-        values = {"check": leading, "cases": quantity(n_led, "cases"), "why": _why(untold), "change": change}
+            change = f"Leave these out or name another --detector. {_detector_list(unnamed)}"
+        values = {"check": leading, "cases": quantity(n_led, "cases"), "why": _why(undecided), "change": change}
         raise UsageError(message("check-undecided", **values))
     lines, all_cases = remarks(plan), quantity(cases.n, "cases")
-    if untold:
-        counts = {"n": len(untold), "cases": all_cases, "n_skipped": cases.n_unpainted}
-        lines.append(message("cases-undecidable", check=leading, why=_why(untold), **counts))
+    if undecided:
+        counts = {"n": len(undecided), "cases": all_cases, "n_skipped": cases.n_unpainted}
+        lines.append(message("cases-undecidable", check=leading, why=_why(undecided), **counts))
     if n_others := cases.n - n_led - cases.n_left_out:
         others = ", ".join(dict.fromkeys(name for group in cases.ways if leading not in group for name in group))
         facts = {"n": n_others, "cases": all_cases, "why": cases.facts(leading)}
         lines.append(message("cases-of-other-checks", check=leading, others=others, **facts))
     if cases.n_left_out:
-        helping = f" {roles}" if (roles := helpful_roles(cases.opened_by)) else ""
+        helping = f" {roles}" if (roles := helpful_roles(cases.by_missing_role)) else ""
         lines.append(message("cases-unchecked", n=cases.n_left_out, why=f": {cases.why_left()}", helping=helping))
     n_counted = cases.n_counted(leading, is_truth=rates.get(leading) is Rate.WRONG)
-    n_decidable, n_apart = n_counted - len(untold), cases.n_apart[leading]
+    n_decidable, n_apart = n_counted - len(undecided), cases.n_apart[leading]
     averages = {bound.label: value_of(bound.options, "average") or MACRO for bound in plan.checks}
     # As judging counts them: a plain share is over all of them, and what stands apart leads where nothing else is.
     if averages.get(leading, MACRO) == MACRO and plan.spec.check != OWN and n_decidable > n_apart:
         n_decidable -= n_apart
-    return Foreseen(lines, leading, n_decidable, cases.opened_by)
+    return Preview(lines, leading, n_decidable, cases.by_missing_role)
 
 
-def helpful_roles(opened_by: Mapping[str, int]) -> str:
+def helpful_roles(by_missing_role: Mapping[str, int]) -> str:
     """The roles that would let a check apply to further cases, as a sentence; empty without one."""
-    roles = [f"--{role} ({n})" for role, n in sorted(opened_by.items(), key=lambda one: (-one[1], one[0]))]
+    roles = [f"--{role} ({n})" for role, n in sorted(by_missing_role.items(), key=lambda one: (-one[1], one[0]))]
     return f"More could be checked with {', '.join(roles)}." if roles else ""
 
 
 def refuse_null_rate(plan: Plan, name: str) -> None:
     """Refuse a gate on a rate that no case of this run could enter."""
     needed = {Rate.WRONG, Rate.INCONSISTENT} if name == BOTH_WRONG else {Rate(name)}
-    cast_ = Cast.of(plan)
+    roster = Cast.of(plan)
     for case in planned_cases(plan):
-        if needed <= {applied.part.about.rate for applied in cast_.checks_of(case)}:
+        if needed <= {applied.part.about.rate for applied in roster.checks_of(case)}:
             return
     raise UsageError(message("flag-unrelated", flags=f"--gate-rate {name}", why="no check of the run measures it"))
 
@@ -138,7 +138,7 @@ class _Cases:
     """Check to the cases that it applies to; OWN to those that their own check applies to."""
     made_for: Counter[str] = field(default_factory=Counter)
     """Check to those of them that were made for it, or that may be judged by any."""
-    untold: dict[str, list[AppliedCheck]] = field(default_factory=dict)
+    undecided: dict[str, list[AppliedCheck]] = field(default_factory=dict)
     """Check to the cases that it applies to and could not decide."""
     own: Counter[str] = field(default_factory=Counter)
     """The checks that cases name as their own."""
@@ -146,9 +146,9 @@ class _Cases:
     """What judges are asked for."""
     known: Counter[str] = field(default_factory=Counter)
     """What may keep a check from applying, to the cases it is true of."""
-    unplayed: Callable[[str], tuple[Check, str] | None] = lambda _name: None
+    missing_role: Callable[[str], tuple[Check, str] | None] = lambda _name: None
     """By name a check that wants for one role, and that role; None for any other."""
-    opened_by: Counter[str] = field(default_factory=Counter)
+    by_missing_role: Counter[str] = field(default_factory=Counter)
     """Such a role to the cases without a check that could then have one."""
 
     def add(self, case: Case, checks: Sequence[AppliedCheck]) -> None:
@@ -158,8 +158,8 @@ class _Cases:
         if not checks:
             self.left[why_unchecked(case, self.file)] += 1
             wanted = {name for group in case.check_groups for name in group} or {case.check}
-            unplayed = filter(None, map(self.unplayed, wanted))
-            self.opened_by.update({role for check, role in unplayed if check.applies(case)})
+            missing_role = filter(None, map(self.missing_role, wanted))
+            self.by_missing_role.update({role for check, role in missing_role if check.applies(case)})
         self.n_unpainted += bool(checks) and all(applied.undecidable for applied in checks)
         self.own[case.check] += 1
         looks = [look for applied in checks for look in applied.first_observations]
@@ -174,7 +174,7 @@ class _Cases:
                 self.n_led[name] += 1
                 # One judge that may tell is enough.
                 if all(applied.undecidable for applied in judges):
-                    self.untold.setdefault(name, []).append(judges[0])
+                    self.undecided.setdefault(name, []).append(judges[0])
                 else:
                     self.n_apart[name] += is_apart(case, self.apart)
         self.known["have a prompt without a formula"] += any(prompt.formula is None for prompt in case.prompts)
@@ -199,7 +199,7 @@ class _Cases:
         return f"of all {self.n}: {', '.join(counted)}" if counted else "nothing is known against them"
 
 
-def _refuse_unheard(plan: Plan, kinds: Collection[str]) -> None:
+def _refuse_unused_options(plan: Plan, kinds: Collection[str]) -> None:
     """Refuse what is set for questions that nobody asks: it would change nothing, in silence."""
     heard = [(judge, kinds) for judge in plan.judges]
     if plan.reader is not None:
@@ -213,7 +213,7 @@ def _refuse_unheard(plan: Plan, kinds: Collection[str]) -> None:
                 raise UsageError(message("flag-unrelated", flags=f"--set {binding.role}.{name}", why=why))
 
 
-def _unplayed(plan: Plan) -> Callable[[str], tuple[Check, str] | None]:
+def _check_by_missing_role(plan: Plan) -> Callable[[str], tuple[Check, str] | None]:
     """By name a check that wants for one role that nobody plays here, and that role; built when first asked for."""
     played = {binding.role for binding in plan.observers()}
 
@@ -243,7 +243,7 @@ def question_file(plan: Plan) -> str:
 def _inapplicable(plan: Plan, cases: _Cases) -> Message:
     """Why no case is one for the check that should lead, and what to ask instead."""
     observers = ", ".join(f"--{binding.role} {binding.label}" for binding in plan.observers()) or "none"
-    roles = sorted(cases.opened_by) or ["detector", "embedder", "judge"]
+    roles = sorted(cases.by_missing_role) or ["detector", "embedder", "judge"]
     change = f"Observers are {observers}; name a {' or '.join(f'--{role}' for role in roles)}."
     if would_apply := sorted(name for name in cases.n_led if name != OWN):
         change = f"{', '.join(would_apply)} would apply: name one with --check, or leave it out."
@@ -254,17 +254,17 @@ def _inapplicable(plan: Plan, cases: _Cases) -> Message:
     return message("check-inapplicable", who=who, cases=quantity(cases.n, "cases"), why=why, change=change)
 
 
-def _why(untold: Sequence[AppliedCheck]) -> str:
+def _why(undecided: Sequence[AppliedCheck]) -> str:
     """Why nobody can tell, over all of these cases."""
     unnamed: dict[str, set[str]] = {}
-    for applied in untold:
+    for applied in undecided:
         if applied.unnamed:
             unnamed.setdefault(applied.actors_by_role[DETECTOR].label, set()).update(applied.unnamed)
     reasons = [f"the detector {name!r} cannot name {', '.join(sorted(words))}" for name, words in unnamed.items()]
-    return "; ".join([*reasons, *dict.fromkeys(applied.unread for applied in untold if applied.unread)])
+    return "; ".join([*reasons, *dict.fromkeys(applied.unread for applied in undecided if applied.unread)])
 
 
-def refuse_unwatched(plan: Plan) -> None:
+def require_detector(plan: Plan) -> None:
     """Refuse a run whose pictures nobody was named to look at, where what leads needs boxes."""
     if not plan.wanting:
         return
@@ -274,16 +274,16 @@ def refuse_unwatched(plan: Plan) -> None:
         needing = f"the {onlooker.role} {onlooker.label!r}"
         instead = f"Another {onlooker.role} may need none: --{onlooker.role} NAME. "
     else:
-        leading = _leading_if_watched(plan)
+        leading = _leading_with_detector(plan)
         if leading not in {binding.label for binding in plan.wanting}:
             return
         needing = f"the check {leading!r}"
     strangers = [b.label for b in plan.models if not b.about.defaults.get("detector")] or [b.label for b in plan.models]
     problem = f"{needing} needs a detector, and {', '.join(strangers)} has no default"
-    raise MissingRoleError(problem, "detector", EXAMPLE, instead + _able())
+    raise MissingRoleError(problem, "detector", EXAMPLE, instead + _detector_list())
 
 
-def _leading_if_watched(plan: Plan) -> str:
+def _leading_with_detector(plan: Plan) -> str:
     """The check that would lead if there were a detector."""
     checks = {b.label: cast(Check, build(b)) for b in (*plan.wanting, *plan.checks)}
     rates = {b.label: b.about.rate for b in (*plan.wanting, *plan.checks)}
@@ -305,7 +305,7 @@ def _leading_if_watched(plan: Plan) -> str:
     return leading_check(sorted(judging), own, rates, plan.spec.check, plan.suite.about.leads)
 
 
-def _able(things: Collection[str] = ()) -> str:
+def _detector_list(things: Collection[str] = ()) -> str:
     """The detectors one could name, by whether they take words; not those that say they cannot name these things."""
     takes_words: list[str] = []
     has_names: list[str] = []

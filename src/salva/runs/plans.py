@@ -124,7 +124,7 @@ def make_plan(spec: RunSpec, made: RunSpec | None = None, foreign: Container[tup
         notes=(
             *notes,
             *(message("licence", name=b.label, licence=b.about.licence) for b in observers if b.about.licence),
-            *_unheard_by_judges(by_role["check"], judges),
+            *_options_unused_by_judges(by_role["check"], judges),
         ),
     )
 
@@ -158,7 +158,7 @@ def _defaults_of(models: Sequence[Binding]) -> dict[str, str]:
     return {role: name for role, name in first.items() if all(other.get(role) == name for other in others)}
 
 
-def _unheard_by_judges(options: Mapping[str, str], judges: Sequence[Binding]) -> Iterator[str]:
+def _options_unused_by_judges(options: Mapping[str, str], judges: Sequence[Binding]) -> Iterator[str]:
     """Settings of checks that a judge which answers from boxes does not follow."""
     for judge in judges:
         if "detector" not in judge.about.needs_roles:

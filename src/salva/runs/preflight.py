@@ -36,9 +36,9 @@ class Preflight:
     """Called by the flow with whoever is about to look for the first time."""
 
     def __init__(
-        self, plan: Plan, cast_: Cast, store: RunStore, progress: Progress, *, first: Iterable[Case] | None = None
+        self, plan: Plan, roster: Cast, store: RunStore, progress: Progress, *, first: Iterable[Case] | None = None
     ) -> None:
-        self._cast, self._store, self._progress = cast_, store, progress
+        self._cast, self._store, self._progress = roster, store, progress
         self._first = store.cases() if first is None else first
         """Cases that what is asked is read off."""
         self._is_off = not plan.spec.preflight

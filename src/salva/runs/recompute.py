@@ -33,8 +33,8 @@ from salva.engine.verdicts import verdicts_of
 from salva.errors import SalvaError
 from salva.judging.waves import Missing
 from salva.registry import bind, colour_reader, injection_reader, load
-from salva.runs.ledger import RULES
 from salva.runs.reach import reached_by
+from salva.runs.run_state import RULES
 from salva.runs.vocabulary import remembered_names
 from salva.store.queries import VerdictFilter, count_verdicts, find_verdicts
 from salva.store.records import WHOLE, Status, StoredComponent
@@ -47,7 +47,7 @@ _UNNAMED = {"colour_reader": colour_reader, INJECTION_READER: injection_reader}
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class _Group:
+class _VerdictGroup:
     """Verdicts that one check made of what the same observers saw."""
 
     check: str
@@ -100,7 +100,7 @@ class _Check:
         rules = meta.get(RULES)
         self._rules: Mapping[str, Json] = rules if isinstance(rules, dict) else {}
 
-    def groups(self) -> set[_Group]:
+    def groups(self) -> set[_VerdictGroup]:
         """The verdicts that stand there, by rule and observers."""
         rows = self._store.rows('SELECT DISTINCT "check", observers FROM verdicts')
         groups = {self._store.parsed("verdicts", row, _group_of) for row in rows}
@@ -113,7 +113,7 @@ class _Check:
                     self._expect_none(check)
         return groups
 
-    def hold(self, group: _Group) -> None:
+    def hold(self, group: _VerdictGroup) -> None:
         """Hold the verdicts of a group against those that what is stored leads to."""
         wanted = VerdictFilter(check=group.check, observers=group.observers)
         try:
@@ -131,14 +131,19 @@ class _Check:
                 self._hold_unit(group, casts, case, model, theirs)
 
     def _hold_unit(
-        self, group: _Group, casts: Sequence[Cast], case: Case, models: Sequence[Actor], stored: Sequence[Verdict]
+        self,
+        group: _VerdictGroup,
+        casts: Sequence[Cast],
+        case: Case,
+        models: Sequence[Actor],
+        stored: Sequence[Verdict],
     ) -> None:
         where = f"verdict {case.case_id}/{models[0].label}/{group.check}"
         must_all_stand = self._is_whole and self._is_leading(group) and self._goes_that_way(case, group.check)
         first: str | None = None
-        for cast_, model in itertools.product(casts, models):
+        for roster, model in itertools.product(casts, models):
             try:
-                made = self._made(cast_, group.observers, case, model)
+                made = self._made(roster, group.observers, case, model)
             except (_NotStoredError, SalvaError) as error:
                 first = first or f"{where}: {error}"
                 continue
@@ -150,14 +155,14 @@ class _Check:
         if first is not None and (stored or must_all_stand):
             self.problems.append(first)
 
-    def _made(self, cast_: Cast, observers: Observers, case: Case, model: Actor) -> list[Verdict]:
+    def _made(self, roster: Cast, observers: Observers, case: Case, model: Actor) -> list[Verdict]:
         """The verdicts that what is stored leads to."""
-        applied = [check for check in cast_.checks_of(case) if check.observers == observers]
-        unit = Unit.of(case, model, cast_.repeats, applied)
+        applied = [check for check in roster.checks_of(case) if check.observers == observers]
+        unit = Unit.of(case, model, roster.repeats, applied)
         if not applied:
             return []
         if not unit.is_undecidable:
-            for request in requests_of(case, unit.repeats, cast_.seed):
+            for request in requests_of(case, unit.repeats, roster.seed):
                 outcome = self._store.render_outcome(model.render_key(request))
                 if outcome is None or (outcome[0] is Status.DONE and outcome[1] is None):
                     raise _NotStoredError(f"the picture of {request.prompt.text!r} that it rests on is not stored")
@@ -166,7 +171,7 @@ class _Check:
                 self._answer(unit.show(request.repeat, request.prompt.role, shown))
             while asked := list(unit.next_needs()):
                 self._answer(asked)
-        return [verdict for verdict, _ in verdicts_of(unit, cast_.control)]
+        return [verdict for verdict, _ in verdicts_of(unit, roster.control)]
 
     def _answer(self, asked: Iterable[tuple[ActorsByRole, Asker]]) -> None:
         for actors_by_role, asker in asked:
@@ -194,7 +199,7 @@ class _Check:
         status, observation, error = stored
         return observation or Missing(reason=error, is_final=status is Status.REFUSED)
 
-    def _is_leading(self, group: _Group) -> bool:
+    def _is_leading(self, group: _VerdictGroup) -> bool:
         """Whether the run is judged by them now: of others there may be less than all."""
         leading = self._content.current_judging().leading
         if group.check in leading:
@@ -327,8 +332,8 @@ class _UncheckableError(Exception):
     """Why verdicts cannot be made anew here."""
 
 
-def _group_of(row: sqlite3.Row) -> _Group:
-    return _Group(row["check"], observers_from_text(row["observers"]))
+def _group_of(row: sqlite3.Row) -> _VerdictGroup:
+    return _VerdictGroup(row["check"], observers_from_text(row["observers"]))
 
 
 def _difference(made: Sequence[Verdict], stored: Sequence[Verdict], *, must_all_stand: bool) -> str:

@@ -26,11 +26,11 @@ from salva.engine.progress import Progress
 from salva.errors import StoreError, UsageError
 from salva.messages import message
 from salva.runs.addresses import moved_labels
-from salva.runs.ledger import keep_rules, leading_eyes, stored_count
 from salva.runs.pipeline import flow_through
 from salva.runs.plans import check_threshold, make_plan, spec_again
 from salva.runs.preflight import Preflight
 from salva.runs.reach import reached_by, reached_options
+from salva.runs.run_state import leading_observers, record_rules, stored_count
 from salva.runs.summary import RunSummary
 from salva.runs.vocabulary import keep_names, known_names
 from salva.runs.workplaces import open_executor
@@ -53,22 +53,22 @@ def rejudge(
     for note in plan.notes:
         progress.note(note)
     with closing(open_executor(executor, progress.note)) as workplace, open_run(directory, "write") as store:
-        labels = {**_told_apart(plan, asked), **moved_labels(plan, store.components())}
-        cast_ = Cast.of(plan, _painters(store, content), labels, known_names(plan.detector, store))
-        keep_names(store, cast_)
-        for actor in cast_.actors():
+        labels = {**_distinct_labels(plan, asked), **moved_labels(plan, store.components())}
+        roster = Cast.of(plan, _generators(store, content), labels, known_names(plan.detector, store))
+        keep_names(store, roster)
+        for actor in roster.actors():
             store.put_component(actor.stored())
-        _check_floor(store, plan, cast_)
+        _check_floor(store, plan, roster)
         counted = stored_count(store)
         if counted is None:
             raise UsageError(message("cases-not-stored", path=str(directory)))
-        vouch = Preflight(plan, cast_, store, progress)
+        vouch = Preflight(plan, roster, store, progress)
         vouch.hold_stored()
         # What a gate decided, it decided on the verdicts that are replaced now.
         store.drop_meta(GATE)
-        keep_rules(store, plan.checks)
-        summary = flow_through(store, cast_, workplace, progress, counted, may_paint=False, vouch=vouch)
-        _write_down(store, content, plan, leading_eyes(store, cast_))
+        record_rules(store, plan.checks)
+        summary = flow_through(store, roster, workplace, progress, counted, may_paint=False, vouch=vouch)
+        _record_judging(store, content, plan, leading_observers(store, roster))
     for line in _unasked(directory, asked, summary):
         progress.note(line)
     if summary.n_unpainted and not summary.unasked:
@@ -78,9 +78,9 @@ def rejudge(
     return summary
 
 
-def _check_floor(store: RunStore, plan: Plan, cast_: Cast) -> None:
+def _check_floor(store: RunStore, plan: Plan, roster: Cast) -> None:
     """Refuse a threshold below what the looks that are stored have kept."""
-    for actor in cast_.actors():
+    for actor in roster.actors():
         floor = store.highest_floor(actor.component_id) if actor.role == "detector" else None
         if floor is not None:
             option = f"detector.{actor.about.floor or 'floor'}"
@@ -141,7 +141,7 @@ def _unasked(directory: Path, asked: RunSpec, summary: RunSummary) -> Iterator[s
             yield message("observer-not-asked", **values, reached=", ".join(reached_by(part)))
 
 
-def _told_apart(plan: Plan, first: RunSpec) -> dict[tuple[str, str], str]:
+def _distinct_labels(plan: Plan, first: RunSpec) -> dict[tuple[str, str], str]:
     """Labels for actors_by_role that share role and name with one of the run's but have other options."""
     before = {(observer.role, observer.name): observer.options for observer in first.observers}
     labels = {}
@@ -158,7 +158,7 @@ def _shown(value: Json) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def _painters(store: RunStore, content: RunFile) -> list[Actor]:
+def _generators(store: RunStore, content: RunFile) -> list[Actor]:
     """The generators as they were when they painted, whatever version is installed now."""
     stored = {component.component_id: component for component in store.components()}
     wanted = [component.component_id for component in content.components if component.role == "model"]
@@ -169,7 +169,7 @@ def _painters(store: RunStore, content: RunFile) -> list[Actor]:
     return [Actor.remembered(stored[component_id]) for component_id in wanted]
 
 
-def _write_down(store: RunStore, content: RunFile, plan: Plan, leading: Mapping[str, str]) -> None:
+def _record_judging(store: RunStore, content: RunFile, plan: Plan, leading: Mapping[str, str]) -> None:
     """Note in run.json how the run is judged now; nothing where that is as it was asked all along."""
     now = plan.run_spec().redacted()
     spec = structs.replace(content.spec, observers=now.observers, checks=now.checks, check=now.check)

@@ -21,7 +21,7 @@ from salva.core.verdict import (
     Y_MISPOSITION,
 )
 from salva.engine.progress import Progress
-from salva.runs.selftest_bench import COLOURS, RATE, TEXTS, Bench, Trial, Tried, make_bench
+from salva.runs.selftest_bench import COLOURS, RATE, TEXTS, SelftestBench, SelftestTrial, TrialResult, make_bench
 from salva.runs.selftest_cases import WRONG_COLOUR, case_for
 from salva.runs.selftest_report import HardScore, Mistake, Score, SelftestReport
 
@@ -46,7 +46,7 @@ def selftest(
     bench = make_bench(detector, reader, settings, seed)
     faults = [fault for fault in FAULTS if fault != OPTICAL_CHARACTER or bench.reads]
     plain = [
-        Trial(case=case_for(fault, number, seed, bench.things), number=number, fault=fault)
+        SelftestTrial(case=case_for(fault, number, seed, bench.things), number=number, fault=fault)
         for fault in (_NO_FAULT, *faults)
         for number in range(n_pairs)
     ]
@@ -66,7 +66,9 @@ def selftest(
     )
 
 
-def _try_all(bench: Bench, trials: Sequence[Trial], stage: str, progress: Progress) -> list[Tried]:
+def _try_all(
+    bench: SelftestBench, trials: Sequence[SelftestTrial], stage: str, progress: Progress
+) -> list[TrialResult]:
     bench.prepare(trials)
     tried = []
     progress.start(stage, len(trials))
@@ -81,7 +83,7 @@ def _try_all(bench: Bench, trials: Sequence[Trial], stage: str, progress: Progre
     return tried
 
 
-def _hard_trials(kind: str, n: int, seed: int, bench: Bench) -> list[Trial]:
+def _hard_trials(kind: str, n: int, seed: int, bench: SelftestBench) -> list[SelftestTrial]:
     """So many pictures of a kind, every other one with a fault, of each fault that can show in its turn."""
     faults = {COLOURS: (WRONG_COLOUR,)} | dict.fromkeys(TEXTS, (OPTICAL_CHARACTER,))
     planted = faults.get(kind, (ENTITY_OMISSION, ENTITY_DUPLICATION, X_MISPOSITION, Y_MISPOSITION))
@@ -91,12 +93,12 @@ def _hard_trials(kind: str, n: int, seed: int, bench: Bench) -> list[Trial]:
         fault = planted[number // 2 % len(planted)] if number % 2 else _NO_FAULT
         shown = WRONG_COLOUR if kind == COLOURS else fault
         case = case_for(shown, number, seed, things, is_pair=False)
-        trials.append(Trial(case=case, number=number, fault=fault, hard=kind))
+        trials.append(SelftestTrial(case=case, number=number, fault=fault, hard=kind))
     return trials
 
 
-def _hard_scores(tried: Sequence[Tried]) -> tuple[HardScore, ...]:
-    by_kind: dict[str, list[Tried]] = {}
+def _hard_scores(tried: Sequence[TrialResult]) -> tuple[HardScore, ...]:
+    by_kind: dict[str, list[TrialResult]] = {}
     for outcome in tried:
         by_kind.setdefault(outcome.trial.hard, []).append(outcome)
     return tuple(
@@ -112,7 +114,7 @@ def _hard_scores(tried: Sequence[Tried]) -> tuple[HardScore, ...]:
     )
 
 
-def _errors(tried: Iterable[Tried], fault: str) -> list[tuple[bool, bool]]:
+def _errors(tried: Iterable[TrialResult], fault: str) -> list[tuple[bool, bool]]:
     """Whether a fault was there and whether it was found, picture by picture."""
     return [
         (fault in true, fault in outcome.found_errors[role])
@@ -121,7 +123,7 @@ def _errors(tried: Iterable[Tried], fault: str) -> list[tuple[bool, bool]]:
     ]
 
 
-def _failures(tried: Iterable[Tried], check: str, *, is_faulty: bool) -> list[tuple[bool, bool]]:
+def _failures(tried: Iterable[TrialResult], check: str, *, is_faulty: bool) -> list[tuple[bool, bool]]:
     return [
         outcome.failed[check]
         for outcome in tried
@@ -129,7 +131,7 @@ def _failures(tried: Iterable[Tried], check: str, *, is_faulty: bool) -> list[tu
     ]
 
 
-def _mistakes(outcome: Tried) -> list[Mistake]:
+def _mistakes(outcome: TrialResult) -> list[Mistake]:
     case, fault = outcome.trial.case, outcome.trial.fault
     wrong = [
         (role, true, outcome.found_errors[role])

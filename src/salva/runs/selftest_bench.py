@@ -42,7 +42,7 @@ Eye = Callable[[Rendered, Query], Observation]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trial:
+class SelftestTrial:
     """One pair to paint."""
 
     case: Case
@@ -53,10 +53,10 @@ class Trial:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tried:
+class TrialResult:
     """What came of a trial."""
 
-    trial: Trial
+    trial: SelftestTrial
     true_errors: Mapping[str, frozenset[str]]
     """Prompt role to error types."""
     found_errors: Mapping[str, frozenset[str]]
@@ -69,7 +69,7 @@ class Tried:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bench:
+class SelftestBench:
     """Everything loaded: painters by fault and kind of picture, relations and actors_by_role by name."""
 
     painter: Binding
@@ -97,7 +97,7 @@ class Bench:
         kinds = [kind for kind in hard.metadata["choices"] if kind]
         return [kind for kind in (*kinds, COLOURS) if self.reads or kind not in TEXTS]
 
-    def prepare(self, trials: Sequence[Trial]) -> None:
+    def prepare(self, trials: Sequence[SelftestTrial]) -> None:
         """Build a painter for every fault and kind of picture, before threads ask for them."""
         for trial in trials:
             key = (trial.hard, trial.fault)
@@ -107,7 +107,7 @@ class Bench:
                 changes |= {"hard": trial.hard} if trial.hard and trial.hard != COLOURS else {}
                 self.painters[key] = rebind(self.painter, changes).build()
 
-    def try_one(self, trial: Trial) -> Tried:
+    def try_one(self, trial: SelftestTrial) -> TrialResult:
         """Paint a pair, have it seen by both eyes, and keep what they conclude."""
         case = trial.case
         painted = self._paint(trial)
@@ -118,7 +118,7 @@ class Bench:
             errors = _failure_types_of(true[self.truth], role)
             # An image has one planted fault at most: if it leaves the worlds, the error has to carry its name.
             true_errors[role] = errors and (_planted(rendered) or errors)
-        return Tried(
+        return TrialResult(
             trial=trial,
             true_errors=true_errors,
             found_errors={role: _failure_types_of(found[self.truth], role) for role in painted},
@@ -130,7 +130,7 @@ class Bench:
             },
         )
 
-    def _paint(self, trial: Trial) -> dict[str, Rendered]:
+    def _paint(self, trial: SelftestTrial) -> dict[str, Rendered]:
         seed = trial.case.seed(self.seed, trial.number)
         requests = [RenderRequest(prompt=prompt, seed=seed) for prompt in trial.case.prompts]
         rendered = self.painters[trial.hard, trial.fault].render(requests)
@@ -167,7 +167,7 @@ class Bench:
         return conclusions
 
 
-def make_bench(detector: str, reader: str, settings: Mapping[str, str], seed: int) -> Bench:
+def make_bench(detector: str, reader: str, settings: Mapping[str, str], seed: int) -> SelftestBench:
     """Everything the test needs, loaded."""
     by_role = settings_by_role(settings)
     for option in ("faults", "hard"):
@@ -191,7 +191,7 @@ def make_bench(detector: str, reader: str, settings: Mapping[str, str], seed: in
     names = {rate: name for name, rate in rates_of(checks).items() if rate is not None}
     actors_by_role = {binding.role: binding.build() for binding in observers}
     words = _names(seer, actors_by_role["detector"])
-    return Bench(
+    return SelftestBench(
         painter=bind(ComponentSpec.parse("model", "painter", by_role["model"])),
         painters={},
         checks={names[rate]: checks[names[rate]].build() for rate in (Rate.WRONG, Rate.INCONSISTENT)},

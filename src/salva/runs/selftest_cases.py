@@ -32,7 +32,7 @@ _MOST = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Template:
+class FormulaPair:
     """Two formulas with the same worlds; e1, e2, e3 are things, c1 and c2 colours, n a number."""
 
     name: str
@@ -43,29 +43,29 @@ class Template:
 
 
 TEMPLATES = (
-    Template(name="both", first="e1 & e2", second="e2 & e1"),
-    Template(name="three", first="e1 & (e2 & e3)", second="(e1 & e2) & e3"),
-    Template(name="numbers", first="n e1 & e2", second="e2 & n e1"),
-    Template(name="not-missing", first="!(!(e1 & e2))", second="e1 & e2"),
-    Template(name="either", first="e1 | e2", second="!(!e1 & !e2)"),
-    Template(name="distributed", first="e1 & (e2 | e3)", second="(e1 & e2) | (e1 & e3)"),
-    Template(name="sides", first="e1@left & e2@right", second="e2@right & e1@left", shows=X_MISPOSITION),
-    Template(
+    FormulaPair(name="both", first="e1 & e2", second="e2 & e1"),
+    FormulaPair(name="three", first="e1 & (e2 & e3)", second="(e1 & e2) & e3"),
+    FormulaPair(name="numbers", first="n e1 & e2", second="e2 & n e1"),
+    FormulaPair(name="not-missing", first="!(!(e1 & e2))", second="e1 & e2"),
+    FormulaPair(name="either", first="e1 | e2", second="!(!e1 & !e2)"),
+    FormulaPair(name="distributed", first="e1 & (e2 | e3)", second="(e1 & e2) | (e1 & e3)"),
+    FormulaPair(name="sides", first="e1@left & e2@right", second="e2@right & e1@left", shows=X_MISPOSITION),
+    FormulaPair(
         name="in-a-row",
         first="e1@left & e2@x-middle & e3@right",
         second="e3@right & e2@x-middle & e1@left",
         shows=X_MISPOSITION,
     ),
-    Template(name="heights", first="e1@top & e2@bottom", second="e2@bottom & e1@top", shows=Y_MISPOSITION),
-    Template(
+    FormulaPair(name="heights", first="e1@top & e2@bottom", second="e2@bottom & e1@top", shows=Y_MISPOSITION),
+    FormulaPair(
         name="in-a-column",
         first="e1@top & e2@y-middle & e3@bottom",
         second="e3@bottom & e2@y-middle & e1@top",
         shows=Y_MISPOSITION,
     ),
-    Template(name="without", first="e1 & !e2", second="!e2 & e1", shows=ENTITY_FORBIDDEN),
-    Template(name="neither", first="e1 & !e2 & !e3", second="e1 & !(e2 | e3)", shows=ENTITY_FORBIDDEN),
-    Template(name="coloured", first="c1 e1 & c2 e2", second="c2 e2 & c1 e1", shows=WRONG_COLOUR),
+    FormulaPair(name="without", first="e1 & !e2", second="!e2 & e1", shows=ENTITY_FORBIDDEN),
+    FormulaPair(name="neither", first="e1 & !e2 & !e3", second="e1 & !(e2 | e3)", shows=ENTITY_FORBIDDEN),
+    FormulaPair(name="coloured", first="c1 e1 & c2 e2", second="c2 e2 & c1 e1", shows=WRONG_COLOUR),
 )
 
 

@@ -24,8 +24,8 @@ from salva.messages import message
 from salva.runs.image_quality import (
     SILENT,
     SPLITS,
+    QualityRequest,
     Stage,
-    Wanted,
     built_embedder,
     calibrated_temperature,
     embed_files,
@@ -44,7 +44,7 @@ OWN_CAPTION, ORIGINAL_CAPTION = "R-precision", "R-precision by the original capt
 _FEWEST = 2
 
 
-class PictureSet(NamedTuple):
+class ImageSet(NamedTuple):
     """What one model painted for one role."""
 
     model: str
@@ -54,7 +54,7 @@ class PictureSet(NamedTuple):
         return f"{self.model}, {self.name}"
 
 
-class Painted(NamedTuple):
+class CaptionedImage(NamedTuple):
     """A picture and what it was painted for."""
 
     image_id: str
@@ -74,19 +74,19 @@ class Retrieval:
 
 
 def set_figures(
-    directory: Path, wanted: Wanted | None, retrieval: Retrieval | None, progress: Progress = SILENT
+    directory: Path, wanted: QualityRequest | None, retrieval: Retrieval | None, progress: Progress = SILENT
 ) -> dict[str, list[SetFigure]]:
     """The figures that are wanted, of every set, by model; kept in the run in the place of older ones of their name."""
     figures: dict[str, list[SetFigure]] = {}
     with open_run(directory, "write") as store:
-        sets = painted_sets(store, directory)
+        sets = image_sets(store, directory)
         for of, figure in _figures(store, sets, wanted, retrieval, progress):
             figures.setdefault(of.model, []).append(figure)
         _keep(store, figures)
     return figures
 
 
-def painted_sets(store: RunStore, directory: Path) -> dict[PictureSet, list[Painted]]:
+def image_sets(store: RunStore, directory: Path) -> dict[ImageSet, list[CaptionedImage]]:
     """Every set of the run, its pictures in an order that has nothing to do with their prompts."""
     run = read_run_file(directory)
     asked = run.spec if run is not None else NOTHING
@@ -95,16 +95,16 @@ def painted_sets(store: RunStore, directory: Path) -> dict[PictureSet, list[Pain
         if render.status is Status.DONE and render.image_id is not None:
             painted_by = store.label_of(render.component_id)
             renders.setdefault((render.text, render.seed), []).append((painted_by, render.image_id))
-    sets: dict[PictureSet, dict[tuple[str, str, int], Painted]] = {}
+    sets: dict[ImageSet, dict[tuple[str, str, int], CaptionedImage]] = {}
     for case in store.cases():
         for prompt in case.prompts:
             name = _set_of(case, prompt.role)
             original = case.prompts[0].text if case.mutation else prompt.text
             for repeat in range(asked.repeats):
                 for model, image_id in renders.get((prompt.text, case.seed(asked.seed, repeat)), ()):
-                    painted = sets.setdefault(PictureSet(model, name), {})
+                    painted = sets.setdefault(ImageSet(model, name), {})
                     key = (case.painting or case.case_id, prompt.text, repeat)
-                    painted[key] = Painted(image_id, prompt.text, original)
+                    painted[key] = CaptionedImage(image_id, prompt.text, original)
     if not sets:
         raise UsageError(message("images-missing", path=str(directory)))
     return {of: sorted(painted.values()) for of, painted in sets.items() if len(painted) >= _FEWEST}
@@ -118,11 +118,11 @@ def _set_of(case: Case, role: str) -> str:
 
 def _figures(
     store: RunStore,
-    sets: Mapping[PictureSet, Sequence[Painted]],
-    wanted: Wanted | None,
+    sets: Mapping[ImageSet, Sequence[CaptionedImage]],
+    wanted: QualityRequest | None,
     retrieval: Retrieval | None,
     progress: Progress,
-) -> Iterator[tuple[PictureSet, SetFigure]]:
+) -> Iterator[tuple[ImageSet, SetFigure]]:
     if wanted is not None:
         yield from _fids(store, sets, wanted, progress)
         yield from _inception_scores(store, sets, wanted, progress)
@@ -131,8 +131,8 @@ def _figures(
 
 
 def _fids(
-    store: RunStore, sets: Mapping[PictureSet, Sequence[Painted]], wanted: Wanted, progress: Progress
-) -> Iterator[tuple[PictureSet, SetFigure]]:
+    store: RunStore, sets: Mapping[ImageSet, Sequence[CaptionedImage]], wanted: QualityRequest, progress: Progress
+) -> Iterator[tuple[ImageSet, SetFigure]]:
     if wanted.reference is None:
         return
     actor, component = built_embedder(wanted.embedder, wanted.options)
@@ -140,14 +140,14 @@ def _fids(
     features = embed_files(component, files, Stage(progress, "reference", len(files)))
     real = gaussian_of(features)
     # What real pictures get: one half of them from the other.
-    yield PictureSet(REAL, REAL), _figure("FID", REAL, fid(features[::2], features[1::2]), wanted.embedder)
+    yield ImageSet(REAL, REAL), _figure("FID", REAL, fid(features[::2], features[1::2]), wanted.embedder)
     for of, rows in features_of(store, _ids(sets), actor, component, progress):
         yield of, _figure("FID", of.name, fid(rows, real), wanted.embedder)
 
 
 def _inception_scores(
-    store: RunStore, sets: Mapping[PictureSet, Sequence[Painted]], wanted: Wanted, progress: Progress
-) -> Iterator[tuple[PictureSet, SetFigure]]:
+    store: RunStore, sets: Mapping[ImageSet, Sequence[CaptionedImage]], wanted: QualityRequest, progress: Progress
+) -> Iterator[tuple[ImageSet, SetFigure]]:
     if not wanted.logits:
         return
     options, temperature, name = {**wanted.options, "output": wanted.logits}, 1.0, "Inception Score"
@@ -164,18 +164,18 @@ def _inception_scores(
     if wanted.reference is not None:
         files = image_files(wanted.reference)
         rows = embed_files(component, files, Stage(progress, "reference", len(files)))
-        yield PictureSet(REAL, REAL), figure(REAL, rows, len(files))
+        yield ImageSet(REAL, REAL), figure(REAL, rows, len(files))
     for of, rows in features_of(store, _ids(sets), actor, component, progress):
         yield of, figure(of.name, rows, len(rows))
 
 
 def _precisions(
     store: RunStore,
-    sets: Mapping[PictureSet, Sequence[Painted]],
+    sets: Mapping[ImageSet, Sequence[CaptionedImage]],
     retrieval: Retrieval,
     reference: Path | None,
     progress: Progress,
-) -> Iterator[tuple[PictureSet, SetFigure]]:
+) -> Iterator[tuple[ImageSet, SetFigure]]:
     actor, component = built_embedder(retrieval.embedder, retrieval.options)
     texts = sorted(
         {text for pictures in sets.values() for picture in pictures for text in (picture.caption, picture.original)}
@@ -208,7 +208,7 @@ def _precisions(
     if len(captioned) >= _FEWEST:
         images = embed_files(component, list(captioned), Stage(progress, "real pictures", len(captioned)))
         if (figure := precision(OWN_CAPTION, REAL, images, list(captioned.values()))) is not None:
-            yield PictureSet(REAL, REAL), figure
+            yield ImageSet(REAL, REAL), figure
 
 
 def _captioned(reference: Path, store: RunStore, known: Mapping[str, int]) -> dict[Path, str]:
@@ -222,7 +222,7 @@ def _captioned(reference: Path, store: RunStore, known: Mapping[str, int]) -> di
     return {path: captions[number] for path, number in numbered.items() if number in captions}
 
 
-def _ids(sets: Mapping[PictureSet, Sequence[Painted]]) -> dict[PictureSet, list[str]]:
+def _ids(sets: Mapping[ImageSet, Sequence[CaptionedImage]]) -> dict[ImageSet, list[str]]:
     return {of: [picture.image_id for picture in pictures] for of, pictures in sets.items()}
 
 

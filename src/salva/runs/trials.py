@@ -30,7 +30,7 @@ _HIGHEST = {"score": 50.0, "grade": 1.0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class TrialQuestion:
     """A query about a picture of ours."""
 
     picture: Picture
@@ -38,7 +38,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class TrialProblem:
     """What is wrong with an observer, as the rest of a sentence that begins with its name."""
 
     problem: str
@@ -51,10 +51,10 @@ class Finding:
 class Trial(Protocol):
     """Questions, and what to make of the answers."""
 
-    def questions(self) -> tuple[Question, ...]:
+    def questions(self) -> tuple[TrialQuestion, ...]:
         """What is asked."""
 
-    def finding(self, seen: Sequence[Observation]) -> Finding | None:
+    def finding(self, seen: Sequence[Observation]) -> TrialProblem | None:
         """What is wrong; seen: one observation for each question."""
 
 
@@ -66,14 +66,15 @@ class JudgeTrial:
     relies_on_others: bool = False
     """Whether it judges what a detector saw, and cannot help it where that one sees nothing in a drawing."""
 
-    def questions(self) -> tuple[Question, ...]:
+    def questions(self) -> tuple[TrialQuestion, ...]:
         """About the thing that is there, and about the one that is not."""
         labels = tuple(_noun(thing) for thing in (_THERE, _NOT_THERE))
         return tuple(
-            Question(picture=drawing(), query=_judge_query(self.kind, thing, labels)) for thing in (_THERE, _NOT_THERE)
+            TrialQuestion(picture=drawing(), query=_judge_query(self.kind, thing, labels))
+            for thing in (_THERE, _NOT_THERE)
         )
 
-    def finding(self, seen: Sequence[Observation]) -> Finding | None:
+    def finding(self, seen: Sequence[Observation]) -> TrialProblem | None:
         """A judge must say more for what is there than for what is not; one reply alone tells nothing apart."""
         there, absent = (_worth(self.kind, answer) for answer in seen)
         readable = [value for value in (there, absent) if value is not None]
@@ -85,7 +86,7 @@ class JudgeTrial:
         )
         is_blind = self.relies_on_others and readable == [0, 0]
         why = ", and cannot help it if its detector sees nothing in a drawing" if is_blind else ""
-        return Finding(
+        return TrialProblem(
             problem=f"was shown a drawing of {_THERE} and did not tell true from false{why} ({replies})",
             stops=not is_blind,
         )
@@ -100,13 +101,13 @@ class DetectorTrial:
     thresholds: tuple[float | None, ...] = ()
     """The scores from which the run's checks count a box; None for the detector's own."""
 
-    def questions(self) -> tuple[Question, ...]:
+    def questions(self) -> tuple[TrialQuestion, ...]:
         """What is in noise, and what in plain grey."""
         return tuple(
-            Question(picture=picture, query=query) for query in self.queries for picture in _nothings().values()
+            TrialQuestion(picture=picture, query=query) for query in self.queries for picture in _nothings().values()
         )
 
-    def finding(self, seen: Sequence[Observation]) -> Finding | None:
+    def finding(self, seen: Sequence[Observation]) -> TrialProblem | None:
         """Nothing may count in either; without scores nobody can draw a line, so that is only told."""
         made_up = []
         has_scores = True
@@ -121,8 +122,8 @@ class DetectorTrial:
         more = f" and {len(made_up) - _N_SHOWN} more" if len(made_up) > _N_SHOWN else ""
         problem = f"sees what is not there: {', '.join(made_up[:_N_SHOWN])}{more}"
         if has_scores:
-            return Finding(problem=problem, advice="raise check.threshold")
-        return Finding(
+            return TrialProblem(problem=problem, advice="raise check.threshold")
+        return TrialProblem(
             problem=f"{problem}. It gives no scores to tell these from what it does see; one with scores can be held "
             "to a threshold",
             stops=False,

@@ -23,8 +23,8 @@ from salva.errors import StoreError
 from salva.hardware.cores import n_cores
 from salva.imaging.files import decode_picture
 from salva.messages import message
-from salva.runs.ledger import CASES, asked_before, asked_otherwise
 from salva.runs.recompute import Recomputed, recompute
+from salva.runs.run_state import CASES, recorded_run_file, spec_difference
 from salva.store.images import ImageStore
 from salva.store.records import Status, StoredImage
 from salva.store.runfile import RUN_FILE, is_run_file_ours, read_run_file
@@ -119,8 +119,8 @@ def _run_file_problems(store: RunStore, content: RunFile | None) -> Iterator[str
             yield f"{RUN_FILE} names the model {part.identity.get('name')!r}, whose work is not in this store"
         elif part.role in ROLE_ORDER and fingerprint([part.role, dict(part.identity)]) not in stored_ids:
             yield f"{RUN_FILE} names the {part.role} {part.identity.get('name')!r}, whose work is not in this store"
-    asked = asked_before(store)
-    if asked is not None and (differing := asked_otherwise(content.spec, asked.spec)):
+    asked = recorded_run_file(store)
+    if asked is not None and (differing := spec_difference(content.spec, asked.spec)):
         yield f"{RUN_FILE} says that {differing} was asked, and the store says otherwise"
 
 

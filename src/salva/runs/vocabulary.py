@@ -39,12 +39,12 @@ def known_names(detector: Binding | None, store: RunStore | None = None) -> froz
         close(built)
 
 
-def keep_names(store: RunStore, cast_: Cast) -> None:
+def keep_names(store: RunStore, roster: Cast) -> None:
     """Remember what the run's detector can name, so that it need not be built to be asked."""
-    for actors_by_role in cast_.actors_by_role[:1]:
+    for actors_by_role in roster.actors_by_role[:1]:
         detector = actors_by_role.get("detector")
-        if detector is not None and detector.about.names is Naming.LOADED and cast_.names is not None:
-            names: list[Json] = [*sorted(cast_.names)]
+        if detector is not None and detector.about.names is Naming.LOADED and roster.names is not None:
+            names: list[Json] = [*sorted(roster.names)]
             store.set_meta(_NAMES, {**remembered_names(store), detector.component_id: names})
 
 

@@ -23,7 +23,7 @@ from salva.core.observation import Answer, Detection, Detections, Reading, TextS
 from salva.core.protocols import INJECTION_READER, Query
 from salva.core.run_file import Judging, RunFile
 from salva.core.run_spec import NOTHING, RunSpec
-from salva.core.source import Painted, QuestionAnswer, RunRecords, RunSource, Seen, Spent
+from salva.core.source import QuestionAnswer, RewrittenPrompt, RunRecords, RunSource, Seen, Spent
 from salva.core.typed_record import checked
 from salva.core.verdict import Observers, Outcome, Verdict, observers_text
 from salva.errors import StoreError
@@ -213,14 +213,14 @@ _PAINTED = """
 """
 
 
-def _painted(store: RunReader, image_id: str | None = None) -> Iterator[Painted]:
+def _painted(store: RunReader, image_id: str | None = None) -> Iterator[RewrittenPrompt]:
     """What became of prompts before they were painted: of all pictures, or of one."""
     for row in store.rows(_PAINTED, (image_id, image_id)):
         yield store.parsed("renders", row, _painted_from_row)
 
 
-def _painted_from_row(row: sqlite3.Row) -> Painted:
-    return Painted(
+def _painted_from_row(row: sqlite3.Row) -> RewrittenPrompt:
+    return RewrittenPrompt(
         model=str(row["label"]),
         prompt=str(row["text"]),
         text=str(row["said"]),

@@ -30,7 +30,7 @@ from salva.generators.painter.drawing import (
 )
 from salva.generators.painter.faults import apply_fault, draw_faults, is_same_world, words_to_paint
 from salva.generators.painter.hard import harden
-from salva.generators.painter.layout import MOST_THINGS, Wish, arrange
+from salva.generators.painter.layout import MOST_THINGS, EntityRequest, arrange
 from salva.generators.painter.lettering import OTHER_SCRIPTS
 from salva.imaging.palette import PALETTE
 from salva.logic.formula import And, Atom, Formula, Not, atoms, axis_of, entities
@@ -180,7 +180,7 @@ def _spoil(
     return world, planted
 
 
-def _wishes(world: World, formula: Formula | None, styles: tuple[str, ...], rng: random.Random) -> list[Wish]:
+def _wishes(world: World, formula: Formula | None, styles: tuple[str, ...], rng: random.Random) -> list[EntityRequest]:
     # Most pictures are of one hand: a favourite style, taken wherever a thing is drawn in it.
     favourite = rng.choice(styles or list(sprite_index()["styles"])) if rng.random() < 0.6 else None
     drawings = sprite_index()["entities"]
@@ -188,7 +188,7 @@ def _wishes(world: World, formula: Formula | None, styles: tuple[str, ...], rng:
     for thing in world.things:
         has_favourite = favourite is not None and favourite in drawings[thing.entity]["styles"]
         wishes.append(
-            Wish(
+            EntityRequest(
                 entity=thing.entity,
                 style=favourite if has_favourite and favourite else pick_style(rng, thing.entity, styles),
                 colour=_colour(thing, formula, rng),

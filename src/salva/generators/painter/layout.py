@@ -33,7 +33,7 @@ _ORDERS = ("left_of", "right_of", "above", "below", "on")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class EntityRequest:
     """One thing to be placed."""
 
     entity: str
@@ -66,7 +66,7 @@ _OUTER = {
 
 
 def arrange(
-    wishes: Sequence[Wish],
+    wishes: Sequence[EntityRequest],
     relations: Sequence[Related],
     *,
     side: int,
@@ -110,7 +110,7 @@ def arrange(
 _Pixels = tuple[int, int, int, int]
 
 
-def _sizes(wishes: Sequence[Wish], side: int, rng: random.Random, scale: float) -> list[tuple[int, int]]:
+def _sizes(wishes: Sequence[EntityRequest], side: int, rng: random.Random, scale: float) -> list[tuple[int, int]]:
     smallest = max(_SMALLEST_PX, _SMALLEST_SHARE * side)
     largest = max(smallest, min(_LARGEST_SHARE, 0.6 / max(1, len(wishes)) ** 0.5) * side * scale)
     sizes = []
@@ -123,7 +123,11 @@ def _sizes(wishes: Sequence[Wish], side: int, rng: random.Random, scale: float) 
 
 
 def _in_order_of_size(
-    sizes: list[tuple[int, int]], wishes: Sequence[Wish], relations: Sequence[Related], side: int, rng: random.Random
+    sizes: list[tuple[int, int]],
+    wishes: Sequence[EntityRequest],
+    relations: Sequence[Related],
+    side: int,
+    rng: random.Random,
 ) -> list[tuple[int, int]] | None:
     """The sizes, with things that are compared made plainly larger or smaller; None when one would be too small."""
     smaller_than: dict[str, set[str]] = {}
@@ -151,7 +155,7 @@ def _in_order_of_size(
     return fitted
 
 
-def _spans(wish: Wish, wishes: Sequence[Wish]) -> tuple[Span, Span]:
+def _spans(wish: EntityRequest, wishes: Sequence[EntityRequest]) -> tuple[Span, Span]:
     return (
         _span(wish.x, "left", any(w.x == "middle" for w in wishes)),
         _span(wish.y, "top", any(w.y == "middle" for w in wishes)),
@@ -209,7 +213,7 @@ class _Anchor:
 
 
 def _anchor(
-    wishes: Sequence[Wish], index: int, relations: Sequence[Related], boxes: dict[int, _Pixels]
+    wishes: Sequence[EntityRequest], index: int, relations: Sequence[Related], boxes: dict[int, _Pixels]
 ) -> _Anchor | None:
     entity = wishes[index].entity
     if any(wishes[i].entity == entity for i in boxes):
@@ -241,7 +245,7 @@ def _near(anchor: _Anchor, size: tuple[int, int], side: int, rng: random.Random)
 
 
 def _is_ordered(
-    wishes: Sequence[Wish],
+    wishes: Sequence[EntityRequest],
     index: int,
     box: _Pixels,
     boxes: dict[int, _Pixels],

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from salva.core.about import About
 from salva.core.case import Case
-from salva.core.exchange import Written
+from salva.core.exchange import ExportCount
 from salva.core.fingerprint import Json
 from salva.core.mutation import Mutation, Pool
 from salva.core.options import NoOptions
@@ -46,7 +46,7 @@ class PublishedSets:
     def __init__(self, options: NoOptions) -> None:
         """Nothing can be chosen."""
 
-    def write(self, source: RunSource, out: Path) -> Written:
+    def write(self, source: RunSource, out: Path) -> ExportCount:
         """OUT/<set>.json and OUT/<model>/<set>/<image_id>_<repeat>.png."""
         records = source.records
         for name, entries in sets_of(records.cases).items():
@@ -56,7 +56,7 @@ class PublishedSets:
         for verdict in records.verdicts:
             if verdict.arm == PAIR:
                 _write_pictures(source.images, by_id[verdict.case_id], verdict, out, written)
-        return Written(n=len(records.cases), what="pairs")
+        return ExportCount(n=len(records.cases), what="pairs")
 
 
 def sets_of(cases: Iterable[Case]) -> dict[str, list[Json]]:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
-from salva.core.authored import Authored, Row, Writer
+from salva.core.authored import Authored, JsonWriter, Row
 from salva.core.fingerprint import Json
 from salva.core.question import Question
 from salva.errors import UsageError
@@ -71,7 +71,7 @@ class GroupAuthor:
         """Discipline and principle."""
         return f"{_text(row, 'discipline')}: {_text(row, 'principle')}"
 
-    def write(self, row: Row, writer: Writer | None) -> Authored:
+    def write(self, row: Row, writer: JsonWriter | None) -> Authored:
         """The group about one row, linted."""
         group = _group_of(row)
         if group is None:
@@ -89,7 +89,7 @@ class GroupAuthor:
         return Authored(entry_id=name_of(group), line=_line(group), shown=_shown(group), why=why)
 
 
-def _written(row: Row, writer: Writer) -> LevelGroup | None:
+def _written(row: Row, writer: JsonWriter) -> LevelGroup | None:
     """The writer's group; one that the lint finds fault with is asked for once more, with the findings."""
     asked = f"discipline: {_text(row, 'discipline')}\nprinciple: {_text(row, 'principle')}"
     group, faults = _asked_for(row, asked, writer)
@@ -101,7 +101,7 @@ def _written(row: Row, writer: Writer) -> LevelGroup | None:
     return again if again is not None and len(left) < len(faults) else group
 
 
-def _asked_for(row: Row, asked: str, writer: Writer) -> tuple[LevelGroup | None, list[str]]:
+def _asked_for(row: Row, asked: str, writer: JsonWriter) -> tuple[LevelGroup | None, list[str]]:
     """A group and what is wrong with it; only a reply with nothing wrong is kept, so that others are asked for anew."""
     reply = writer.ask(_LEVELS, asked)
     group = _group_of(_merged(row, reply, writer))
@@ -116,7 +116,7 @@ def _faults(group: LevelGroup | None) -> list[str]:
     return [] if group is None else [found.shared for found in lint([group]) if found.kind not in _QUESTION_KINDS]
 
 
-def _merged(row: Row, reply: Json | None, writer: Writer) -> Row:
+def _merged(row: Row, reply: Json | None, writer: JsonWriter) -> Row:
     if not isinstance(reply, Mapping):
         return row
     said = {key: reply[key] for key in ("category", *LEVELS, "denorm") if key in reply}
@@ -138,7 +138,7 @@ def _group_of(row: Row) -> LevelGroup | None:
     return entry if isinstance(entry, LevelGroup) else None
 
 
-def _with_questions(group: LevelGroup, writer: Writer | None) -> LevelGroup:
+def _with_questions(group: LevelGroup, writer: JsonWriter | None) -> LevelGroup:
     """By the writer where it gives questions of all kinds, else from templates; a label says which."""
     asked = None
     if writer is not None:

@@ -16,7 +16,7 @@ from salva.checks.answers import AnswerOptions, asked_about, leaves_open, marks,
 from salva.checks.question_files import QuestionFile, questions_to_ask
 from salva.core.about import About
 from salva.core.case import Case
-from salva.core.exchange import Written
+from salva.core.exchange import ExportCount
 from salva.core.options import option
 from salva.core.run_spec import RunSpec
 from salva.core.source import ImageSource, RunRecords, RunSource
@@ -91,7 +91,7 @@ class TifaExport:
     def __init__(self, options: Options) -> None:
         self._questions = options.questions
 
-    def write(self, source: RunSource, out: Path) -> Written:
+    def write(self, source: RunSource, out: Path) -> ExportCount:
         """A run's prompts, images, answers and scores; a folder a model where there are several."""
         records = source.records
         if not any(verdict.images for verdict in records.verdicts):
@@ -106,7 +106,7 @@ class TifaExport:
             table = category_table(pairs)
             if table is not None:
                 write_text(folder / _MEANS, csv_text(_metric_rows(records.cases, table)))
-        return Written(n=len(records.cases), what="pairs")
+        return ExportCount(n=len(records.cases), what="pairs")
 
 
 def _metric_rows(cases: Iterable[Case], table: Table) -> Iterator[list[Cell]]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from salva.core.case import Case
-from salva.core.exchange import Written
+from salva.core.exchange import ExportCount
 from salva.core.image import Picture
 from salva.core.observation import Detections
 from salva.core.options import NoOptions
@@ -39,7 +39,7 @@ class ResultsExport:
     def __init__(self, options: NoOptions) -> None:
         """Nothing can be chosen."""
 
-    def write(self, source: RunSource, out: Path) -> Written:
+    def write(self, source: RunSource, out: Path) -> ExportCount:
         """The prompts of the tasks, their images, and a line for every image that was decided."""
         records = source.records
         cases = [case for case in records.cases if case.labels.get(SET) == IN_TASKS and demands_of(case)]
@@ -72,7 +72,7 @@ class ResultsExport:
                     lines.append(line_of(_result(by_id[verdict.case_id], verdict, name, picture, rule, source.images)))
             write_text(folder / RESULTS, "".join(f"{line}\n" for line in lines))
             rows.append((model, n_images, len(lines), len(verdicts) - len(lines)))
-        return Written(n=len(cases), what="prompts", tables=(_told(rows),))
+        return ExportCount(n=len(cases), what="prompts", tables=(_told(rows),))
 
 
 def _told(rows: Sequence[tuple[str, int, int, int]]) -> Table:

@@ -89,7 +89,7 @@ def finished_summary(
     )
 
 
-def asked_before(store: RunStore) -> RunFile | None:
+def recorded_run_file(store: RunStore) -> RunFile | None:
     """What the store itself remembers of what was asked, for a run that lost its run.json."""
     asked = store.meta().get(ASKED)
     try:
@@ -98,7 +98,7 @@ def asked_before(store: RunStore) -> RunFile | None:
         raise StoreError(message("note-invalid", name=ASKED, why=error)) from error
 
 
-def asked_otherwise(stored: RunSpec, noted: RunSpec) -> str:
+def spec_difference(stored: RunSpec, noted: RunSpec) -> str:
     """What run.json says was asked and the store does not; empty where they agree on all that both speak of."""
     for name in sorted({*RunSpec.__struct_fields__} - _COMPONENTS):
         if getattr(stored, name) != getattr(noted, name):
@@ -116,14 +116,14 @@ def asked_otherwise(stored: RunSpec, noted: RunSpec) -> str:
     return ""
 
 
-def open_ledger(store: RunStore, plan: Plan, cast_: Cast, environment: Mapping[str, Json]) -> list[str]:
+def record_run(store: RunStore, plan: Plan, roster: Cast, environment: Mapping[str, Json]) -> list[str]:
     """Write down what is asked, who answers and where; under the run lock, before any work. What to tell of it."""
     observers = (*plan.observers(), *(b for b in (plan.colour_reader, plan.injection_reader) if b is not None))
     components = (
         ResolvedComponent(role="suite", identity=_suite_of_cases(store) or plan.suite.identity()),
         *(
             ResolvedComponent(role="model", identity=actor.identity, component_id=actor.component_id)
-            for actor in cast_.models
+            for actor in roster.models
         ),
         *(
             ResolvedComponent(role=b.role, identity=b.identity(), label=b.label if b.typed else "")
@@ -140,16 +140,16 @@ def open_ledger(store: RunStore, plan: Plan, cast_: Cast, environment: Mapping[s
         components=components,
         resumed_in=(*content.resumed_in, environment) if is_new_place else content.resumed_in,
         # Others may have looked as often by now: the run's own eyes lead again.
-        judging=None if content.judging is None else Judging(spec=asked, leading=leading_eyes(store, cast_)),
+        judging=None if content.judging is None else Judging(spec=asked, leading=leading_observers(store, roster)),
         images=store.images_at(),
     )
     keep_run_file(store, fresh)
     store.set_meta(ASKED, msgspec.to_builtins(new_run_file(plan.run_spec().redacted(), choice=fresh.choice)))
     packages = environment.get("packages")
     store.set_meta("salva_version", packages.get("salva") if isinstance(packages, dict) else None)
-    judged_anew = keep_rules(store, plan.checks)
-    keep_names(store, cast_)
-    for actor in cast_.actors():
+    judged_anew = record_rules(store, plan.checks)
+    keep_names(store, roster)
+    for actor in roster.actors():
         store.put_component(actor.stored())
     store.flush()
     made, here = str(fresh.components[0].identity.get("version")), str(plan.suite.component.version)
@@ -164,13 +164,13 @@ def _suite_of_cases(store: RunStore) -> dict[str, Json]:
     return suite if isinstance(suite, dict) else {}
 
 
-def leading_eyes(store: RunStore, cast_: Cast) -> dict[str, str]:
+def leading_observers(store: RunStore, roster: Cast) -> dict[str, str]:
     """By check, the observers of the verdicts made now, as a verdict names them."""
     leading: dict[str, str] = {}
     for case in store.cases():
-        for applied in cast_.checks_of(case):
+        for applied in roster.checks_of(case):
             leading.setdefault(applied.part.label, observers_text(applied.observers))
-        if len(leading) == len(cast_.checks):
+        if len(leading) == len(roster.checks):
             break
     return leading
 
@@ -179,7 +179,7 @@ def _is_judged_otherwise(content: RunFile) -> bool:
     return content.judging is not None and content.judging.spec != content.spec
 
 
-def keep_rules(store: RunStore, checks: Iterable[Binding]) -> list[str]:
+def record_rules(store: RunStore, checks: Iterable[Binding]) -> list[str]:
     """Drop the verdicts of every check that is judged by other rules from now on: in one run, one rule each.
 
     A sentence, where checks that have verdicts are of another version now.
@@ -202,7 +202,7 @@ def keep_rules(store: RunStore, checks: Iterable[Binding]) -> list[str]:
     return [message("verdicts-made-anew", checks=", ".join(changed))] if changed else []
 
 
-def keep_cases(store: RunStore, plan: Plan, cases: Iterable[tuple[int, Case]]) -> CaseCount:
+def record_cases(store: RunStore, plan: Plan, cases: Iterable[tuple[int, Case]]) -> CaseCount:
     """Store the run's cases once, each at its place."""
     kept = store.meta().get(CASES)
     counted = stored_count(store)

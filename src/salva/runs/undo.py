@@ -29,7 +29,7 @@ _WORK = (
 
 
 @contextmanager
-def undone_if_refused(directory: Path) -> Iterator[None]:
+def undo_if_refused(directory: Path) -> Iterator[None]:
     """Take the run in a directory back if it ends with an error before anything was painted or looked at."""
     is_new = not (directory / DATABASE).exists() and not (directory / RUN_FILE).exists()
     made = [place for place in (directory, *directory.parents) if not place.exists()]
@@ -41,7 +41,7 @@ def undone_if_refused(directory: Path) -> Iterator[None]:
     except SalvaError:
         if is_new and directory.is_dir() and not _has_work(directory):
             with suppress(OSError, StoreError):
-                _take_back(directory, made)
+                _remove_run(directory, made)
         raise
 
 
@@ -62,7 +62,7 @@ def _has_work(directory: Path) -> bool:
         return True
 
 
-def _take_back(directory: Path, made: list[Path]) -> None:
+def _remove_run(directory: Path, made: list[Path]) -> None:
     lock = RunLock(directory)
     try:
         if any(path.is_file() for path in (directory / IMAGES).rglob("*")):

@@ -14,9 +14,9 @@ from salva.core.run_spec import ComponentSpec, RunSpec
 from salva.core.verdict import Verdict
 from salva.engine.flow import Flow
 from salva.engine.progress import SilentProgress
-from salva.runs.ledger import asked_otherwise
 from salva.runs.pipeline import execute
 from salva.runs.rejudge import rejudge
+from salva.runs.run_state import spec_difference
 from salva.store.sqlite import open_run
 from salva.testing.fakes import FakeAnswers, FakeDetector, FakeJudge, FakeSame
 from salva.testing.specs import bound, fake_spec
@@ -89,4 +89,4 @@ def test_an_endpoint_with_a_name_of_its_own_may_move(endpoint: str, differing: s
         )
         for url in ("http://a", "http://b")
     ]
-    assert asked_otherwise(asked[1], asked[0]) == differing
+    assert spec_difference(asked[1], asked[0]) == differing

@@ -15,7 +15,7 @@ from salva.core.observation import Answer
 from salva.core.protocols import Query
 from salva.engine import guard as guarding
 from salva.errors import BackendError, LockedError, UsageError
-from salva.runs.false_start import undone_if_refused
+from salva.runs.undo import undo_if_refused
 from salva.store.lock import RunLock
 from salva.store.records import Status, StoredComponent, StoredObservation
 from salva.store.sqlite import open_run
@@ -61,7 +61,7 @@ def test_what_was_painted_stays_whatever_ends_the_run(tmp_path: Path) -> None:
 def test_an_earlier_run_is_never_taken_back(tmp_path: Path) -> None:
     with open_run(tmp_path / "run", "write"):
         pass
-    with pytest.raises(UsageError), undone_if_refused(tmp_path / "run"):
+    with pytest.raises(UsageError), undo_if_refused(tmp_path / "run"):
         raise UsageError("asked differently")
     assert (tmp_path / "run" / "salva.db").is_file()
 
@@ -112,7 +112,7 @@ def begin(
     judge = StoredComponent(
         component_id="c", role="judge", label="j", is_formula_seen=False, identity={"endpoint": "e"}
     )
-    with undone_if_refused(directory):
+    with undo_if_refused(directory):
         with open_run(directory, "write") as store:
             if noting:
                 store.set_meta(noting, {"c": {"cost_usd": 0.04}})
@@ -135,7 +135,7 @@ def test_what_another_process_holds_is_left_to_it(tmp_path: Path, monkeypatch: p
     def taken(_: Path) -> RunLock:
         raise LockedError("taken meanwhile")
 
-    monkeypatch.setattr("salva.runs.false_start.RunLock", taken)
+    monkeypatch.setattr("salva.runs.undo.RunLock", taken)
     with pytest.raises(BackendError):
         begin(tmp_path / "run", BackendError("down"))
     assert (tmp_path / "run" / "salva.db").is_file()
