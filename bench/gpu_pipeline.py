@@ -243,17 +243,17 @@ def measure_painting(table: Table, scale: Scale, folder: Path) -> DiffusersPipel
     if problems:
         raise problems[0]
     print(f"(painting: first batch, compilation included, {time.perf_counter() - start:.0f} s)", flush=True)
-    easel = generator._easels[0]
+    copy = generator._copies[0]
 
     def pure() -> int:
         import torch
 
         for _ in range(scale.n_batches):
-            easel._pipeline(
+            copy._pipeline(
                 prompt=[PROMPT] * scale.paint_batch,
                 generator=[torch.Generator("cpu").manual_seed(i) for i in range(scale.paint_batch)],
                 output_type="pt",
-                **easel._call,
+                **copy._call,
             )
         return scale.n_batches * scale.paint_batch
 

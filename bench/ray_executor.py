@@ -95,7 +95,7 @@ def measure(what: str, directory: Path, n_images: int, n_actors: int) -> dict[st
     return figures
 
 
-class AtWork:
+class LoadedPipeline:
     """An executor whose lanes are open before the clock starts."""
 
     version: ClassVar[str] = "1"
@@ -145,7 +145,7 @@ def child(what: str, directory: Path, n_images: int, n_actors: int) -> None:
     if what != "local":
         inside = RayExecutor(RayOptions(actors=(f"model:{n_actors}", f"detector:{n_observing}")))
         n_batches = {"model": 2 * n_actors, "detector": 2 * n_observing}
-    executor = AtWork(inside, spec, n_batches)
+    executor = LoadedPipeline(inside, spec, n_batches)
     ready = time.monotonic()
     summary = execute(spec, directory, SilentProgress(), executor=executor)
     stored = time.monotonic()

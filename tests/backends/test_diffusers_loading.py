@@ -26,7 +26,7 @@ from safetensors.torch import load_file, save_file
 from salva.core.case import Prompt
 from salva.core.protocols import Rendered, RenderRequest
 from salva.detectors.florence2 import Florence2
-from salva.errors import UsageError
+from salva.errors import BackendError, UsageError
 from salva.generators.diffusers_lora import LORA_FILE, locate_lora
 from salva.generators.diffusers_pipeline import DiffusersOptions, DiffusersPipeline
 from salva.hardware import checkpoints
@@ -146,23 +146,23 @@ def _inpainting(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("spoil", "words"),
     [
-        (_cut, r"diffusion_pytorch_model.safetensors' is cut off: \d+ bytes of \d+; download it again"),
-        (_lose_part, r"is only half there: no folder 'vae'; download it again"),
+        (_cut, r"diffusion_pytorch_model.safetensors' is cut off: \d+ bytes of \d+"),
+        (_lose_part, "no folder 'vae'"),
         (_lose_weights, r"text_encoder' holds no weights"),
-        (_pickle, r"diffusion_pytorch_model.bin' is a pickle, .* runs whatever code is in it.*save_pretrained"),
-        (_own_pipeline, r"brings code of its own .*my_pipeline.*, which salva never runs"),
-        (_own_part, r"brings code of its own \(unet/my_unet.py\), which salva never runs"),
-        (_newer, r"knows no 'StableDiffusion9Pipeline'; install a newer one"),
-        (_half_an_index, r"model_index.json' is no index of a pipeline"),
+        (_pickle, r"diffusion_pytorch_model.bin' is a pickle"),
+        (_own_pipeline, "code of its own .*my_pipeline"),
+        (_own_part, r"code of its own \(unet/my_unet.py\)"),
+        (_newer, "'StableDiffusion9Pipeline'; install"),
+        (_half_an_index, r"model_index.json' is no index"),
         (_no_class, r"names no pipeline class"),
         (_other_shapes, r"cannot load it: .*conv_in"),
         (
             _half_a_unet,
             r"unet/diffusion_pytorch_model.safetensors' lacks 1 of .* \('conv_in.weight'\).*random",
         ),
-        (_half_a_reader, r"text_encoder/model.safetensors' lacks 1 of the weights .*mlp.fc1.weight.*random"),
-        (_reader_of_other_shapes, r"text_encoder/model.safetensors' has 1 weights of other shapes .*mlp.fc1.weight"),
-        (_inpainting, r"takes 9 channels and its vae has 4.*checkpoint-invalid"),
+        (_half_a_reader, r"text_encoder/model.safetensors' lacks 1 of .*mlp.fc1.weight"),
+        (_reader_of_other_shapes, r"text_encoder/model.safetensors' has 1 weights .*mlp.fc1.weight"),
+        (_inpainting, "takes 9 channels .* has 4"),
     ],
 )
 def test_a_spoilt_checkpoint_says_what_is_wrong_with_it(
@@ -175,7 +175,7 @@ def test_a_spoilt_checkpoint_says_what_is_wrong_with_it(
 
 def test_a_pipeline_that_takes_no_text_is_refused(tmp_path: Path) -> None:
     folder = save_unconditional(tmp_path / "unconditional")
-    with pytest.raises(UsageError, match=r"a DDPMPipeline makes no pictures from text alone"):
+    with pytest.raises(UsageError, match=r"DDPMPipeline.*\[checkpoint-invalid\]"):
         DiffusersPipeline(_options(folder))
 
 
@@ -192,7 +192,7 @@ def test_a_folder_that_holds_no_pipeline_is_told_at_once(tmp_path: Path) -> None
     (tmp_path / "model.ckpt").write_text("x")
     with pytest.raises(UsageError, match=r"model.ckpt' is a pickle"):
         DiffusersPipeline.weights(_options(tmp_path / "model.ckpt"))
-    with pytest.raises(UsageError, match=r"model.safetensors' is a file; give the folder that holds model_index.json"):
+    with pytest.raises(UsageError, match=r"model.safetensors' is a file"):
         DiffusersPipeline.weights(_options(single))
 
 
@@ -251,19 +251,19 @@ def test_a_lora_is_part_of_the_pin(whole: Path, lora: Path, tmp_path: Path) -> N
 
 
 def test_a_lora_that_does_not_fit_is_refused(whole: Path, lora: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"the LoRA .* cannot be loaded"):
+    with pytest.raises(UsageError, match=r"\[checkpoint-invalid\]"):
         DiffusersPipeline(_options(save_sdxl(tmp_path / "sdxl"), lora=str(lora)))
     nothing = tmp_path / "nothing.safetensors"
     save_file({"text_model.lora_A.weight": torch.zeros(2, 2)}, nothing)
-    with pytest.raises(UsageError, match=r"the LoRA"):
+    with pytest.raises(UsageError, match=r"\[checkpoint-invalid\]"):
         DiffusersPipeline(_options(whole, lora=str(nothing)))
-    with pytest.raises(ValueError, match="no lora it could scale"):
+    with pytest.raises(ValueError, match=r"\[flag-needed\]"):
         _options(whole, lora_scale=0.5)
     pickled = tmp_path / "lora.bin"
     pickled.write_bytes(b"")
     with pytest.raises(UsageError, match="is a pickle"):
         DiffusersPipeline.weights(_options(whole, lora=str(pickled)))
-    with pytest.raises(UsageError, match=r"no LoRA file '/no/such/lora"):
+    with pytest.raises(UsageError, match=r"/no/such/lora.*\[checkpoint-invalid\]"):
         DiffusersPipeline.weights(_options(whole, lora="/no/such/lora.safetensors"))
 
 
@@ -276,10 +276,10 @@ def test_a_lora_of_which_only_a_part_fits_is_refused_and_nothing_else_is_said(
     n_all = len(weights) // 2
     n_strange = sum("mid_block" in name for name in weights) // 2
     assert 0 < n_strange < n_all
-    with pytest.raises(UsageError, match=f"is for {n_all} layers, and this .* has {n_all - n_strange} of them"):
+    with pytest.raises(UsageError, match=f" {n_all} layers,.* {n_all - n_strange} of them"):
         DiffusersPipeline(_options(whole, lora=str(strange)))
     capfd.readouterr()
-    with pytest.raises(UsageError, match="cannot be loaded into a StableDiffusionXLPipeline"):
+    with pytest.raises(UsageError, match=r"StableDiffusionXLPipeline.*\[checkpoint-invalid\]"):
         DiffusersPipeline(_options(save_sdxl(tmp_path / "sdxl"), lora=str(lora)))
     assert "size mismatch" not in "".join(capfd.readouterr())
 
@@ -302,12 +302,12 @@ def test_a_lora_for_sdxl_that_has_its_layers_by_two_names_fits(tmp_path: Path) -
 
 def test_the_only_file_of_a_folder_is_its_lora(lora: Path, tmp_path: Path) -> None:
     (tmp_path / "style").mkdir()
-    with pytest.raises(UsageError, match=f"has no {LORA_FILE}, and no other; give the LoRA's file"):
+    with pytest.raises(UsageError, match=rf"{LORA_FILE} and 0 other.*\[checkpoint-invalid\]"):
         locate_lora("a model", str(tmp_path / "style"))
     mine = Path(shutil.copy(lora, tmp_path / "style" / "mine.safetensors"))
     assert locate_lora("a model", str(tmp_path / "style"))[1] == mine
     shutil.copy(lora, tmp_path / "style" / "other.safetensors")
-    with pytest.raises(UsageError, match=f"has no {LORA_FILE}, and 2 other files"):
+    with pytest.raises(UsageError, match=rf"{LORA_FILE} and 2 other.*\[checkpoint-invalid\]"):
         locate_lora("a model", str(tmp_path / "style"))
 
 
@@ -317,7 +317,9 @@ def test_weights_of_a_lora_that_are_no_numbers_are_not_blamed_on_half_precision(
     save_file({name: weight * float("nan") for name, weight in load_file(lora).items()}, tmp_path / "nan.safetensors")
     painter = DiffusersPipeline(_options(whole, lora=str(tmp_path / "nan.safetensors")))
     (outcome,) = painter.render([RenderRequest(prompt=Prompt(role="a", text="a cat"), seed=1)])
-    assert "see that its weights, and those of its LoRA, are numbers" in str(outcome)
+    assert isinstance(outcome, BackendError)
+    assert outcome.code == "generation-failed"
+    assert "model.dtype" not in str(outcome)
 
 
 class _Recorded(ModuleType):

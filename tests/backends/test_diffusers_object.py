@@ -140,5 +140,5 @@ def test_weights_that_are_no_numbers_are_told_with_what_a_program_can_do(folder:
     with register_objects({"mine": pipe}):
         (outcome,) = bound(steps="2").build().render(REQUESTS[:1])
     assert isinstance(outcome, BackendError)
-    assert "see that its weights are numbers" in str(outcome)
+    assert "torch_dtype" in str(outcome)
     assert "model.dtype" not in str(outcome), "a pipeline that was handed over has no such option"

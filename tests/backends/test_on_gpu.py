@@ -81,7 +81,7 @@ def _paint(generator: DiffusersPipeline, seeds: Sequence[int]) -> np.ndarray[Any
 
 
 def _size(generator: DiffusersPipeline) -> int:
-    return generator._easels[0]._sizer.size
+    return generator._copies[0]._sizer.size
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -152,8 +152,8 @@ def test_kernels_of_our_own_compute_what_torch_does(dtype: str, shape: tuple[int
 def test_a_model_with_kernels_of_our_own_paints_the_same(family: str, tmp_path: Path) -> None:
     folder = FAMILIES[family](tmp_path / family)
     ours, theirs = (_generator(folder, batch_size=4, dtype="float16", compile=how) for how in ("auto", "false"))
-    assert ("fused_blocks" in ours._easels[0]._provenance) == (family != "flux")
-    assert "fused_blocks" not in theirs._easels[0]._provenance
+    assert ("fused_blocks" in ours._copies[0]._provenance) == (family != "flux")
+    assert "fused_blocks" not in theirs._copies[0]._provenance
     assert np.abs(_paint(ours, range(8)) - _paint(theirs, range(8))).mean() < 1, "no more than rounding"
 
 

@@ -78,30 +78,35 @@ def test_the_folder_is_part_of_what_was_asked(folder: Path) -> None:
 def test_a_missing_file_is_named(folder: Path, name: str) -> None:
     (folder / name).unlink()
     for act in (Pocket, Pocket.weights):
-        with pytest.raises(UsageError, match=rf"has no {name}.*export_pocket"):
+        with pytest.raises(UsageError, match=rf"{name}.*\[checkpoint-invalid\]"):
             act(options(folder))
 
 
 def test_what_is_no_folder_is_said_with_what_belongs_there(folder: Path) -> None:
     for wrong in (folder / "nowhere", folder / NAMES[2]):
-        with pytest.raises(UsageError, match=r"is no folder.*painter-text.onnx, painter-canvas.onnx, painter.json"):
+        with pytest.raises(UsageError, match=r"\[checkpoint-invalid\]"):
             Pocket.weights(options(wrong))
 
 
 @pytest.mark.parametrize("name", NAMES[:2])
 def test_a_file_that_is_no_network_is_named(folder: Path, name: str) -> None:
     (folder / name).write_bytes(b"no network")
-    with pytest.raises(UsageError, match=rf"{name}.*no ONNX file that can be loaded"):
+    with pytest.raises(UsageError, match=rf"{name}.*\[checkpoint-invalid\]"):
         Pocket(options(folder))
 
 
 @pytest.mark.parametrize(
-    ("content", "problem"),
-    [("{", "cannot be read"), ("3", "cannot be read"), ("[]", "lacks batch"), ('{"side": 8}', "lacks batch")],
+    ("content", "code"),
+    [
+        ("{", "file-unreadable"),
+        ("3", "file-unreadable"),
+        ("[]", "checkpoint-invalid"),
+        ('{"side": 8}', "checkpoint-invalid"),
+    ],
 )
-def test_a_card_that_is_none_is_refused(folder: Path, content: str, problem: str) -> None:
+def test_a_card_that_is_none_is_refused(folder: Path, content: str, code: str) -> None:
     (folder / NAMES[2]).write_text(content)
-    with pytest.raises(UsageError, match=rf"painter.json.*{problem}.*export the weights again"):
+    with pytest.raises(UsageError, match=rf"painter\.json.*\[{code}\]"):
         Pocket(options(folder))
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import io
+import pickle
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from salva.imaging.files import decode_picture
+from salva.imaging.files import ImageError, decode_picture
 
 
 def png(image: Image.Image) -> bytes:
@@ -32,3 +33,19 @@ def test_a_picture_of_any_mode_is_the_same_picture(mode: str) -> None:
     picture = decode_picture(buffer.getvalue())
     assert (picture.width, picture.height) == (5, 3)
     assert min(picture.rgb) >= 254
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [(b"", "empty"), (b"<html>", "web page"), (b'{"error": 1}', "JSON"), (b"\x89PNG", "4 bytes")],
+)
+def test_data_that_are_no_image_are_named(data: bytes, why: str) -> None:
+    with pytest.raises(ImageError, match=rf"{why}.*\[image-invalid\]") as caught:
+        decode_picture(data)
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+def test_an_image_of_too_many_pixels_is_not_decoded() -> None:
+    with pytest.raises(ImageError, match="20 x 10"):
+        decode_picture(png(Image.new("RGB", (20, 10))), max_pixels=199)
+    assert decode_picture(png(Image.new("RGB", (20, 10))), max_pixels=200).width == 20

@@ -22,7 +22,7 @@ from salva.engine.guard import Guard
 from salva.engine.progress import SilentProgress
 from salva.generators.openai_images import OpenAiImages
 from salva.imaging import files, room
-from salva.imaging.files import decode_picture
+from salva.imaging.files import ImageError, decode_picture
 from salva.imaging.room import DecodingCall, PixelRoom
 from salva.runs.pipeline import execute
 from salva.testing.fakes import FakeDetector, FakeGenerator, painted
@@ -88,7 +88,7 @@ def test_outside_of_a_run_nobody_waits_and_nothing_is_counted(monkeypatch: pytes
 
 def test_a_broken_file_gives_its_room_back(monkeypatch: pytest.MonkeyPatch) -> None:
     made = small_room(monkeypatch, N_BYTES)
-    with pytest.raises(ValueError, match="not a whole"), DecodingCall().under_way():
+    with pytest.raises(ImageError, match=r"\[image-invalid\]"), DecodingCall().under_way():
         decode_picture(a_file()[:-30])
     assert (made.n_bytes, made.most_seen) == (0, N_BYTES)
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from salva.core.image import AnyPicture, Picture
 from salva.engine.parcels import as_file
 from salva.errors import StoreError
-from salva.imaging.files import decode_picture
+from salva.imaging.files import ImageError, decode_picture
 from salva.store.blobs import digest_of
 from salva.store.images import ImageStore
 from salva.store.records import StoredImage
@@ -34,8 +34,8 @@ class ImageFiles:
         try:
             webp = self._blobs.read(image_id)
             picture = replace(decode_picture(webp, formats=("WEBP",)), webp=webp)
-        except ValueError as error:
-            raise self._damaged(image_id, str(error)) from error
+        except ImageError as error:
+            raise self._damaged(image_id, error.why) from error
         if picture.image_id() != image_id:
             raise self._damaged(image_id, "its pixels are not those of its name")
         return picture

@@ -1,8 +1,8 @@
-"""Generator: a program of yours that reads prompts and writes pictures.
+"""Generator: a program of the user's that reads prompts and writes image files.
 
 It is started once and gets one JSON object a line: {"id", "prompt", "seed", "repeat"}. For each it prints one
-line, in any order: {"id", "path"}, or {"id", "error"}, or {"id", "refused"} with a reason. Other lines and all of
-standard error are kept for messages. It ends when its input ends, and is killed when it does not.
+line, in any order: {"id", "path"}, or {"id", "error"}, or {"id", "refused"} with a reason. Other lines and standard
+error are kept for messages. It should end when its input ends; otherwise it is killed.
 """
 
 from __future__ import annotations
@@ -25,25 +25,27 @@ from typing import IO, Any, ClassVar
 from salva.core.about import Habits
 from salva.core.options import option
 from salva.core.protocols import Rendered, RenderRequest
+from salva.core.secrets import cut
 from salva.errors import BackendError, RefusedError, SalvaError, UnusableError, UsageError
-from salva.imaging.files import decode_picture
+from salva.imaging.files import ImageError, decode_picture
+from salva.messages import Message, message
 
 N_HANGS = 3
-"""So many times in a row without an answer, and the program counts as dead."""
+"""The run stops after so many timeouts in a row."""
 _N_LOG_LINES = 20
 _PATIENCE_S = 2.0
 
 
 class CommandLine:
-    """A program that reads prompts as JSON lines and answers with paths of pictures."""
+    """A program that reads prompts as JSON lines and answers with paths of images."""
 
     @dataclass(frozen=True, slots=True, kw_only=True)
     class Options:
         """Which program, and how long it may take."""
 
         program: str = option("", "The program with its arguments, quoted as in a shell.", target=True)
-        batch: int = option(8, "How many prompts it is handed at once.", keyed=False)
-        timeout_s: float = option(600.0, "When to give up waiting for the next picture.", keyed=False)
+        batch: int = option(8, "How many prompts it gets at once.", keyed=False)
+        timeout_s: float = option(600.0, "Timeout for the next image.", keyed=False)
 
     version: ClassVar[str] = "1"
 
@@ -53,14 +55,17 @@ class CommandLine:
         try:
             self._command = shlex.split(options.program)
         except ValueError as error:
-            raise UsageError(f"command/{options.program}: {error}") from error
+            wanted = f"quoted as in a shell ({error})"
+            raise UsageError(
+                message("option-invalid", name="model.program", value=options.program, wanted=wanted)
+            ) from error
         self._child: _Child | None = None
         self._lock = threading.Lock()
         self._n_hangs = 0
-        self._n_asked = 0
+        self._n_requests = 0
 
     def render(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | SalvaError]:
-        """One picture or error per request."""
+        """One image or error per request."""
         with self._lock:
             try:
                 child = self._running()
@@ -68,25 +73,25 @@ class CommandLine:
                 return [error] * len(requests)
             waiting = {}
             for index, request in enumerate(requests):
-                self._n_asked += 1
-                waiting[self._n_asked] = index
-                child.ask(
+                self._n_requests += 1
+                waiting[self._n_requests] = index
+                child.send(
                     {
-                        "id": self._n_asked,
+                        "id": self._n_requests,
                         "prompt": request.prompt.text,
                         "seed": request.seed,
                         "repeat": request.repeat,
                     }
                 )
             outcomes: list[Rendered | SalvaError | None] = [None] * len(requests)
-            n_strays = 0
+            n_unexpected = 0
             while waiting:
-                answer = child.answer(self.options.timeout_s)
+                answer = child.receive(self.options.timeout_s)
                 index = -1 if answer is None else waiting.pop(_identifier(answer), -1)
-                n_strays += index < 0
-                if answer is None or n_strays > _MOST_ANSWERS:
-                    lost = self._lost(child)
-                    return [outcome or lost for outcome in outcomes]
+                n_unexpected += index < 0
+                if answer is None or n_unexpected > _MOST_ANSWERS:
+                    failure = self._stopped(child)
+                    return [outcome or failure for outcome in outcomes]
                 if index >= 0:
                     outcomes[index] = self._outcome(answer)
             self._n_hangs = 0
@@ -103,50 +108,54 @@ class CommandLine:
             try:
                 self._child = _Child(self._command)
             except (OSError, ValueError, IndexError) as error:
-                raise UnusableError(f"{self.options.program!r} cannot be started: {error}") from error
+                raise UnusableError(self._failed(f"it cannot be started ({error})")) from error
         return self._child
 
-    def _lost(self, child: _Child) -> SalvaError:
-        """The error of requests that got no answer; the next call starts the program anew."""
-        code = child.code()
+    def _stopped(self, child: _Child) -> SalvaError:
+        """The error of requests without an answer; the next call starts the program again."""
+        code = child.exit_code()
         self._child = None
         child.close(0.0 if code is None else _PATIENCE_S)
         if code is None:
             self._n_hangs += 1
-            message = f"{self.options.program!r} gave no picture within {self.options.timeout_s:g} s{child.said()}"
-            return UnusableError(message) if self._n_hangs >= N_HANGS else BackendError(message, is_retryable=False)
-        message = f"{self.options.program!r} ended with exit code {code}{child.said()}"
-        # A program that ends before it has painted anything will do so again.
-        return BackendError(message, is_retryable=True) if child.n_answers else UnusableError(message)
+            problem = self._failed(f"no answer within {self.options.timeout_s:g} s; {child.last_output()}")
+            return UnusableError(problem) if self._n_hangs >= N_HANGS else BackendError(problem, is_retryable=False)
+        problem = self._failed(f"it ended with exit code {code}; {child.last_output()}")
+        # A program that ends before its first image will do so again.
+        return BackendError(problem, is_retryable=True) if child.n_answers else UnusableError(problem)
 
     def _outcome(self, answer: dict[str, Any]) -> Rendered | SalvaError:
         if answer.get("refused"):
-            return RefusedError(f"{self.options.program!r} refused: {answer['refused']}")
-        if answer.get("error"):
-            return BackendError(f"{self.options.program!r} failed: {answer['error']}", is_retryable=False)
+            return RefusedError(message("prompt-refused", model=repr(self.options.program), why=answer["refused"]))
         path = answer.get("path")
-        if not isinstance(path, str):
-            return BackendError(f"{self.options.program!r} answered {answer!r}; a path was expected", False)
-        try:
-            return Rendered(picture=decode_picture(Path(path).read_bytes()), provenance={"file": path})
-        except OSError as error:
-            message = f"{self.options.program!r} named {path!r}, which cannot be read: {error.strerror or error}"
-        except ValueError as error:
-            message = f"{self.options.program!r} named {path!r}, which is {error}"
-        return BackendError(message, is_retryable=False)
+        if answer.get("error"):
+            problem = self._failed(answer["error"])
+        elif not isinstance(path, str):
+            problem = message("image-missing", model=repr(self.options.program), answer=cut(answer, 200))
+        else:
+            try:
+                return Rendered(picture=decode_picture(Path(path).read_bytes()), provenance={"file": path})
+            except OSError as error:
+                problem = message("file-unreadable", path=path, why=error.strerror or error)
+            except ImageError as error:
+                problem = message("file-unreadable", path=path, why=f"it is {error.why}")
+        return BackendError(problem, is_retryable=False)
+
+    def _failed(self, why: object) -> Message:
+        return message("generation-failed", model=repr(self.options.program), why=why)
 
 
 _LONGEST_LINE = 2**20
 _MOST_ANSWERS = 10_000
-"""A program that writes a longer line, or more answers than anybody asked for, is stopped."""
+"""A program that writes a longer line or so many unexpected answers is stopped."""
 _LONGEST_LOG = 2000
 
 
 class _Child:
-    """The program at work; its output is read by threads, so that waiting for it can end."""
+    """The running program; threads read its output, so that waiting for it can time out."""
 
     def __init__(self, command: list[str]) -> None:
-        # A group of its own, so that whatever it starts ends with it.
+        # In its own process group, so that its children are killed with it.
         self._process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -169,15 +178,15 @@ class _Child:
         for reader in self._readers:
             reader.start()
 
-    def ask(self, question: dict[str, Any]) -> None:
-        """One line to the program; one that is gone is noticed when its answer is waited for."""
+    def send(self, request: dict[str, Any]) -> None:
+        """Write one line to the program; if it has ended, `receive` notices."""
         assert self._process.stdin is not None
         with suppress(OSError, ValueError):
-            self._process.stdin.write(json.dumps(question, ensure_ascii=False) + "\n")
+            self._process.stdin.write(json.dumps(request, ensure_ascii=False) + "\n")
             self._process.stdin.flush()
 
-    def answer(self, timeout_s: float) -> dict[str, Any] | None:
-        """The next answer; None when the program is gone or silent for too long."""
+    def receive(self, timeout_s: float) -> dict[str, Any] | None:
+        """The next answer; None if the program ended or the time is over."""
         try:
             answer = self._answers.get(timeout=timeout_s)
         except Empty:
@@ -185,21 +194,21 @@ class _Child:
         self.n_answers += answer is not None
         return answer
 
-    def code(self) -> int | None:
+    def exit_code(self) -> int | None:
         """The exit code; None while it runs."""
         deadline = time.monotonic() + _PATIENCE_S
-        # Its output has ended or it hangs; an ending program gets a moment to have an exit code.
+        # After the end of its output a program may need a moment to exit.
         while self._process.poll() is None and not self._readers[0].is_alive() and time.monotonic() < deadline:
             time.sleep(0.01)
         return self._process.poll()
 
-    def said(self) -> str:
-        """The end of what it said beside its answers."""
+    def last_output(self) -> str:
+        """The end of its output besides answers."""
         self._readers[1].join(0.2)
-        return ": " + " | ".join(self._log)[-600:] if self._log else ", and said nothing"
+        return "its last output: " + " | ".join(self._log)[-600:] if self._log else "no other output"
 
     def close(self, patience_s: float = _PATIENCE_S) -> None:
-        """End its input, then the program."""
+        """Close its input, then end the program."""
         assert self._process.stdin is not None
         with suppress(OSError, ValueError):
             self._process.stdin.close()
@@ -219,7 +228,7 @@ class _Child:
         with suppress(ValueError):
             while line := lines.readline(_LONGEST_LINE):
                 if len(line) == _LONGEST_LINE or self._answers.qsize() > _MOST_ANSWERS:
-                    self._log.append("it writes without end, so it was stopped")
+                    self._log.append("stopped: too much output")
                     with suppress(ProcessLookupError):
                         os.killpg(self._process.pid, signal.SIGKILL)
                     break

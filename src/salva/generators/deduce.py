@@ -1,7 +1,7 @@
-"""Generator: deduce, then paint: a text model says what should be seen, and the model inside paints that.
+"""Generator: a text model deduces what an image should show, and the wrapped model generates that.
 
-A wrapper round any model: prompts of the roles it is for are rewritten first, all others go through as they are. The
-rewriter is part of the key, what it wrote is kept with the picture, and a prompt it could not rewrite is not painted.
+Prompts of the configured roles are rewritten first, others stay as they are. The rewriter is part of the key, its text
+is stored with the image, and a prompt that it could not rewrite is an error.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ _LONGEST = 2000
 
 
 class Deduce:
-    """Deduces what should be seen, then lets the model after the slash paint it."""
+    """Rewrites prompts with a text model, then generates with the model after the slash."""
 
     @dataclass(frozen=True, slots=True, kw_only=True)
     class Options:
-        """Who paints, who rewrites, and what."""
+        """Which model generates, which one rewrites, and which prompts."""
 
-        model: str = option("", "The model that paints, as --model takes it.", target=True)
+        model: str = option("", "The model that generates, as --model takes it.", target=True)
         inner: tuple[str, ...] = option((), "Options of that model, as NAME=VALUE.")
-        rewriter: str = option("", "The text model that deduces: openai/MODEL.")
+        rewriter: str = option("", "The text model that rewrites: openai/MODEL.")
         rewriter_url: str = option(
             "", "Its endpoint; empty for OPENAI_BASE_URL, else the maker's own.", reaches="endpoint"
         )
-        roles: tuple[str, ...] = option(("l3",), "The prompts that are rewritten, by their place in the case.")
+        roles: tuple[str, ...] = option(("l3",), "The prompts that are rewritten, by their role in the case.")
 
         def __post_init__(self) -> None:
             if not self.rewriter:
@@ -55,45 +55,44 @@ class Deduce:
     version: ClassVar[str] = "1"
     about: ClassVar[About] = About(wraps="model")
 
-    def __init__(self, options: Options, painter: Any) -> None:
-        self._options, self._painter = options, painter
-        self.habits = habits_of(painter)
+    def __init__(self, options: Options, generator: Any) -> None:
+        self._options, self._generator = options, generator
+        self.habits = habits_of(generator)
         self._rewriter: TextModel | None = None
-        self._written: dict[str, str | SalvaError] = {}
+        self._texts: dict[str, str] = {}
 
     def render(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | SalvaError]:
-        """One picture or error per request."""
-        told = [self._told(request) for request in requests]
-        asked = [request for request in told if isinstance(request, RenderRequest)]
-        painted = iter(self._painter.render(asked))
+        """One image or error per request."""
+        rewritten = [self._rewrite(request) for request in requests]
+        sent = [request for request in rewritten if isinstance(request, RenderRequest)]
+        generated = iter(self._generator.render(sent))
         outcomes: list[Rendered | SalvaError] = []
-        for request, rewritten in zip(requests, told, strict=True):
-            outcome = rewritten if isinstance(rewritten, SalvaError) else next(painted)
-            if isinstance(outcome, Rendered) and isinstance(rewritten, RenderRequest) and rewritten is not request:
-                outcome = replace(outcome, provenance={**outcome.provenance, "deduced": rewritten.prompt.text})
+        for before, after in zip(requests, rewritten, strict=True):
+            outcome = after if isinstance(after, SalvaError) else next(generated)
+            if isinstance(outcome, Rendered) and isinstance(after, RenderRequest) and after is not before:
+                outcome = replace(outcome, provenance={**outcome.provenance, "deduced": after.prompt.text})
             outcomes.append(outcome)
         return outcomes
 
     def close(self) -> None:
-        """Close the connections, and let the painter put away what it holds."""
+        """Close the connections and the wrapped generator."""
         if self._rewriter is not None:
             self._rewriter.close()
-        close(self._painter)
+        close(self._generator)
 
-    def _told(self, request: RenderRequest) -> RenderRequest | SalvaError:
-        """The request with the prompt that is painted, or why there is none."""
+    def _rewrite(self, request: RenderRequest) -> RenderRequest | SalvaError:
+        """The request with the prompt that is sent, or an error."""
         if request.prompt.role not in self._options.roles:
             return request
         text = request.prompt.text
-        if text not in self._written:
-            self._written[text] = self._rewritten(text)
-        written = self._written[text]
-        if isinstance(written, SalvaError):
-            del self._written[text]  # another try may succeed
-            return written
-        return replace(request, prompt=replace(request.prompt, text=written))
+        if text not in self._texts:
+            deduced = self._deduce(text)
+            if isinstance(deduced, SalvaError):
+                return deduced  # not kept: another try may succeed
+            self._texts[text] = deduced
+        return replace(request, prompt=replace(request.prompt, text=self._texts[text]))
 
-    def _rewritten(self, text: str) -> str | SalvaError:
+    def _deduce(self, text: str) -> str | SalvaError:
         from salva.remote.text_model import TextModel
 
         try:
@@ -105,7 +104,6 @@ class Deduce:
         seen = reply.get("seen") if isinstance(reply, dict) else None
         if not isinstance(seen, str) or not seen.strip() or len(seen) > _LONGEST:
             return BackendError(
-                f"{self._options.rewriter} was asked what should be seen and replied {str(reply)[:80]!r}, which says "
-                "nothing to paint"
+                message("reply-missing", judge=self._options.rewriter, answer=str(reply)[:80]), is_retryable=True
             )
         return seen.strip()

@@ -1,6 +1,6 @@
-"""A LoRA merged into a diffusers pipeline, from a file or from the hub; whole, or refused.
+"""Merges a LoRA from a file or the hub into a diffusers pipeline.
 
-diffusers leaves out what finds no layer and only logs it: such a pipeline is neither the model nor what was trained.
+diffusers skips weights without a layer and only logs it; here such a LoRA is refused.
 """
 
 from __future__ import annotations
@@ -21,14 +21,13 @@ LORA_FILE = "pytorch_lora_weights.safetensors"
 
 
 def locate_lora(name: str, lora: str) -> tuple[Checkpoint | None, Path | None, str]:
-    """Where a LoRA is: on the hub, or a file of one's own; and the name of its file on the hub."""
+    """A checkpoint on the hub or a local file, and the name of the file on the hub."""
     path = Path(lora).expanduser()
     if path.is_dir():
         there = sorted(path.glob("*.safetensors"))
         named = [file for file in there if file.name == LORA_FILE] or there
         if len(named) != 1:
-            held = f"{len(there)} other files .safetensors" if there else "no other"
-            raise invalid_model(name, f"the folder {lora!r} has no {LORA_FILE}, and {held}; give the LoRA's file")
+            raise invalid_model(name, f"{lora!r} has no {LORA_FILE} and {len(there)} other .safetensors files")
         path = named[0]
     if path.is_file():
         if path.suffix != ".safetensors":
@@ -56,12 +55,12 @@ def apply_lora(name: str, pipeline: Pipeline, lora: str, scale: float) -> None:
     else:
         assert checkpoint is not None
         source, place = checkpoint.source, {"weight_name": file, "revision": checkpoint.commit}
-    # As its own loading asks: of a layer that a file holds by two names, one is dropped.
+    # As its own loading does: if a file holds a layer by two names, one is dropped.
     is_xl = isinstance(pipeline, StableDiffusionXLLoraLoaderMixin)
     own = {"unet_config": pipeline.unet.config} if is_xl else {}
-    said = f"the LoRA {lora!r}"
+    subject = f"the LoRA {lora!r}"
     with translate_errors(
-        lambda error: invalid_model(name, f"{said} cannot be loaded into a {kind}: {one_line(error, 300)}")
+        lambda error: invalid_model(name, f"{subject} cannot be loaded into a {kind}: {one_line(error, 300)}")
     ):
         with _silent():
             state = pipeline.lora_state_dict(source, use_safetensors=True, **place, **own)
@@ -73,18 +72,18 @@ def apply_lora(name: str, pipeline: Pipeline, lora: str, scale: float) -> None:
             pipeline.fuse_lora(lora_scale=scale)
             pipeline.unload_lora_weights()
     if not n_found:
-        raise invalid_model(name, f"{said} holds nothing for a {kind}")
+        raise invalid_model(name, f"{subject} has no layer of a {kind}")
     if n_found < n_held:
-        raise invalid_model(name, f"{said} is for {n_held} layers, and this {kind} has {n_found} of them")
+        raise invalid_model(name, f"{subject} is for {n_held} layers, and this {kind} has {n_found} of them")
 
 
 def _n_layers(state: Mapping[str, Any]) -> int:
-    """How many layers the weights of a LoRA are for, by whatever names its two halves go."""
+    """The number of layers that the weights of a LoRA are for."""
     return len({re.split(r"[._]lora[._]", key)[0] for key in state if re.search(r"[._]lora[._]", key)})
 
 
 def pin_lora(name: str, lora: str) -> str:
-    """What tells a LoRA's weights from all others."""
+    """Identifies the weights of a LoRA."""
     checkpoint, path, file = locate_lora(name, lora)
     if path is not None:
         return digest_of_files([path], path.parent)
@@ -94,7 +93,7 @@ def pin_lora(name: str, lora: str) -> str:
 
 @contextlib.contextmanager
 def _silent() -> Iterator[None]:
-    """Without what the libraries log before they raise it, and of what is counted afterwards."""
+    """Without the libraries' log messages, whose causes are raised or counted here."""
     import diffusers
     import transformers
 

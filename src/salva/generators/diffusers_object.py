@@ -1,7 +1,7 @@
 """Generator: a diffusers pipeline of a Python program, as it stands in its memory.
 
-It is called as the program set it up, with its own scheduler, precision and device; batches and seeds are those of
-diffusers_easel.py. What changes in it changes under the same name, so that the program says which version it is.
+It is called as the program set it up, with its own scheduler, precision and device; diffusers_device.py does the rest.
+Changes of the pipeline are not detected, so the program names its version.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from salva.core.options import option
 from salva.core.protocols import Rendered, RenderRequest
 from salva.core.python_objects import find_object
 from salva.errors import SalvaError, UsageError
-from salva.generators.diffusers_easel import DevicePipeline, parse_size
-from salva.generators.diffusers_loading import AtWork, Pipeline, check_inputs, denoiser_of, paints_from_text
+from salva.generators.diffusers_device import DevicePipeline, check_options
+from salva.generators.diffusers_loading import LoadedPipeline, Pipeline, check_inputs, denoiser_of, takes_text_alone
 from salva.generators.diffusers_pipeline import DiffusersOptions
 from salva.generators.diffusers_presets import AUTO, PRESETS, choose_preset
 from salva.messages import message
@@ -27,20 +27,16 @@ class ObjectOptions:
     """What can be set with settings={"model.NAME": VALUE}."""
 
     name: str = option("", "What it is called; the pipeline itself comes from run_suite(model=...).", target=True)
-    version: str = option("", "Which state of that pipeline it is: pictures of another version are not its own.")
+    version: str = option("", "Which state of that pipeline it is: images of another version are not reused.")
     preset: str = option("own", "Steps and guidance of a family; own for the pipeline's.", choices=(AUTO, *PRESETS))
     steps: int | None = option(None, "Denoising steps; none for the preset's.")
     guidance: float | None = option(None, "Guidance scale; none for the preset's.")
     size: str = option(AUTO, "Width and height in pixels, 768 or 768x512; auto for what it was trained for.")
-    negative: str = option("", "Negative prompt, the same for every picture.")
-    batch_size: int | None = option(None, "Pictures at once; none to find out what fits.", keyed=False)
+    negative: str = option("", "Negative prompt, the same for every image.")
+    batch_size: int | None = option(None, "Images at once; none to find out what fits.", keyed=False)
 
     def __post_init__(self) -> None:
-        parse_size(self.size)
-        if self.steps is not None and self.steps < 1:
-            raise ValueError(message("option-invalid", name="steps", value=self.steps, wanted="1 or more"))
-        if self.batch_size is not None and self.batch_size < 1:
-            raise ValueError(message("option-invalid", name="batch_size", value=self.batch_size, wanted="1 or more"))
+        check_options(self)
 
 
 class PipelineObject:
@@ -56,46 +52,46 @@ class PipelineObject:
         family = options.preset
         if family == AUTO:
             family = choose_preset(type(pipeline).__name__, getattr(denoiser, "config", {}))
-        at_work = AtWork(
+        loaded = LoadedPipeline(
             pipeline=pipeline,
             preset=PRESETS[family],
             dtype=str(getattr(pipeline, "dtype", "unknown")).removeprefix("torch."),
             on_memory="set model.size or model.batch_size lower, or give the pipeline less to hold in memory",
             on_refusal="set pipe.safety_checker to None to see it",
-            on_no_number="see that its weights are numbers (a training may have diverged) and, where they are float16, "
+            on_invalid="check that its weights are finite (a training may have diverged) and, if they are float16, "
             "load it with torch_dtype=torch.bfloat16 or float32",
         )
-        # Its own device: a pipeline that is partly off the GPU knows better than its parts where it computes.
+        # Its execution device: parts of an offloaded pipeline may be elsewhere.
         device = str(getattr(pipeline, "_execution_device", None) or pipeline.device)
         device = "cuda:0" if device == "cuda" else device
-        self._easel = DevicePipeline(_as_loaded(options), device, at_work)
+        self._copy = DevicePipeline(_as_loaded(options), device, loaded)
         self._bar = dict(getattr(pipeline, "_progress_bar_config", {}))
         pipeline.set_progress_bar_config(**{**self._bar, "disable": True})
         self._pipeline = pipeline
-        self.habits = Habits(batch_size=self._easel.limit, depth=2 if device.startswith("cuda") else 1)
+        self.habits = Habits(batch_size=self._copy.limit, depth=2 if device.startswith("cuda") else 1)
 
     @classmethod
     def weights(cls, options: ObjectOptions) -> str:
-        """Nothing is read off what may change while nobody looks; that it is here is seen before anything begins."""
+        """No digest, as the pipeline may change; it is checked before anything begins."""
         pipeline: Any = find_object(options.name)
-        if not paints_from_text(type(pipeline)):
+        if not takes_text_alone(type(pipeline)):
             values = {"component": "diffusers", "model": type(pipeline).__name__}
-            why = "it makes no images from text alone; give a text-to-image pipeline"
+            why = "it does not generate from text alone; use a text-to-image pipeline"
             raise UsageError(message("checkpoint-invalid", **values, why=why))
         check_inputs(options.name, pipeline)
         return ""
 
     def render(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | SalvaError]:
-        """One picture or error per request."""
-        return self._easel.paint(requests) if requests else []
+        """One image or error per request."""
+        return self._copy.generate(requests) if requests else []
 
     def close(self) -> None:
-        """Leave the pipeline as it was handed over."""
+        """Restore the progress bar of the pipeline."""
         self._pipeline.set_progress_bar_config(**self._bar)
 
 
 def _as_loaded(options: ObjectOptions) -> DiffusersOptions:
-    """The same settings as of a checkpoint that was loaded for the run."""
+    """The same settings as options of a checkpoint."""
     return DiffusersOptions(
         checkpoint=options.name,
         steps=options.steps,

@@ -1,8 +1,7 @@
-"""Settings a family of text-to-image models is meant to be used with, and samplers by their everyday names.
+"""Recommended settings of model families, and samplers by their usual names.
 
-Data and the rules that choose among it. A picture's size is no preset: every checkpoint says which size it was
-trained for. Steps, guidance and sampler of sd15 and sdxl are those of the published logical-consistency study;
-the others are their makers' own.
+The size of images is no preset: every checkpoint says which size it was trained for. Steps, guidance and sampler of
+sd15 and sdxl are those of the MetaLogic paper; the others are their makers' own.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ AUTO = "auto"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preset:
-    """How a family of models is sampled; None leaves it to the pipeline's own default."""
+    """Settings of a family; None leaves the pipeline's default."""
 
     steps: int | None = None
     guidance: float | None = None
@@ -33,11 +32,10 @@ class Preset:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sampler:
-    """A scheduler class of diffusers and what makes it this sampler."""
+    """A scheduler class of diffusers with its settings."""
 
     scheduler: str
     settings: Mapping[str, object] = field(default_factory=dict)
-    takes_karras: bool = False
     is_flow: bool = False
     """For flow-matching models only; the others are for diffusion models only."""
 
@@ -56,23 +54,21 @@ PRESETS: Mapping[str, Preset] = {
     "qwen-image": Preset(steps=50, guidance=4.0, half="bfloat16", guidance_word="true_cfg_scale", negative=" "),
     "own": Preset(half="bfloat16"),
 }
-"""own: whatever the pipeline does when nothing is said."""
+"""own: the pipeline's defaults."""
 
 SAMPLERS: Mapping[str, Sampler] = {
     "dpm++2m": Sampler(
         scheduler="DPMSolverMultistepScheduler",
         settings={"algorithm_type": "dpmsolver++", "solver_order": 2},
-        takes_karras=True,
     ),
     "dpm++2m-sde": Sampler(
         scheduler="DPMSolverMultistepScheduler",
         settings={"algorithm_type": "sde-dpmsolver++", "solver_order": 2},
-        takes_karras=True,
     ),
-    "euler": Sampler(scheduler="EulerDiscreteScheduler", takes_karras=True),
+    "euler": Sampler(scheduler="EulerDiscreteScheduler"),
     "euler-a": Sampler(scheduler="EulerAncestralDiscreteScheduler"),
-    "heun": Sampler(scheduler="HeunDiscreteScheduler", takes_karras=True),
-    "unipc": Sampler(scheduler="UniPCMultistepScheduler", takes_karras=True),
+    "heun": Sampler(scheduler="HeunDiscreteScheduler"),
+    "unipc": Sampler(scheduler="UniPCMultistepScheduler"),
     "ddim": Sampler(scheduler="DDIMScheduler"),
     "ddpm": Sampler(scheduler="DDPMScheduler"),
     "pndm": Sampler(scheduler="PNDMScheduler"),

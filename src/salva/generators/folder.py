@@ -1,7 +1,7 @@
-"""Generator: pictures you already have, found by prompt and seed or repeat.
+"""Generator: existing images, found by prompt and seed or repeat.
 
-Nothing is painted. A picture that is not there costs its own cases only, and all that are missing are listed
-in a file, where one is named, that serves as the folder's manifest once they are painted.
+A missing image affects its own cases only. All missing images can be listed in a file, which becomes the folder's
+manifest once they exist.
 """
 
 from __future__ import annotations
@@ -20,11 +20,19 @@ from salva.core.options import option
 from salva.core.protocols import Rendered, RenderRequest
 from salva.core.quantity import quantity
 from salva.errors import BackendError, SalvaError, UsageError
-from salva.generators.folder_layouts import LAYOUTS, MANIFESTS, ListedPicture, detect, listed_in, unread_pictures, worn
+from salva.generators.folder_layouts import (
+    LAYOUTS,
+    MANIFESTS,
+    ListedImage,
+    detect,
+    listed_in,
+    simplified,
+    unread_images,
+)
 from salva.generators.folder_pattern import Pattern, listed_by
 from salva.generators.folder_repeats import key_of, placed
-from salva.imaging.files import FORMATS, decode_picture
-from salva.messages import message
+from salva.imaging.files import FORMATS, ImageError, decode_picture
+from salva.messages import Message, message
 
 _LONGEST_NAME = 200
 _N_SHOWN = 5
@@ -35,23 +43,21 @@ class FolderImages:
 
     @dataclass(frozen=True, slots=True, kw_only=True)
     class Options:
-        """Where the pictures are, and how they are named."""
+        """Where the images are, and how they are named."""
 
         path: str = option("", "The folder.", target=True)
         layout: str = option(
             "auto", "How the images are named; auto finds out from the files.", choices=("auto", *LAYOUTS)
         )
-        listing: str = option(
-            "", "The manifest or list of prompts, where it has another name or lies elsewhere.", reaches="file"
-        )
-        missing: str = option("", "A file to list what is missing in; none unless named.", keyed=False, reaches="file")
+        listing: str = option("", "The manifest or list of prompts, if it has another name or place.", reaches="file")
+        missing: str = option("", "A file to list missing images in.", keyed=False, reaches="file")
         pattern: str = option(
             "",
-            "How pictures are named, where no layout fits: {index} or {number} (a prompt's place in the list from 0 or "
+            "How images are named if no layout fits: {index} or {number} (a prompt's place in the list from 0 or "
             "from 1), a column of the list, or {prompt}; {sample} or {seed}.",
         )
-        column: str = option("", "With a pattern, the list's column of prompts; prompt unless named.")
-        grid: int = option(1, "With a pattern, every file is a grid of so many pictures a side.")
+        column: str = option("", "With a pattern, the list's column of prompts; prompt by default.")
+        grid: int = option(1, "With a pattern, every file is a grid of so many images a side.")
 
     version: ClassVar[str] = "1"
     about: ClassVar[About] = About(is_given=True)
@@ -63,13 +69,13 @@ class FolderImages:
         if not self._folder.is_dir():
             raise UsageError(message("file-missing", path=options.path))
         listing = Path(options.listing).expanduser() if options.listing else None
-        by_layout = _pictures_of(self._folder, options, listing)
+        by_layout = _by_layout(self._folder, options, listing)
         self._layout = " and ".join(by_layout)
-        self._by_seed: dict[tuple[str, int], list[ListedPicture]] = {}
-        self._by_repeat: dict[tuple[str, int], list[ListedPicture]] = {}
+        self._by_seed: dict[tuple[str, int], list[ListedImage]] = {}
+        self._by_repeat: dict[tuple[str, int], list[ListedImage]] = {}
         self._seeds: dict[int, int] = {}
-        """The folder's own seed of a repeat, where it is known."""
-        # One after the other: numbers mean different things in different layouts. The first one has the say.
+        """The folder's own seed of a repeat, if known."""
+        # One by one: numbers mean different things in different layouts. The first layout takes precedence.
         for pictures in by_layout.values():
             for picture in pictures:
                 if picture.seed is not None:
@@ -78,52 +84,47 @@ class FolderImages:
             for place, candidates in by_repeat.items():
                 self._by_repeat.setdefault(place, []).extend(candidates)
             self._seeds = self._seeds or seeds
-        self._asked_as: dict[str, str] = {}
+        self._prompts_by_name: dict[str, str] = {}
         self._missing: dict[tuple[str, int], RenderRequest] = {}
         self._blank: dict[str, None] = {}
         self._n_given = 0
 
     def render(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | SalvaError]:
-        """One picture or error per request."""
+        """One image or error per request."""
         return [self._render(request) for request in requests]
 
     def close(self) -> None:
-        """Say what was missing or blank; list what was missing where the user named a file for it."""
+        """Report images that are missing or of one colour; list the missing ones if the user named a file."""
         if self._blank:
-            blank = quantity(len(self._blank), "pictures are", "picture is")
-            why = "as some programs write them where painting failed"
-            print(f"salva: {blank} of one colour, {why}: {_some(list(self._blank))}", file=sys.stderr)
+            images = quantity(len(self._blank), "images are", "image is")
+            _note(message("images-blank", images=images, shown=_some(list(self._blank))))
         list_path = Path(self.options.missing).expanduser() if self.options.missing else None
         if list_path is not None:
             try:
                 self._list_missing(list_path)
             except OSError as error:
-                print(f"salva: the list of missing pictures cannot be written to {list_path}: {error}", file=sys.stderr)
+                _note(message("file-unwritable", path=str(list_path), why=error))
                 list_path = None
         if self._missing:
-            prompts = list(dict.fromkeys(repr(request.prompt.text) for request in self._missing.values()))
-            what_next = (
-                f"they are listed in {list_path}: save each as its path says and add its line to {MANIFESTS[1]}"
-                if list_path
-                else "--set model.missing=FILE lists them all"
-            )
-            if not self._n_given and (others := [one.path.name for each in self._by_repeat.values() for one in each]):
-                what_next += (
-                    f". Where they are among the files there ({_some(list(dict.fromkeys(others)))}), say how those are "
-                    "named with --set model.pattern=, or list them in a manifest"
-                )
-            print(
-                f"salva: {quantity(len(self._missing), 'pictures')} of {quantity(len(prompts), 'prompts')} missing in "
-                f"{self._folder} (read by {self._layout}): {_some(prompts)}; {what_next}",
-                file=sys.stderr,
-            )
-            if unread := unread_pictures(self._folder):
-                files = quantity(len(unread), "pictures there are", "picture there is")
-                kinds = ", ".join(FORMATS)
-                print(f"salva: {files} not read, as only {kinds} are: {_some(unread)}", file=sys.stderr)
+            self._note_missing(list_path)
+            if unread := unread_images(self._folder):
+                images, formats = quantity(len(unread), "images are", "image is"), ", ".join(FORMATS)
+                _note(message("images-skipped", images=images, shown=_some(unread), formats=formats))
+
+    def _note_missing(self, list_path: Path | None) -> None:
+        prompts = list(dict.fromkeys(repr(request.prompt.text) for request in self._missing.values()))
+        instead = "List them all with --set model.missing=FILE."
+        others = dict.fromkeys(listed.path.name for each in self._by_repeat.values() for listed in each)
+        if others and not self._n_given:
+            instead = f"Other files are there ({_some(list(others))}); name them with --set model.pattern=PATTERN."
+        elif list_path is not None:
+            instead = f"They are listed in {list_path}: save each as its path and add its line to {MANIFESTS[1]}."
+        values = {"images": quantity(len(self._missing), "images"), "prompts": quantity(len(prompts), "prompts")}
+        where = {"folder": str(self._folder), "layout": self._layout, "shown": _some(prompts)}
+        _note(message("folder-incomplete", **values, **where, instead=instead))
 
     def _list_missing(self, list_path: Path) -> None:
-        """An old list is removed when nothing is missing any more."""
+        """Write the list; remove an old one if nothing is missing any more."""
         rows = [
             {"prompt": r.prompt.text, "seed": r.seed, "repeat": r.repeat, "path": path}
             for r, path in zip(self._missing.values(), _file_names(self._missing.values()), strict=True)
@@ -139,52 +140,43 @@ class FolderImages:
         except BackendError as error:
             return error
         if listed is None or not listed.path.is_file():
-            # Its other pictures were painted from the folder's seeds; from another one it could not be compared.
+            # Other images are from the folder's seeds; one from another seed could not be compared.
             wanted = replace(request, seed=self._seeds.get(request.repeat, request.seed))
             self._missing[wanted.prompt.text, wanted.seed] = wanted
-            return BackendError(self._what_is_missing(wanted, listed), is_retryable=False)
+            file = f"the file {str(listed.path)!r} does not exist" if listed else ""
+            where = file or f"{str(self._folder)!r} has none by the layout {self._layout}"
+            values = {"prompt": wanted.prompt.text, "seed": wanted.seed, "repeat": wanted.repeat, "where": where}
+            return BackendError(message("image-not-listed", **values), is_retryable=False)
         try:
             picture = _tile(decode_picture(listed.path.read_bytes()), listed.tile, self.options.grid)
-        except (OSError, ValueError) as error:
-            problem = message("file-unreadable", path=str(listed.path), why=f"it is {error}")
-            return BackendError(problem, is_retryable=False)
+        except (OSError, ImageError) as error:
+            why = f"it is {error.why}" if isinstance(error, ImageError) else error
+            return BackendError(message("file-unreadable", path=str(listed.path), why=why), is_retryable=False)
         self._n_given += 1
         if picture.rgb == picture.rgb[:3] * (picture.width * picture.height):
             self._blank[str(listed.path)] = None
         return Rendered(picture=picture, provenance={"file": str(listed.path)})
 
-    def _find(self, request: RenderRequest) -> ListedPicture | None:
+    def _find(self, request: RenderRequest) -> ListedImage | None:
         text = request.prompt.text.strip()
-        keys = dict.fromkeys((text, worn(text)))
+        keys = dict.fromkeys((text, simplified(text)))
         candidates = [
             listed
             for places, number in ((self._by_seed, request.seed), (self._by_repeat, request.repeat))
             for key in keys
             for listed in places.get((key, number), ())
         ]
-        # A list may name a file that is gone and, further down, the one that was painted in its place.
+        # A list may name a file that is gone and, further down, its replacement.
         listed = next((listed for listed in candidates if listed.path.is_file()), candidates[0] if candidates else None)
-        if listed is not None and listed.is_worn:
-            first = self._asked_as.setdefault(worn(text), text)
+        if listed is not None and listed.is_simplified:
+            first = self._prompts_by_name.setdefault(simplified(text), text)
             if first != text:
-                raise BackendError(
-                    f"a file name cannot tell {text!r} from {first!r}; write a manifest with prompt and path",
-                    is_retryable=False,
-                )
+                raise BackendError(message("file-names-ambiguous", prompt=text, other=first), is_retryable=False)
         return listed
 
-    def _what_is_missing(self, request: RenderRequest, listed: ListedPicture | None) -> str:
-        what = f"no picture of {request.prompt.text!r} (seed {request.seed}, repeat {request.repeat})"
-        where = (
-            f"the file {str(listed.path)!r} is not there"
-            if listed
-            else f"in {str(self._folder)!r}, read by {self._layout}"
-        )
-        return f"{what}: {where}"
 
-
-def _pictures_of(folder: Path, options: FolderImages.Options, listing: Path | None) -> dict[str, list[ListedPicture]]:
-    """The folder's pictures by the layouts it has; a manifest adds to what a pattern finds, too."""
+def _by_layout(folder: Path, options: FolderImages.Options, listing: Path | None) -> dict[str, list[ListedImage]]:
+    """The folder's images by its layouts; a manifest adds to a pattern, too."""
     if not options.pattern:
         if options.column or options.grid != 1:
             why = "model.column and model.grid belong to a pattern"
@@ -199,13 +191,17 @@ def _pictures_of(folder: Path, options: FolderImages.Options, listing: Path | No
     return by_manifest | {f"the pattern {options.pattern}": listed_by(pattern, folder)}
 
 
+def _note(text: Message) -> None:
+    print(f"salva: {text}", file=sys.stderr)
+
+
 def _tile(picture: Picture, tile: int | None, grid: int) -> Picture:
-    """One of the pictures in a grid, counted row by row."""
+    """One of the images in a grid, counted row by row."""
     if tile is None:
         return picture
     width, height = picture.width // grid, picture.height // grid
     if not width or not height:
-        raise ValueError(f"a picture of {picture.width} x {picture.height} pixels, too small for a grid of {grid}")
+        raise ImageError(f"an image of {picture.width} x {picture.height} pixels, too small for a grid of {grid}")
     left, top = tile % grid * width, tile // grid * height
     starts = (3 * (row * picture.width + left) for row in range(top, top + height))
     rgb = b"".join(picture.rgb[start : start + 3 * width] for start in starts)
@@ -213,13 +209,13 @@ def _tile(picture: Picture, tile: int | None, grid: int) -> Picture:
 
 
 def _some(names: Sequence[str]) -> str:
-    """The first few of them."""
+    """The first few names."""
     more = f" and {len(names) - _N_SHOWN} more" if len(names) > _N_SHOWN else ""
     return ", ".join(names[:_N_SHOWN]) + more
 
 
 def _is_list(path: Path) -> bool:
-    """Whether a file is a list that an earlier run left, and not something of the user's."""
+    """Whether a file is a list of an earlier run, and not a file of the user's."""
     if not path.is_file():
         return False
     with path.open(encoding="utf-8", errors="replace") as lines:
@@ -227,11 +223,11 @@ def _is_list(path: Path) -> bool:
 
 
 def _file_names(requests: Iterable[RenderRequest]) -> Iterator[str]:
-    """A name for each picture to be painted: prompt and seed, and a hash where that is too long or taken."""
+    """A file name for each missing image: prompt and seed, with a hash if that is too long or taken."""
     taken: set[str] = set()
     for request in requests:
-        name = f"{worn(request.prompt.text)}_{request.seed}.png"
+        name = f"{simplified(request.prompt.text)}_{request.seed}.png"
         if name in taken or len(name.encode()) > _LONGEST_NAME:
-            name = f"{worn(request.prompt.text)[:40]}_{fingerprint(request.prompt.text)[:8]}_{request.seed}.png"
+            name = f"{simplified(request.prompt.text)[:40]}_{fingerprint(request.prompt.text)[:8]}_{request.seed}.png"
         taken.add(name)
         yield name

@@ -1,7 +1,6 @@
-"""Pictures in CF-World's layout: optics/0_l1.png and the rest, told by the prompt files that go with them.
+"""CF-World's layout of images, such as optics/0_l1.png, with the benchmark's prompt files.
 
-A folder of pictures and a folder of prompts come in; each picture with its prompt goes out. Reads names and lists,
-never pixels, and only what it needs of the prompt files: the suite's own reader names what is wrong with them.
+Reads names and lists, never pixels; the suite's own reader reports errors in the prompt files.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from salva.messages import message
 
 LAYOUT = "cfworld"
 RULES, PAIRS, DENORM = "rule_decouple", "sampled_attribute_decoupling", "de-norm"
-"""The folders of the probes, in small letters."""
+"""The folders of the probes, in lower case."""
 _LEVEL = re.compile(r"(?P<id>.+)_(?P<level>l[123])", re.IGNORECASE)
 _PROMPT = re.compile(r"prompt[\W_]*l?[\W_]*([123])", re.IGNORECASE)
 Texts = dict[tuple[str, str, str], str]
@@ -26,7 +25,7 @@ Texts = dict[tuple[str, str, str], str]
 
 
 def is_of_cfworld(folder: Path) -> bool:
-    """Whether a folder holds pictures named so: levels in folders of disciplines, or the folders of the probes."""
+    """Whether a folder has this layout: levels in folders of disciplines, or the folders of the probes."""
     names = {path.name.lower() for path in folder.iterdir() if path.is_dir()}
     if names & {RULES, PAIRS, DENORM}:
         return True
@@ -36,14 +35,14 @@ def is_of_cfworld(folder: Path) -> bool:
 
 
 def prompts_beside(folder: Path) -> Path | None:
-    """The folder of prompt files beside or above the pictures."""
+    """The folder of prompt files beside or above the images."""
     above = folder.absolute().parents[:2]
     places = (folder, *above)
     return next((place for place in places if (place / "prompt").is_dir()), None)
 
 
-def named_pictures(folder: Path, listing: Path | None, pictures: list[Path]) -> Iterator[tuple[Path, str]]:
-    """Every picture with its prompt; one that no prompt file knows is passed over."""
+def named_images(folder: Path, listing: Path | None, pictures: list[Path]) -> Iterator[tuple[Path, str]]:
+    """Every image with its prompt; images without a prompt are skipped."""
     where = listing or prompts_beside(folder)
     if where is None:
         wanted = "folder of CF-World's prompt and prompt_ablation"
@@ -58,7 +57,7 @@ def named_pictures(folder: Path, listing: Path | None, pictures: list[Path]) -> 
 
 
 def _key(parts: list[str], stem: str) -> tuple[str, str, str]:
-    """What a picture is of, by its folders and name."""
+    """The part, id and level of an image, by its folders and name."""
     probe = next((name for name in (RULES, PAIRS) if name in parts), "")
     if probe:
         return probe, stem.lower(), ""
@@ -75,7 +74,7 @@ def _texts(where: Path) -> Texts:
         try:
             content = parse_json(path, file_text(path))
         except UsageError:
-            continue  # the suite's reader says what is wrong with it
+            continue  # the suite's reader reports it
         inside = [part.lower() for part in path.relative_to(where).parts[:-1]]
         for row in content if isinstance(content, list) else ():
             if isinstance(row, dict):

@@ -1,7 +1,7 @@
-"""How people keep pictures they already made: which file belongs to which prompt, seed and repeat.
+"""Layouts of image folders: which file belongs to which prompt, seed and repeat.
 
-Each layout reads a folder once and lists what it found, each picture with its prompt; a file name that had
-to lose spaces and commas gives a prompt in the same worn form. Reads names and lists, never pixels.
+Each layout lists the images of a folder with their prompts. A file name without spaces and commas gives a prompt in
+the same simplified form. Reads names and lists, never pixels.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from salva.errors import UsageError
 from salva.files.infiles import file_text
 from salva.files.tables import Row, columns_of, parse_json, read_json_lines, read_rows
 from salva.generators.folder_cfworld import LAYOUT as CFWORLD
-from salva.generators.folder_cfworld import is_of_cfworld, named_pictures
+from salva.generators.folder_cfworld import is_of_cfworld, named_images
 from salva.imaging.files import SUFFIXES
 from salva.messages import message
 
@@ -24,39 +24,36 @@ LAYOUTS = ("manifest", "pairs", "geneval", "compbench", CFWORLD, "ids", "sets", 
 MANIFESTS = ("manifest.csv", "manifest.jsonl")
 PROMPTS_JSON = "prompts.json"
 _UNREAD = {".gif", ".tif", ".tiff", ".bmp", ".avif", ".heic", ".heif", ".jxl", ".jp2", ".tga", ".ppm"} - SUFFIXES.keys()
-"""Pictures too, which nobody here opens."""
+"""Image files that are not read."""
 _NUMBERED = re.compile(r"(?P<stem>.+)_(?P<number>\d+)")
 _SEEDED = re.compile(r"(?P<stem>.+?)[\W_]+(?:seed[\W_]*)?(?P<number>\d+)", re.IGNORECASE)
 _COMPBENCH = re.compile(r"(?P<stem>.+)_(?P<number>\d{6})")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ListedPicture:
-    """A picture and the prompt it belongs to."""
+class ListedImage:
+    """An image file and its prompt."""
 
     path: Path
     prompt: str
-    is_worn: bool = False
-    """Whether the prompt was read off a file name, so that only its letters and digits can be trusted."""
+    is_simplified: bool = False
+    """Whether the prompt is from a file name, so that only its letters and digits are certain."""
     seed: int | None = None
     number: int | None = None
-    """Counts pictures, of a prompt or of all; no seed."""
+    """Counts the images of a prompt or of all; no seed."""
     repeat: int | None = None
-    """None: told from seeds or numbers, or from the order in which the pictures of a prompt are listed."""
+    """None: derived from seeds, numbers or the order of the list."""
     tile: int | None = None
-    """Which part of the file it is, where that holds a grid of pictures."""
+    """The place in a file that holds a grid of images."""
 
 
-def worn(prompt: str) -> str:
-    """What is left of a prompt in a file name: its words, in lower case, joined by underscores."""
+def simplified(prompt: str) -> str:
+    """A prompt as in a file name: its words, in lower case, joined by underscores."""
     return re.sub(r"[\W_]+", "_", prompt.casefold()).strip("_")
 
 
 def detect(folder: Path, listing: Path | None = None) -> tuple[str, ...]:
-    """Which layouts a folder has; what fits none is read by file names.
-
-    A manifest adds to the folder's own layout: whoever paints what was missing lists it there.
-    """
+    """The layouts of a folder: its own, by file names if none fits, and a manifest, which lists additions."""
     if listing is not None:
         return (_kind_of_list(listing),)
     has_manifest = any((folder / name).is_file() for name in MANIFESTS)
@@ -66,8 +63,8 @@ def detect(folder: Path, listing: Path | None = None) -> tuple[str, ...]:
 def _layout_of_pictures(folder: Path) -> str:
     if next(folder.glob("*/metadata.jsonl"), None) is not None:
         return "geneval"
-    # A list of pairs may lie beside any folder, since suites read one too; here it names the pictures.
-    if (pairs := _pairs_list(folder)) is not None and _names_any(pairs, all_pictures(folder)):
+    # A list of pairs may lie beside any folder, since suites read one too; here it must name the images.
+    if (pairs := _pairs_list(folder)) is not None and _names_any(pairs, all_images(folder)):
         return "pairs"
     if is_of_cfworld(folder):
         return CFWORLD
@@ -81,7 +78,7 @@ def _layout_of_pictures(folder: Path) -> str:
 
 
 def _kind_of_list(listing: Path) -> str:
-    """Which layout a list belongs to; a folder of lists of captions is that of sets."""
+    """The layout of a list; a folder of caption files is that of sets."""
     if listing.is_dir():
         return "sets" if next(listing.glob("*captions*.json"), None) is not None else CFWORLD
     if listing.suffix.lower() == ".json":
@@ -89,10 +86,10 @@ def _kind_of_list(listing: Path) -> str:
     return "pairs" if _is_of_pairs(listing) else "manifest"
 
 
-def listed_in(folder: Path, layout: str, listing: Path | None = None) -> list[ListedPicture]:
-    """Every picture of a folder with its prompt.
+def listed_in(folder: Path, layout: str, listing: Path | None = None) -> list[ListedImage]:
+    """Every image of a folder with its prompt.
 
-    listing: the manifest or list of prompts, where it has another name or lies elsewhere.
+    listing: the manifest or list of prompts, if it has another name or place.
     """
     if listing is not None and layout in ("geneval", "compbench", "names"):
         second, why = f"model.listing={listing}", "this layout reads no list"
@@ -116,14 +113,14 @@ def _pictures(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES and path.is_file())
 
 
-def _by_manifest(folder: Path, listing: Path | None) -> Iterator[ListedPicture]:
+def _by_manifest(folder: Path, listing: Path | None) -> Iterator[ListedImage]:
     path = listing or next((folder / name for name in MANIFESTS if (folder / name).is_file()), None)
     if path is None:
         raise _no_list(folder, f"{' or '.join(MANIFESTS)} with prompt and path")
     for where, row in _rows(path):
         if not row.get("prompt") or not row.get("path"):
             raise _invalid(path, where, f"it needs prompt and path, and has {sorted(row)}")
-        yield ListedPicture(
+        yield ListedImage(
             path=folder / str(row["path"]),
             prompt=str(row["prompt"]),
             seed=_whole(row, "seed", path, where),
@@ -142,7 +139,7 @@ def _whole(row: Mapping[str, object], name: str, path: Path, where: str) -> int 
         raise UsageError(message("value-invalid", **values)) from error
 
 
-def _by_pairs(folder: Path, listing: Path | None) -> Iterator[ListedPicture]:
+def _by_pairs(folder: Path, listing: Path | None) -> Iterator[ListedImage]:
     """Images/<law>/<category>/<dimension>/<pair>_A.png and _B.png, with a CSV of pair_id, prompt_A, prompt_B."""
     path = listing or _pairs_list(folder)
     if path is None:
@@ -154,24 +151,22 @@ def _by_pairs(folder: Path, listing: Path | None) -> Iterator[ListedPicture]:
             raise _invalid(path, where, f"{', '.join(missing)} is empty or missing")
         for side in ("A", "B"):
             prompts[f"{row['pair_id']}_{side}"] = str(row[f"prompt_{side}"])
-    files = {path.stem: path for path in all_pictures(folder)}
-    return (
-        ListedPicture(path=files[stem], prompt=prompt, repeat=0) for stem, prompt in prompts.items() if stem in files
-    )
+    files = {path.stem: path for path in all_images(folder)}
+    return (ListedImage(path=files[stem], prompt=prompt, repeat=0) for stem, prompt in prompts.items() if stem in files)
 
 
-def all_pictures(folder: Path) -> list[Path]:
-    """Every picture of a folder and of the folders in it."""
+def all_images(folder: Path) -> list[Path]:
+    """Every image of a folder and its subfolders."""
     return sorted(path for path in folder.rglob("*") if path.suffix.lower() in SUFFIXES)
 
 
-def unread_pictures(folder: Path) -> list[str]:
-    """Files of a folder, and of those in it, that are pictures of kinds that are not read."""
+def unread_images(folder: Path) -> list[str]:
+    """Image files of a folder and its subfolders whose format is not read."""
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.suffix.lower() in _UNREAD)
 
 
 def _pairs_list(folder: Path) -> Path | None:
-    """The CSV of the pairs layout: beside the pictures or one folder up."""
+    """The CSV of the pairs layout: beside the images or one folder up."""
     places = (*sorted(folder.glob("*.csv")), *sorted(folder.absolute().parent.glob("*.csv")))
     return next((path for path in places if _is_of_pairs(path)), None)
 
@@ -181,12 +176,12 @@ def _is_of_pairs(path: Path) -> bool:
 
 
 def _names_any(pairs: Path, pictures: Iterable[Path]) -> bool:
-    """Whether a list of pairs names one of these pictures <pair_id>_A or _B."""
+    """Whether a list of pairs names one of these images <pair_id>_A or _B."""
     ends = {stem for path in pictures if (stem := path.stem).endswith(("_A", "_B"))}
     return bool(ends) and any(f"{row.get('pair_id')}_{side}" in ends for _, row in _rows(pairs) for side in "AB")
 
 
-def _by_geneval(folder: Path) -> Iterator[ListedPicture]:
+def _by_geneval(folder: Path) -> Iterator[ListedImage]:
     """00000/metadata.jsonl with the prompt, 00000/samples/0000.png and so on, by any all-digit names."""
     places = _numbered(path.parent for path in folder.glob("*/metadata.jsonl"))
     samples = {place: _numbered(_pictures(place / "samples")) for place in places}
@@ -199,28 +194,28 @@ def _by_geneval(folder: Path) -> Iterator[ListedPicture]:
             raise UsageError(message("file-empty", path=str(path)))
         for picture in pictures:
             repeat = int(picture.stem) - first if picture.stem.isdecimal() else None
-            yield ListedPicture(path=picture, prompt=prompt, repeat=repeat)
+            yield ListedImage(path=picture, prompt=prompt, repeat=repeat)
 
 
 def _numbered(paths: Iterable[Path]) -> list[Path]:
-    """Those whose names are numbers, in their order; all of them where none is."""
+    """The paths whose names are numbers, in order; all of them if there are none."""
     every = sorted(paths)
     return sorted((path for path in every if path.stem.isdecimal()), key=lambda path: int(path.stem)) or every
 
 
-def _by_compbench(folder: Path) -> Iterator[ListedPicture]:
-    """samples/<prompt>_000123.png; the number counts the pictures of the prompt, or all."""
+def _by_compbench(folder: Path) -> Iterator[ListedImage]:
+    """samples/<prompt>_000123.png; the number counts the images of the prompt, or all."""
     for path in _pictures(_samples(folder)):
         match = _COMPBENCH.fullmatch(path.stem)
         if match:
-            yield ListedPicture(path=path, prompt=match["stem"], is_worn=True, number=int(match["number"]))
+            yield ListedImage(path=path, prompt=match["stem"], is_simplified=True, number=int(match["number"]))
 
 
 def _samples(folder: Path) -> Path:
     return folder / "samples" if (folder / "samples").is_dir() else folder
 
 
-def _by_ids(folder: Path, listing: Path | None) -> Iterator[ListedPicture]:
+def _by_ids(folder: Path, listing: Path | None) -> Iterator[ListedImage]:
     """<id>_<number>.png with a prompts.json of id to prompt, or to an object with text or prompt."""
     path = listing or _prompts_json(folder)
     if path is None:
@@ -229,11 +224,11 @@ def _by_ids(folder: Path, listing: Path | None) -> Iterator[ListedPicture]:
     for picture in _pictures(folder):
         match = _NUMBERED.fullmatch(picture.stem)
         if match and match["stem"] in prompts:
-            yield ListedPicture(path=picture, prompt=prompts[match["stem"]], seed=int(match["number"]))
+            yield ListedImage(path=picture, prompt=prompts[match["stem"]], seed=int(match["number"]))
 
 
 def _sets(folder: Path, listing: Path | None) -> Iterator[tuple[Path, Path]]:
-    """The folders of pictures that have a list of their name, with it: inside, beside the folder, or elsewhere."""
+    """Folders of images with the list of their name: inside, beside the folder, or elsewhere."""
     if not folder.is_dir():
         return
     for place in sorted(path for path in folder.iterdir() if path.is_dir()):
@@ -242,7 +237,7 @@ def _sets(folder: Path, listing: Path | None) -> Iterator[tuple[Path, Path]]:
             yield place, path
 
 
-def _by_sets(folder: Path, listing: Path | None) -> Iterator[ListedPicture]:
+def _by_sets(folder: Path, listing: Path | None) -> Iterator[ListedImage]:
     """<set>/<image_id>_<number>.jpg with a <set>.json that has image_id and caption in each entry."""
     sets = list(_sets(folder, listing))
     if not sets:
@@ -250,13 +245,13 @@ def _by_sets(folder: Path, listing: Path | None) -> Iterator[ListedPicture]:
     for place, path in sets:
         captions = {str(row.get("image_id")): str(row.get("caption") or "") for _, row in read_rows(path)}
         for picture in _pictures(place):
-            # Whatever follows the id; an id of one's own may hold underscores too.
+            # An id may contain underscores.
             ids = (picture.stem.rpartition("_")[0], picture.stem.partition("_")[0], picture.stem)
             image = next((image_id for image_id in ids if image_id in captions), None)
             if image is not None and captions[image]:
                 number = picture.stem.removeprefix(f"{image}_")
                 repeat = int(number) if number.isdecimal() and len(number) < 4 else None
-                yield ListedPicture(path=picture, prompt=captions[image], repeat=repeat)
+                yield ListedImage(path=picture, prompt=captions[image], repeat=repeat)
 
 
 def _prompts_json(folder: Path) -> Path | None:
@@ -277,20 +272,20 @@ def _read_ids(path: Path) -> dict[str, str]:
     return prompts
 
 
-def _by_cfworld(folder: Path, listing: Path | None) -> Iterator[ListedPicture]:
+def _by_cfworld(folder: Path, listing: Path | None) -> Iterator[ListedImage]:
     """<discipline>/<id>_l1.png and the folders of the probes, with the folder of CF-World's prompts."""
-    named = named_pictures(folder, listing, all_pictures(folder))
-    return (ListedPicture(path=path, prompt=prompt, repeat=0) for path, prompt in named)
+    named = named_images(folder, listing, all_images(folder))
+    return (ListedImage(path=path, prompt=prompt, repeat=0) for path, prompt in named)
 
 
-def _by_names(folder: Path) -> Iterator[ListedPicture]:
+def _by_names(folder: Path) -> Iterator[ListedImage]:
     """<prompt>_<seed>.png or <prompt>.png, with anything for spaces."""
     for path in _pictures(folder):
         match = _SEEDED.fullmatch(path.stem)
         if match:
-            yield ListedPicture(path=path, prompt=match["stem"], is_worn=True, seed=int(match["number"]))
-        # A prompt may end in a number itself; what is asked for decides.
-        yield ListedPicture(path=path, prompt=path.stem, is_worn=True, repeat=0)
+            yield ListedImage(path=path, prompt=match["stem"], is_simplified=True, seed=int(match["number"]))
+        # A prompt may end in a number itself; the request decides.
+        yield ListedImage(path=path, prompt=path.stem, is_simplified=True, repeat=0)
 
 
 def _rows(path: Path) -> Sequence[Row[Json]]:

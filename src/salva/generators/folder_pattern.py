@@ -1,8 +1,7 @@
-"""Pictures named by a pattern of the user's, such as {index}_{sample}.png, told by a list of prompts.
+"""Images named by a pattern such as {index}_{sample}.png, with a list of prompts.
 
-A folder, a pattern and a list come in, pictures with their prompts go out. {sample} counts the pictures of a prompt,
-{seed} is a seed, {index} and {number} count the list's prompts from 0 and from 1; any other name is a column of the
-list. Reads names and the list, never pixels.
+{sample} counts the images of a prompt, {seed} is a seed, {index} and {number} count the list's prompts from 0 and from
+1; any other name is a column of the list. Reads names and the list, never pixels.
 """
 
 from __future__ import annotations
@@ -15,50 +14,48 @@ from pathlib import Path
 from salva.errors import UsageError
 from salva.files.infiles import file_text
 from salva.files.tables import is_json, parse_json, read_rows
-from salva.generators.folder_layouts import ListedPicture, all_pictures
+from salva.generators.folder_layouts import ListedImage, all_images
+from salva.messages import message
 
 _PLACES = re.compile(r"\{(\w*)\}")
 _COUNTS = ("sample", "seed")
 _MOST_A_SIDE = 64
-"""Pictures in a grid: every one is listed before the first file is opened."""
+"""Images along a side of a grid: every one is listed before the first file is opened."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pattern:
-    """How pictures are named, and where their prompts are."""
+    """How images are named, and where their prompts are."""
 
     text: str
-    """With {names}, relative to the folder; / parts folders."""
+    """With {names}, relative to the folder; / separates folders."""
     listing: Path | None
     """A list of prompts: text, a table, JSON, or a folder with one text file a prompt."""
     column: str = ""
     """The list's column of prompts; empty for prompt, in capitals or not."""
     grid: int = 1
-    """Every file holds grid by grid pictures of its prompt, row by row."""
+    """Every file holds grid by grid images of its prompt, row by row."""
 
     @property
     def names(self) -> list[str]:
-        """What stands in braces."""
+        """The names in braces."""
         return _PLACES.findall(self.text)
 
 
-def listed_by(pattern: Pattern, folder: Path) -> list[ListedPicture]:
-    """Every picture whose name fits, with the prompt that the list has for it."""
+def listed_by(pattern: Pattern, folder: Path) -> list[ListedImage]:
+    """Every image whose name fits, with its prompt from the list."""
     _check(pattern)
     keys = [name for name in pattern.names if name not in _COUNTS]
     prompts = {} if keys == ["prompt"] else _prompts(pattern, keys)
     fitting = re.compile(_expression(pattern.text))
     matches = [
         (path, match)
-        for path in all_pictures(folder)
+        for path in all_images(folder)
         if (match := fitting.fullmatch(path.relative_to(folder).as_posix()))
     ]
-    if not matches and (pictures := all_pictures(folder)):
+    if not matches and (pictures := all_images(folder)):
         first = pictures[0].relative_to(folder).as_posix()
-        raise UsageError(
-            f"no picture in {str(folder)!r} is named as model.pattern={pattern.text!r} says; the first of "
-            f"{len(pictures)} is {first!r}: write the pattern as that is written"
-        )
+        raise _unfit(pattern, f"no image in {str(folder)!r} has such a name; the first of {len(pictures)} is {first!r}")
     _check_start(pattern, prompts, [match for _, match in matches])
     return list(_listed(pattern, prompts, keys, matches))
 
@@ -68,14 +65,14 @@ def _listed(
     prompts: Mapping[tuple[str, ...], str],
     keys: Sequence[str],
     matches: Sequence[tuple[Path, re.Match[str]]],
-) -> Iterator[ListedPicture]:
+) -> Iterator[ListedImage]:
     for path, match in matches:
         groups = match.groupdict()
-        is_worn = list(keys) == ["prompt"]
-        prompt = groups["prompt"] if is_worn else prompts.get(tuple(_plain(groups[name]) for name in keys))
+        is_simplified = list(keys) == ["prompt"]
+        prompt = groups["prompt"] if is_simplified else prompts.get(tuple(_plain(groups[name]) for name in keys))
         if prompt is None:
             continue
-        listed = ListedPicture(path=path, prompt=prompt, is_worn=is_worn)
+        listed = ListedImage(path=path, prompt=prompt, is_simplified=is_simplified)
         if "seed" in groups:
             yield replace(listed, seed=int(groups["seed"]))
         elif "sample" in groups:
@@ -89,23 +86,27 @@ def _listed(
 
 def _check(pattern: Pattern) -> None:
     names = pattern.names
-    got = f"model.pattern is {pattern.text!r}"
     if not any(name not in _COUNTS for name in names) or "" in names or len(set(names)) < len(names):
-        raise UsageError(
-            f"{got}; it must tell prompts apart by {{index}}, {{number}}, {{prompt}} or columns of the list, each "
-            "named once, such as '{index}_{sample}.png'"
-        )
+        raise _unfit(pattern, "it needs {index}, {number}, {prompt} or columns of the list, each once")
     if pattern.listing is None and set(names) - {"prompt", *_COUNTS}:
-        raise UsageError(f"{got}; name the list of prompts that its numbers stand for with --set model.listing=FILE")
+        raise UsageError(message("flag-needed", flag="--set model.listing=FILE", why="the pattern refers to a list"))
     if pattern.listing is not None and "prompt" in names:
-        raise UsageError(f"{got}, which holds the prompt itself; leave out model.listing={str(pattern.listing)!r}")
+        raise _conflict("model.listing", "{prompt}", "the pattern holds the prompt itself")
     if "prompt" in names and set(names) - {"prompt", *_COUNTS}:
-        raise UsageError(f"{got}; beside {{prompt}} it can hold {{sample}} or {{seed}} alone")
-    if not 1 <= pattern.grid <= _MOST_A_SIDE or (pattern.grid > 1 and set(names) & set(_COUNTS)):
-        raise UsageError(
-            f"model.grid is {pattern.grid} and {got}; a grid has 1 to {_MOST_A_SIDE} pictures a side, and counts them "
-            "itself, without {sample} or {seed}"
-        )
+        raise _unfit(pattern, "besides {prompt} it can only hold {sample} or {seed}")
+    if not 1 <= pattern.grid <= _MOST_A_SIDE:
+        wanted = f"1 to {_MOST_A_SIDE} images a side"
+        raise UsageError(message("option-invalid", name="model.grid", value=pattern.grid, wanted=wanted))
+    if pattern.grid > 1 and set(names) & set(_COUNTS):
+        raise _conflict("model.grid", "{sample} or {seed}", "a grid counts its images itself")
+
+
+def _conflict(option: str, name: str, why: str) -> UsageError:
+    return UsageError(message("options-conflict", first=option, second=f"{name} in model.pattern", why=why))
+
+
+def _unfit(pattern: Pattern, why: str) -> UsageError:
+    return UsageError(message("pattern-invalid", pattern=pattern.text, why=why))
 
 
 def _expression(text: str) -> str:
@@ -125,26 +126,20 @@ def _prompts(pattern: Pattern, keys: Sequence[str]) -> dict[tuple[str, ...], str
     assert pattern.listing is not None
     rows = _rows(pattern.listing)
     if not rows:
-        raise UsageError(f"{str(pattern.listing)!r} has no prompts")
+        raise UsageError(message("file-empty", path=str(pattern.listing)))
     columns = dict.fromkeys(name for row in rows for name in row)
     column = pattern.column or next((name for name in columns if name.casefold() == "prompt"), "")
     if unknown := [name for name in (column, *keys) if name not in (*columns, "index", "number")]:
-        wanted = f"no column {unknown[0]!r}" if unknown[0] else "no column 'prompt'"
-        raise UsageError(
-            f"{str(pattern.listing)!r} has {wanted}; it has {', '.join(columns)}. Name its column of prompts with "
-            "--set model.column=NAME, and other columns in the pattern"
-        )
+        values = {"path": str(pattern.listing), "column": unknown[0] or "prompt", "header": ", ".join(columns)}
+        raise UsageError(message("column-missing", **values, flag="--set model.column=NAME or in the pattern"))
     prompts: dict[tuple[str, ...], str] = {}
     for place, row in enumerate(rows):
         counted = {"index": str(place), "number": str(place + 1)} | row
         key = tuple(_plain(counted.get(name, "")) for name in keys)
         prompt = row.get(column, "")
         if prompts.setdefault(key, prompt) != prompt:
-            said = ", ".join(f"{name} {counted.get(name, '')!r}" for name in keys)
-            raise UsageError(
-                f"{str(pattern.listing)!r} has two prompts with {said}: {prompts[key]!r} and {prompt!r}; name another "
-                "column in the pattern, or give a list of these pictures alone"
-            )
+            shared = ", ".join(f"{name} {counted.get(name, '')!r}" for name in keys)
+            raise _unfit(pattern, f"the list has two prompts with {shared}: {prompts[key]!r} and {prompt!r}")
     return {key: prompt for key, prompt in prompts.items() if prompt}
 
 
@@ -171,17 +166,14 @@ def _texts(row: Mapping[str, object]) -> dict[str, str]:
 
 
 def _plain(value: str) -> str:
-    """A number without the zeros before it, which lists and file names write as they like."""
+    """A number without leading zeros."""
     return str(int(value)) if value.isdecimal() else value
 
 
 def _check_start(pattern: Pattern, prompts: Mapping[tuple[str, ...], str], matches: Sequence[re.Match[str]]) -> None:
-    """Pictures counted from 1 would each be held against the prompt before theirs."""
+    """Images counted from 1 would each be compared with the previous prompt."""
     if [name for name in pattern.names if name not in _COUNTS] != ["index"]:
         return
     names = {_plain(match["index"]) for match in matches}
     if "0" not in names and ("0",) in prompts and names & {str(len(prompts))} and (str(len(prompts)),) not in prompts:
-        raise UsageError(
-            f"the pictures of model.pattern={pattern.text!r} run from 1 to {len(prompts)}, and {{index}} counts from "
-            "0; write {number}, which counts from 1"
-        )
+        raise _unfit(pattern, f"{{index}} counts from 0, but the images run from 1 to {len(prompts)}; write {{number}}")

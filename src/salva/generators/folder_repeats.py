@@ -1,40 +1,39 @@
-"""Which repeat a picture of a folder is, told from the seeds or running numbers that pictures have.
+"""The repeat of each image of a folder, from its seed or running number.
 
-A picture that is missing must leave a gap and not move the others up, or wordings painted from different noise
-would be compared. Knows no files.
+A missing image leaves a gap, so that images from different noise are never compared. Knows no files.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from salva.generators.folder_layouts import ListedPicture, worn
+from salva.generators.folder_layouts import ListedImage, simplified
 
 _LARGE_SEED = 10_000
-"""From here on a seed is taken for a run's own, which has one for every case."""
+"""Larger seeds are those of a run, which has one for every case."""
 
-_Group = dict[str, list[ListedPicture]]
-
-
-def key_of(picture: ListedPicture) -> str:
-    """What a prompt is known by: itself, or what a file name leaves of it."""
-    return worn(picture.prompt) if picture.is_worn else picture.prompt.strip()
+_Group = dict[str, list[ListedImage]]
 
 
-def placed(listed: Sequence[ListedPicture]) -> tuple[dict[tuple[str, int], list[ListedPicture]], dict[int, int]]:
-    """Pictures by prompt and repeat; and the folder's own seed of each repeat, where prompts share small ones."""
+def key_of(picture: ListedImage) -> str:
+    """The prompt, or its simplified form if it is from a file name."""
+    return simplified(picture.prompt) if picture.is_simplified else picture.prompt.strip()
+
+
+def placed(listed: Sequence[ListedImage]) -> tuple[dict[tuple[str, int], list[ListedImage]], dict[int, int]]:
+    """Images by prompt and repeat; and the folder's own seed of each repeat, if prompts share small ones."""
     groups: _Group = {}
     for picture in listed:
         groups.setdefault(key_of(picture), []).append(picture)
     repeats, seeds = _repeats_by_number(groups)
-    places: dict[tuple[str, int], list[ListedPicture]] = {}
+    places: dict[tuple[str, int], list[ListedImage]] = {}
     for key, pictures in groups.items():
         n_plain = 0
         for picture in pictures:
             number = _number(picture)
             repeat = picture.repeat
             if repeat is not None and picture.seed is not None and picture.seed >= _LARGE_SEED:
-                # One prompt may stand in two cases, with a seed each: where a run's own seeds are kept, they decide.
+                # A prompt may be in two cases, with a seed each: seeds of a run decide.
                 repeat = None
             elif repeat is None and number is not None:
                 repeat = repeats.get((key, number))
@@ -46,7 +45,7 @@ def placed(listed: Sequence[ListedPicture]) -> tuple[dict[tuple[str, int], list[
 
 
 def _repeats_by_number(
-    groups: Mapping[str, Sequence[ListedPicture]],
+    groups: Mapping[str, Sequence[ListedImage]],
 ) -> tuple[dict[tuple[str, int], int], dict[int, int]]:
     """The repeat of each prompt and number, and the seed of each repeat."""
     numbers = {
@@ -57,7 +56,7 @@ def _repeats_by_number(
     }
     is_counted = any(picture.number is not None for pictures in groups.values() for picture in pictures)
     if not is_counted and any(number < _LARGE_SEED for held in numbers.values() for number in held):
-        # A run's own seeds beside a folder's are pictures that were painted later; they are found by their seed.
+        # Images with seeds of a run were added later; they are found by their seed.
         numbers = {key: [number for number in held if number < _LARGE_SEED] for key, held in numbers.items()}
     numbers = {key: held for key, held in numbers.items() if held}
     most = max(map(len, numbers.values()), default=0)
@@ -74,10 +73,10 @@ def _repeats_by_number(
 
 
 def _running(numbers: Mapping[str, Sequence[int]], most: int) -> dict[tuple[str, int], int]:
-    """Repeats where every picture has a number of its own.
+    """Repeats if every image has a number of its own.
 
-    Prompt after prompt, so many each, counted from 0 or 1: then a number tells its place even beside a gap. In any
-    other order the numbers only count, and their order within a prompt decides.
+    Numbers that count prompt after prompt, from 0 or 1, give the repeat even beside a gap. Otherwise their order within
+    a prompt decides.
     """
     for first in (0, 1):
         blocks = [{(number - first) // most for number in held} for held in numbers.values()]
@@ -86,5 +85,5 @@ def _running(numbers: Mapping[str, Sequence[int]], most: int) -> dict[tuple[str,
     return {(key, number): order for key, held in numbers.items() for order, number in enumerate(held)}
 
 
-def _number(picture: ListedPicture) -> int | None:
+def _number(picture: ListedImage) -> int | None:
     return picture.number if picture.number is not None else picture.seed

@@ -1,8 +1,8 @@
-"""Generator: pocket, a small text-to-image model of our own, in the wheel, on the CPU.
+"""Generator: pocket, a small text-to-image model in the wheel, on the CPU.
 
-A prompt's words and a seed come in, a 96-pixel picture goes out; the formula is never seen. A few steps along a flow
-from noise to picture, each one pass of the canvas network. Batches always have one size, so that a picture never
-depends on its neighbours. How the weights were made is in training/.
+A prompt and a seed give an image of 96 pixels; the formula is never used. A few steps along a flow from noise to
+image, each one pass of the canvas network. Batches always have one size, so that no image depends on its batch.
+training/ made the weights.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MEMBERS = ("pocket", "tuned", "small", "early")
-"""The family, best first by held-out loss; all but the first lie in a folder of their name."""
+"""The family, best first by held-out loss; all but the first are in a folder of their name."""
 _NAMES = ("painter-text.onnx", "painter-canvas.onnx", "painter.json")
 TEXT, CANVAS, CARD = (f"pocket/{name}" for name in _NAMES)
 _CARD_KEYS = {
@@ -45,7 +45,7 @@ _CARD_KEYS = {
 UNKNOWN = ("error", "ignore")
 _MOST_STEPS = 64
 _MOST_THREADS = 4
-"""Used unless more are asked for; each paints a batch of its own, which takes 12 MB a picture."""
+"""By default; each generates a batch of its own, which takes 12 MB an image."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,21 +54,21 @@ class PocketOptions:
 
     member: str = option(
         MEMBERS[0],
-        "Which of the family paints: the best, the same tuned on what a run selected, one a quarter as large, or one "
+        "Which of the family: the best, the same tuned on images that a run selected, one a quarter as large, or one "
         "stopped at a tenth of the training.",
         choices=MEMBERS,
         target=True,
     )
-    steps: int = option(0, "Passes of the network for one picture; 0 for as many as its card says.")
+    steps: int = option(0, "Passes of the network for one image; 0 for its default.")
     unknown: str = option(
-        "error", "What to do with a word it does not know: fail the prompt, or paint past the word.", choices=UNKNOWN
+        "error", "What to do with an unknown word: fail the prompt, or ignore the word.", choices=UNKNOWN
     )
     weights: str = option(
         "",
-        "A folder with painter-text.onnx, painter-canvas.onnx and painter.json to paint with; its own unless given.",
+        "A folder with painter-text.onnx, painter-canvas.onnx and painter.json to use instead.",
         reaches="file",
     )
-    threads: int = option(0, "Batches painted at once, one core each; 0 for all cores, at most 4.", keyed=False)
+    threads: int = option(0, "Batches at once, one core each; 0 for all cores, at most 4.", keyed=False)
 
     def __post_init__(self) -> None:
         if self.member not in MEMBERS:
@@ -88,7 +88,7 @@ class PocketOptions:
 
 
 class Pocket:
-    """A small text-to-image model of our own, with honest failures."""
+    """A small text-to-image model with real failures."""
 
     version: ClassVar[str] = "1"
     about: ClassVar[About] = About(seeds_hold=True, defaults={"detector": "pocket"})
@@ -96,9 +96,9 @@ class Pocket:
 
     def __init__(self, options: PocketOptions) -> None:
         if options.weights:
-            given = _files_in(options.weights)
-            card = _card_of(given[2])
-            self._text, self._canvas = _foreign_session(given[0]), _foreign_session(given[1])
+            text_file, canvas_file, card_file = _files_in(options.weights)
+            card = _card_of(card_file)
+            self._text, self._canvas = _foreign_session(text_file), _foreign_session(canvas_file)
         else:
             text, canvas, about = _own_files(options.member)
             card = json.loads(read_asset(about))
@@ -111,7 +111,7 @@ class Pocket:
 
     @classmethod
     def weights(cls, options: PocketOptions) -> str:
-        """The pin of the trained files."""
+        """The digest of the trained files."""
         if options.weights:
             files = _files_in(options.weights)
             return digest_of_files(files, files[0].parent)
@@ -119,12 +119,12 @@ class Pocket:
         return hashlib.sha256(digests.encode()).hexdigest()[:16]
 
     @classmethod
-    def things(cls) -> tuple[str, ...]:
-        """Everything it was taught to paint."""
+    def entities(cls) -> tuple[str, ...]:
+        """The entities it was trained on."""
         return tuple(_card()["things"])
 
     def render(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | SalvaError]:
-        """One picture or error per request."""
+        """One image or error per request."""
         outcomes: dict[int, Rendered | SalvaError] = {}
         rows: dict[int, list[int]] = {}
         notes: dict[int, dict[str, Json]] = {}
@@ -140,7 +140,7 @@ class Pocket:
             some = readable[first : first + self._batch]
             try:
                 with translate_errors(partial(_failure, len(some))):
-                    pictures = self._paint([rows[i] for i in some], [requests[i].seed for i in some])
+                    pictures = self._generate([rows[i] for i in some], [requests[i].seed for i in some])
             except BackendError as failure:
                 outcomes |= dict.fromkeys(some, failure)
                 continue
@@ -149,7 +149,7 @@ class Pocket:
         return [outcomes[i] for i in range(len(requests))]
 
     def _read(self, prompt: Prompt) -> tuple[list[int], tuple[str, ...]]:
-        """The prompt's word numbers, and the words that were painted past; those it may pass over leave no trace."""
+        """The prompt's word numbers, and its unknown words."""
         text, words = prompt.text, read_words(prompt.text)
         if prompt.passes_over:
             strangers = self._vocabulary.strangers(words)
@@ -157,21 +157,18 @@ class Pocket:
         row = self._encode(words, text)
         strangers = self._vocabulary.strangers(words)
         if strangers and not self._ignores_unknown:
-            raise BackendError(self._vocabulary.explain(strangers), is_retryable=False)
+            raise BackendError(self._vocabulary.unknown_words(strangers), is_retryable=False)
         return row, strangers
 
     def _encode(self, words: Sequence[str], text: str) -> list[int]:
         most = self._vocabulary.most_words
         if len(words) > most:
-            raise BackendError(
-                f"the prompt has {len(words):,} words and marks ({text[:40]!r} ...); pocket reads at most {most}; "
-                "shorten it",
-                is_retryable=False,
-            )
+            values = {"component": "pocket", "limit": most, "text": f"{text[:40]!r}...", "n": len(words)}
+            raise BackendError(message("too-many-tokens", **values, instead="Shorten it."), is_retryable=False)
         return self._vocabulary.encode(words)
 
-    def _paint(self, rows: Sequence[Sequence[int]], seeds: Sequence[int]) -> list[Picture]:
-        """Pictures of one batch; places that nobody needs are filled with the empty sentence."""
+    def _generate(self, rows: Sequence[Sequence[int]], seeds: Sequence[int]) -> list[Picture]:
+        """The images of one batch; unused places are filled with the empty sentence."""
         import numpy as np
 
         empty = self._vocabulary.encode([])
@@ -192,7 +189,7 @@ class Pocket:
 
 
 def starting_noise(seed: int, side: int) -> NDArray[np.float32]:
-    """What a picture begins as; the seed's alone, so that all wordings of a case begin alike."""
+    """The noise of a seed; all wordings of a case start from the same."""
     import numpy as np
 
     generator = np.random.Generator(np.random.Philox(seed % 2**64))
@@ -200,8 +197,9 @@ def starting_noise(seed: int, side: int) -> NDArray[np.float32]:
 
 
 def _failure(n_prompts: int, error: Exception) -> BackendError:
-    """What onnxruntime raises, whose exceptions share no base class."""
-    return BackendError(f"pocket failed on a batch of {n_prompts} prompts: {error}")
+    """Exceptions of onnxruntime, which share no base class."""
+    why = f"the network failed on {n_prompts} prompts ({error})"
+    return BackendError(message("generation-failed", model="pocket", why=why))
 
 
 def _own_files(member: str) -> tuple[str, str, str]:
@@ -218,15 +216,13 @@ def _own_session(name: str) -> Any:
 
 
 def _foreign_session(path: Path) -> Any:
-    problem = f"pocket's weights: {str(path)!r} is no ONNX file that can be loaded"
-    with translate_errors(lambda error: UsageError(f"{problem}: {error}")):
+    with translate_errors(lambda error: _invalid(path, f"it cannot be loaded ({error})")):
         return _session(path)
 
 
 def _session(path: Path) -> Any:
-    # One core a batch: two cores paint two batches faster than one together, and the sums never depend on the cores.
-    # Planned memory is as fast and takes 90 MB more. The sentence is read once a batch: memory kept ready for it would
-    # mostly lie idle.
+    # One core a batch: two cores are faster on two batches than on one, and sums never depend on the number of cores.
+    # Planned memory is no faster and takes 90 MB more. An arena for the text network would mostly be idle.
     return open_network(path, threads=1, enable_mem_pattern=False, enable_cpu_mem_arena=path.name != _NAMES[0])
 
 
@@ -244,7 +240,7 @@ def _vocabulary(card: dict[str, Any]) -> Vocabulary:
     special = {card[name] for name in ("pad", "start", "end", "unknown")}
     return Vocabulary(
         numbers={word: i for i, word in enumerate(card["words"]) if i not in special},
-        things=tuple(card["things"]),
+        entities=tuple(card["things"]),
         colours=tuple(card["colours"]),
         max_tokens=int(card["max_tokens"]),
         start=int(card["start"]),
@@ -257,31 +253,28 @@ def _files_in(folder: str) -> tuple[Path, Path, Path]:
     """The text network, the canvas network and the card in a user's folder."""
     where = Path(folder).expanduser()
     if not where.is_dir():
-        raise UsageError(f"pocket's weights is {folder!r}, which is no folder; give one that holds {', '.join(_NAMES)}")
+        raise _invalid(where, "it is no folder")
     missing = [name for name in _NAMES if not (where / name).is_file()]
     if missing:
-        raise UsageError(
-            f"pocket's weights: the folder {folder!r} has no {' and no '.join(missing)}; "
-            "give the folder that training/export_pocket.py wrote"
-        )
+        raise _invalid(where, f"it has no {' and no '.join(missing)}; use the output of training/export_pocket.py")
     text, canvas, card = (where / name for name in _NAMES)
     return text, canvas, card
 
 
 def _card_of(path: Path) -> dict[str, Any]:
-    """The card in a user's folder, with all that painting needs."""
+    """The card in a user's folder, with all required keys."""
     try:
         card = json.loads(path.read_bytes())
         missing = _CARD_KEYS - set(card)
     except (OSError, ValueError, TypeError) as error:
-        raise UsageError(
-            f"pocket's weights: {str(path)!r} cannot be read: {error}; export the weights again"
-        ) from error
+        raise UsageError(message("file-unreadable", path=str(path), why=error)) from error
     if missing:
-        raise UsageError(
-            f"pocket's weights: {str(path)!r} lacks {', '.join(sorted(missing))}; export the weights again"
-        )
+        raise _invalid(path, f"it lacks {', '.join(sorted(missing))}")
     return dict(card)
+
+
+def _invalid(path: Path, why: str) -> UsageError:
+    return UsageError(message("checkpoint-invalid", component="pocket", model=str(path), why=why))
 
 
 @cache

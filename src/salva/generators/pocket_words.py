@@ -1,33 +1,27 @@
-"""The words pocket knows: sentences become rows of word numbers, and what it cannot read is said plainly.
-
-Takes the vocabulary from the card beside the weights. Knows nothing of networks or pictures.
-"""
+"""The vocabulary of pocket: sentences become rows of word numbers. Knows no networks or images."""
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
+from salva.messages import Message, message
+
 _MARKS = ",.:()"
-"""Those that training captions had."""
+"""The marks in training captions."""
 _SAME = {"[": "(", "]": ")", "\u2019": "'", "&": " and "}
-_PAST_TEN = re.compile(
-    "zero|eleven|twelve|(thir|four|fif|six|seven|eigh|nine)teen|(twen|thir|for|fif|six|seven|eigh|nine)ty|"
-    "(hundred|thousand|million|dozen)s?"
-)
 _MOST_NAMED = 5
 """Unknown words named in one message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vocabulary:
-    """Every word with its number, and what kinds of words they are."""
+    """Every word with its number."""
 
     numbers: Mapping[str, int]
-    things: tuple[str, ...]
+    entities: tuple[str, ...]
     colours: tuple[str, ...]
     max_tokens: int
     """Of a row, its start and end included."""
@@ -48,26 +42,21 @@ class Vocabulary:
         """The words it does not know, each once, in order."""
         return tuple(dict.fromkeys(word for word in words if word not in self.numbers))
 
-    def explain(self, strangers: Sequence[str]) -> str:
-        """Why these words cannot be painted, and what could be written in their place."""
+    def unknown_words(self, strangers: Sequence[str]) -> Message:
+        """The message about words it does not know."""
         named = ", ".join(repr(word) for word in strangers[:_MOST_NAMED])
         more = f" and {len(strangers) - _MOST_NAMED} more" if len(strangers) > _MOST_NAMED else ""
         close = [get_close_matches(word, self.numbers, n=1, cutoff=0.8) for word in strangers[:_MOST_NAMED]]
         near = ", ".join(repr(words[0]) for words in close if words)
         hint = f" (did you mean {near}?)" if near else ""
-        counts = "it counts from one to ten, and " if any(_is_number(word) for word in strangers) else ""
-        return (
-            f"pocket does not know {named}{more}{hint}; {counts}it knows {len(self.things)} things "
-            f"({', '.join(self.things)}), {len(self.colours)} colours ({', '.join(self.colours)}), numbers from one "
-            "to ten, small and large, left, right, top, bottom, middle, and the plain words between them. Use those, "
-            "or paint past unknown words with --set model.unknown=ignore"
-        )
+        known = f"{', '.join((*self.entities, *self.colours))}, one to ten, small, large, places and plain words"
+        return message("words-unknown", component="pocket", words=named + more, meant=hint, known=known)
 
 
 def read_words(text: str) -> list[str]:
-    """Words of any script, figures and the few marks that count, in small letters.
+    """Words of any script, numbers and known marks, in lower case; other signs, such as emoji, are words.
 
-    Other punctuation is passed over, since it says nothing; other signs, such as an emoji, are words.
+    Other punctuation is skipped.
     """
     for sign, same in _SAME.items():
         text = text.replace(sign, same)
@@ -86,7 +75,7 @@ def read_words(text: str) -> list[str]:
 
 
 def _kind(sign: str) -> str:
-    """letter, figure, ', the sign itself where it stands alone, or nothing where it says nothing."""
+    """letter, figure, ', the sign itself if it is a word of its own, or nothing if it is skipped."""
     category = unicodedata.category(sign)
     if sign == "'":
         return sign
@@ -95,7 +84,3 @@ def _kind(sign: str) -> str:
     if category == "Nd":
         return "figure"
     return sign if sign in _MARKS or category[0] in "SN" else ""
-
-
-def _is_number(word: str) -> bool:
-    return word.isdigit() or _PAST_TEN.fullmatch(word) is not None

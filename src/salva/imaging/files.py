@@ -1,7 +1,7 @@
-"""Image files to pictures and back, with strangers' files kept at arm's length.
+"""Image files to pixels and back.
 
-Whatever comes from an endpoint or a folder may be HTML, half a file or a bomb: size and format are checked
-before a pixel is decoded. Knows no store and no model.
+A file from an endpoint or a folder may be HTML, truncated or a decompression bomb: size and format are checked before
+a pixel is decoded. Knows no store and no model.
 """
 
 from __future__ import annotations
@@ -20,30 +20,43 @@ if TYPE_CHECKING:
     from salva.core.source import ImageSource
 
 MAX_PIXELS = 64_000_000
-"""Far above what models paint (8,000 x 8,000), far below what fills the memory."""
+"""8,000 x 8,000: more than any model generates, less than fills the memory."""
 SUFFIXES = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP"}
 """Files that are read as images, and the format of each. To read another, add it here."""
 FORMATS = tuple(dict.fromkeys(SUFFIXES.values()))
 
 
+class ImageError(ValueError):
+    """Data or an object that is no usable image; `why` says what it is instead."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(message("image-invalid", why=why))
+        self.why = why
+
+    def __reduce__(self) -> tuple[type[ImageError], tuple[str]]:
+        return type(self), (self.why,)
+
+
 def decode_picture(data: bytes, formats: tuple[str, ...] = FORMATS, max_pixels: int = MAX_PIXELS) -> Picture:
-    """The pixels of an image file; ValueError says what the bytes are instead."""
+    """The pixels of an image file; ImageError for anything else."""
     from PIL import Image, ImageOps
 
     try:
         with Image.open(io.BytesIO(data), formats=formats) as image:
             width, height = image.size
             if width * height > max_pixels:
-                raise ValueError(f"a picture of {width} x {height} pixels; at most {max_pixels:,} pixels are read")
+                raise ImageError(f"an image of {width} x {height} pixels; at most {max_pixels:,} pixels are read")
             take_room(width * height)
             with working(DECODING * width * height):
                 ImageOps.exif_transpose(image, in_place=True)
                 rgb = as_rgb(image)
                 return Picture(rgb=rgb.tobytes(), width=rgb.width, height=rgb.height)
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
-        raise ValueError(f"a picture of too many pixels; at most {max_pixels:,} are read: {error}") from error
-    except (OSError, SyntaxError, EOFError) as error:
-        raise ValueError(_described(data, formats, error)) from error
+        raise ImageError(f"an image of too many pixels; at most {max_pixels:,} are read: {error}") from error
+    except ImageError:
+        raise
+    except (OSError, SyntaxError, EOFError, ValueError) as error:
+        raise ImageError(_described(data, formats, error)) from error
 
 
 def stored_picture(images: ImageSource, image_id: str) -> Picture:
@@ -60,7 +73,7 @@ def png_of(images: ImageSource, image_id: str) -> bytes:
 
 
 def encode_picture(picture: Picture, file_format: str = "PNG") -> bytes:
-    """An image file of a picture: PNG, JPEG or WEBP; all but JPEG are exact."""
+    """The image as a file: PNG, JPEG or WEBP; all but JPEG are exact."""
     buffer = io.BytesIO()
     image = as_image(picture)
     settings: dict[str, dict[str, object]] = {
@@ -75,7 +88,7 @@ def encode_picture(picture: Picture, file_format: str = "PNG") -> bytes:
 
 
 def as_image(picture: Picture) -> PilImage:
-    """The picture as PIL sees it; its pixels are copied, since PIL keeps four bytes where ours has three."""
+    """The image as an object of PIL; pixels are copied, since PIL stores four bytes where `Picture` has three."""
     from PIL import Image
 
     return Image.frombuffer("RGB", (picture.width, picture.height), picture.rgb, "raw", "RGB", 0, 1)
@@ -96,7 +109,7 @@ def as_rgb(image: PilImage) -> PilImage:
 
 
 def scaled(picture: Picture, side: int) -> Picture:
-    """The picture as a square of so many pixels a side, whatever its shape was."""
+    """The image resized to a square of `side` pixels."""
     from PIL import Image
 
     if (picture.width, picture.height) == (side, side):
@@ -115,6 +128,6 @@ def _described(data: bytes, formats: tuple[str, ...], error: Exception) -> str:
         return "a web page instead of an image"
     if start.startswith((b"{", b"[")):
         return f"JSON instead of an image: {data[:120].decode('utf-8', 'replace')!r}"
-    # Pillow names the object in memory that it could not identify, which tells nobody anything.
+    # Pillow would name the object in memory that it could not identify.
     why = "" if isinstance(error, UnidentifiedImageError) else f": {str(error)[:200]}"
     return f"not a whole {', '.join(formats)} file ({len(data)} bytes){why}"

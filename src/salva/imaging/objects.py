@@ -1,6 +1,6 @@
 """Images as Python objects.
 
-Nothing is guessed: values beyond 0 to 1, several pictures at once or axes in an unknown order are named.
+Nothing is guessed: values beyond 0 to 1, several images at once or an unknown order of axes are errors.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from salva.core.image import Picture
-from salva.imaging.files import MAX_PIXELS, as_rgb
+from salva.imaging.files import MAX_PIXELS, ImageError, as_rgb
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,31 +16,31 @@ if TYPE_CHECKING:
 
 _CHANNELS = (1, 3, 4)
 _ROUNDING = 1e-3
-"""By so much a float may lie beyond 0 to 1: half precision rounds."""
+"""Tolerance of floats beyond 0 to 1: half precision rounds."""
 _WANTED = "a PIL image, a numpy array (height, width, 3) or a torch tensor (3, height, width) is wanted"
 
 
 def picture_of(given: object) -> Picture:
-    """The picture that an object of PIL, numpy or torch is; grey becomes RGB and what is transparent white."""
+    """The pixels of an image of PIL, numpy or torch; grey becomes RGB, transparent becomes white."""
     from PIL import Image
 
     if given is None:
-        raise ValueError(f"None; {_WANTED}")
+        raise ImageError(f"None; {_WANTED}")
     if isinstance(given, Image.Image):
         if given.mode == "F" or given.mode.startswith("I"):
-            raise ValueError(f"a PIL image of mode {given.mode!r}, whose white is nowhere said; give one of mode 'RGB'")
+            raise ImageError(f"a PIL image of mode {given.mode!r}, without a defined white; convert it to 'RGB'")
         _check_size(given.width, given.height)
         rgb = as_rgb(given)
         return Picture(rgb=rgb.tobytes(), width=rgb.width, height=rgb.height)
     if isinstance(given, list | tuple):
-        raise ValueError(f"a {type(given).__name__} of {len(given)} where one picture is wanted; give its element")
+        raise ImageError(f"a {type(given).__name__} of {len(given)} instead of one image; give its element")
     if hasattr(given, "images"):
-        raise ValueError(f"a {type(given).__name__} where one picture is wanted; give its .images[0]")
+        raise ImageError(f"a {type(given).__name__} instead of one image; give its .images[0]")
     if _is_of(given, "torch", "Tensor"):
         return _from_array(_channels_last(given), "torch tensor")
     if _is_of(given, "numpy", "ndarray"):
         return _from_array(given, "numpy array")
-    raise ValueError(f"a {type(given).__name__}; {_WANTED}")
+    raise ImageError(f"a {type(given).__name__}; {_WANTED}")
 
 
 def _is_of(given: object, library: str, name: str) -> bool:
@@ -50,7 +50,7 @@ def _is_of(given: object, library: str, name: str) -> bool:
 
 
 def _channels_last(tensor: Any) -> NDArray[Any]:
-    """A tensor's values with the channels behind, where it is told which axis they are."""
+    """A tensor's values with the channels last, if the channel axis is certain."""
     shape = tuple(tensor.shape)
     values = tensor.detach().cpu()
     # numpy has no bfloat16.
@@ -59,7 +59,7 @@ def _channels_last(tensor: Any) -> NDArray[Any]:
         return array
     first, last = shape[0] in _CHANNELS, shape[-1] in _CHANNELS
     if first and last:
-        raise ValueError(f"a torch tensor of shape {shape}, whose channels may be the first or the last axis")
+        raise ImageError(f"a torch tensor of shape {shape}, whose channels may be the first or the last axis")
     return array.transpose(1, 2, 0) if first else array
 
 
@@ -68,11 +68,11 @@ def _from_array(array: Any, what: str) -> Picture:
 
     shape = tuple(array.shape)
     if len(shape) == 4:
-        raise ValueError(f"a {what} of shape {shape}, several pictures where one is wanted; give its element")
+        raise ImageError(f"a {what} of shape {shape}, several images instead of one; give its element")
     if len(shape) == 2:
         array = array[:, :, None]
     if array.ndim != 3 or array.shape[2] not in _CHANNELS or 0 in shape:
-        raise ValueError(f"a {what} of shape {shape}; {_WANTED}")
+        raise ImageError(f"a {what} of shape {shape}; {_WANTED}")
     height, width, n_channels = array.shape
     _check_size(width, height)
     pixels = _as_bytes(array, what)
@@ -91,16 +91,16 @@ def _as_bytes(array: NDArray[Any], what: str) -> NDArray[np.uint8]:
     if array.dtype == np.uint8:
         return array
     if array.dtype.kind != "f":
-        raise ValueError(f"a {what} of {array.dtype}; uint8 from 0 to 255 or floats from 0 to 1 are wanted")
+        raise ImageError(f"a {what} of {array.dtype}; uint8 from 0 to 255 or floats from 0 to 1 are wanted")
     low, high = float(array.min()), float(array.max())
     if not np.isfinite(low + high):
-        raise ValueError(f"a {what} with values that are no numbers")
+        raise ImageError(f"a {what} with values that are no numbers")
     if low < -_ROUNDING or high > 1 + _ROUNDING:
-        raise ValueError(f"a {what} of floats from {low:.3g} to {high:.3g}; 0 to 1 is wanted")
+        raise ImageError(f"a {what} of floats from {low:.3g} to {high:.3g}; 0 to 1 is wanted")
     scaled: NDArray[np.uint8] = np.rint(np.clip(array.astype(np.float32), 0, 1) * 255).astype(np.uint8)
     return scaled
 
 
 def _check_size(width: int, height: int) -> None:
     if not 0 < width * height <= MAX_PIXELS:
-        raise ValueError(f"a picture of {width} x {height} pixels; 1 to {MAX_PIXELS:,} pixels are taken")
+        raise ImageError(f"an image of {width} x {height} pixels; 1 to {MAX_PIXELS:,} pixels are accepted")

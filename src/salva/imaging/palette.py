@@ -1,7 +1,4 @@
-"""Colour words as colours, for drawing and for reading them from pixels.
-
-One table for both, so that what is painted red is not seen as something else.
-"""
+"""Colour words as colours: one table for drawing them and for reading them from pixels."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A part of a picture: a box cut out, with what does not belong to the thing painted grey.
-
-A picture goes in and a smaller one comes out. Knows nothing of labels, scores or who looks at it.
-"""
+"""A box cut out of an image, with everything outside a mask filled with grey. Knows no labels or scores."""
 
 from __future__ import annotations
 
@@ -16,9 +13,9 @@ GREY = (0x99, 0x99, 0x99)
 def part_of(
     picture: Picture, box: Box | tuple[()], mask: tuple[int, int, int, int, str] | tuple[()] = (), side: int = 0
 ) -> Picture:
-    """What is in the box, at least a pixel; with a mask, grey outside it.
+    """The inside of the box, at least a pixel; with a mask, grey outside it.
 
-    side: its shorter side gets this length, and the middle square is kept; 0 leaves it as it is.
+    side: the shorter side is resized to this length and the middle square kept; 0 leaves the size.
     """
     from PIL import Image
 
@@ -35,7 +32,7 @@ def part_of(
         y0, y1 = _ends(box[1], box[3], picture.height)
         image = image.crop((x0, y0, x1, y1))
     if side:
-        # As CLIP's own preparation does it: what an oblong part has beyond the middle square is not looked at.
+        # As CLIP's own preparation does it: only the middle square of an oblong part is used.
         scale = side / min(image.size)
         size = (max(side, round(image.width * scale)), max(side, round(image.height * scale)))
         image = image.resize(size, Image.Resampling.BICUBIC)
@@ -45,6 +42,6 @@ def part_of(
 
 
 def _ends(low: float, high: float, length: int) -> tuple[int, int]:
-    """Whole pixels from one end to the other, within the picture and at least one."""
+    """Whole pixels from one end to the other, within the image and at least one."""
     first = min(max(0, round(low * length)), length - 1)
     return first, min(max(first + 1, round(high * length)), length)

@@ -22,6 +22,10 @@ ENTRIES: Mapping[str, Entry] = {
     "file-empty": Entry(
         "{path!r} holds nothing to read.",
     ),
+    "image-invalid": Entry(
+        "No usable image: {why}.",
+        "Images are whole PNG, JPEG or WEBP files, or objects of PIL, numpy or torch with values from 0 to 1 or 0 to 255.",
+    ),
     "file-invalid": Entry(
         "{path!r}, {where}: {why}.",
         "The place is a line, a row or a key of the file.",

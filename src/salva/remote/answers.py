@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from salva.core.image import Picture
 from salva.core.secrets import cut
 from salva.errors import BackendError
-from salva.imaging.files import decode_picture
+from salva.imaging.files import ImageError, decode_picture
 
 
 @contextmanager
@@ -27,8 +27,8 @@ def picture_from_bytes(name: str, content: bytes) -> Picture:
     """The picture in an image file an endpoint sent."""
     try:
         return decode_picture(content)
-    except ValueError as error:
-        raise BackendError(f"{name} sent {error}", is_retryable=False) from error
+    except ImageError as error:
+        raise BackendError(f"{name} sent {error.why}", is_retryable=False) from error
 
 
 def picture_from_base64(name: str, text: str) -> Picture:

@@ -23,7 +23,7 @@ from salva.engine.guard import build
 from salva.engine.progress import Progress, SilentProgress
 from salva.errors import BackendError, SalvaError, StoreError, UsageError
 from salva.imaging.files import SUFFIXES, decode_picture
-from salva.messages import message
+from salva.messages import message, text_of
 from salva.registry import bind
 from salva.stats.frechet import Quality, fid, fit_temperature, gaussian_of, inception_score
 from salva.store.records import Status
@@ -220,7 +220,7 @@ def _decoded(path: Path) -> Picture:
     try:
         return decode_picture(path.read_bytes())
     except (ValueError, OSError) as error:
-        raise UsageError(message("file-unreadable", path=str(path), why=error)) from error
+        raise UsageError(message("file-unreadable", path=str(path), why=text_of(error))) from error
 
 
 class Stage(NamedTuple):

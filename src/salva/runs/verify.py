@@ -21,7 +21,7 @@ from salva.engine.cast import ROLE_ORDER
 from salva.engine.progress import Progress
 from salva.errors import StoreError
 from salva.hardware.cores import n_cores
-from salva.imaging.files import decode_picture
+from salva.imaging.files import ImageError, decode_picture
 from salva.messages import message
 from salva.runs.recompute import Recomputed, recompute
 from salva.runs.run_state import CASES, recorded_run_file, spec_difference
@@ -147,8 +147,8 @@ def _image_problem(blobs: ImageStore, image: StoredImage) -> str:
         return f"image {image.image_id}: {path} is not the file that was written (its digest differs)"
     try:
         picture = decode_picture(data, formats=("WEBP",))
-    except ValueError as error:
-        return f"image {image.image_id}: {path} is {error}"
+    except ImageError as error:
+        return f"image {image.image_id}: {path} is {error.why}"
     if picture.image_id() != image.image_id:
         return f"image {image.image_id}: the pixels of {path} have another hash"
     if (picture.width, picture.height) != (image.width, image.height):
