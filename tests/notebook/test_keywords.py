@@ -66,10 +66,10 @@ def test_every_flag_that_is_declared_is_read_and_is_one_of_an_ask() -> None:
 
 
 def test_settings_are_plain_values() -> None:
-    given = {"model.steps": 20, "model.karras": True, "suite.entities": ("cat", "dog"), "model.guidance": None}
+    given = {"model.steps": 20, "model.vae_tiling": True, "suite.entities": ("cat", "dog"), "model.guidance": None}
     assert read_settings(given) == {
         "model.steps": "20",
-        "model.karras": "true",
+        "model.vae_tiling": "true",
         "suite.entities": "cat,dog",
         "model.guidance": "none",
     }

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from salva.core.about import About, Habits
 from salva.core.options import option
@@ -155,7 +155,7 @@ def load_on_device(options: DiffusersOptions, folder: Path, device: str) -> Load
     if options.lora:
         apply_lora(name, pipeline, options.lora, options.lora_scale)
     if options.vae_tiling:
-        vae = getattr(pipeline, "vae", None)
+        vae: Any = getattr(pipeline, "vae", None)
         if not hasattr(vae, "enable_tiling"):
             raise invalid_model(name, f"its decoder ({type(vae).__name__}) cannot decode in tiles; unset vae_tiling")
         vae.enable_tiling()
