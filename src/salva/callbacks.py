@@ -86,7 +86,7 @@ class Watch:
         return step % self._every == 0
 
     def __call__(self, step: int, model: object) -> Run | None:
-        """Need at the model, if it is time; the run, or None where none was made.
+        """Test the model, if it is time; the run, or None where none was made.
 
         model: whatever salva.run_suite takes: a diffusers pipeline, a function (prompt, seed) -> picture.
         """
@@ -150,7 +150,7 @@ def _own_writer(log_dir: Path) -> Writer:
 
 @contextlib.contextmanager
 def _undisturbed(model: object) -> Iterator[None]:
-    """Need at a model in training without a trace: its parts paint as they would be used, and all is put back."""
+    """Test a model in training without a trace: its parts paint as they would be used, and all is put back."""
     parts = [part for part in getattr(model, "components", {}).values() if hasattr(part, "training")]
     modes = [(part, part.training) for whole in parts for part in whole.modules()]
     numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")

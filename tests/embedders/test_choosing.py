@@ -19,7 +19,7 @@ VECTORS = {"": (1.0, 0.0), "same": (1.0, 0.0), "across": (0.0, 1.0), "against": 
 
 
 class Counting:
-    """Needs vectors up, and remembers what it was asked."""
+    """Looks vectors up, and remembers what it was asked."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []

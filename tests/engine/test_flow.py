@@ -131,7 +131,7 @@ def held(directory: Path, spec: Plan) -> Iterator[Held]:
 
 
 class OnlyFirst(FakeSame):
-    """Needs at the first image alone."""
+    """Needs of the first image alone."""
 
     def needs(
         self, case: Case, roles: Collection[str], observations: Mapping[str, ImageObservations]

@@ -56,7 +56,7 @@ class MustDiffer:
         return self._pairs.needs(case, roles, observations)
 
     def judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
-        """Need for a difference; the same answers that are right for both prompts tell nothing."""
+        """Look for a difference; the same answers that are right for both prompts tell nothing."""
         return with_notes(self._concluded(case, observations), observations)
 
     def _concluded(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:

@@ -1,6 +1,6 @@
 """A comparison as one HTML file: verdict, differences by law, and the pairs that flipped with the pictures of both.
 
-Needs like the report and is as safe as it (report/pages.py). Pictures are read from the runs while the page is made.
+Looks like the report and is as safe as it (report/pages.py). Pictures are read from the runs while the page is made.
 """
 
 from __future__ import annotations

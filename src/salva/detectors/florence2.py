@@ -56,8 +56,8 @@ class Florence2Options(NameOptions, CheckpointOptions):
     )
     twice: bool = option(
         False,
-        "Need a second time, at the mirrored picture or for the same things in other words; what only one of the two "
-        "looks has is in doubt. Takes twice as long.",
+        "Observe a second time, in the mirrored image or for the same entities in other words; what only one of "
+        "the two observations has is in doubt. Takes twice as long.",
     )
     compile: bool = option(False, "Compile the part that sees, for long runs on a GPU.", keyed=False)
 

@@ -2,7 +2,7 @@
 
 A folder with custom_prediction.json and custom_data_info.json (or several such folders in it) comes in, and the
 pictures they are about; detections with typed relations go out. A picture is known by its pixels, whatever its file is
-called now. Needs at nothing itself: of a picture that is not in the files it says so.
+called now. Observes nothing itself: of a picture that is not in the files it says so.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ _LONGEST = 20_000
 PRESETS: Mapping[str, str] = {
     "semvarbench": (
         "Does this picture, which a program made, fit the prompt at the end?\n\n"
-        "[Instruction] Need closely at how relevant the picture is to the prompt and how accurate its objects are. It "
+        "[Instruction] Look closely at how relevant the picture is to the prompt and how accurate its objects are. It "
         "was generated: say how good it is as such a picture, and do not discuss it as a photograph.\n\n"
         "Go by two criteria, Relevance (0-50 points) and Object Accuracy (0-50 points). Explain first. Then rate the "
         'picture, strictly in the form "[[rating]]", for example: "Relevance (0-50 points): [[35]], Object Accuracy '

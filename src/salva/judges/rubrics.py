@@ -25,7 +25,7 @@ RUBRICS: Mapping[str, str] = {
     ),
     "lenient": "Where you waver between two scores, give the higher one.",
     "adversarial": (
-        "You are a strict opponent of the picture. Need first for whatever speaks against it: things that behave as in "
+        "You are a strict opponent of the picture. Look first for whatever speaks against it: things that behave as in "
         "the ordinary world, broken shapes, contradictions between parts. Give a high score only when you searched "
         "for such faults and there are none; where you waver, give the lower score."
     ),

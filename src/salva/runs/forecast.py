@@ -228,7 +228,7 @@ def _there(directory: Path) -> _There | None:
         return _There()
 
 
-# Needs at pictures of salva's own, which try who looks, are no part of the plan.
+# Observations of drawings that come with salva, which try the observers, are no part of the plan.
 _SETTLED = (
     "SELECT role, label, count(*) AS n FROM (SELECT component_id, status FROM renders UNION ALL "
     "SELECT component_id, status FROM observations WHERE image_id IN (SELECT image_id FROM renders)) "
