@@ -171,7 +171,7 @@ def test_exported_csv_has_the_contract_columns(run_directory: Path, tmp_path: Pa
     path = tmp_path / "verdicts.csv"
     salva("export", str(run_directory), "--as", "csv", "-o", str(path))
     rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
-    fixed = ["case_id", "suite", "model", "repeat", "arm", "check", "outcome", "failure_types"]
+    fixed = ["case_id", "suite", "model", "repeat", "arm", "check", "observers", "outcome"]
     assert list(rows[0])[: len(fixed)] == fixed
     assert {row["arm"] for row in rows} == {"pair", "control"}
     assert {row["check"] for row in rows} == {"same-scene", "truth"}
@@ -299,14 +299,14 @@ def test_a_config_file_names_every_flag_as_it_is_typed_and_a_typed_setting_takes
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("repeats = [1, 2]", "[option-invalid]"),
-        ("seed = {a = 1}", "[option-invalid]"),
-        ("only = [[1]]", "[option-invalid]"),
+        ("repeats = [1, 2]", "[file-invalid]"),
+        ("seed = {a = 1}", "[file-invalid]"),
+        ("only = [[1]]", "[file-invalid]"),
         ("repeats = 99999999999", "--repeats"),
         ("max-images = true", "'true' is not a valid integer"),
-        ('settings = ["model.side=128"]', "[config-key-unknown]"),
-        ("set = 3", "[option-invalid]"),
-        ("set =", "[file-unreadable]"),
+        ('settings = ["model.side=128"]', "[file-invalid]"),
+        ("set = 3", "[file-invalid]"),
+        ("set =", "[file-invalid]"),
     ],
 )
 def test_a_config_file_is_held_to_what_could_be_typed(line: str, message: str, tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def run_directory(tmp_path: Path, mean: str = "dimensions") -> Path:
     directory = tmp_path / "run"
     directory.mkdir()
     check = ComponentSpec(role="check", name="levels", options={"mean": mean})
-    write_run_file(directory, new_run_file(RunSpec(checks=(check,))))
+    write_run_file(directory, new_run_file(RunSpec.of("fake", checks=(check,))))
     with open_run(directory, "write") as store:
         for ordinal, case in enumerate(records().cases):
             store.put_case(ordinal, case)

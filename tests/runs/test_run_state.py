@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,9 +15,11 @@ from salva.core.run_spec import ComponentSpec, RunSpec
 from salva.core.verdict import Verdict
 from salva.engine.flow import Flow
 from salva.engine.progress import SilentProgress
+from salva.errors import StoreError
 from salva.runs.pipeline import execute
 from salva.runs.rejudge import rejudge
 from salva.runs.run_state import spec_difference
+from salva.store.runfile import read_run_file
 from salva.store.sqlite import open_run
 from salva.testing.fakes import FakeAnswers, FakeDetector, FakeJudge, FakeSame
 from salva.testing.specs import bound, fake_spec
@@ -90,3 +93,52 @@ def test_an_endpoint_with_a_name_of_its_own_may_move(endpoint: str, differing: s
         for url in ("http://a", "http://b")
     ]
     assert spec_difference(asked[1], asked[0]) == differing
+
+
+@pytest.fixture(scope="module")
+def run_file(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The run.json of a run."""
+    directory = tmp_path_factory.mktemp("complete")
+    execute(SPEC, directory, SilentProgress())
+    content: dict[str, Any] = json.loads((directory / "run.json").read_text(encoding="utf-8"))
+    return content
+
+
+def without(content: dict[str, Any], place: str, directory: Path) -> Path:
+    """A directory whose run.json has lost one key."""
+    copy = json.loads(json.dumps(content))
+    *outer, last = place.split(".")
+    record = copy
+    for key in outer:
+        record = record[key]
+    del record[last]
+    (directory / "run.json").write_text(json.dumps(copy), encoding="utf-8")
+    return directory
+
+
+@pytest.mark.parametrize(
+    ("place", "code"),
+    [
+        ("format", "run-format"),
+        ("spec", "file-invalid"),
+        ("spec.suite", "file-invalid"),
+        ("spec.suite.name", "file-invalid"),
+        ("spec.suite.role", "file-invalid"),
+    ],
+)
+def test_a_run_file_without_a_needed_key_is_one_error(
+    place: str, code: str, run_file: dict[str, Any], tmp_path: Path
+) -> None:
+    with pytest.raises(StoreError) as refused:
+        read_run_file(without(run_file, place, tmp_path))
+    assert refused.value.code == code
+
+
+@pytest.mark.parametrize(
+    "place", ["choice", "components", "environment", "spec.checks", "spec.models", "spec.observers"]
+)
+def test_a_run_file_without_another_key_has_its_default(place: str, run_file: dict[str, Any], tmp_path: Path) -> None:
+    value: Any = read_run_file(without(run_file, place, tmp_path))
+    for name in place.split("."):
+        value = getattr(value, name)
+    assert not value

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from salva.cli import flags
+from salva.cli import help as pages
 from salva.core.printable import printable_json
 from salva.errors import UsageError
 from salva.messages import message
@@ -17,51 +19,43 @@ if TYPE_CHECKING:
     from salva.core.table import Table
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
+_flag = partial(flags.flag, of="agree")
 
 
-@click.command("agree", short_help="Agreement of judges with people.")
+@click.command("agree", cls=pages.Command, short_help="Agreement of judges with people.")
 @click.argument("sources", metavar="FILE...|RUN", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--ratings", multiple=True, type=_FILE, help="People's ratings of a RUN, or one more FILE.  [repeatable]")
-@click.option("--item", multiple=True, metavar="COL,...", help="Columns that name the rated item.  [repeatable]")
-@click.option("--rater", default="", metavar="COL", help="The column that names the rater, one row a rating.")
-@click.option(
-    "--people",
-    multiple=True,
-    metavar="COL,...",
-    help="Columns of people's ratings; A+B is one rating, their sum.  [repeatable]",
+@_flag("--ratings", group=pages.TEST, multiple=True, type=_FILE, help="People's ratings of a RUN, or one more FILE.")
+@_flag("--item", group=pages.TEST, multiple=True, metavar="COL,...", help="Columns that name the rated item.")
+@_flag("--rater", group=pages.TEST, default="", metavar="COL", help="The column with the rater, one row a rating.")
+@_flag(
+    "--people", group=pages.TEST, multiple=True, metavar="COL,...", help="Columns of people's ratings; A+B is a sum."
 )
-@click.option(
-    "--judge", "judges", multiple=True, metavar="COL,...", help="Columns of judges, or names of raters.  [repeatable]"
+@_flag("--judge", "judges", group=pages.OBSERVERS, multiple=True, metavar="COL,...", help="Columns or raters: judges.")
+@_flag(
+    "--scale", "scales", group=pages.TEST, multiple=True, metavar="[WHO=]LOW-HIGH", help="Such as 0-100 or people=1-5."
 )
-@click.option(
-    "--scale",
-    "scales",
-    multiple=True,
-    metavar="[WHO=]LOW-HIGH",
-    help="The scale, such as 0-100 or people=1-5; kappa and alpha of judges need it.  [repeatable]",
-)
-@click.option("--by", "group", default="", metavar="COL", help="Also for each value of this column.")
-@click.option(
-    "--cluster",
-    default="",
-    metavar="COL",
-    help="The column of what items share, drawn whole for intervals; by default prompt, or the case.",
-)
-@click.option(
-    "--bins", default="5", show_default=True, metavar="N|EDGES", help="Bins of Cohen's kappa: how many, or 0,20,40,..."
-)
-@click.option(
+@_flag("--by", "group", group=pages.OUTPUT, default="", metavar="COL", help="Also for each value of this column.")
+@_flag("--cluster", default="", metavar="COL", help="What items share. Default: the prompt, or the case.")
+@_flag("--bins", default="5", metavar="N|EDGES", help="Bins of Cohen's kappa: a number or 0,20,40,... Default: 5.")
+@_flag(
     "--level",
     type=click.Choice(["nominal", "ordinal", "interval"]),
     default="interval",
-    show_default=True,
-    help="What a difference of two ratings means, for Krippendorff's alpha.",
+    help="What a difference means, for alpha. Default: interval.",
 )
-@flags.flag("--format", "form", of="agree", type=click.Choice(["table", "json"]), default="table", show_default=True)
-@click.option(
+@_flag(
+    "--format",
+    "form",
+    group=pages.OUTPUT,
+    type=click.Choice(["table", "json"]),
+    default="table",
+    help="Default: table.",
+)
+@_flag(
     "--figures",
+    group=pages.OUTPUT,
     type=click.Path(path_type=Path, file_okay=False),
-    help="Also draw thresholds and differences of a RUN with scores from 0 to 1 into this folder.",
+    help="Also draw charts of a RUN into this folder.",
 )
 def command(
     sources: tuple[Path, ...],

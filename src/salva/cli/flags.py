@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import math
 import os
-import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+import msgspec
 
 from salva.cli import help as pages
 from salva.cli.help import Flag
+from salva.core.decoding import decoded
 from salva.errors import UsageError
 from salva.files.outfiles import cannot_write
 from salva.messages import message
@@ -28,6 +29,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 RUN_DIRECTORY = click.Path(file_okay=False, path_type=Path)
 _SETTINGS = "salva.settings"
 """Where a context keeps the settings of its config file."""
+_Value = str | int | float | bool
 
 
 class Number(click.FloatRange):
@@ -77,37 +79,30 @@ def _read_config(ctx: click.Context, _parameter: click.Parameter, path: Path | N
     if path is None:
         return
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
         raise UsageError(message("file-unreadable", path=str(path), why=error)) from error
-    settings = content.pop("set", {})
-    if not isinstance(settings, dict):
-        raise _invalid(path, "set", settings, "a table of ROLE.OPTION = value")
-    flags = {_long_name(parameter): parameter for parameter in ctx.command.params}
-    known = sorted(flags.keys() - {"config"})
-    defaults: dict[str, Any] = {}
-    for key, value in content.items():
-        name = key.replace("_", "-")
-        if name not in known:
-            raise UsageError(message("config-key-unknown", path=str(path), key=key, known=", ".join(known)))
-        parameter = flags[name]
-        is_multiple = isinstance(parameter, click.Option) and parameter.multiple
-        values = value if isinstance(value, list) and is_multiple else [value]
-        if any(isinstance(one, list | dict) for one in values):
-            raise _invalid(path, key, value, "a list of values" if is_multiple else "one value")
-        typed = [_text(one) for one in values]
-        defaults[str(parameter.name)] = typed if is_multiple else typed[0]
-    ctx.meta[_SETTINGS] = _flatten(settings)
-    ctx.default_map = {**(ctx.default_map or {}), **defaults}
+    options = {str(option.name): option for option in ctx.command.params if isinstance(option, click.Option)}
+    content = msgspec.structs.asdict(decoded(text, _config_record(options), path, "toml"))
+    values = {name: value for name, value in content.items() if value is not msgspec.UNSET}
+    ctx.meta[_SETTINGS] = _flatten(values.pop("settings", {}))
+    lists = {name: value if isinstance(value, list) else [value] for name, value in values.items()}
+    defaults = {name: list(map(_text, each)) for name, each in lists.items()}
+    typed = {name: texts if options[name].multiple else texts[0] for name, texts in defaults.items()}
+    ctx.default_map = {**(ctx.default_map or {}), **typed}
 
 
-def _invalid(path: Path, key: str, value: object, wanted: str) -> UsageError:
-    return UsageError(message("option-invalid", name=f"{key} in {str(path)!r}", value=value, wanted=wanted))
-
-
-def _long_name(parameter: click.Parameter) -> str:
-    """How a parameter is typed: a flag without its dashes."""
-    return max(parameter.opts, key=len).removeprefix("--")
+def _config_record(options: Mapping[str, click.Option]) -> type[msgspec.Struct]:
+    """What a config file of a command may hold: its long flags without dashes, and the table [set]."""
+    one = _Value | msgspec.UnsetType
+    fields: list[tuple[str, Any, Any]] = []
+    for name, option in options.items():
+        kind = (
+            dict[str, Any] | msgspec.UnsetType if name == "settings" else list[_Value] | one if option.multiple else one
+        )
+        fields.append((name, kind, msgspec.UNSET))
+    long_names = {name: max(option.opts, key=len).removeprefix("--") for name, option in options.items()}
+    return msgspec.defstruct("Config", fields, frozen=True, forbid_unknown_fields=True, rename=long_names)
 
 
 def _text(value: object) -> str:

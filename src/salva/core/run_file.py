@@ -53,7 +53,7 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class RunFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The content of run.json."""
+    """The content of run.json; a key that is missing has its default, but for the format and the suite."""
 
     spec: RunSpec
     choice: Mapping[str, Any] = {}

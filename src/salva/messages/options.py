@@ -38,10 +38,6 @@ ENTRIES: Mapping[str, Entry] = {
     "command-unknown": Entry(
         "There is no command {name!r}.{meant} `salva --help` lists all commands.",
     ),
-    "config-key-unknown": Entry(
-        "{path!r} sets {key!r}, which is no flag of this command. Known: {known}.",
-        "A config file holds the long flags without dashes, and a table [set] with ROLE.OPTION = value.",
-    ),
     "output-is-folder": Entry(
         "-o names the folder {path!r}. Name the file to write in it.",
     ),

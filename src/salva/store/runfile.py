@@ -44,7 +44,10 @@ def read_run_file(directory: Path) -> RunFile | None:
     found = decoded(text, _Format, path, error=StoreError).format
     if found != FORMAT:
         raise StoreError(message("run-format", path=str(path), found=found or "unknown", known=FORMAT))
-    return decoded(text, RunFile, path, error=StoreError)
+    content = decoded(text, RunFile, path, error=StoreError)
+    if not content.spec.suite.name:
+        raise StoreError(message("file-invalid", path=str(path), where="spec.suite", why="it is missing"))
+    return content
 
 
 def keep_run_file(store: RunStore, content: RunFile) -> None:
