@@ -77,7 +77,7 @@ def test_of_many_checkpoints_the_first_are_named_and_the_others_counted(n_models
     [
         (said({"error": "OutOfMemoryError", "detail": "", "errors": "CUDA out of memory"}, 500), "CUDA out of memory"),
         (said({"images": [], "info": ""}), "image-missing"),
-        (said({"detail": "Not authenticated"}, 401), "check the key"),
+        (said({"detail": "Not authenticated"}, 401), "key-refused"),
     ],
 )
 def test_what_a_server_says_when_it_cannot(answer: Answered, told: str) -> None:

@@ -33,7 +33,7 @@ def build(label: str, role: str = "detector", **options: str) -> Any:
 
 
 def test_no_such_folder_and_no_hub_id(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="there is no folder"):
+    with pytest.raises(UsageError, match=r"\[checkpoint-invalid\]"):
         build(f"detr/{tmp_path}/gone")
     (tmp_path / "empty").mkdir()
     with pytest.raises(UsageError, match=r"has no config\.json"):
@@ -49,9 +49,9 @@ def test_no_network_and_nothing_in_the_cache(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(socket.socket, "connect", refuse)
     monkeypatch.setattr(socket, "getaddrinfo", no_names)
-    with pytest.raises(UnusableError, match=r"the hub cannot be reached and 'someone/some-detector'"):
+    with pytest.raises(UnusableError, match=r"'someone/some-detector'.*\[hub-unreachable\]"):
         build("detr/someone/some-detector")
-    with pytest.raises(UnusableError, match="'florence-community/Florence-2-base' at 'main' is not in its cache"):
+    with pytest.raises(UnusableError, match=r"'florence-community/Florence-2-base' at 'main'.*\[hub-unreachable\]"):
         build("florence2")
 
 
@@ -66,7 +66,7 @@ def test_a_pickle_is_refused_with_the_reason(tmp_path: Path) -> None:
     weights = safetensors.load_file(folder / "model.safetensors")
     (folder / "model.safetensors").unlink()
     torch.save(weights, folder / "pytorch_model.bin")
-    with pytest.raises(UsageError, match=r"is a pickle, and loading a pickle runs whatever code is in it"):
+    with pytest.raises(UsageError, match=r"pickle.*\[checkpoint-invalid\]"):
         build(f"detr/{folder}")
 
 
@@ -75,7 +75,7 @@ def test_half_a_file_and_half_the_weights_are_refused(tmp_path: Path) -> None:
     path = folder / "model.safetensors"
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(UsageError, match="is cut off"):
+    with pytest.raises(UsageError, match=r"cut off.*\[checkpoint-invalid\]"):
         build(f"detr/{folder}")
     path.write_bytes(whole)
     weights = safetensors.load_file(path)
@@ -83,7 +83,7 @@ def test_half_a_file_and_half_the_weights_are_refused(tmp_path: Path) -> None:
     safetensors.save_file(
         {key: value for key, value in weights.items() if key != lost}, path, metadata={"format": "pt"}
     )
-    with pytest.raises(UsageError, match=rf"model.safetensors' lacks 1 of the weights that a 'detr' .*{lost}.*random"):
+    with pytest.raises(UsageError, match=rf"model.safetensors' .* lacks 1 .*{lost}"):
         build(f"detr/{folder}")
     safetensors.save_file({**weights, lost: torch.zeros(3, 5)}, path, metadata={"format": "pt"})
     with pytest.raises(UsageError, match=rf"1 weights of other shapes.*'{lost}' is \[3, 5\] where .* random"):

@@ -104,7 +104,7 @@ def test_an_answer_that_inflates_without_end_is_not_taken_in(monkeypatch: pytest
     with serving(answer) as server:
         outcome = outcome_of(client, server.url)
     assert isinstance(outcome, BackendError)
-    assert "answered with more than 1,048,576 bytes" in str(outcome)
+    assert "more than 1,048,576 bytes" in str(outcome)
 
 
 @pytest.mark.parametrize("client", [*CLIENTS, "download"])
@@ -116,7 +116,7 @@ def test_an_answer_that_is_packed_as_nobody_asked_for_is_not_unpacked(client: st
     with serving(answer) as server:
         outcome = outcome_of(client, server.url)
     assert isinstance(outcome, BackendError)
-    assert f"packed its answer as '{packed}'" in str(outcome)
+    assert f"packed as '{packed}'" in str(outcome)
     assert {request.headers["accept-encoding"] for request in server.asked} == {"gzip, deflate"}
 
 
@@ -151,7 +151,7 @@ def test_what_comes_with_a_redirect_is_bounded_too(monkeypatch: pytest.MonkeyPat
     with serving(answer) as server:
         outcome = outcome_of(client, server.url)
     assert isinstance(outcome, BackendError)
-    assert "answered with more than 1,048,576 bytes" in str(outcome)
+    assert "more than 1,048,576 bytes" in str(outcome)
     assert len(server.asked) == 1
 
 
@@ -199,7 +199,7 @@ def test_a_post_is_not_sent_on_to_another_host(client: str) -> None:
         outcome = outcome_of(client, server.url)
     assert isinstance(outcome, BackendError)
     # Kits follow redirects and are told not to; plain HTTP follows none.
-    assert ("sends what is posted on to 'localhost'" if client != "plain" else "answered 307") in str(outcome)
+    assert ("redirect-refused" if client != "plain" else "answered 307") in str(outcome)
     assert not [request for request in server.asked if "stolen" in request.path]
 
 

@@ -146,10 +146,10 @@ def _inpainting(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("spoil", "words"),
     [
-        (_cut, r"diffusion_pytorch_model.safetensors' is cut off: \d+ bytes of \d+"),
+        (_cut, r"diffusion_pytorch_model.safetensors'.* \d+ bytes of \d+"),
         (_lose_part, "no folder 'vae'"),
-        (_lose_weights, r"text_encoder' holds no weights"),
-        (_pickle, r"diffusion_pytorch_model.bin' is a pickle"),
+        (_lose_weights, r"text_encoder': it holds no weights"),
+        (_pickle, r"diffusion_pytorch_model.bin'.* pickle"),
         (_own_pipeline, "code of its own .*my_pipeline"),
         (_own_part, r"code of its own \(unet/my_unet.py\)"),
         (_newer, "'StableDiffusion9Pipeline'; install"),
@@ -190,9 +190,9 @@ def test_a_folder_that_holds_no_pipeline_is_told_at_once(tmp_path: Path) -> None
     single = tmp_path / "model.safetensors"
     single.write_bytes(b"")
     (tmp_path / "model.ckpt").write_text("x")
-    with pytest.raises(UsageError, match=r"model.ckpt' is a pickle"):
+    with pytest.raises(UsageError, match=r"model.ckpt'.*\[checkpoint-invalid\]"):
         DiffusersPipeline.weights(_options(tmp_path / "model.ckpt"))
-    with pytest.raises(UsageError, match=r"model.safetensors' is a file"):
+    with pytest.raises(UsageError, match=r"model.safetensors'.* model_index.json.*\[checkpoint-invalid\]"):
         DiffusersPipeline.weights(_options(single))
 
 
@@ -261,7 +261,7 @@ def test_a_lora_that_does_not_fit_is_refused(whole: Path, lora: Path, tmp_path: 
         _options(whole, lora_scale=0.5)
     pickled = tmp_path / "lora.bin"
     pickled.write_bytes(b"")
-    with pytest.raises(UsageError, match="is a pickle"):
+    with pytest.raises(UsageError, match=r"\[checkpoint-invalid\]"):
         DiffusersPipeline.weights(_options(whole, lora=str(pickled)))
     with pytest.raises(UsageError, match=r"/no/such/lora.*\[checkpoint-invalid\]"):
         DiffusersPipeline.weights(_options(whole, lora="/no/such/lora.safetensors"))

@@ -158,7 +158,7 @@ QKV = "backbone.stages.1.blocks.1.attn.w_msa.qkv.weight"
             "no weight 'backbone.patch_embed.projection.weight'",
         ),
         (lambda: {**random_state(), "neck.weight": torch.zeros(1)}, "also holds 1 weights .*'neck.weight'"),
-        (lambda: {**random_state(), QKV: torch.zeros(3, 3)}, "weights of other shapes"),
+        (lambda: {**random_state(), QKV: torch.zeros(3, 3)}, "weights differ from its config"),
         (lambda: {"fc.weight": torch.zeros(1)}, "no weight 'backbone.stages.0.blocks.0"),
         (
             lambda: {

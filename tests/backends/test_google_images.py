@@ -90,7 +90,7 @@ def test_imagen_has_a_call_of_its_own() -> None:
         (lambda _: said({"promptFeedback": {"blockReason": "SAFETY"}}), RefusedError, "refused the prompt: SAFETY"),
         (without_picture("STOP"), BackendError, "I would rather talk"),
         (failing(400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key."), UnusableError, "key"),
-        (failing(403, "PERMISSION_DENIED", "no access"), UnusableError, "check the key"),
+        (failing(403, "PERMISSION_DENIED", "no access"), UnusableError, "key-refused"),
         (failing(404, "NOT_FOUND", "models/x is not found"), UnusableError, "model's name"),
         (failing(500, "INTERNAL", "try later"), BackendError, "try later"),
     ],
@@ -110,7 +110,7 @@ def test_gemini_answers_that_are_no_picture(
         (lambda _: said({}), RefusedError, "prompt-refused"),
         (failing(400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key."), UnusableError, "key"),
         (lambda _: said([1]), BackendError, "image-missing"),
-        (lambda _: Answered(content=b"<html>"), BackendError, "it should be JSON"),
+        (lambda _: Answered(content=b"<html>"), BackendError, "output-invalid"),
     ],
 )
 def test_imagen_answers_that_are_no_picture(

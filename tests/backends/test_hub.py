@@ -62,17 +62,17 @@ def test_a_commit_is_taken_at_its_word(hub: FakeHub) -> None:
 
 def test_without_a_network_a_model_never_seen_stops_the_run(hub: FakeHub) -> None:
     hub.go_away()
-    with pytest.raises(UnusableError, match=r"hub cannot be reached and 'lab/model' at 'main' is not in its cache"):
+    with pytest.raises(UnusableError, match=r"'lab/model' at 'main'.*\[hub-unreachable\]"):
         DiffusersPipeline.weights(OPTIONS)
 
 
 @pytest.mark.parametrize(
     ("model", "words"),
     [
-        ("lab/none", r"no folder 'lab/none' and no model of that name on the hub; check the spelling"),
-        ("lab/gated", r"'lab/gated' is gated; accept its terms .*/lab/gated, then log in with `hf auth login`"),
+        ("lab/none", r"'lab/none' .*\[hub-refused\]"),
+        ("lab/gated", r"'lab/gated' .*/lab/gated, .*hf auth login.*\[hub-refused\]"),
         ("lab/private", r"'lab/private'.*log in"),
-        ("lab/model@v9", r"'lab/model' has no revision 'v9'"),
+        ("lab/model@v9", r"'lab/model' .*'v9'.*\[hub-refused\]"),
     ],
 )
 def test_a_model_that_cannot_be_had_says_why(hub: FakeHub, model: str, words: str) -> None:
@@ -93,13 +93,13 @@ def test_half_a_download_is_no_pickle(hub: FakeHub, tmp_path: Path) -> None:
     checkpoints._hub_commit.cache_clear()
     hub.go_away()
     next((tmp_path / "hub").rglob("unet/*.safetensors")).unlink()
-    with pytest.raises(UnusableError, match="not all of it; connect"):
+    with pytest.raises(UnusableError, match=r"\[hub-unreachable\]"):
         DiffusersPipeline(OPTIONS)
 
 
 def test_pickles_are_refused_before_they_are_downloaded(hub: FakeHub) -> None:
     for file in hub.folder.rglob("*.safetensors"):
         file.rename(file.with_suffix(".bin"))
-    with pytest.raises(UsageError, match="is a pickle"):
+    with pytest.raises(UsageError, match=r"\[checkpoint-invalid\]"):
         DiffusersPipeline(OPTIONS)
     assert not [path for path in hub.asked if path.endswith(".bin")]

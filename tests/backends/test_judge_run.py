@@ -98,7 +98,7 @@ def test_a_wrong_key_stops_the_run_with_one_line(server: Server, salva: Command,
     server.turns = [Fail(status=401, message=f"Incorrect API key provided: {KEY[:6]}", kind="invalid_api_key")]
     done = run(salva, tmp_path / "run", "--judge", "openai/x")
     assert done.returncode != 0
-    assert "check the key" in done.stderr
+    assert "[key-refused]" in done.stderr
     assert "Traceback" not in done.stderr
     assert len(server.asked) <= 8
 

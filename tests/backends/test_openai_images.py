@@ -194,9 +194,9 @@ def test_nothing_is_fetched_from_where_a_public_endpoint_has_no_business() -> No
 @pytest.mark.parametrize(
     ("location", "error"),
     [
-        ("http://169.254.169.254/latest/meta-data", "is a link-local address"),
-        ("http://10.0.0.7/a.png", "is a private address"),
-        ("file:///etc/passwd", "/etc/passwd', which cannot be fetched"),
+        ("http://169.254.169.254/latest/meta-data", "link-local"),
+        ("http://10.0.0.7/a.png", "a private address"),
+        ("file:///etc/passwd", "/etc/passwd'"),
     ],
 )
 def test_a_redirect_leads_nowhere_that_the_endpoint_may_not_name(location: str, error: str) -> None:
@@ -263,13 +263,13 @@ def as_picture(content: bytes) -> Callable[[Asked], Answered]:
 @pytest.mark.parametrize(
     ("handle", "kind", "told"),
     [
-        (lambda _: refusal("invalid_api_key", "Incorrect API key provided", 401), UnusableError, "check the key"),
+        (lambda _: refusal("invalid_api_key", "Incorrect API key provided", 401), UnusableError, "key-refused"),
         (
             lambda _: refusal("insufficient_quota", "You exceeded your current quota", 429, "insufficient_quota"),
             UnusableError,
-            "no credit left",
+            "credit-used-up",
         ),
-        (lambda _: refusal("billing_hard_limit_reached", "Billing hard limit", 400), UnusableError, "no credit left"),
+        (lambda _: refusal("billing_hard_limit_reached", "Billing hard limit", 400), UnusableError, "credit-used-up"),
         (lambda _: refusal("model_not_found", "The model 'm' does not exist", 404), UnusableError, "model's name"),
         (lambda _: refusal("content_policy_violation", "rejected by our safety system", 400), RefusedError, "safety"),
         (lambda _: refusal("moderation_blocked", "rejected", 400), RefusedError, "moderation_blocked"),
@@ -284,7 +284,7 @@ def as_picture(content: bytes) -> Callable[[Asked], Answered]:
         (as_picture(b"<!DOCTYPE html><p>Please log in"), BackendError, "a web page instead of an image"),
         (as_picture(huge_png()), BackendError, "900000000 pixels"),
         (as_picture(png()[:-30]), BackendError, "not a whole PNG"),
-        (lambda _: said({"created": 1, "data": [{"b64_json": "%%%"}]}), BackendError, "it should be base64"),
+        (lambda _: said({"created": 1, "data": [{"b64_json": "%%%"}]}), BackendError, "output-invalid"),
         (lambda _: Answered(content=b"<html>gateway</html>", headers={"Content-Type": "text/html"}), BackendError, ""),
         (lambda _: Answered(content=b'{"created": 1, "da', n_bytes_said=500), UnreachableError, "cannot be reached"),
     ],
@@ -343,7 +343,7 @@ def test_a_whole_run_that_is_told_to_slow_down_loses_and_doubles_nothing(tmp_pat
 
 def test_a_wrong_key_stops_the_run_before_the_second_picture_costs_anything(tmp_path: Path) -> None:
     with serving(lambda _: refusal("invalid_api_key", f"Incorrect API key provided: {KEY}", 401)) as server:
-        with pytest.raises(UnusableError, match="check the key") as caught:
+        with pytest.raises(UnusableError, match=r"\[key-refused\]") as caught:
             execute(spec_of(server.url, 50), tmp_path / "run", SilentProgress())
         assert len(server.asked) <= 8
     assert KEY not in str(caught.value)
@@ -352,14 +352,14 @@ def test_a_wrong_key_stops_the_run_before_the_second_picture_costs_anything(tmp_
 
 
 def test_an_endpoint_that_is_not_there_stops_the_run_early(tmp_path: Path) -> None:
-    with pytest.raises(UnusableError, match=r"failed 2 times in a row.*cannot be reached"):
+    with pytest.raises(UnusableError, match=r" 2 times.*cannot be reached.*\[endpoint-down\]"):
         execute(spec_of("http://127.0.0.1:9", 1), tmp_path / "run", SilentProgress())
 
 
 @pytest.mark.parametrize("model", ["openai", "google", "a1111", "comfyui"])
 def test_a_password_in_an_address_is_refused_before_it_could_be_stored(model: str) -> None:
     name = "base_url" if model in ("openai", "google") else "host"
-    with pytest.raises(UsageError, match=f"{name} holds a user or password") as caught:
+    with pytest.raises(UsageError, match=rf"{name} .*\[url-holds-secret\]") as caught:
         bind(ComponentSpec(role="model", name=model + "/" + "m", options={name: "http://me:sesame@127.0.0.1:9/v1"}))
     assert "sesame" not in str(caught.value)
 
@@ -389,7 +389,7 @@ def test_an_endpoint_that_hangs_stops_the_run_early(tmp_path: Path) -> None:
         server.release.wait(30)
         return said({})
 
-    told = r"failed 8 times in a row, the last time: .*gave no answer within 0\.2 s; .*set model\.timeout_s higher"
+    told = r" 8 times.*0\.2 s.*timeout_s.*\[endpoint-down\]"
     with serving(hang) as server, pytest.raises(UnusableError, match=told):
         execute(spec_of(server.url, 50, timeout_s=0.2), tmp_path / "run", SilentProgress())
 
@@ -425,10 +425,9 @@ def test_a_snapshot_that_drifts_stops_the_run(tmp_path: Path) -> None:
         name = "m-2026-01" if len(server.asked) < 12 else "m-2026-02"
         return said({"created": 1, "model": name, "data": [{"b64_json": png_text(request.body["prompt"])}]})
 
-    told = "now answers as 'm-2026-02'; this run began with 'm-2026-01'"
-    with serving(handle) as server, pytest.raises(UnusableError, match=told) as caught:
+    with serving(handle) as server, pytest.raises(UnusableError, match=r"\[snapshot-changed\]") as caught:
         execute(spec_of(server.url, 30), tmp_path / "run", SilentProgress())
-    assert "start anew: --model openai/m-2026-02, or --model openai/m-2026-01" in str(caught.value)
+    assert "--model openai/m-2026-02, or openai/m-2026-01" in str(caught.value)
     with open_run(tmp_path / "run") as store:
         assert {row.provenance["snapshot"] for _, row in store.renders() if row.image_id} == {"m-2026-01"}
 
@@ -449,7 +448,7 @@ def test_a_cost_limit_is_kept_to_the_cent_and_the_same_command_goes_on(tmp_path:
 
 
 def test_a_cost_limit_without_a_price_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"what the model 'openai/m' costs; say it with --set model\.price_usd="):
+    with pytest.raises(UsageError, match=r"'openai/m'.*--set model\.price_usd=.*\[price-missing\]"):
         execute(spec_of("http://127.0.0.1:9"), tmp_path / "run", SilentProgress(), limits=Limits(max_cost_usd=1))
 
 

@@ -127,7 +127,7 @@ def test_a_model_that_hangs_fails_its_pictures_and_the_run_goes_on(tmp_path: Pat
     summary = run(tmp_path, n=10, generator={"hangs": 0.15, "hang_s": 5.0, "timeout": 0.2, "batch": 1})
     assert 0 < summary.n_failed < 20
     assert summary.outcomes["PASS"] > 0
-    assert any("0.2 s" in v.reason for v in verdicts(tmp_path))
+    assert any("(0.2 s)" in v.reason for v in verdicts(tmp_path))
 
 
 def test_a_model_that_raises_fails_every_picture_with_its_message(tmp_path: Path) -> None:
@@ -236,7 +236,7 @@ def test_a_model_that_becomes_another_within_a_run_stops_it(tmp_path: Path) -> N
             painted: Any = super().render(requests)
             return [dataclasses.replace(rendered, provenance={"snapshot": snapshot}) for rendered in painted]
 
-    with pytest.raises(UnusableError, match=r"'v2'.*'v1'"):
+    with pytest.raises(UnusableError, match=r"'v2'.*'v1'(.|\n)*\[snapshot-changed\]"):
         run(tmp_path, n=20, models=(bound("model", Drifting, "api", batch=1),))
 
 
@@ -251,7 +251,7 @@ def test_what_cannot_be_stored_fails_that_picture_alone(tmp_path: Path) -> None:
 
     summary = run(tmp_path, n=2, models=(bound("model", Odd, "odd"),))
     assert summary.outcomes == {"ERROR": 2}
-    assert all("provenance" in v.reason for v in verdicts(tmp_path))
+    assert all("gave what cannot be stored" in v.reason for v in verdicts(tmp_path))
 
 
 def lose(directory: Path, every: int) -> set[str]:

@@ -53,7 +53,7 @@ def test_a_pin_is_about_content_and_not_about_where_it_lies(folder: Path, tmp_pa
 def test_a_file_that_cannot_be_read_is_named(folder: Path, kind: str) -> None:
     odd = folder / "tokenizer.json"
     odd.mkdir() if kind == "a folder" else odd.symlink_to("nowhere")
-    with pytest.raises(UsageError, match=r"tokenizer\.json' cannot be read: .*: put it back or take it away"):
+    with pytest.raises(UsageError, match=r"tokenizer\.json'.*\[file-unreadable\]"):
         digest_of_files(folder.iterdir(), folder)
 
 
@@ -79,14 +79,14 @@ def test_a_file_that_was_cut_off_is_named_with_what_is_missing(folder: Path) -> 
     path = folder / "model.safetensors"
     n_bytes = path.stat().st_size
     path.write_bytes(path.read_bytes()[:-10])
-    with pytest.raises(UsageError, match=rf"model.safetensors' is cut off: {n_bytes - 10} bytes of {n_bytes}"):
+    with pytest.raises(UsageError, match=rf"model.safetensors'.* {n_bytes - 10} bytes of {n_bytes}"):
         check_weights("detr/x", folder)
 
 
 @pytest.mark.parametrize("content", [b"", b"\0\1", b"<html>not found</html>", b"\x08\0\0\0\0\0\0\0[1, 2, 3"])
 def test_a_file_that_is_something_else_is_named(folder: Path, content: bytes) -> None:
     (folder / "model.safetensors").write_bytes(content)
-    with pytest.raises(UsageError, match=r"model.safetensors' is no whole safetensors file"):
+    with pytest.raises(UsageError, match=r"model.safetensors'.*\[checkpoint-invalid\]"):
         check_weights("detr/x", folder)
 
 
@@ -94,13 +94,13 @@ def test_a_missing_part_of_several_is_named(folder: Path) -> None:
     parts = {"a": "model-00001-of-00002.safetensors", "b": "model-00002-of-00002.safetensors"}
     (folder / "model.safetensors").rename(folder / parts["a"])
     (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": parts}))
-    with pytest.raises(UsageError, match=r"half there: 1 of 2 weight files are missing, such as 'model-00002"):
+    with pytest.raises(UsageError, match=r" 1 of 2 .* 'model-00002.*\[checkpoint-invalid\]"):
         check_weights("detr/x", folder)
 
 
 def test_a_pickle_is_refused_with_the_reason_and_the_way_out(folder: Path) -> None:
     (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
-    with pytest.raises(UsageError, match=r"pytorch_model.bin' is a pickle.*runs whatever code.*with save_pretrained"):
+    with pytest.raises(UsageError, match=r"pytorch_model.bin'.* pickle.*save_pretrained.*\[checkpoint-invalid\]"):
         check_weights("detr/x", folder)
 
 
@@ -116,9 +116,9 @@ def test_a_folder_is_found_and_needs_no_hub(folder: Path) -> None:
 
 
 def test_what_is_no_checkpoint_is_told(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"there is no folder '/no/such/folder', and a hub id looks like"):
+    with pytest.raises(UsageError, match=r"'/no/such/folder'.*\[checkpoint-invalid\]"):
         locate("detr/x", "/no/such/folder")
-    with pytest.raises(UsageError, match=r"config.json' is a file"):
+    with pytest.raises(UsageError, match=r"config.json'.*\[checkpoint-invalid\]"):
         locate("detr/x", str(folder / "config.json"))
     with pytest.raises(UsageError, match=r"has no config.json"):
         locate("detr/x", str(tmp_path))

@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from salva.core.secrets import redact
 from salva.errors import PluginError, SalvaError
+from salva.messages import message
 
 _SALVA = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _PYTHON = os.path.dirname(os.__file__) + os.sep
@@ -47,7 +48,8 @@ def one_line(error: BaseException, most: int = 300) -> str:
 
 def plugin_errors(who: str, what: str) -> translate_errors:
     """Whatever a component raises leaves as a PluginError: who it was, what it did, and its own words."""
-    return translate_errors(lambda error: PluginError(f"{who} {what}: {describe_error(error)}"))
+    values = {"component": who, "what": what}
+    return translate_errors(lambda error: PluginError(message("component-failed", **values, why=describe_error(error))))
 
 
 class translate_errors:  # noqa: N801  # used like a function, as the context managers of the standard library

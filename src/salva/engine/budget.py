@@ -15,6 +15,7 @@ from salva.core.plan import Binding
 from salva.core.protocols import Painting
 from salva.engine.actors import Actor
 from salva.errors import BackendError, UsageError
+from salva.messages import message
 
 COST = "cost_usd"
 """The entry of a picture's provenance and of an answer's or reading's usage that says what it cost."""
@@ -35,12 +36,9 @@ def check_prices(bindings: Iterable[Binding], limits: Limits) -> None:
     for binding in bindings:
         if not _is_priced(binding):
             names = [field.name for field in dataclasses.fields(binding.options) if "usd" in field.name]
-            wanted = " and ".join(f"--set {binding.role}.{name}=..." for name in names)
-            raise UsageError(
-                f"--max-cost needs to know what the {binding.role} {binding.label!r} costs; "
-                f"{'say it with ' + wanted if wanted else 'it has no option that says so: leave --max-cost out'}"
-                " (in US dollars; 0 for your own machine)"
-            )
+            flags = " and ".join(f"--set {binding.role}.{name}=..." for name in names)
+            instead = f"Set it in US dollars with {flags}." if flags else "It has no such option; leave --max-cost out."
+            raise UsageError(message("price-missing", role=binding.role, name=binding.label, instead=instead))
 
 
 def _is_priced(binding: Binding) -> bool:

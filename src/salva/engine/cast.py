@@ -21,6 +21,7 @@ from salva.engine.actors import Actor
 from salva.engine.guard import build
 from salva.errors import PluginError, UsageError
 from salva.judging.waves import Waves
+from salva.messages import message
 from salva.results.rates import named_in
 
 ROLE_ORDER = ("detector", "reader", "embedder", "judge")
@@ -193,7 +194,8 @@ def _first_observations(part: CheckPart, case: Case, actors_by_role: ActorsByRol
     blank = {prompt.role: ImageObservations(image=_NO_IMAGE) for prompt in case.prompts}
     looks = tuple(part.check.needs(case, actors_by_role.keys(), blank))
     for role in {look.query.role for look in looks} - actors_by_role.keys():
-        raise PluginError(f"the check {part.label!r} asks a {role}, but this run has none")
+        why = f"it asks a {role} without listing it in needs_roles"
+        raise PluginError(message("plugin-invalid", component=f"The check {part.label!r}", role="check", why=why))
     return looks
 
 
@@ -237,9 +239,10 @@ def with_needs(role: str, actors_by_role: ActorsByRole) -> list[str]:
         if need is None:
             ordered[path.pop()] = None
         elif need in path:
-            raise PluginError(f"the {asked} {actor.label!r} needs a {need}, which needs a {asked}: nobody can begin")
+            why = f"it needs a {need}, which needs a {asked}"
+            raise PluginError(message("plugin-invalid", component=f"{actor.label!r}", role=asked, why=why))
         elif need not in actors_by_role:
-            raise UsageError(f"the {asked} {actor.label!r} needs a {need}; name one with --{need}")
+            raise UsageError(message("needs-component", component=f"The {asked} {actor.label!r}", role=need))
         else:
             path.append(need)
     return list(ordered)
@@ -248,4 +251,4 @@ def with_needs(role: str, actors_by_role: ActorsByRole) -> list[str]:
 def _refuse_doubles(role: str, labels: Sequence[str]) -> None:
     for label in labels:
         if labels.count(label) > 1:
-            raise UsageError(f"the {role} {label!r} is named twice; name it once")
+            raise UsageError(message("component-twice", role=role, first=label, second=label))

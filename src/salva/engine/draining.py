@@ -9,12 +9,12 @@ import time
 from contextlib import suppress
 from queue import Empty
 
-from salva.core.quantity import quantity
 from salva.engine.dispatch import Dispatch
 from salva.engine.events import Event, Observed, Painted, Stopped, Written
 from salva.engine.progress import Progress
 from salva.engine.results import Results
 from salva.errors import BackendError, UnusableError
+from salva.messages import message
 from salva.store.sqlite import RunStore
 
 _WAIT_S = 0.1
@@ -26,10 +26,7 @@ def drain(dispatch: Dispatch, results: Results, store: RunStore, progress: Progr
     """Store what comes back until nothing is under way, or nothing has come for too long."""
     dispatch.stop()
     if dispatch.n_out:
-        progress.note(
-            f"stopping; {quantity(dispatch.n_out, 'pieces of work are', 'piece of work is')} under way, stored first "
-            "(Ctrl-C again leaves at once)"
-        )
+        progress.note(message("stopping", n=dispatch.n_out))
     heard_at = time.monotonic()
     while time.monotonic() - heard_at < _PATIENCE_S:
         is_all = not dispatch.n_out

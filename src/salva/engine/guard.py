@@ -37,6 +37,7 @@ from salva.errors import (
     UsageError,
 )
 from salva.imaging.room import DecodingCall
+from salva.messages import Message, message, text_of
 
 N_RETRIES = 4
 N_BUSY_RETRIES = 12
@@ -79,8 +80,6 @@ class Guard:
         self._wanted = (Rendered,) if binding.role == "model" else (Detections, Reading, Answer, Vector)
         self._call = call
         self._timeout_s = timeout_s
-        has_limit = getattr(binding.options, "timeout_s", None) is not None
-        self._if_slow = f"; where it is only slow, set {binding.role}.timeout_s higher" if has_limit else ""
         self._stopping = stopping or threading.Event()
         self._limiter = limiter
         self._pulse = Pulse()
@@ -133,7 +132,7 @@ class Guard:
         if self._limiter is None:
             return self._attempt(requests)
         if turn is None:
-            return [BackendError(f"{self._name} was not asked: the run stopped", is_retryable=True)] * len(requests)
+            return [BackendError(message("not-asked", component=self._name))] * len(requests)
         outcomes: Sequence[object] = [_NO_GROWTH]
         try:
             # Somebody else has learnt that nobody can be served; nothing more is sent, or paid for.
@@ -153,9 +152,8 @@ class Guard:
         asked_s = _asked(outcomes)
         if asked_s > TOTAL_RETRY_S:
             busy = next(o for o in outcomes if isinstance(o, BackendError) and o.retry_after_s == asked_s)
-            self._end = UnusableError(
-                f"{busy}; it asks to come back in {asked_s:,.0f} s: run the same command again then"
-            )
+            values = {"component": self._name, "seconds": asked_s, "why": text_of(busy)}
+            self._end = UnusableError(message("endpoint-busy", **values))
             raise _with_costs_of(outcomes, self._end)
         return outcomes
 
@@ -177,10 +175,7 @@ class Guard:
                 raise self._end
 
     def _down(self, n: int, last: BackendError) -> DownError:
-        return DownError(
-            f"{self._name} failed {n} times in a row, the last time: {last}; see that it works, "
-            "then run the same command again"
-        )
+        return DownError(message("endpoint-down", component=self._name, n=n, why=text_of(last)))
 
     def _attempt(self, requests: list[RenderRequest | ObserveRequest]) -> Sequence[object]:
         try:
@@ -197,29 +192,31 @@ class Guard:
             if len(requests) > 1:
                 # Nobody said which element it was: one at a time, the others need not suffer for it.
                 return [outcome for request in requests for outcome in self._attempt([request])]
-            return [BackendError(f"{self._name} failed: {describe_error(error)}", is_retryable=False)]
+            values = {"component": self._name, "what": "failed", "why": describe_error(error)}
+            return [BackendError(message("component-failed", **values), is_retryable=False)]
         return self._checked(answered, len(requests))
 
     def _checked(self, answered: object, n_wanted: int) -> Sequence[object]:
         if not isinstance(answered, Sequence) or len(answered) != n_wanted:
-            got = f"{len(answered)} outcomes" if isinstance(answered, Sequence) else repr(type(answered).__name__)
-            raise PluginError(f"{self._name} was given {n_wanted} requests and answered with {got}; it owes one each")
+            got = f"{len(answered)} outcomes" if isinstance(answered, Sequence) else f"a {type(answered).__name__}"
+            raise PluginError(self._invalid(got, f"{n_wanted} outcomes, one for each request"))
         outcomes: list[object] = []
         for outcome in answered:
             if isinstance(outcome, UnusableError | UsageError | PluginError):
                 raise _clean(outcome)
             if isinstance(outcome, SalvaError):
                 outcomes.append(_clean(outcome))
-            elif isinstance(outcome, Detections) and (odd := _odd_box(outcome)) is not None:
-                outcomes.append(BackendError(f"{self._name} gave {odd}", is_retryable=False))
+            elif isinstance(outcome, Detections) and (odd := _invalid_box(outcome)) is not None:
+                outcomes.append(BackendError(self._invalid(*odd), is_retryable=False))
             elif isinstance(outcome, self._wanted):
                 outcomes.append(outcome)
             else:
                 wanted = ", ".join(kind.__name__ for kind in self._wanted)
-                raise PluginError(
-                    f"{self._name} answered with a {type(outcome).__name__!r}; it owes a SalvaError or one of {wanted}"
-                )
+                raise PluginError(self._invalid(f"a {type(outcome).__name__}", f"a SalvaError or one of {wanted}"))
         return outcomes
+
+    def _invalid(self, given: str, wanted: str) -> Message:
+        return message("output-invalid", component=self._name, given=given, wanted=wanted)
 
     def _watched(self, requests: list[RenderRequest | ObserveRequest]) -> object:
         """The call itself; where a time limit is set, in a thread that is left behind when it hangs."""
@@ -253,7 +250,8 @@ class Guard:
 
     def _hung(self) -> BackendError:
         # Not tried again at once: a call that hangs once would cost the whole time limit again.
-        return _Silence(f"{self._name} gave no answer within {self._timeout_s:g} s{self._if_slow}", is_retryable=False)
+        text = message("no-answer", component=self._name, why=f"{self._timeout_s:g} s")
+        return _Silence(text, is_retryable=False)
 
 
 class _Silence(BackendError):
@@ -268,16 +266,13 @@ def _pause(attempt: int) -> float:
     return min(LONGEST_DELAY_S, FIRST_DELAY_S * 2.0**attempt) * random.uniform(0.5, 1.0)
 
 
-def _odd_box(seen: Detections) -> str | None:
-    """What no check can weigh: a box whose score is no number, or that is nowhere in the picture."""
+def _invalid_box(seen: Detections) -> tuple[str, str] | None:
+    """A box that no check can use, and what it should be: its score is no number, or it is outside of the image."""
     for box in seen.boxes:
         if not _is_number(box.score):
-            return f"a box {box.label!r} the score {box.score!r}; scores are numbers"
+            return f"a box {box.label!r} with the score {box.score!r}", "numbers as scores"
         if not _is_inside(box.box):
-            return (
-                f"a box {box.label!r} the corners {box.box!r}; wanted are (x0, y0, x1, y1) as fractions of the "
-                "picture, with 0 <= x0 < x1 <= 1 and 0 <= y0 < y1 <= 1: divide pixels by its width and height"
-            )
+            return f"a box {box.label!r} with the corners {box.box!r}", "x0, y0, x1, y1 as fractions of the image"
     return None
 
 
@@ -332,9 +327,8 @@ def _asked(outcomes: Sequence[object]) -> float:
 
 def _clean(error: SalvaError) -> SalvaError:
     """The same error, or one with the same meaning whose message keeps no secret."""
-    text = str(error)
-    safe = redact(text)
-    if safe == text:
+    safe = Message(redact(str(error)), error.code)
+    if safe == str(error):
         return error
     if isinstance(error, BackendError):
         fresh = type(error)(safe)

@@ -13,6 +13,7 @@ from salva.core.image import AnyPicture, Picture
 from salva.engine.parcels import as_file
 from salva.errors import StoreError
 from salva.imaging.files import ImageError, decode_picture
+from salva.messages import message
 from salva.store.blobs import digest_of
 from salva.store.images import ImageStore
 from salva.store.records import StoredImage
@@ -47,9 +48,7 @@ class ImageFiles:
         return _row(image_id, picture, picture.webp)
 
     def _damaged(self, image_id: str, why: str) -> StoreError:
-        return StoreError(
-            f"{self._blobs.place_of(image_id)!r} is damaged ({why}); the same `salva run` paints it again"
-        )
+        return StoreError(message("image-file-damaged", path=self._blobs.place_of(image_id), why=why))
 
     def _save(self, picture: AnyPicture) -> StoredImage:
         file = as_file(picture)

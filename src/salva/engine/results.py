@@ -16,6 +16,7 @@ from salva.engine.snapshots import Snapshots
 from salva.engine.units import ObserveJob, RenderJob
 from salva.errors import BackendError, DownError, RefusedError, UnusableError
 from salva.judging.waves import Missing
+from salva.messages import message
 from salva.store.records import Status, StoredImage
 from salva.store.sqlite import RunStore
 
@@ -59,7 +60,7 @@ class Results:
             self._store.put_render(row, job.key)
         except (TypeError, ValueError) as error:
             self._drop(job.actor, rendered)
-            return self.keep_failure(job, BackendError(f"its provenance cannot be stored: {error}", is_retryable=False))
+            return self.keep_failure(job, _unstorable(job, error))
         return ImageRef(image_id=image.image_id, width=image.width, height=image.height)
 
     def keep_observation(self, job: ObserveJob, outcome: object) -> Observation | Missing:
@@ -74,7 +75,7 @@ class Results:
             raise
         except (TypeError, ValueError) as error:
             self._drop(job.actor, outcome)
-            return self.keep_failure(job, BackendError(f"what it saw cannot be stored: {error}", is_retryable=False))
+            return self.keep_failure(job, _unstorable(job, error))
         return cast(Observation, outcome)
 
     def keep_failure(self, job: RenderJob | ObserveJob, error: BackendError) -> Missing:
@@ -89,3 +90,9 @@ class Results:
         else:
             self._store.put_observation(job.row(status, error=str(error)), job.key)
         return Missing(reason=str(error), is_final=status is Status.REFUSED)
+
+
+def _unstorable(job: RenderJob | ObserveJob, error: Exception) -> BackendError:
+    component = f"the {job.actor.role} {job.actor.label!r}"
+    why = message("component-failed", component=component, what="gave what cannot be stored", why=error)
+    return BackendError(why, is_retryable=False)

@@ -13,6 +13,7 @@ from salva.core.fingerprint import Json
 from salva.core.secrets import redacted
 from salva.engine.actors import Actor
 from salva.errors import UnusableError
+from salva.messages import message
 from salva.store.sqlite import RunStore
 
 PREFIX = "snapshot:"
@@ -34,24 +35,20 @@ class Snapshots:
             self._snapshots[key] = snapshot
             self._store.set_meta(key, snapshot)
         elif self._snapshots[key] != snapshot:
-            raise UnusableError(_drifted(actor, str(self._snapshots[key]), str(snapshot), self._store.directory))
+            before, now = str(self._snapshots[key]), str(snapshot)
+            instead = _way_on(actor, before, now, self._store.directory)
+            values = {"role": actor.role, "name": actor.label, "before": before, "now": now, "instead": instead}
+            raise UnusableError(message("snapshot-changed", **values))
 
 
-def _drifted(actor: Actor, before: str, now: str, directory: Path) -> str:
-    """What happened, and the command that goes on."""
+def _way_on(actor: Actor, before: str, now: str, directory: Path) -> str:
+    """The command that goes on."""
     maker = actor.label.partition("/")[0]
-    told = f"the {actor.role} {actor.label!r} now answers as {now!r}; this run began with {before!r}. "
+    anew = f"start a run with another --out and --{actor.role} {maker}/{now}"
     if actor.role == "model":
-        return (
-            f"{told}Pictures of two models must not mix. What is painted stays in {str(directory)!r}; to go on, name "
-            f"the one you mean and start anew: --model {maker}/{now}, or --model {maker}/{before} while the endpoint "
-            "still serves it, with another --out"
-        )
-    return (
-        f"{told}Answers of two models must not mix. To go on, have the one that answers now look at every picture "
-        f"that is painted:\n  salva rejudge {shlex.quote(str(directory))} --{actor.role} {maker}/{now}{_where(actor)}\n"
-        f"or start anew with --{actor.role} {maker}/{now} and another --out"
-    )
+        return f"To go on, {anew}, or {maker}/{before} while it is served."
+    command = f"salva rejudge {shlex.quote(str(directory))} --{actor.role} {maker}/{now}{_where(actor)}"
+    return f"To go on, judge its images anew:\n  {command}\nor {anew}."
 
 
 def _where(actor: Actor) -> str:

@@ -13,6 +13,7 @@ from typing import Protocol, TypeVar
 from salva.errors import UnusableError
 from salva.hardware.cache import recall, remember
 from salva.hardware.devices import MemoryGauge, describe_device, free_memory, is_out_of_memory
+from salva.messages import message
 
 TOPIC = "batch-sizes"
 
@@ -89,10 +90,8 @@ class BatchSizer:
 
     def _shrink(self, n: int, problem: str) -> None:
         if n == 1:
-            raise UnusableError(
-                f"{self._name} does not fit the memory of {describe_device(self._device)}, not even one at a time; "
-                f"{self._advice}. {problem.splitlines()[0][:300]}"
-            )
+            values = {"component": self._name, "device": describe_device(self._device), "advice": self._advice}
+            raise UnusableError(message("memory-too-small", **values, why=problem.splitlines()[0][:300]))
         with self._lock:
             self._too_large = min(self._too_large, n)
             self.size = min(self.size, max(1, n // 2))

@@ -23,6 +23,7 @@ from salva.core.foreign_errors import translate_errors
 from salva.errors import MissingExtraError, SalvaError, UnusableError, UsageError
 from salva.hardware.ahead import AHEAD
 from salva.hardware.cache import recall, remember
+from salva.messages import message
 
 TOPIC = "digests"
 COMMITS = "commits"
@@ -30,6 +31,7 @@ PICKLES = (".bin", ".ckpt", ".pt", ".pth", ".pkl")
 _REPO = re.compile(r"[\w.-]+(/[\w.-]+)?")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _LOGIN = "log in with `hf auth login` or set HF_TOKEN"
+_AGAIN = "download it again"
 _PATIENCE_S = 20.0
 _N_SHOWN = 3
 _LARGE = 2**28
@@ -61,13 +63,13 @@ def locate(name: str, target: str, marker: str = "config.json") -> Checkpoint:
         if folder.is_file() and folder.suffix in PICKLES:
             raise pickle_error(name, target)
         if folder.is_file():
-            raise UsageError(f"{name}: {target!r} is a file; give the folder that holds {marker}")
+            raise _invalid(name, target, f"it is a file; give the folder that holds {marker}")
         if not (folder / marker).is_file():
-            raise UsageError(f"{name}: the folder {target!r} has no {marker}; give the folder save_pretrained wrote")
+            raise _invalid(name, target, f"it has no {marker}; give the folder that save_pretrained wrote")
         return Checkpoint(source=str(folder), folder=folder)
     repo, _, revision = target.partition("@")
     if not _REPO.fullmatch(repo) or repo.startswith("."):
-        raise UsageError(f"{name}: there is no folder {target!r}, and a hub id looks like 'owner/model'")
+        raise _invalid(name, target, "there is no such folder, and a hub id looks like 'owner/model'")
     return Checkpoint(source=repo, commit=_hub_commit(name, repo, revision or "main", marker))
 
 
@@ -119,27 +121,22 @@ def hub_error(name: str, repo: str, revision: str, error: Exception) -> SalvaErr
     """What the hub's refusal means, in our words."""
     from huggingface_hub import errors
 
+    def refused(why: str, instead: str) -> UsageError:
+        return UsageError(message("hub-refused", component=name, repo=repo, why=why, instead=instead))
+
     if isinstance(error, errors.GatedRepoError):
-        return UsageError(
-            f"{name}: {repo!r} is gated; accept its terms on its page https://huggingface.co/{repo}, then {_LOGIN}"
-        )
+        return refused("it is gated", f"Accept its terms on https://huggingface.co/{repo}, then {_LOGIN}.")
     if isinstance(error, errors.RevisionNotFoundError):
-        return UsageError(f"{name}: {repo!r} has no revision {revision!r}; give a branch, a tag or a commit")
+        return refused(f"it has no revision {revision!r}", "Give a branch, a tag or a commit.")
     if isinstance(error, errors.RepositoryNotFoundError):
-        return UsageError(
-            f"{name}: there is no folder {repo!r} and no model of that name on the hub; check the spelling, "
-            f"or, where it is private, {_LOGIN}"
-        )
+        return refused("there is no such model", f"Check the spelling; if it is private, {_LOGIN}.")
     if isinstance(error, errors.EntryNotFoundError) and not isinstance(error, errors.LocalEntryNotFoundError):
-        return UsageError(f"{name}: {repo!r} at {revision!r} lacks a file that is needed: {_first_line(error)}")
+        return refused(f"at {revision!r} it lacks a file: {_first_line(error)}", "Give another model or revision.")
     status = getattr(getattr(error, "response", None), "status_code", None)
     if status in (401, 403):
-        return UsageError(f"{name}: the hub will not give {repo!r} to you ({status}); {_LOGIN}")
-    return UnusableError(
-        f"{name}: there is no folder {repo!r} here, the hub cannot be reached and {repo!r} at {revision!r} is not in "
-        f"its cache, or not all of it; connect, or download it elsewhere and give the folder. "
-        f"{type(error).__name__}: {_first_line(error)}"
-    )
+        return refused(f"status {status}", f"To be let in, {_LOGIN}.")
+    values = {"component": name, "repo": repo, "revision": revision}
+    return UnusableError(message("hub-unreachable", **values, why=f"{type(error).__name__}: {_first_line(error)}"))
 
 
 def _is_network(error: BaseException | None) -> bool:
@@ -156,10 +153,8 @@ def digest_of_files(files: Iterable[Path], root: Path, meanwhile: Callable[[], o
     try:
         return fingerprint({str(path.relative_to(root)): _digest(path, meanwhile) for path in sorted(files)})[:16]
     except OSError as error:
-        raise UsageError(
-            f"{str(error.filename or root)!r} cannot be read: {error.strerror or error}; weights are told apart by "
-            "what is in their files: put it back or take it away, or have the right to read it"
-        ) from error
+        values = {"path": str(error.filename or root), "why": error.strerror or error}
+        raise UsageError(message("file-unreadable", **values)) from error
 
 
 def _digest(path: Path, meanwhile: Callable[[], object] | None) -> str:
@@ -196,13 +191,11 @@ def check_weights(name: str, folder: Path, variant: str = "") -> None:
         try:
             wanted = set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())
         except (ValueError, KeyError, AttributeError) as error:
-            raise UsageError(f"{name}: {str(index)!r} is damaged ({error}); download it again") from error
+            raise _invalid(name, index, f"it is damaged ({error}); {_AGAIN}") from error
         missing = sorted(part for part in wanted if not (folder / part).is_file())
         if missing:
-            raise UsageError(
-                f"{name}: {str(folder)!r} is only half there: {len(missing)} of {len(wanted)} weight files are "
-                f"missing, such as {missing[0]!r}; download it again"
-            )
+            shown = f"{len(missing)} of {len(wanted)} weight files are missing, such as {missing[0]!r}"
+            raise _invalid(name, folder, f"{shown}; {_AGAIN}")
     for path in weights:
         _check_safetensors(name, path)
     if weights:
@@ -210,12 +203,10 @@ def check_weights(name: str, folder: Path, variant: str = "") -> None:
     pickles = sorted(path.name for path in folder.iterdir() if path.suffix in PICKLES)
     if pickles:
         raise pickle_error(name, str(folder / pickles[0]))
-    raise UsageError(f"{name}: {str(folder)!r} holds no weights (*.safetensors); download it again")
+    raise _invalid(name, folder, f"it holds no weights (*.safetensors); {_AGAIN}")
 
 
-def check_complete(
-    name: str, where: str, kind: str, info: Mapping[str, Any], advice: str = "Download it again."
-) -> None:
+def check_complete(name: str, where: str, kind: str, info: Mapping[str, Any], advice: str = _AGAIN) -> None:
     """Refuse weights that a library filled in with random numbers: a checkpoint that lacks some looks like a model.
 
     where: the folder or hub id. kind: what the model is. info: what from_pretrained(output_loading_info=True) says;
@@ -225,17 +216,13 @@ def check_complete(
     differing = sorted((key, tuple(stored), tuple(wanted)) for key, stored, wanted in info.get("mismatched_keys", ()))
     if missing:
         shown = ", ".join(map(repr, missing[:_N_SHOWN])) + (" ..." if len(missing) > _N_SHOWN else "")
-        raise UsageError(
-            f"{name}: {_weights_at(where)!r} lacks {len(missing)} of the weights that a {kind!r} model has ({shown}); "
-            f"they would be random numbers, and what it answers too. {advice}"
-        )
-    if differing:
+        what = f"it lacks {len(missing)} weights of a {kind!r} model ({shown})"
+    elif differing:
         key, stored, wanted = differing[0]
-        raise UsageError(
-            f"{name}: {_weights_at(where)!r} has {len(differing)} weights of other shapes than its config says "
-            f"({key!r} is {list(stored)} where {list(wanted)} is wanted); they would be random numbers, and what it "
-            f"answers too. {advice}"
-        )
+        what = f"{len(differing)} weights differ from its config ({key!r} is {list(stored)}, not {list(wanted)})"
+    else:
+        return
+    raise _invalid(name, _weights_at(where), f"{what}, and random numbers would take their place; {advice}")
 
 
 def _weights_at(where: str) -> str:
@@ -261,11 +248,11 @@ def quiet(transformers: Any) -> Iterator[None]:
 
 def pickle_error(name: str, where: str) -> UsageError:
     """The refusal of weights that are no safetensors."""
-    return UsageError(
-        f"{name}: {where!r} is a pickle, and loading a pickle runs whatever code is in it; salva reads safetensors "
-        "only. Where you trust it, load it with its own library and write it again with save_pretrained(folder), or a "
-        "LoRA with save_lora_weights(folder), which write safetensors"
-    )
+    return _invalid(name, where, "it is a pickle; if you trust it, write it as safetensors with save_pretrained")
+
+
+def _invalid(name: str, where: object, why: str) -> UsageError:
+    return UsageError(message("checkpoint-invalid", component=name, model=str(where), why=why))
 
 
 def _check_safetensors(name: str, path: Path) -> None:
@@ -279,10 +266,10 @@ def _check_safetensors(name: str, path: Path) -> None:
             header = json.loads(file.read(n_header))
         ends = [entry["data_offsets"][1] for key, entry in header.items() if key != "__metadata__"]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UsageError(f"{name}: {str(path)!r} is no whole safetensors file ({error}); download it again") from error
+        raise _invalid(name, path, f"it is no whole safetensors file ({error}); {_AGAIN}") from error
     n_bytes = 8 + n_header + max(ends, default=0)
     if size != n_bytes:
-        raise UsageError(f"{name}: {str(path)!r} is cut off: {size} bytes of {n_bytes}; download it again")
+        raise _invalid(name, path, f"it is cut off at {size} bytes of {n_bytes}; {_AGAIN}")
 
 
 def _first_line(error: Exception) -> str:

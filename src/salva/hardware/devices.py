@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from salva.errors import UsageError
+from salva.messages import message
 
 AUTO = "auto"
 DTYPES = (AUTO, "float32", "float16", "bfloat16")
@@ -41,7 +42,8 @@ def choose_devices(wanted: str = AUTO) -> tuple[str, ...]:
     for part in wanted.split(","):
         name = "cuda:0" if part.strip() == "cuda" else part.strip()
         if name not in present:
-            raise UsageError(f"no device {part.strip()!r} here; there is {', '.join(present)}")
+            wanted = f"one of {', '.join(present)}"
+            raise UsageError(message("option-invalid", name="the device", value=part.strip(), wanted=wanted))
         if name not in chosen:
             chosen.append(name)
     return tuple(chosen)
@@ -60,7 +62,8 @@ def choose_dtype(wanted: str, device: str, half: str = "bfloat16") -> str:
     import torch
 
     if wanted not in DTYPES:
-        raise UsageError(f"the precision is {wanted!r}; it can be {', '.join(DTYPES)}")
+        values = {"name": "the precision", "value": wanted, "wanted": f"one of {', '.join(DTYPES)}"}
+        raise UsageError(message("option-invalid", **values))
     if wanted != AUTO:
         return wanted
     if device.startswith("cuda"):

@@ -13,8 +13,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from salva.errors import UsageError
-
 if TYPE_CHECKING:
     import torch
 
@@ -200,12 +198,9 @@ def _sizes(state: State, key: str, n_sides: int) -> tuple[int, ...]:
         raise _missing(key)
     sizes = tuple(state[key].shape)
     if len(sizes) != n_sides:
-        raise UsageError(f"the weight {key!r} has the shape {list(sizes)}; {n_sides} sides are wanted")
+        raise ValueError(f"the weight {key!r} has the shape {list(sizes)}, which is not of {n_sides} dimensions")
     return sizes
 
 
-def _missing(key: str) -> UsageError:
-    return UsageError(
-        f"there is no weight {key!r}, so this is no Mask2Former over Swin as mmdet 2 stores it; give "
-        "mask2former_swin-s-p4-w7-224_lsj_8x2_50e_coco_20220504_001756-743b7d99.pth"
-    )
+def _missing(key: str) -> ValueError:
+    return ValueError(f"it has no weight {key!r}")

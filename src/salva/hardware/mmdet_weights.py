@@ -43,7 +43,10 @@ def convert(file: Path, folder: Path, class_names: Sequence[str]) -> str:
     if folder.exists():
         raise UsageError(message("output-exists", path=str(folder)))
     sha256, state = _digest(file), _read(file)
-    shape = shape_of(state)
+    try:
+        shape = shape_of(state)
+    except ValueError as error:
+        raise _wrong(file, str(error)) from error
     if shape.n_classes != len(class_names):
         raise _wrong(file, f"it has {shape.n_classes} classes instead of {len(class_names)}")
     weights = _moved(state, shape, file)

@@ -14,7 +14,7 @@ from importlib import import_module
 from salva.messages.entry import Entry
 
 SUBJECTS = (
-    *("components", "options", "files", "runs", "store", "endpoints", "generating", "observing"),
+    *("components", "options", "files", "runs", "store", "endpoints", "executors", "generating", "observing"),
     *("prompts", "english", "suites", "review", "compare", "authoring", "commands"),
 )
 """The modules of this room that hold templates."""

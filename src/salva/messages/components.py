@@ -23,10 +23,6 @@ ENTRIES: Mapping[str, Entry] = {
         "{component} cannot be loaded: {why}.",
         "A plugin that cannot be imported is left out; everything else works. Reinstall or remove the distribution that is named.",
     ),
-    "component-failed": Entry(
-        "{who} failed: {why}.",
-        "A component raised an exception, or gave what its protocol does not allow. Its author or installer must act.",
-    ),
     "object-missing": Entry(
         "The model {name!r} is a Python object that this process does not have. Generate with salva.run_suite(..., "
         "model=OBJECT, name={name!r}).",
@@ -42,6 +38,22 @@ ENTRIES: Mapping[str, Entry] = {
     "plugin-invalid": Entry(
         "{component} is no valid {role}: {why}.",
         "The page on adding a component lists what each protocol needs; `salva.testing` checks it.",
+    ),
+    "component-failed": Entry(
+        "{component} {what}: {why}.",
+        "A component raised an error of its own or of a library. Correct the component or what it was given; the "
+        "same command goes on.",
+    ),
+    "output-invalid": Entry(
+        "{component} gave {given}; it must give {wanted}.",
+        "The page on adding a component lists what each protocol needs; `salva.testing` checks it.",
+    ),
+    "price-missing": Entry(
+        "--max-cost needs the price of the {role} {name!r}. {instead}",
+        "A limit can only be kept when the price of each request is known. 0 means free, as on your own machine.",
+    ),
+    "needs-component": Entry(
+        "{component} needs a {role}. Name one with --{role}.",
     ),
     "target-unexpected": Entry(
         "The {role} {name!r} takes nothing after a slash, got {typed!r}.",

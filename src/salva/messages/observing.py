@@ -12,6 +12,16 @@ ENTRIES: Mapping[str, Entry] = {
         "A checkpoint must be complete, of a type the component knows, and stored as safetensors or ONNX. Pickles are "
         "not loaded, because loading one can run code.",
     ),
+    "hub-refused": Entry(
+        "{component}: the hub does not give {repo!r} ({why}). {instead}",
+    ),
+    "hub-unreachable": Entry(
+        "{component}: {repo!r} at {revision!r} is neither a folder here nor whole in the hub's cache, and the hub cannot "
+        "be reached ({why}). Connect, or download it elsewhere and give the folder.",
+    ),
+    "memory-too-small": Entry(
+        "{component} does not fit the memory of {device}, not even one image at a time ({why}): {advice}.",
+    ),
     "labels-missing": Entry(
         "{detector} needs labels to search for, and this suite names none. {instead}",
     ),

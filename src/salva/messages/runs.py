@@ -117,6 +117,13 @@ ENTRIES: Mapping[str, Entry] = {
         "{path!r} was imported: it has verdicts and no images.",
         "Only runs that salva made can be judged again, merged or measured.",
     ),
+    "stopping": Entry(
+        "Stopping: {n} requests are under way, and their results are stored first. Ctrl-C again leaves at once.",
+    ),
+    "snapshot-changed": Entry(
+        "The {role} {name!r} now answers as {now!r}, and this run began with {before!r}. {instead}",
+        "Images and answers of two models must not mix in one run. What was generated before stays.",
+    ),
     "shards-differ": Entry(
         "{path!r} is no shard of the same run as {other!r}: {why}. Merge shards of one command only.",
     ),
@@ -159,9 +166,6 @@ ENTRIES: Mapping[str, Entry] = {
     "component-twice": Entry(
         "The {role}s {first!r} and {second!r} have one name, or the same options. "
         "Give each its own name and options, as in --{role} NAME=SPEC --set NAME.OPTION=VALUE.",
-    ),
-    "check-needs-role": Entry(
-        "The check {check!r} needs a {role}. Name one with --{role}.",
     ),
     "checks-missing": Entry(
         "No check can decide with these roles. Name a detector, an embedder or a judge.",

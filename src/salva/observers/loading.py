@@ -150,10 +150,9 @@ def load(
     return Loaded(model=model.to(device).eval(), processor=processor, device=device, dtype=dtype)
 
 
-_WRITTEN_ANEW = "It is half there or made for other code than transformers' own: give one that save_pretrained wrote."
+_WRITTEN_ANEW = "give one that save_pretrained wrote"
 _NATIVE = {
-    "florence2": "Give florence-community/Florence-2-base (or -large): the same weights under the names transformers "
-    "uses, while microsoft/Florence-2-base needs code from the hub, which salva does not run."
+    "florence2": "give florence-community/Florence-2-base (or -large), since microsoft's needs code from the hub",
 }
 
 

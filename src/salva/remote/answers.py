@@ -11,6 +11,7 @@ from salva.core.image import Picture
 from salva.core.secrets import cut
 from salva.errors import BackendError
 from salva.imaging.files import ImageError, decode_picture
+from salva.remote.errors import invalid
 
 
 @contextmanager
@@ -28,7 +29,7 @@ def picture_from_bytes(name: str, content: bytes) -> Picture:
     try:
         return decode_picture(content)
     except ImageError as error:
-        raise BackendError(f"{name} sent {error.why}", is_retryable=False) from error
+        raise invalid(name, error.why, "an image") from error
 
 
 def picture_from_base64(name: str, text: str) -> Picture:
@@ -38,8 +39,5 @@ def picture_from_base64(name: str, text: str) -> Picture:
     try:
         content = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError) as error:
-        raise BackendError(
-            f"{name} sent {cut(text, 40)!r} ({len(text)} characters) for a picture; it should be base64: {error}",
-            is_retryable=False,
-        ) from error
+        raise invalid(name, f"{cut(text, 40)!r} ({len(text)} characters)", f"an image as base64 ({error})") from error
     return picture_from_bytes(name, content)

@@ -7,9 +7,9 @@ import weakref
 from typing import TYPE_CHECKING
 
 from salva.core.addresses import plain_address
-from salva.errors import BackendError, MissingExtraError, SalvaError, UsageError
+from salva.errors import MissingExtraError, SalvaError
 from salva.remote.endpoint import guarding
-from salva.remote.errors import http_error, unreachable
+from salva.remote.errors import failed, http_error, key_and_url, unreachable
 
 if TYPE_CHECKING:
     from anthropic import Anthropic
@@ -33,17 +33,10 @@ def connect(name: str, base_url: str, timeout_s: float) -> Anthropic:
         from anthropic import Anthropic, DefaultHttpxClient
     except ImportError as error:
         raise MissingExtraError(name, "api") from error
-    url = base_url or os.environ.get(BASE_URL_VARIABLE, "")
-    key = os.environ.get(KEY_VARIABLE, "")
-    if not key and not url:
-        raise UsageError(
-            f"{name} needs a key; set {KEY_VARIABLE}, or name an endpoint that needs none with {BASE_URL_VARIABLE}"
-        )
+    key, url = key_and_url(name, [KEY_VARIABLE], BASE_URL_VARIABLE, base_url, OWN_URL)
     # Retries belong to the executor, which sees every component's failures and the run's limits.
     client = DefaultHttpxClient(timeout=timeout_s, event_hooks=guarding(name))
-    kit = Anthropic(
-        api_key=key or "none", base_url=url or OWN_URL, timeout=timeout_s, max_retries=0, http_client=client
-    )
+    kit = Anthropic(api_key=key, base_url=url, timeout=timeout_s, max_retries=0, http_client=client)
     # A kit that nobody closed closes only the connections it made itself, and these are ours.
     weakref.finalize(kit, client.close)
     return kit
@@ -60,7 +53,7 @@ def translate(name: str, error: Exception) -> SalvaError:
         if isinstance(cause, SalvaError):
             return cause
         return unreachable(name, str(error.request.url), cause if isinstance(cause, Exception) else error)
-    return BackendError(f"{name} failed: {type(error).__name__}: {error}", is_retryable=False)
+    return failed(name, error)
 
 
 def _message(error: Exception) -> str:

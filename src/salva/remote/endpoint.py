@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from salva.core.fingerprint import Json
 from salva.core.secrets import cut
 from salva.errors import BackendError, MissingExtraError, UnusableError, UsageError
-from salva.remote.errors import http_error, unreachable
+from salva.messages import message
+from salva.remote.errors import failed, http_error, invalid, unreachable
 from salva.remote.urls import shown, strange_network
 
 if TYPE_CHECKING:
@@ -48,7 +49,8 @@ class Endpoint:
             raise MissingExtraError(name, "api") from error
         self.name, self.base_url = name, base_url.rstrip("/")
         if not self.base_url.startswith(("http://", "https://")):
-            raise UsageError(f"{name}: the base URL is {base_url!r}; it must begin with http:// or https://")
+            wanted = "an address that begins with http:// or https://"
+            raise UsageError(message("option-invalid", name=f"the base URL of {name}", value=base_url, wanted=wanted))
         self._client = httpx.Client(
             timeout=timeout_s,
             headers={**_ASKED, **(headers or {})},
@@ -85,15 +87,13 @@ class Endpoint:
         except httpx.TransportError as error:
             raise unreachable(self.name, self.base_url, error) from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise BackendError(f"{self.name}: {type(error).__name__}: {error}", is_retryable=False) from error
+            raise failed(self.name, error) from error
 
     def _parsed(self, path: str, content: bytes) -> Json:
         try:
             parsed: Json = json.loads(content)
         except (ValueError, RecursionError) as error:
-            raise BackendError(
-                f"{self.name} answered {path} with {cut(_said(content), 120)!r}; it should be JSON", is_retryable=False
-            ) from error
+            raise invalid(self.name, f"{cut(_said(content), 120)!r} for {path}", "JSON") from error
         return parsed
 
 
@@ -109,13 +109,10 @@ def download(name: str, url: str, timeout_s: float, endpoint: str) -> bytes:
 
     def check(there: str) -> None:
         if not there.startswith(("http://", "https://")):
-            raise BackendError(f"{name} answered with the address {cut(there, 120)!r}, which cannot be fetched", False)
+            raise invalid(name, f"the address {cut(there, 120)!r}", "one that begins with http:// or https://")
         if network := strange_network(there, endpoint):
-            raise UnusableError(
-                f"{name} says that its picture is at {cut(shown(there), 120)!r}, which is a {network} address as seen "
-                "from here and none of its own; nothing was fetched. If it is the endpoint's own, give that address as "
-                "base_url; if it can send the picture itself, ask for that with --set model.answer=b64_json"
-            )
+            values = {"component": name, "address": repr(cut(shown(there), 120)), "network": network}
+            raise UnusableError(message("address-private", **values))
 
     where = url.partition("?")[0]
     try:
@@ -129,16 +126,14 @@ def download(name: str, url: str, timeout_s: float, endpoint: str) -> bytes:
             content = answer.content
             if answer.status_code != 200:
                 # Not the endpoint's own answer: 403 or 404 here says nothing about its key or its model.
-                said = cut(_said(content), 120)
-                raise BackendError(
-                    f"{name} painted a picture, but {where} answered {answer.status_code}: {said!r}",
-                    is_retryable=answer.status_code >= 500 or answer.status_code == 429,
-                )
+                values = {"component": f"{name}'s image at {where}", "status": answer.status_code}
+                text = message("request-failed", **values, why=cut(_said(content), 120))
+                raise BackendError(text, is_retryable=answer.status_code >= 500 or answer.status_code == 429)
             return content
     except httpx.TransportError as error:
         raise unreachable(name, where, error) from error
     except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise BackendError(f"{name}: {type(error).__name__}: {error}", is_retryable=False) from error
+        raise failed(name, error) from error
 
 
 def read_at_most(answer: httpx.Response, name: str) -> bytes:
@@ -149,16 +144,16 @@ def read_at_most(answer: httpx.Response, name: str) -> bytes:
     named = answer.headers.get_list("content-encoding", split_commas=True)
     packed = [coding for text in named if (coding := text.strip().lower()) in _UNPACKED]
     if len(packed) > 1 or not {*packed} <= {*_PACKED}:
-        said = f"packed its answer as {cut(', '.join(packed), 60)!r}; asked for was {' or '.join(_PACKED)}"
+        error = invalid(name, f"an answer packed as {cut(', '.join(packed), 60)!r}", " or ".join(_PACKED))
         if not answer.is_error:
-            raise BackendError(f"{name} {said}", False)
+            raise error
         answer.close()
-        return said.encode()
+        return str(error).encode()
     parts, n_bytes = [], 0
     for part in answer.iter_bytes():
         n_bytes += len(part)
         if n_bytes > MAX_BYTES:
-            raise BackendError(f"{name} answered with more than {MAX_BYTES:,} bytes; no picture is that large", False)
+            raise invalid(name, f"more than {MAX_BYTES:,} bytes", "no more than the largest image takes")
         parts.append(part)
     return b"".join(parts)
 
@@ -171,10 +166,7 @@ def guarding(name: str) -> dict[str, list[Callable[[Any], None]]]:
             here, there = answer.request.url, answer.request.url.join(answer.headers["location"])
             if there.host != here.host or not _is_same_server(here, there):
                 where = there.host if there.host != here.host else f"{there.scheme}://{there.netloc.decode('ascii')}"
-                raise UnusableError(
-                    f"{name} sends what is posted on to {where!r}, where a key and a prompt have no business; if you "
-                    "trust that host, name it as the base URL"
-                )
+                raise UnusableError(message("redirect-refused", component=name, address=where))
         _read(answer, name)
 
     return {"request": [_ask_for_what_is_read], "response": [check]}

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import email.utils
 import math
+import os
 import time
+from collections.abc import Sequence
 
 from salva.core.secrets import cut
-from salva.errors import BackendError, BusyError, RefusedError, SalvaError, UnreachableError, UnusableError
+from salva.errors import BackendError, BusyError, RefusedError, SalvaError, UnreachableError, UnusableError, UsageError
+from salva.messages import message
 from salva.remote.urls import shown
 
 _N_SHOWN = 300
@@ -28,37 +31,66 @@ _WRONG_KEY = ("api_key_invalid", "api key not valid", "invalid_api_key")
 _POLICY = ("content_policy", "content policy", "moderation", "safety", "responsible ai", "prohibited", "image_policy")
 
 
-def http_error(name: str, status: int, message: str, retry_after: str | None = None) -> SalvaError:
+def http_error(name: str, status: int, said: str, retry_after: str | None = None) -> SalvaError:
     """The error of an answer that is no answer.
 
     name: how the component is called, such as "openai/gpt-image-1". retry_after: that header's value.
     """
-    words, said = message.lower(), f"{name} answered {status}: {cut(message.strip(), _N_SHOWN) or 'nothing'}"
+    words = said.lower()
+    values = {"component": name, "status": status, "why": cut(said.strip(), _N_SHOWN) or "nothing"}
     is_key_wrong = status == 400 and any(word in words for word in _WRONG_KEY)
     if is_key_wrong or (status in (401, 403) and not any(word in words for word in _POLICY)):
-        return UnusableError(f"{said}; check the key")
+        return UnusableError(message("key-refused", **values))
     if status == 402 or any(word in words for word in _QUOTA):
-        return UnusableError(f"{said}; the account has no credit left")
+        return UnusableError(message("credit-used-up", **values))
     if status == 404:
-        return UnusableError(f"{said}; check the model's name and the base URL")
+        return UnusableError(message("model-not-found", **values))
     if status in (429, 503, 529):
-        return BusyError(said, retry_after_s=seconds_to_wait(retry_after))
+        return busy(name, status, said, retry_after)
     if 400 <= status < 500 and any(word in words for word in _POLICY):
-        return RefusedError(said)
-    if status in (408, 409, 425) or status >= 500:
-        return BackendError(said, is_retryable=True, retry_after_s=seconds_to_wait(retry_after))
-    return BackendError(said, is_retryable=False)
+        return RefusedError(message("request-refused", **values))
+    is_retryable = status in (408, 409, 425) or status >= 500
+    wait_s = seconds_to_wait(retry_after) if is_retryable else None
+    return BackendError(message("request-failed", **values), is_retryable, wait_s)
+
+
+def busy(name: str, status: int, said: str, retry_after: str | None) -> BusyError:
+    """The error of an endpoint that asks for fewer requests."""
+    values = {"component": name, "status": status, "why": cut(said.strip(), _N_SHOWN) or "nothing"}
+    return BusyError(message("request-failed", **values), seconds_to_wait(retry_after))
+
+
+def invalid(name: str, given: str, wanted: str) -> BackendError:
+    """The error of an answer that cannot be used."""
+    return BackendError(message("output-invalid", component=name, given=given, wanted=wanted), is_retryable=False)
+
+
+def failed(name: str, error: Exception) -> BackendError:
+    """An exception that says nothing about the endpoint."""
+    why = f"{type(error).__name__}: {error}"
+    return BackendError(message("component-failed", component=name, what="failed", why=why), is_retryable=False)
+
+
+def key_and_url(name: str, keys: Sequence[str], url_variable: str, base_url: str, own_url: str) -> tuple[str, str]:
+    """The key and the address of a client, from the environment; keys: variables that may hold it.
+
+    The key of a provider is needed at the provider's own address alone.
+    """
+    url = base_url or os.environ.get(url_variable, "")
+    key = next((os.environ[variable] for variable in keys if os.environ.get(variable)), "")
+    if not key and not url:
+        values = {"component": name, "variable": " or ".join(keys), "url_variable": url_variable}
+        raise UsageError(message("key-missing", **values))
+    return key or "none", url or own_url
 
 
 def unreachable(name: str, where: str, error: Exception) -> UnreachableError:
     """The error of a request that got no answer at all: no route, no name, no time left."""
     kind = type(error).__name__
     if kind in _NO_ANSWER:
-        return UnreachableError(
-            f"{name} at {shown(where)} gave no answer in time ({kind}); where it is only slow, set timeout_s higher",
-            is_retryable=True,
-        )
-    return UnreachableError(f"{name} at {shown(where)} cannot be reached: {kind}: {error}", is_retryable=True)
+        return UnreachableError(message("no-answer", component=f"{name} at {shown(where)}", why=kind))
+    values = {"component": name, "address": shown(where), "why": f"{kind}: {error}"}
+    return UnreachableError(message("endpoint-unreachable", **values))
 
 
 def seconds_to_wait(retry_after: str | None) -> float | None:

@@ -7,10 +7,9 @@ import re
 from typing import TYPE_CHECKING
 
 from salva.core.addresses import plain_address
-from salva.core.secrets import cut
-from salva.errors import BackendError, BusyError, MissingExtraError, SalvaError, UsageError
+from salva.errors import MissingExtraError, SalvaError
 from salva.remote.endpoint import guarding
-from salva.remote.errors import http_error, seconds_to_wait, unreachable
+from salva.remote.errors import busy, failed, http_error, key_and_url, unreachable
 
 if TYPE_CHECKING:
     from google.genai import Client
@@ -38,22 +37,16 @@ def connect(name: str, base_url: str, timeout_s: float) -> Client:
         from google.genai.types import HttpOptions, HttpRetryOptions
     except ImportError as error:
         raise MissingExtraError(name, "api") from error
-    url = base_url or os.environ.get(BASE_URL_VARIABLE, "")
-    key = next((os.environ[variable] for variable in KEY_VARIABLES if os.environ.get(variable)), "")
-    if not key and not url:
-        raise UsageError(
-            f"{name} needs a key; set {' or '.join(KEY_VARIABLES)}, "
-            f"or name an endpoint that needs none with {BASE_URL_VARIABLE}"
-        )
+    key, url = key_and_url(name, KEY_VARIABLES, BASE_URL_VARIABLE, base_url, OWN_URL)
     # Retries belong to the executor, which sees every component's failures and the run's limits.
     # The base URL is always said, so that nothing else in the environment can redirect the key.
     http = HttpOptions(
-        base_url=url or OWN_URL,
+        base_url=url,
         timeout=round(timeout_s * 1000),
         retry_options=HttpRetryOptions(attempts=1),
         client_args={"event_hooks": guarding(name)},
     )
-    return Client(vertexai=False, api_key=key or "none", http_options=http)
+    return Client(vertexai=False, api_key=key, http_options=http)
 
 
 def translate(name: str, error: Exception) -> SalvaError:
@@ -65,17 +58,17 @@ def translate(name: str, error: Exception) -> SalvaError:
     if any(kind.__name__ == "TransportError" for kind in type(error).__mro__):
         # The kit sends by httpx or its fork, whichever is installed; their exceptions share names and nothing else.
         return unreachable(name, _address(error), error)
-    return BackendError(f"{name} failed: {type(error).__name__}: {error}", is_retryable=False)
+    return failed(name, error)
 
 
 def _answered(name: str, status: int, error: APIError) -> SalvaError:
-    message = " ".join(str(part) for part in (error.status, error.message) if part) or str(error.details)
+    words = " ".join(str(part) for part in (error.status, error.message) if part) or str(error.details)
     headers = getattr(error.response, "headers", None) or {}
     retry_after = headers.get("retry-after") or _retry_delay(str(error.details))
     if status == 429 and retry_after:
         # Requests a minute and an empty account share their words; only the former says when to come back.
-        return BusyError(f"{name} answered 429: {cut(message, 300)}", retry_after_s=seconds_to_wait(retry_after))
-    return http_error(name, status, message, retry_after)
+        return busy(name, status, words, retry_after)
+    return http_error(name, status, words, retry_after)
 
 
 def _retry_delay(details: str) -> str | None:

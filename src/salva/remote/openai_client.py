@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from salva.core.addresses import plain_address
 from salva.core.secrets import cut
-from salva.errors import BackendError, MissingExtraError, SalvaError, UsageError
+from salva.errors import MissingExtraError, SalvaError
 from salva.remote.endpoint import guarding
-from salva.remote.errors import http_error, unreachable
+from salva.remote.errors import failed, http_error, invalid, key_and_url, unreachable
 
 if TYPE_CHECKING:
     from openai import OpenAI
@@ -38,15 +38,10 @@ def connect(name: str, base_url: str, timeout_s: float) -> OpenAI:
         from openai import DefaultHttpxClient, OpenAI
     except ImportError as error:
         raise MissingExtraError(name, "api") from error
-    url = base_url or os.environ.get(BASE_URL_VARIABLE, "")
-    key = os.environ.get(KEY_VARIABLE, "")
-    if not key and not url:
-        raise UsageError(
-            f"{name} needs a key; set {KEY_VARIABLE}, or name an endpoint that needs none with {BASE_URL_VARIABLE}"
-        )
+    key, url = key_and_url(name, [KEY_VARIABLE], BASE_URL_VARIABLE, base_url, OWN_URL)
     # Retries belong to the executor, which sees every component's failures and the run's limits.
     client = DefaultHttpxClient(timeout=timeout_s, event_hooks=guarding(name))
-    kit = OpenAI(api_key=key or "none", base_url=url or OWN_URL, timeout=timeout_s, max_retries=0, http_client=client)
+    kit = OpenAI(api_key=key, base_url=url, timeout=timeout_s, max_retries=0, http_client=client)
     # A kit that nobody closed closes only the connections it made itself, and these are ours.
     weakref.finalize(kit, client.close)
     return kit
@@ -66,9 +61,5 @@ def translate(name: str, error: Exception) -> SalvaError:
             return cause
         return unreachable(name, str(error.request.url), cause if isinstance(cause, Exception) else error)
     if isinstance(error, json.JSONDecodeError):
-        return BackendError(
-            f"{name} answered {cut(error.doc.strip(), _N_SHOWN)!r}, which is no JSON; wanted is what OpenAI's API "
-            "answers: check the base URL",
-            is_retryable=False,
-        )
-    return BackendError(f"{name} failed: {type(error).__name__}: {error}", is_retryable=False)
+        return invalid(name, repr(cut(error.doc.strip(), _N_SHOWN)), "JSON as OpenAI's API does; check the base URL")
+    return failed(name, error)

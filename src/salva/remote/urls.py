@@ -14,6 +14,7 @@ from urllib.parse import parse_qsl, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from salva.core.secrets import SECRET_PARAMETER, redact
+from salva.messages import message
 
 _PASSWORD = re.compile(r"(?<=//)[^/?#]*@")
 
@@ -24,12 +25,12 @@ def check_url(option: str, url: str, instead: str) -> None:
     instead: where the password may stand.
     """
     if _PASSWORD.search(url):
-        raise ValueError(f"{option} holds a user or password, and options are stored with the run; {instead}")
+        raise ValueError(message("url-holds-secret", option=option, what="a user or password", instead=instead))
     _, _, query = url.partition("?")
     named = [name for name, _ in parse_qsl(query, keep_blank_values=True) if SECRET_PARAMETER.search(name)]
     if named or redact(url) != url:
         what = f"what looks like a key ({named[0]}=...)" if named else "a key of yours"
-        raise ValueError(f"{option} holds {what}, and options are stored with the run; {instead}")
+        raise ValueError(message("url-holds-secret", option=option, what=what, instead=instead))
 
 
 def strange_network(url: str, endpoint: str) -> str:

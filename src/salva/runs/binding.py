@@ -94,7 +94,7 @@ def bind_checks(
         missing = [role for role in about_of(check).needs_roles if role not in bound_roles]
         wants_detector = is_open and missing == ["detector"]
         if missing and name == chosen and not wants_detector:
-            raise UsageError(message("check-needs-role", check=name, role=missing[0]))
+            raise UsageError(message("needs-component", component=f"The check {name!r}", role=missing[0]))
         if not missing or wants_detector:
             own = _own("check", name, options, names_of[name], recorded or {})
             (wanting if missing else bindings).append(bind(ComponentSpec(role="check", name=name, options=own)))

@@ -163,7 +163,11 @@ class SelftestBench:
                 waves.show(role, _reference(rendered))
             conclusions[name] = conclude(waves, look).conclusion
             if conclusions[name].outcome is Outcome.ERROR:
-                raise PluginError(message("component-failed", who=f"the check {name!r}", why=conclusions[name].reason))
+                raise PluginError(
+                    message(
+                        "component-failed", component=f"the check {name!r}", what="failed", why=conclusions[name].reason
+                    )
+                )
         return conclusions
 
 

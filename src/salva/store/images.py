@@ -53,7 +53,7 @@ def checked_address(url: str) -> str:
     try:
         check_url("--images", url, "let the environment or the configuration of your storage say who you are")
     except ValueError as error:
-        raise UsageError(str(error)) from error
+        raise UsageError(*error.args) from error
     parts = urlsplit(url)
     path = unquote(parts.path)
     is_plain = not parts.query and not parts.fragment and "::" not in url and ".." not in path.split("/")

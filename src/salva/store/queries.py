@@ -117,8 +117,7 @@ class StoredImages:
         data = self._store.blobs.read(image_id)
         row = self._store.find_image(image_id)
         if row is not None and digest_of(data) != row.digest:
-            place = self._store.blobs.place_of(image_id)
-            raise StoreError(f"{place!r} is not the file that was written; `salva verify` says how to get it back")
+            raise StoreError(message("image-damaged", path=self._store.blobs.place_of(image_id)))
         return data
 
     def seen(self, image_id: str, observers: Observers) -> Seen:

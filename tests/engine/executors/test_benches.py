@@ -106,19 +106,18 @@ def test_once_stopped_it_tries_nothing_again() -> None:
 
 @pytest.mark.parametrize("machine", [os.uname().nodename, ELSEWHERE])
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "versions"),
     [
-        ({"salva": "0.0.1"}, "salva has the version"),
-        ({"salva": None}, "and None on"),
-        ({"version": "2"}, "the model 'fakegenerator' has the version 1 on"),
+        ({"salva": "0.0.1"}, "salva: 0.0.1 on"),
+        ({"salva": None}, "salva: missing on"),
+        ({"version": "2"}, "the model 'fakegenerator': 2 on"),
     ],
 )
-def test_other_versions_are_refused_on_any_machine(machine: str, change: dict[str, object], told: str) -> None:
+def test_other_versions_are_refused_on_any_machine(machine: str, change: dict[str, object], versions: str) -> None:
     refused = answer(errand(bound("model", FakeGenerator), machine=machine, **change))
     assert isinstance(refused, UsageError)
-    assert told in str(refused)
-    assert "install the same" in str(refused)
-    assert repr(machine) in str(refused)
+    assert refused.code == "machines-differ"
+    assert f"{versions} {machine!r}" in str(refused)
 
 
 @pytest.mark.parametrize("is_wrapped", [False, True])
@@ -133,11 +132,13 @@ def test_other_weights_on_another_machine_are_refused(tmp_path: Path, is_wrapped
     weights.write_text("fine-tuned since", encoding="utf-8")
     refused = answer(sent)
     assert isinstance(refused, UsageError)
-    assert f"has other weights on {os.uname().nodename!r} than on {ELSEWHERE!r}" in str(refused)
+    assert refused.code == "machines-differ"
+    assert f"others on {os.uname().nodename!r}" in str(refused)
     weights.unlink()
     missing = answer(sent)
     assert isinstance(missing, PluginError), "nor are they taken for granted where they are not there"
-    assert f"cannot be loaded on {os.uname().nodename!r}: FileNotFoundError" in str(missing)
+    assert missing.code == "component-failed"
+    assert "FileNotFoundError" in str(missing)
 
 
 PLUGIN = """
@@ -167,25 +168,27 @@ def test_a_plugin_file_must_be_the_same_and_in_the_same_place(loose: Errand) -> 
     path.write_text(PLUGIN + "# and more\n", encoding="utf-8")
     changed = answer(loose)
     assert isinstance(changed, UsageError), "its class has the same version, and may paint otherwise"
-    assert f"the file {str(path)!r} of --plugin is another on" in str(changed)
+    assert changed.code == "machines-differ"
+    assert str(path) in str(changed)
     path.unlink()
     missing = answer(loose)
     assert isinstance(missing, UsageError)
-    assert f"the file {str(path)!r} of --plugin is not there on" in str(missing)
+    assert missing.code == "machines-differ"
+    assert "missing on" in str(missing)
 
 
 def test_what_cannot_be_opened_there_is_blamed_on_nobody_else() -> None:
     sent = errand(bound("model", FakeGenerator), sent=b"\x80\x04 no binding", machine=ELSEWHERE)
     told = answer(sent)
     assert isinstance(told, PluginError)
-    assert "the model 'fakegenerator' cannot be loaded on" in str(told)
+    assert told.code == "component-failed"
 
 
 def test_what_lives_in_memory_alone_cannot_be_sent() -> None:
     class Here(FakeGenerator):
         """Of this very function."""
 
-    with pytest.raises(UsageError, match=r"lives in the memory of this process.*--executor local"):
+    with pytest.raises(UsageError, match=r"\[not-sendable\]"):
         Errand.of(bound("model", Here), 1.0)
 
 

@@ -162,9 +162,8 @@ def test_an_element_that_kills_whoever_works_at_it_fails_alone(crew_of: Callable
     outcomes = outcomes_of(crew_of(room, n_actors=1), [[request(text) for text in texts]])
     assert [isinstance(outcome, Delivered) for outcome in outcomes] == [True, False, True, True]
     (error,) = [outcome for outcome in outcomes if isinstance(outcome, BackendError)]
-    assert str(error) == f"the model 'fakegenerator' lost {N_LIVES} processes over this one, the last time: its " + (
-        "process was killed"
-    )
+    assert error.code == "processes-lost"
+    assert f"'fakegenerator' lost {N_LIVES} " in str(error)
     assert not error.is_retryable
 
 
@@ -179,7 +178,7 @@ def test_a_batch_that_waits_behind_one_that_kills_is_not_blamed(crew_of: Callabl
 def test_a_component_that_dies_whatever_it_is_asked_ends_the_run(crew_of: Callable[..., Crew]) -> None:
     room = Room(lambda method, _: method == "work")
     crew = crew_of(room, n_actors=2)
-    with pytest.raises(UnusableError, match=r"lost \d+ processes in a row.*its process was killed; see that it works"):
+    with pytest.raises(UnusableError, match=r"its process was killed.*\[processes-lost\]"):
         outcomes_of(crew, [[request(f"{i}")] for i in range(9)])
     assert len(room.actors) <= 2 + N_DEATHS + 2
     with pytest.raises(UnusableError):
@@ -188,7 +187,7 @@ def test_a_component_that_dies_whatever_it_is_asked_ends_the_run(crew_of: Callab
 
 def test_one_that_dies_while_it_is_built_says_so(crew_of: Callable[..., Crew]) -> None:
     room = Room(lambda method, _: method == "start")
-    with pytest.raises(UnusableError, match=rf"lost {N_LIVES} processes in a row while it was built.*more memory"):
+    with pytest.raises(UnusableError, match=rf"lost {N_LIVES} .*\[processes-lost\]"):
         crew_of(room, n_actors=1)
     assert len(room.actors) == N_LIVES
 
@@ -205,7 +204,7 @@ def test_actors_that_are_gone_before_they_are_told_anything_are_not_held_against
 
 def test_where_none_is_ever_there_that_is_said_in_the_end(crew_of: Callable[..., Crew]) -> None:
     room = Room(lambda method, _: method == "greet")
-    with pytest.raises(UnusableError, match=rf"lost {N_DEATHS + 1} processes in a row"):
+    with pytest.raises(UnusableError, match=rf"lost {N_DEATHS + 1} .*\[processes-lost\]"):
         crew_of(room, n_actors=1)
 
 
@@ -219,7 +218,7 @@ def test_errors_of_elements_are_outcomes_and_those_of_the_component_are_raised(c
     refusing = crew_of(Room(), bound("model", FakeGenerator, refuses=1.0))
     assert isinstance(refusing.submit([request()]).result(10)[0], RefusedError)
     broken = crew_of(Room(), bound("model", FakeGenerator, mischief="short"))
-    with pytest.raises(PluginError, match="it owes one each"):
+    with pytest.raises(PluginError, match=r"\[output-invalid\]"):
         broken.submit([request()]).result(10)
 
 
@@ -236,7 +235,7 @@ def test_work_begins_with_the_first_actor_that_is_there(crew_of: Callable[..., C
 
 def test_no_room_is_said_after_a_while(crew_of: Callable[..., Crew], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(crews, "PLACE_S", 0.2)
-    with pytest.raises(UsageError, match=r"no room for an actor within 0.2 s: it takes 1 cores and 0 GPUs, and free"):
+    with pytest.raises(UsageError, match=r"within 0.2 s.* 1 cores and 0 GPUs.*\[room-missing\]"):
         crew_of(Room(n_places=0))
 
 
@@ -276,9 +275,7 @@ def test_what_cannot_travel_ends_the_run_and_kills_nobody(crew_of: Callable[...,
             return super().call(actor, asked, *arguments)
 
     room = Strict()
-    with pytest.raises(
-        PluginError, match=r"the model 'fakegenerator' cannot be told or give what.*cannot pickle a lock"
-    ):
+    with pytest.raises(PluginError, match=r"'fakegenerator'.*cannot pickle a lock.*\[not-sendable\]"):
         crew_of(room, n_actors=1).submit([request()]).result(10)
     assert len(room.actors) == 1
 

@@ -98,7 +98,7 @@ def listener() -> Iterator[Callable[[bytes | None], str]]:
     ("answer", "told"),
     [
         (None, "timed out"),
-        (b"", "whoever listens there is no head of a cluster"),
+        (b"", "no head of a cluster"),
         (b"\0\0", "no head of a cluster"),
         (b"HTTP/1.1 400 Bad Request\r\n\r\n", "no head of a cluster"),
         (b"-ERR unknown command\r\n", "no head of a cluster"),
@@ -111,16 +111,15 @@ def test_whoever_does_not_answer_as_a_head_is_left_at_once(
     ray, address = with_ray(), listener(answer)
     with pytest.raises(UsageError) as caught:
         Cluster(address, 1.0)
-    assert str(caught.value).startswith(f"Ray could not join a cluster at '{address}': ")
+    assert caught.value.code == "cluster-unavailable"
     assert told in str(caught.value)
-    assert "ray start --head" in str(caught.value)
     assert ray.asked == [], "it would try for minutes"
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:1", "127.0.0.1:", "127.0.0.1:head", "127.0.0.1:99999", ":::"])
 def test_an_address_that_is_none_is_said(with_ray: Callable[..., Ray], address: str) -> None:
     ray = with_ray()
-    with pytest.raises(UsageError, match="could not join a cluster at"):
+    with pytest.raises(UsageError, match=r"\[cluster-unavailable\]"):
         Cluster(address, 1.0)
     assert ray.asked == []
 
@@ -164,7 +163,7 @@ def test_another_python_or_ray_is_named_as_such(with_ray: Callable[..., Ray]) ->
     with_ray(RuntimeError("Version mismatch: The cluster was started with:\n    Ray: 2.52.0\n    Python: 3.13.1"))
     with pytest.raises(UsageError) as caught:
         Cluster("auto", 1.0)
-    assert "Ray: 2.52.0 Python: 3.13.1; use the same Python and Ray here as there" in str(caught.value)
+    assert "Ray: 2.52.0 Python: 3.13.1. Use the same" in str(caught.value)
 
 
 def test_a_busy_machine_is_given_another_try(with_ray: Callable[..., Ray]) -> None:
@@ -175,7 +174,7 @@ def test_a_busy_machine_is_given_another_try(with_ray: Callable[..., Ray]) -> No
 
 def test_but_not_for_ever(with_ray: Callable[..., Ray]) -> None:
     ray = with_ray(*[TOO_SLOW] * 9)
-    with pytest.raises(UsageError, match=r"could not start a cluster on this machine: .* --set executor.start_s="):
+    with pytest.raises(UsageError, match=r"executor.start_s=.*\[cluster-unavailable\]"):
         Cluster("", 1e-9)
     assert len(ray.asked) == 1
 
@@ -189,5 +188,5 @@ def test_what_another_try_cannot_mend_is_said_at_once(with_ray: Callable[..., Ra
 
 @pytest.mark.parametrize("start_s", [0.0, -1.0, math.nan, math.inf])
 def test_a_time_that_is_none_is_refused(start_s: float) -> None:
-    with pytest.raises(ValueError, match=r"start_s is .*give seconds, more than 0"):
+    with pytest.raises(ValueError, match=r"start_s is .*\[option-invalid\]"):
         RayOptions(start_s=start_s)

@@ -87,21 +87,21 @@ def test_actors_stand_where_there_are_fewest() -> None:
 
 def test_what_cannot_be_is_said() -> None:
     crowd = [on_device("model")]
-    with pytest.raises(UsageError, match=r"gpus has model:2, and the cluster has 1 GPUs"):
+    with pytest.raises(UsageError, match=r"gpus is 2.0.*at most 1.*\[option-invalid\]"):
         share_of(crowd[0], crowd, Wishes(gpus={"model": 2.0}), 4, [0])
-    with pytest.raises(UsageError, match=r"actors has model:4, and there are 2 GPUs.*executor.gpus=model:0.5"):
+    with pytest.raises(UsageError, match=r"actors is 4.*at most 2.*executor.gpus=model:0.5"):
         share_of(crowd[0], crowd, Wishes(actors={"model": 4}), 4, [0, 0])
-    with pytest.raises(UsageError, match=r"names 'painter'; in actors are here: model"):
+    with pytest.raises(UsageError, match=r"'painter'.*model.*\[option-invalid\]"):
         Wishes(actors={"painter": 1}).check(["model"])
 
 
 @pytest.mark.parametrize("pair", ["model", "model:", "model:many", ":4", "model:-1", "model:inf", "model:nan"])
 def test_a_pair_that_is_none_is_refused(pair: str) -> None:
-    with pytest.raises(ValueError, match="wanted is ROLE:NUMBER, as in model:4"):
+    with pytest.raises(ValueError, match=r"\[option-invalid\]"):
         numbers_by_role([pair], "actors")
 
 
 def test_pairs_are_read_and_none_wins_in_silence() -> None:
     assert numbers_by_role(["model:4", "detector:0.5"], "gpus") == {"model": 4.0, "detector": 0.5}
-    with pytest.raises(ValueError, match="names 'model' twice"):
+    with pytest.raises(ValueError, match=r"\[option-invalid\]"):
         numbers_by_role(["model:4", "model:5"], "gpus")

@@ -26,6 +26,7 @@ from salva.engine.executors.shares import uses_gpu
 from salva.engine.parcels import delivered
 from salva.engine.stations import Station
 from salva.errors import SalvaError, UsageError
+from salva.messages import message
 from salva.registry import add_loose_plugin, loose_plugins
 
 
@@ -65,12 +66,7 @@ class Errand:
     def of(cls, binding: Binding, n_cpus: float) -> Errand:
         """An errand from this process."""
         name = f"the {binding.role} {binding.label!r}"
-        with translate_errors(
-            lambda error: UsageError(
-                f"{name} lives in the memory of this process and cannot be sent to another ({one_line(error)}); have "
-                "it run here with --executor local, or make it a class in an installed package or in a --plugin file"
-            )
-        ):
+        with translate_errors(lambda error: UsageError(message("not-sendable", component=name, why=one_line(error)))):
             sent = pickle.dumps(binding)
         return cls(
             name=name,
@@ -123,7 +119,7 @@ class Bench:
         """One outcome an order; an error in their place ends the run."""
         assert self._station is not None, "an actor is started before it is asked"
         try:
-            with plugin_errors(self._name, "cannot be given or give pictures"):
+            with plugin_errors(self._name, "cannot take or return images"):
                 with self._turns:
                     outcomes = self._station(orders)
                 # Encoded while the next batch has the component.
@@ -140,39 +136,24 @@ def _unpacked(errand: Errand) -> Binding:
     """The binding, once everything about it is the same on this machine."""
     with suppress(OSError):
         os.chdir(errand.folder)
-    here, there = repr(os.uname().nodename), repr(errand.machine)
-    if (version := installed_version("salva")) != errand.salva:
-        raise UsageError(
-            f"salva has the version {version} on {here}, and {errand.salva} on {there}; install the same on all "
-            "machines"
-        )
+    _check_same("salva", errand, errand.salva, installed_version("salva"))
     for plugin in errand.plugins:
-        _add(plugin, here, there)
-    with plugin_errors(errand.name, f"cannot be loaded on {here}"):
+        _check_same(plugin.source, errand, plugin.digest, LoosePlugin.of(plugin.source).digest)
+        add_loose_plugin(plugin.source)
+    machine = os.uname().nodename
+    with plugin_errors(errand.name, f"cannot be loaded on {machine!r}"):
         binding: Binding = pickle.loads(errand.sent)
-        has_its_weights = here == there or _has_its_weights(binding)
-    if str(binding.component.version) != errand.version:
-        raise UsageError(
-            f"{errand.name} has the version {binding.component.version} on {here}, and {errand.version} on {there}; "
-            "install the same packages on all machines"
-        )
-    if not has_its_weights:
-        raise UsageError(
-            f"{errand.name} has other weights on {here} than on {there}; put the same in the same place on all "
-            "machines, since pictures of two models must not mix"
-        )
+        weights = "those of the run" if errand.machine == machine or _has_its_weights(binding) else "others"
+    _check_same(errand.name, errand, errand.version, str(binding.component.version))
+    _check_same(f"the weights of {errand.name}", errand, "those of the run", weights)
     return binding
 
 
-def _add(plugin: LoosePlugin, here: str, there: str) -> None:
-    path = plugin.source.rpartition(":")[0]
-    if LoosePlugin.of(plugin.source) != plugin:
-        told = "is another" if os.path.exists(path) else "is not there"
-        raise UsageError(
-            f"the file {path!r} of --plugin {told} on {here}; put the one of {there} in the same place on all "
-            "machines, and leave it alone while a run goes on"
-        )
-    add_loose_plugin(plugin.source)
+def _check_same(what: str, errand: Errand, there: object, here: object) -> None:
+    """Refuse what is not the same on this machine."""
+    if here != there:
+        values = {"what": what, "there": there or "missing", "here": here or "missing"}
+        raise UsageError(message("machines-differ", **values, origin=errand.machine, machine=os.uname().nodename))
 
 
 def _has_its_weights(binding: Binding) -> bool:

@@ -21,6 +21,7 @@ from salva.engine.executors.shares import Share
 from salva.engine.parcels import packed
 from salva.engine.workers import Workers
 from salva.errors import BackendError, PluginError, SalvaError, UnusableError, UsageError
+from salva.messages import Message, message
 
 N_LIVES = 3
 """So many processes may die over one batch, and then over one element of it, before that element has failed."""
@@ -168,7 +169,7 @@ class Crew:
             # An actor may have died over the other batch it had; from the second time on this one has it to itself.
             seat = self._take(is_alone=n_deaths > 0)
             if seat is None:
-                return [BackendError(f"{self._name} was not asked: the run stopped")] * len(orders)
+                return [BackendError(message("not-asked", component=self._name))] * len(orders)
             try:
                 reply = self._workplace.call(seat.actor, "work", orders)
             except LostError as error:
@@ -189,8 +190,7 @@ class Crew:
         if len(orders) > 1:
             # Nobody knows which element it was: one at a time, the others need not suffer for it.
             return [outcome for at in range(len(orders)) for outcome in self._ask(orders[at : at + 1])]
-        reason = f"{self._name} lost {N_LIVES} processes over this one, the last time: {why}"
-        return [BackendError(reason, is_retryable=False)]
+        return [BackendError(self._lost(N_LIVES, why), is_retryable=False)]
 
     def _take(self, *, is_alone: bool) -> _Seat | None:
         """A seat at the actor with the least to do; alone, all of its seats. None when everything stops."""
@@ -241,10 +241,7 @@ class Crew:
             if post.n_failed_starts < N_LIVES:
                 self._lose(post, actor, str(error))
                 return
-            reply = UnusableError(
-                f"{self._name} lost {N_LIVES} processes in a row while it was built, the last time: {error}; it may "
-                "need more memory than there is"
-            )
+            reply = UnusableError(self._lost(N_LIVES, error))
         except UnsentError as error:
             reply = self._unsent(error)
         with self._change:
@@ -257,7 +254,10 @@ class Crew:
             self._change.notify_all()
 
     def _unsent(self, error: UnsentError) -> PluginError:
-        return PluginError(f"{self._name} cannot be told or give what travels between processes: {error}")
+        return PluginError(message("not-sendable", component=self._name, why=error))
+
+    def _lost(self, n: int, why: object) -> Message:
+        return message("processes-lost", component=self._name, n=n, why=why)
 
     def _lose(self, post: _Post, actor: Any, why: str) -> None:
         """An actor is gone: another takes its post, unless they go as fast as they come."""
@@ -267,10 +267,7 @@ class Crew:
             self._n_deaths += 1
             if self._n_deaths >= N_DEATHS + len(self._posts):
                 post.is_up = False
-                self._end = self._end or UnusableError(
-                    f"{self._name} lost {self._n_deaths} processes in a row, the last time: {why}; see that it works, "
-                    "then run the same command again"
-                )
+                self._end = self._end or UnusableError(self._lost(self._n_deaths, why))
             else:
                 self._man(post)
             self._change.notify_all()
@@ -294,8 +291,6 @@ class Crew:
             # Not in here: others have locks of their own.
             start_thread(self._make_room, f"room for {self._name}")
         elif now - self._placed_at > PLACE_S:
-            raise UsageError(
-                f"{self._name} found no room for an actor within {PLACE_S:g} s: it takes {self._share.n_cpus:g} cores "
-                f"and {self._share.n_gpus:g} GPUs, and free are {self._workplace.free()}; wait for others to finish, "
-                "or take less with --set executor.actors=..., executor.gpus=... or executor.cpus=..."
-            )
+            wanted = f"{self._share.n_cpus:g} cores and {self._share.n_gpus:g} GPUs"
+            values = {"component": self._name, "seconds": PLACE_S, "wanted": wanted, "free": self._workplace.free()}
+            raise UsageError(message("room-missing", **values))

@@ -30,6 +30,7 @@ from salva.engine.executors.local import LocalLane
 from salva.engine.executors.shares import Share, Wishes, numbers_by_role, share_of
 from salva.errors import MissingExtraError, UsageError
 from salva.hardware.cores import n_cores
+from salva.messages import message
 
 _STORE_BYTES = 512 * 2**20
 _KNOCK_S = 10.0
@@ -69,12 +70,11 @@ class RayOptions:
 
     def __post_init__(self) -> None:
         if self.address.startswith("ray://"):
-            raise ValueError(
-                f"address is {self.address!r}; wanted is HOST:PORT of the head, on a machine of the cluster. From "
-                "elsewhere, submit the command as a job: ray job submit -- salva run ..."
-            )
+            wanted = "HOST:PORT of the head on a machine of the cluster; elsewhere: ray job submit -- salva run ..."
+            raise ValueError(message("option-invalid", name="executor.address", value=self.address, wanted=wanted))
         if not 0 < self.start_s < math.inf:
-            raise ValueError(f"start_s is {self.start_s:g}; give seconds, more than 0")
+            wanted = "a number of seconds above 0"
+            raise ValueError(message("option-invalid", name="executor.start_s", value=self.start_s, wanted=wanted))
         self.wishes()
 
     def wishes(self) -> Wishes:
@@ -82,7 +82,8 @@ class RayOptions:
         actors = numbers_by_role(self.actors, "actors")
         for role, number in actors.items():
             if number < 1 or number % 1:
-                raise ValueError(f"actors has {role}:{number:g}; give a whole number, 1 or more")
+                given, wanted = f"{role}:{number:g}", "ROLE:NUMBER with whole numbers from 1"
+                raise ValueError(message("option-invalid", name="executor.actors", value=given, wanted=wanted))
         return Wishes(
             actors={role: int(number) for role, number in actors.items()},
             gpus=numbers_by_role(self.gpus, "gpus"),
@@ -172,8 +173,8 @@ class Cluster:
             signal.signal(signal.SIGTERM, on_term)
 
     def _connect(self, address: str) -> None:
-        told = f"Ray could not join a cluster at {address!r}"
-        with translate_errors(lambda error: UsageError(f"{told}: {one_line(error)}; {_remedy(error)}")):
+        what = f"join a cluster at {address!r}"
+        with translate_errors(lambda error: _unavailable(what, error, _remedy(error))):
             if ":" in address:
                 _knock(address)
             self._ray.init(address=address, **_QUIET)
@@ -285,18 +286,22 @@ def _knock(address: str) -> None:
         door.sendall(_PREFACE)
         answer = door.recv(len(_NO_SETTINGS), socket.MSG_WAITALL)
     if answer[_KIND : _KIND + 1] != _NO_SETTINGS[_KIND : _KIND + 1]:
-        raise ConnectionError("whoever listens there is no head of a cluster")
+        raise ConnectionError("the server there is no head of a cluster")
 
 
 def _not_started(error: Exception) -> UsageError:
-    told, how = "Ray could not start a cluster on this machine", "--set executor.start_s=... gives a busy one longer"
-    return (_SlowStartError if _TOO_SLOW in str(error) else UsageError)(f"{told}: {one_line(error)}; {how}")
+    return _unavailable("start a cluster", error, "Give a busy machine longer with --set executor.start_s=SECONDS.")
+
+
+def _unavailable(what: str, error: Exception, instead: str) -> UsageError:
+    kind = _SlowStartError if _TOO_SLOW in str(error) else UsageError
+    return kind(message("cluster-unavailable", what=what, why=one_line(error), instead=instead))
 
 
 def _remedy(error: BaseException) -> str:
     if "ersion mismatch" in str(error):
-        return "use the same Python and Ray here as there"
-    return "start one with: ray start --head, and give the HOST:PORT it prints"
+        return "Use the same Python and Ray on all machines."
+    return "Start one with `ray start --head`, and give the HOST:PORT that it prints."
 
 
 def _why(error: BaseException) -> str:

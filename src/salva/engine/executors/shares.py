@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from salva.core.options import value_of
 from salva.core.plan import Binding
 from salva.errors import UsageError
+from salva.messages import message
 
 _PAINTS = "model"
 
@@ -42,7 +43,8 @@ class Wishes:
         """Refuse roles that nobody plays."""
         there = sorted(set(roles))
         for role in sorted({*self.actors, *self.gpus, *self.cpus} - {*there}):
-            raise UsageError(f"executor.actors, gpus or cpus names {role!r}; in actors are here: {', '.join(there)}")
+            wanted = f"one of {', '.join(there)}"
+            raise UsageError(message("option-invalid", name="a role of executor", value=role, wanted=wanted))
 
 
 def numbers_by_role(pairs: Sequence[str], name: str) -> dict[str, float]:
@@ -55,9 +57,11 @@ def numbers_by_role(pairs: Sequence[str], name: str) -> dict[str, float]:
         except ValueError:
             number = math.nan
         if not role or not math.isfinite(number) or number < 0:
-            raise ValueError(f"{name} has {pair!r}; wanted is ROLE:NUMBER, as in model:4")
+            wanted = "ROLE:NUMBER, as in model:4"
+            raise ValueError(message("option-invalid", name=f"executor.{name}", value=pair, wanted=wanted))
         if role in numbers:
-            raise ValueError(f"{name} names {role!r} twice")
+            values = {"name": f"executor.{name}", "value": ",".join(pairs), "wanted": "one number a role"}
+            raise ValueError(message("option-invalid", **values))
         numbers[role] = number
     return numbers
 
@@ -76,10 +80,9 @@ def share_of(
         # One GPU holds an actor of everyone who can use it, as it would without a cluster.
         n_actors = wishes.actors.get(role, n_gpus)
         if n_actors > n_gpus:
-            raise UsageError(
-                f"executor.actors has {role}:{n_actors}, and there are {n_gpus} GPUs; for several actors on one GPU "
-                f"say how much of it each takes: --set executor.gpus={role}:{n_gpus / n_actors:.2g}"
-            )
+            share = f"--set executor.gpus={role}:{n_gpus / n_actors:.2g}"
+            wanted = f"at most {n_gpus}, the number of GPUs, unless {share} divides them"
+            raise UsageError(message("option-invalid", name="executor.actors", value=n_actors, wanted=wanted))
         each = _down(1 / sum(uses_gpu(other) for other in crowd))
         emptiest = sorted(range(n_gpus), key=lambda gpu: at_gpus[gpu])[:n_actors]
         return Share(
@@ -102,7 +105,8 @@ def uses_gpu(binding: Binding) -> bool:
 def _by_wish(role: str, crowd: Sequence[Binding], wishes: Wishes, n_gpus: int) -> Share:
     each = wishes.gpus[role]
     if each > n_gpus:
-        raise UsageError(f"executor.gpus has {role}:{each:g}, and the cluster has {n_gpus} GPUs")
+        wanted = f"at most {n_gpus}, the number of GPUs"
+        raise UsageError(message("option-invalid", name="executor.gpus", value=each, wanted=wanted))
     taken = sum(wishes.gpus.get(other.role, 0.0) for other in crowd)
     n_actors = wishes.actors.get(role, max(1, int(n_gpus / taken)))
     return Share(n_actors=n_actors, n_cpus=wishes.cpus.get(role, 0.0), n_gpus=each)
