@@ -132,7 +132,7 @@ def cost(model: Pocket) -> list[Row]:
     measured = subprocess.run([sys.executable, "-c", _MEMORY], capture_output=True, text=True, check=True).stdout
     files = [path for path in asset_path("pocket/painter.json").parent.rglob("*") if path.is_file()]
     return [
-        most("time a picture, batched, 2 threads", wall / len(texts), "s", 0.25),
+        most("time an image, batched, 2 threads", wall / len(texts), "s", 0.25),
         Row(what="  the cores' own time for it", value=f"{core / len(texts):.3g} s"),
         most("memory of the model, 2 threads at work", float(measured), "MB", 300),
         most("size of all weights, the whole family", sum(path.stat().st_size for path in files) / 1e6, "MB", 55),
@@ -167,7 +167,7 @@ def logic() -> list[Row]:
     with tempfile.TemporaryDirectory(prefix="salva-bench-") as folder:
         start = time.perf_counter()
         run_suite("metalogic", "pocket", out=Path(folder) / "quick", size="quick")
-        rows.append(most("salva run metalogic --size quick, 120 pictures", time.perf_counter() - start, "s", 60))
+        rows.append(most("salva run metalogic --size quick, 120 images", time.perf_counter() - start, "s", 60))
         run = run_suite("metalogic", "pocket", out=Path(folder) / "sample", size="240", reader="none")
         verdicts = run.verdicts
     decided = verdicts["outcome"].isin([Outcome.PASS.value, Outcome.FAIL.value])
@@ -212,7 +212,7 @@ def embedding(asked: Sequence[Question], pictures: Sequence[Picture]) -> list[Ro
     for what, lot, target in (
         ("scenes of pocket's world", _world(rng), 95),
         ("the painter's own scenes, 256 px", _painter(rng), 95),
-        ("generated pictures", _generated(rng, asked, pictures), 85),
+        ("generated images", _generated(rng, asked, pictures), 85),
     ):
         marks = [mark for some, texts in lot for mark in finder.finds(some, texts)]
         rows.append(share(f"embedder among {AMONG}: {what}", marks, target))
@@ -264,7 +264,7 @@ def _generated(rng: random.Random, asked: Sequence[Question], pictures: Sequence
 
 def audited() -> Row:
     """The detector against what was seen by looking, where that has been written down."""
-    what, folder = "detector on the audited pictures", ROOT / "docs" / "audit" / "pocket"
+    what, folder = "detector on the audited images", ROOT / "docs" / "audit" / "pocket"
     if not audit_pocket.is_labelled(folder):
         return Row(what=what, value="not labelled", target="95 %", verdict="unknown")
     return share(what, [result.is_exact for result in audit_pocket.compare(folder) if result.is_agreed], 95)
