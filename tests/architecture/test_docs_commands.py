@@ -11,6 +11,8 @@ from architecture.doc_pages import PAGES, blocks, commands, salva_words, values
 from architecture.doc_reader import Reader, text_model
 from backends.judge_servers import serving
 
+from salva.generators import pocket
+
 ELSEWHERE = {
     "README": "tests/architecture/test_docs_python.py",
     "add-a-law": "tests/architecture/test_docs_extending.py",
@@ -26,6 +28,14 @@ def endpoint() -> Iterator[str]:
         yield f"{server.url}/v1"
 
 
+@pytest.fixture
+def one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands are tested here and not images: one pass of the network draws one."""
+    own = pocket.step_times
+    monkeypatch.setattr(pocket, "step_times", lambda times, n_steps: own(times, n_steps or 1))
+
+
+@pytest.mark.usefixtures("one_pass")
 @pytest.mark.parametrize("page", [page for page in PAGES if page.stem not in ELSEWHERE], ids=lambda page: page.stem)
 def test_a_page_works_from_an_empty_folder(
     page: Path, endpoint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

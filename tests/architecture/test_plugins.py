@@ -140,7 +140,7 @@ def broken(tmp_path: Path) -> Path:
 
 
 def test_a_broken_plugin_of_every_role_is_a_warning_and_changes_nothing(broken: Path, tmp_path: Path) -> None:
-    run = ["run", "metalogic", "--model", "painter", "--size", "21", "--reader", "none", "--no-progress", "--out"]
+    run = ["run", "metalogic", "--model", "painter", "--size", "3", "--reader", "none", "--no-progress", "--out"]
     done = _salva(broken, *run, str(tmp_path / "run"))
     assert done.returncode in (0, 3), done.stderr
     warnings = [line for line in done.stderr.splitlines() if "[plugin-broken]" in line]

@@ -144,7 +144,7 @@ def _attempts(directory: Path) -> list[int]:
 
 def test_ctrl_c_at_any_moment_of_the_command_is_heeded_or_the_run_is_whole(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "salva", "run", "metalogic", "--size", "4", "--reader", "none", "--no-progress"]
-    command += ["--set", "model.steps=4"]
+    command += ["--set", "model.steps=1"]
 
     def run(directory: Path, interrupted_after_s: float | None = None) -> tuple[int, str]:
         process = subprocess.Popen(
@@ -165,7 +165,7 @@ def test_ctrl_c_at_any_moment_of_the_command_is_heeded_or_the_run_is_whole(tmp_p
     took_s = time.monotonic() - started
     assert code == 0, output
     # Python itself is interrupted otherwise while it starts, before there is a command.
-    for part in (5, 7, 8, 10, 11):
+    for part in (5, 8, 10):
         directory = tmp_path / str(part)
         code, output = run(directory, took_s * part / 12)
         # Python ends itself by the signal where it came while code was made from text; a shell calls both 130.

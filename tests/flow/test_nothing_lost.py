@@ -19,6 +19,7 @@ from salva.engine.budget import Limits
 from salva.engine.progress import SilentProgress
 from salva.errors import UnusableError
 from salva.generators.openai_images import OpenAiImages
+from salva.runs.cases import planned_cases
 from salva.runs.pipeline import execute
 from salva.store.records import Status
 from salva.store.sqlite import open_run
@@ -139,16 +140,14 @@ def test_a_wrong_key_in_mid_run_stores_every_answer_before_it_stops(tmp_path: Pa
     assert sorted(painted(tmp_path / "run")) == sorted(painter.answered.elements())
 
 
-def names_of(n: int, tmp_path: Path) -> list[str]:
+def names_of(n: int) -> list[str]:
     """What a run of n cases asks for, in its order."""
-    painter = Painter(delay_s=0.0)
-    with serving(painter) as server:
-        execute(spec_of(server.url, n), tmp_path / "names", SilentProgress())
-        return list(dict.fromkeys(painter.asked))
+    cases = planned_cases(spec_of("http://127.0.0.1:9", n))
+    return [f"{prompt.text}/{case.seed(0, 0)}" for case in cases for prompt in case.prompts]
 
 
 def test_requests_that_always_fail_end_as_failed_verdicts_and_stop_nothing(tmp_path: Path) -> None:
-    names = names_of(100, tmp_path)
+    names = names_of(100)
     painter = Painter(delay_s=0.005)
     # The last ones asked for fail together, when nothing else is left to succeed.
     painter.bad = {*names[10:190:28], *names[-14::2]}
@@ -168,7 +167,7 @@ def test_requests_that_always_fail_end_as_failed_verdicts_and_stop_nothing(tmp_p
 
 
 def test_failed_work_is_asked_last_when_the_command_is_repeated(tmp_path: Path) -> None:
-    names = names_of(100, tmp_path)
+    names = names_of(100)
     painter = Painter(delay_s=0.005)
     painter.bad = set(names[9:49:2])
     with serving(painter) as server:
@@ -190,7 +189,7 @@ def test_failed_work_is_asked_last_when_the_command_is_repeated(tmp_path: Path) 
 
 
 def test_where_only_failed_work_is_left_all_of_it_is_asked_again_unless_nobody_answers(tmp_path: Path) -> None:
-    names = names_of(60, tmp_path)
+    names = names_of(60)
     painter = Painter(delay_s=0.0)
     painter.bad = set(names[1:120:2])
     with serving(painter) as server:
