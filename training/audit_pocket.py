@@ -376,11 +376,6 @@ def tables(results: Sequence[Compared], by: str) -> str:
     lines += [f"| {name} | {seen[name]} | {missed[name]} | {invented[name]} |" for name in wrong]
     others = sum(seen[name] for name in seen if name not in wrong)
     lines += [f"| {len({*seen} - {*wrong})} others | {others} | 0 | 0 |"]
-    kinds = defaultdict(list)
-    for result in agreed:
-        kinds["MetaLogic" if result.category.startswith("MetaLogic") else result.category].append(result.is_exact)
-    lines += ["", "| prompts | exactly |", "|---|---|"]
-    lines += [f"| {kind} | {sum(marks)} of {len(marks)} |" for kind, marks in sorted(kinds.items())]
     return "\n".join(lines)
 
 
