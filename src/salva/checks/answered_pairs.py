@@ -7,20 +7,21 @@ tell. Knows nothing of how a verdict follows from answers.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from salva.checks.answers import (
     AnswerOptions,
+    ImageScore,
     PairAnswers,
     PairQuestion,
-    Scored,
     answer_needs,
-    asked_about,
+    questions_for,
     read_pair,
 )
-from salva.checks.asking import with_checks
+from salva.checks.asking import with_checks, with_notes
 from salva.checks.question_files import questions_to_ask
 from salva.checks.similarities import similarity_needs, similarity_scores
 from salva.core.case import Case
@@ -34,7 +35,7 @@ _UNASKED = "not asked, since a question it hangs on was answered wrong"
 _NO_QUESTIONS = "there is no question about this pair"
 
 
-class Heard(NamedTuple):
+class AnsweredPair(NamedTuple):
     """What was asked about a pair, what was answered, and every score that follows."""
 
     questions: tuple[PairQuestion, ...]
@@ -43,29 +44,42 @@ class Heard(NamedTuple):
     """Scores from vectors; empty without an embedder."""
 
 
-class AnsweredPairs:
-    """The questions of one run's options, asked and read."""
+class AnsweredPairCheck(ABC):
+    """A check of a pair by a judge's answers; a subclass says which pairs, and what follows from the answers."""
+
+    version: ClassVar[str] = "2"
 
     def __init__(self, options: AnswerOptions) -> None:
-        self._options = options
-        self.file = questions_to_ask(options.questions)
+        self._asking = options
+        self._file = questions_to_ask(options.questions)
 
-    def needs(self, case: Case, roles: Collection[str], observations: Mapping[str, ImageObservations]) -> list[Need]:
+    @classmethod
+    def weights(cls, options: AnswerOptions) -> str:
+        """Pins the question file, if there is one."""
+        return digest_of(options)
+
+    def needs(
+        self, case: Case, roles: Collection[str], observations: Mapping[str, ImageObservations]
+    ) -> Sequence[Need]:
         """Questions for the judge, and vectors where there is an embedder."""
-        questions = asked_about(case, self._options, self.file)
-        looks = answer_needs(questions, observations, self._options) + (
-            similarity_needs(case) if "embedder" in roles else []
-        )
-        return with_checks(looks, case, roles, self._options)
+        questions = questions_for(case, self._asking, self._file)
+        vectors = similarity_needs(case) if "embedder" in roles else []
+        return with_checks(answer_needs(questions, observations, self._asking) + vectors, case, roles, self._asking)
 
-    def read(self, case: Case, observations: Mapping[str, ImageObservations]) -> Heard | Conclusion:
-        """What was heard of both images, or UNDECIDED with the reason."""
-        questions = asked_about(case, self._options, self.file)
-        similar = similarity_scores(case, observations, self._options)
-        pair = read_pair(case, questions, observations, self._options.counts) if questions else _NO_QUESTIONS
+    def judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
+        """What follows from the answers about both images; UNDECIDED where one cannot be read."""
+        questions = questions_for(case, self._asking, self._file)
+        similar = similarity_scores(case, observations, self._asking)
+        pair = read_pair(case, questions, observations, self._asking.counts) if questions else _NO_QUESTIONS
         if isinstance(pair, str):
-            return Conclusion(outcome=Outcome.UNDECIDED, scores=similar, reason=pair)
-        return Heard(questions, pair, similar)
+            conclusion = Conclusion(outcome=Outcome.UNDECIDED, scores=similar, reason=pair)
+        else:
+            conclusion = self._conclude(case, AnsweredPair(questions, pair, similar))
+        return with_notes(conclusion, observations)
+
+    @abstractmethod
+    def _conclude(self, case: Case, answered: AnsweredPair) -> Conclusion:
+        """What follows from readable answers."""
 
 
 def digest_of(options: AnswerOptions) -> str:
@@ -78,12 +92,16 @@ def digest_of(options: AnswerOptions) -> str:
         raise UsageError(message("file-unreadable", path=options.questions, why=error)) from error
 
 
-def wrong_answers(pair: PairAnswers) -> list[Failure]:
+def answer_failures(pair: PairAnswers) -> list[Failure]:
     """Every answer that is not what the image's prompt calls for."""
-    return [failure for role, scored in zip(pair.roles, pair.scored, strict=True) for failure in wrong_of(scored, role)]
+    return [
+        failure
+        for role, scored in zip(pair.roles, pair.scored, strict=True)
+        for failure in image_failures(scored, role)
+    ]
 
 
-def wrong_of(scored: Scored, role: str) -> list[Failure]:
+def image_failures(scored: ImageScore, role: str) -> list[Failure]:
     """The same for one image."""
     return [
         Failure(

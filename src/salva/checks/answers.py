@@ -70,7 +70,7 @@ class Answers:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scored:
+class ImageScore:
     """How faithful one image is to one prompt."""
 
     faith: float | None
@@ -85,7 +85,7 @@ class Scored:
     """Questions with a wrong answer, and the answer."""
 
 
-def asked_about(case: Case, options: AnswerOptions, file: QuestionFile | None) -> tuple[PairQuestion, ...]:
+def questions_for(case: Case, options: AnswerOptions, file: QuestionFile | None) -> tuple[PairQuestion, ...]:
     """Everything to ask about the images of a case."""
     if file is not None:
         return _from_file(case, file)
@@ -97,7 +97,7 @@ def asked_about(case: Case, options: AnswerOptions, file: QuestionFile | None) -
     return _from_formulas(roles, given, options.counts)
 
 
-def is_asked_about(case: Case, file: QuestionFile | None) -> bool:
+def has_questions(case: Case, file: QuestionFile | None) -> bool:
     """Whether there is anything to ask: a file, formulas, or questions that the prompts bring with them."""
     if file is not None or all(prompt.formula is not None for prompt in case.prompts):
         return True
@@ -184,13 +184,13 @@ def answer_needs(
 ) -> list[Need]:
     """What can be asked now: children wait for their parents' answers and are not asked where one is no."""
     by_text = {asked.question.text: asked for asked in questions}
-    looks = []
+    needs = []
     for role, sight in observations.items():
         for asked in questions:
             parents = [by_text[text] for text in asked.question.parents if text in by_text]
             if options.children == "always" or all(_answer(parent, sight) == YES for parent in parents):
-                looks.append(Need(role=role, query=asked.query))
-    return looks
+                needs.append(Need(role=role, query=asked.query))
+    return needs
 
 
 def _answer(asked: PairQuestion, sight: ImageObservations) -> str:
@@ -262,7 +262,9 @@ def leaves_open(questions: Sequence[PairQuestion], role: str) -> bool:
     return any(asked.question.literal and asked.expected.get(role) is None for asked in questions)
 
 
-def score(questions: Sequence[PairQuestion], answers: Answers, role: str, formula: str | None, counts: str) -> Scored:
+def score(
+    questions: Sequence[PairQuestion], answers: Answers, role: str, formula: str | None, counts: str
+) -> ImageScore:
     """How faithful an image is to the prompt of a role.
 
     Questions with a settled answer count one each. Where the formula leaves something open (a cat or a dog), whether
@@ -278,8 +280,8 @@ def score(questions: Sequence[PairQuestion], answers: Answers, role: str, formul
             right.append(satisfied)
             grounded.append(satisfied)
     if not right:
-        return Scored(faith=None, dsg=None, n=0, is_satisfied=satisfied)
-    return Scored(
+        return ImageScore(faith=None, dsg=None, n=0, is_satisfied=satisfied)
+    return ImageScore(
         faith=mean(map(float, right)),
         dsg=mean(map(float, grounded)),
         n=len(right),
@@ -294,7 +296,7 @@ class PairAnswers:
 
     roles: tuple[str, str]
     answers: tuple[Answers, Answers]
-    scored: tuple[Scored, Scored]
+    scored: tuple[ImageScore, ImageScore]
     scores: Mapping[str, float] = field(default_factory=dict)
 
 

@@ -1,7 +1,7 @@
 """What checks that ask judges share: questions asked twice, unreadable replies, costs, text that instructs.
 
     def needs(self, case, roles, observations):
-        return with_checks(looks, case, roles, self._options)
+        return with_checks(needs, case, roles, self._options)
 
     def judge(self, case, observations):
         return with_notes(self._judge(case, observations), observations)
@@ -51,14 +51,14 @@ class AskingOptions:
             )
 
 
-def with_checks(looks: Sequence[Need], case: Case, roles: Collection[str], options: AskingOptions) -> list[Need]:
-    """The looks, the questions among them that are asked again, and a reading of every image where one can read."""
-    checked = list(looks)
-    for look in looks:
-        is_question = look.query.role == "judge" and look.query.repeat == 0
-        if is_question and _is_sampled(case, look, options.flip_sample):
-            checked.append(replace(look, query=replace(look.query, repeat=1)))
-    if any(look.query.role == "judge" for look in looks):
+def with_checks(needs: Sequence[Need], case: Case, roles: Collection[str], options: AskingOptions) -> list[Need]:
+    """The needs, the questions among them that are asked again, and a reading of every image where one can read."""
+    checked = list(needs)
+    for need in needs:
+        is_question = need.query.role == "judge" and need.query.repeat == 0
+        if is_question and _is_sampled(case, need, options.flip_sample):
+            checked.append(replace(need, query=replace(need.query, repeat=1)))
+    if any(need.query.role == "judge" for need in needs):
         eye = next((query for query in (READER, UNNAMED_READER) if query.role in roles), None)
         checked += [Need(role=prompt.role, query=eye) for prompt in case.prompts if eye is not None]
     return list(dict.fromkeys(checked))
@@ -85,10 +85,10 @@ def with_notes(conclusion: Conclusion, observations: Mapping[str, ImageObservati
     return replace(conclusion, scores=scores)
 
 
-def _is_sampled(case: Case, look: Need, share: float) -> bool:
+def _is_sampled(case: Case, need: Need, share: float) -> bool:
     """Whether a question belongs to the sample; the same on every machine and in every run."""
-    query = look.query
-    chosen = fingerprint([case.case_id, look.role, query.kind, query.text, list(query.questions)])
+    query = need.query
+    chosen = fingerprint([case.case_id, need.role, query.kind, query.text, list(query.questions)])
     return int(chosen[:12], 16) < share * 16**12
 
 

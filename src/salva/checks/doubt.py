@@ -23,7 +23,7 @@ Images = tuple[ImageScene, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hanging:
+class Dependence:
     """What a verdict hangs on: without these things it would be another one."""
 
     score: float
@@ -42,7 +42,7 @@ class Hanging:
         return " and ".join(named)
 
 
-def doubted(seen: Images, conclusion: Conclusion, find: Callable[[], Hanging | None]) -> Conclusion:
+def with_certainty(seen: Images, conclusion: Conclusion, find: Callable[[], Dependence | None]) -> Conclusion:
     """The conclusion with its certainty, or UNDECIDED where it hangs on boxes in doubt.
 
     find: what the conclusion hangs on; asked where there are scores. Certainty is the lowest doubt that would leave the
@@ -67,9 +67,9 @@ def doubted(seen: Images, conclusion: Conclusion, find: Callable[[], Hanging | N
     )
 
 
-def hangs_on(
+def weakest_dependence(
     seen: Images, outcome: Outcome, decide: Callable[[Images], Outcome], labels: Collection[str] | None
-) -> Hanging | None:
+) -> Dependence | None:
     """The weakest things without which the outcome is another one; None where it stays whatever is left out.
 
     decide: the outcome of the same images with fewer things. labels: things with other ones cannot change it; None for
@@ -84,25 +84,25 @@ def hangs_on(
     for k, (score, *_) in enumerate(candidates):
         for weaker in _combinations(k):
             out = [candidates[i][1:] for i in (*weaker, k)]
-            otherwise = decide(_without(seen, out))
+            otherwise = decide(_leave_out(seen, out))
             if otherwise is not outcome:
                 things = tuple((seen[which], i) for which, i in out)
-                return Hanging(score=score, outcome=otherwise, things=things)
+                return Dependence(score=score, outcome=otherwise, things=things)
     return None
 
 
-def any_of(hanging: Iterable[Hanging | None]) -> Hanging | None:
+def any_of(hanging: Iterable[Dependence | None]) -> Dependence | None:
     """What several things hang on that stand or fall with the first of them to fall."""
     return min((one for one in hanging if one is not None), key=lambda one: one.score, default=None)
 
 
-def all_of(hanging: Iterable[Hanging | None]) -> Hanging | None:
+def all_of(hanging: Iterable[Dependence | None]) -> Dependence | None:
     """What several things hang on that must all fall."""
     parts = [*hanging]
     if not parts or None in parts:
         return None
     falling = [part for part in parts if part is not None]
-    return Hanging(
+    return Dependence(
         score=max(part.score for part in falling),
         outcome=falling[0].outcome,
         things=tuple(thing for part in falling for thing in part.things),
@@ -116,7 +116,7 @@ def _combinations(k: int) -> list[tuple[int, ...]]:
     return [(), tuple(range(k))]
 
 
-def _without(seen: Images, out: Sequence[tuple[int, int]]) -> Images:
+def _leave_out(seen: Images, out: Sequence[tuple[int, int]]) -> Images:
     def less(which: int, image: ImageScene) -> ImageScene:
         gone = {i for other, i in out if other == which}
         if not gone:

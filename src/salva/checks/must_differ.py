@@ -7,15 +7,14 @@ about anything else (the floor, the lighting) decide nothing. Pure.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from typing import ClassVar
 
-from salva.checks.answered_pairs import WRONG_ANSWER, AnsweredPairs, digest_of, wrong_answers
+from salva.checks.answered_pairs import WRONG_ANSWER, AnsweredPair, AnsweredPairCheck, answer_failures
 from salva.checks.answers import AnswerOptions
-from salva.checks.asking import with_notes
 from salva.core.about import About
 from salva.core.case import Case
-from salva.core.protocols import Conclusion, ImageObservations, Need
+from salva.core.protocols import Conclusion
 from salva.core.verdict import Failure, Outcome
 from salva.english.contrasts import questions_of_contrast
 from salva.logic.notation import parse
@@ -23,10 +22,9 @@ from salva.logic.notation import parse
 NO_DIFFERENCE = "no-difference"
 
 
-class MustDiffer:
+class MustDiffer(AnsweredPairCheck):
     """Check: the images of a contrast get different answers."""
 
-    version: ClassVar[str] = "2"
     about: ClassVar[About] = About(
         needs_roles=("judge",),
         failure_types={
@@ -36,37 +34,15 @@ class MustDiffer:
     )
     Options = AnswerOptions
 
-    def __init__(self, options: AnswerOptions) -> None:
-        self._options = options
-        self._pairs = AnsweredPairs(options)
-
-    @classmethod
-    def weights(cls, options: AnswerOptions) -> str:
-        """Pins the question file, if there is one."""
-        return digest_of(options)
-
     def applies(self, case: Case) -> bool:
         """Whether the suite says that the images of this pair must differ."""
         return len(case.prompts) == 2 and case.check == "must-differ"
 
-    def needs(
-        self, case: Case, roles: Collection[str], observations: Mapping[str, ImageObservations]
-    ) -> Sequence[Need]:
-        """Questions for the judge, and vectors where there is an embedder."""
-        return self._pairs.needs(case, roles, observations)
-
-    def judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
-        """Look for a difference; the same answers that are right for both prompts tell nothing."""
-        return with_notes(self._concluded(case, observations), observations)
-
-    def _concluded(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
-        heard = self._pairs.read(case, observations)
-        if isinstance(heard, Conclusion):
-            return heard
-        questions, pair, similar = heard
+    def _conclude(self, case: Case, answered: AnsweredPair) -> Conclusion:
+        questions, pair, similar = answered
         scores = {**pair.scores, **similar}
         a, b = pair.answers
-        telling = _telling(case, [asked.question.text for asked in questions if not asked.question.formulas])
+        telling = _decisive(case, [asked.question.text for asked in questions if not asked.question.formulas])
         if not any(asked.question.formulas for asked in questions) and not telling:
             reason = "no question is about what tells the prompts apart"
             return Conclusion(outcome=Outcome.UNDECIDED, scores=scores, reason=reason)
@@ -86,12 +62,12 @@ class MustDiffer:
         return Conclusion(
             outcome=Outcome.FAIL,
             failure_types=(NO_DIFFERENCE,),
-            failures=(failure, *wrong_answers(pair)),
+            failures=(failure, *answer_failures(pair)),
             scores=scores,
         )
 
 
-def _telling(case: Case, written: Sequence[str]) -> list[str]:
+def _decisive(case: Case, written: Sequence[str]) -> list[str]:
     """Of the questions that somebody wrote, those about what the prompts say differently; all where nobody knows."""
     a, b = (prompt.formula for prompt in case.prompts)
     if a is None or b is None:

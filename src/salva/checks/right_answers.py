@@ -11,8 +11,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from salva.checks.answered_pairs import WRONG_ANSWER, digest_of, wrong_of
-from salva.checks.answers import AnswerOptions, answer_needs, asked_about, is_asked_about, read_answers, score
+from salva.checks.answered_pairs import WRONG_ANSWER, digest_of, image_failures
+from salva.checks.answers import AnswerOptions, answer_needs, has_questions, questions_for, read_answers, score
 from salva.checks.asking import AskingOptions, with_checks, with_notes
 from salva.checks.question_files import questions_to_ask
 from salva.core.about import About
@@ -70,24 +70,24 @@ class RightAnswers:
     def applies(self, case: Case) -> bool:
         """Whether the suite names it for this case, and there is something to ask about every prompt."""
         is_named = case.check == RIGHT_ANSWERS or any(RIGHT_ANSWERS in group for group in case.check_groups)
-        if not is_named or not is_asked_about(case, self._file):
+        if not is_named or not has_questions(case, self._file):
             return False
-        questions = asked_about(case, self._options, self._file)
+        questions = questions_for(case, self._options, self._file)
         return all(any(question.expected.get(prompt.role) for question in questions) for prompt in case.prompts)
 
     def needs(
         self, case: Case, roles: Collection[str], observations: Mapping[str, ImageObservations]
     ) -> Sequence[Need]:
         """Questions for the judge, children behind their parents."""
-        looks = answer_needs(asked_about(case, self._options, self._file), observations, self._options)
-        return with_checks(looks, case, roles, self._options)
+        needs = answer_needs(questions_for(case, self._options, self._file), observations, self._options)
+        return with_checks(needs, case, roles, self._options)
 
     def judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
         """Hold the answers about every image against its prompt."""
         return with_notes(self._concluded(case, observations), observations)
 
     def _concluded(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
-        questions = asked_about(case, self._options, self._file)
+        questions = questions_for(case, self._options, self._file)
         scores: dict[str, float] = {"n_questions": float(len(questions))}
         failures: list[Failure] = []
         is_right = True
@@ -104,7 +104,7 @@ class RightAnswers:
             scores |= {f"faith_{prompt.role.upper()}": scored.faith, f"dsg_{prompt.role.upper()}": scored.dsg}
             if scored.dsg < self._options.min_faithfulness:
                 is_right = False
-                failures += wrong_of(scored, prompt.role)
+                failures += image_failures(scored, prompt.role)
         if is_right:
             return Conclusion(outcome=Outcome.PASS, scores=scores)
         return Conclusion(outcome=Outcome.FAIL, failure_types=(WRONG_ANSWER,), failures=tuple(failures), scores=scores)

@@ -6,24 +6,24 @@ the answers and scores faithfulness and stability. Pure. A reply nobody can read
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from salva.checks.answered_pairs import WRONG_ANSWER, AnsweredPairs, digest_of, wrong_answers
+from salva.checks.answered_pairs import WRONG_ANSWER, AnsweredPair, AnsweredPairCheck, answer_failures
 from salva.checks.answers import (
     NOTHING_SEEN,
     AnswerOptions,
     PairAnswers,
     PairQuestion,
-    is_asked_about,
+    has_questions,
     is_nothing_seen,
 )
-from salva.checks.asking import AskingOptions, with_notes
+from salva.checks.asking import AskingOptions
 from salva.core.about import About
 from salva.core.case import Case
 from salva.core.options import option
-from salva.core.protocols import Conclusion, ImageObservations, Need
+from salva.core.protocols import Conclusion
 from salva.core.verdict import Failure, Outcome
 from salva.english.questions import KINDS
 from salva.errors import UsageError
@@ -59,10 +59,9 @@ class _AnswerDifference(NamedTuple):
     b: str
 
 
-class SameAnswers:
+class SameAnswers(AnsweredPairCheck):
     """Check: both images get the same answers, as far as the prompts settle them."""
 
-    version: ClassVar[str] = "2"
     about: ClassVar[About] = About(
         needs_roles=("judge",),
         broken="the pictures differ",
@@ -82,35 +81,17 @@ class SameAnswers:
     Options = SameAnswersOptions
 
     def __init__(self, options: SameAnswersOptions) -> None:
+        super().__init__(options)
         self._options = options
-        self._pairs = AnsweredPairs(options)
-
-    @classmethod
-    def weights(cls, options: SameAnswersOptions) -> str:
-        """Pins the question file, if there is one."""
-        return digest_of(options)
 
     def applies(self, case: Case) -> bool:
         """Whether this is a pair with something to ask about, not known to say two different things."""
         if len(case.prompts) != 2 or case.equivalent is False:
             return False
-        return is_asked_about(case, self._pairs.file)
+        return has_questions(case, self._file)
 
-    def needs(
-        self, case: Case, roles: Collection[str], observations: Mapping[str, ImageObservations]
-    ) -> Sequence[Need]:
-        """Questions for the judge, and vectors where there is an embedder."""
-        return self._pairs.needs(case, roles, observations)
-
-    def judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
-        """Compare the answers about the two images."""
-        return with_notes(self._concluded(case, observations), observations)
-
-    def _concluded(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
-        heard = self._pairs.read(case, observations)
-        if isinstance(heard, Conclusion):
-            return heard
-        questions, pair, similar = heard
+    def _conclude(self, case: Case, answered: AnsweredPair) -> Conclusion:
+        questions, pair, similar = answered
         compared, differences = _compare(questions, pair)
         agreement = 1 - len(differences) / compared if compared else 1.0
         scores = {**pair.scores, "agreement": agreement, "n_compared_answers": float(compared), **similar}
@@ -134,7 +115,7 @@ class SameAnswers:
         return Conclusion(
             outcome=Outcome.FAIL,
             failure_types=tuple(dict.fromkeys(failure.failure_type for failure in failures)) or (WRONG_ANSWER,),
-            failures=(*failures, *wrong_answers(pair)),
+            failures=(*failures, *answer_failures(pair)),
             scores=scores,
         )
 

@@ -11,15 +11,15 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from salva.checks.doubt import doubted, hangs_on
+from salva.checks.doubt import weakest_dependence, with_certainty
 from salva.checks.scenes import (
     MISPOSITION,
     ImageScene,
     Mentioned,
     SceneOptions,
     failure_of,
-    looks_at,
     mentioned,
+    scene_needs,
     see,
     text_failure,
 )
@@ -130,7 +130,7 @@ class SameScene:
         self, case: Case, roles: Collection[str], observations: Mapping[str, ImageObservations]
     ) -> Sequence[Need]:
         """Boxes of what the case mentions, and text where somebody can read it."""
-        return looks_at(case, roles)
+        return scene_needs(case, roles)
 
     def judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
         """Compare the two images."""
@@ -145,7 +145,7 @@ class SameScene:
 
         labels = None if self._is_all(what) else what.entities
         conclusion = self._conclude(seen, what)
-        return doubted(seen, conclusion, lambda: hangs_on(seen, conclusion.outcome, decide, labels))
+        return with_certainty(seen, conclusion, lambda: weakest_dependence(seen, conclusion.outcome, decide, labels))
 
     def _is_all(self, what: Mentioned) -> bool:
         """Whether every label is compared: where that is asked for, and where no formula says what to look at."""
@@ -229,7 +229,7 @@ class SameScene:
             labels = frozenset().union(*(difference.labels for difference in on_axis))
             kinds = {X_MISPLACED if axis == "x" else Y_MISPLACED, UNRELATED}
             blamed = [f for f in self._blamed(a, b, what, kinds, labels) if f.failure_type == MISPOSITION[axis]]
-            failures += blamed or [_compared(difference, a, b) for difference in on_axis]
+            failures += blamed or [_order_failure(difference, a, b) for difference in on_axis]
         return failures
 
     def _blamed(
@@ -251,7 +251,7 @@ def _touches(discrepancy: Discrepancy, labels: frozenset[str]) -> bool:
     return discrepancy.entity in labels or (check is not None and check.second in labels)
 
 
-def _compared(difference: OrderDifference, a: ImageScene, b: ImageScene) -> Failure:
+def _order_failure(difference: OrderDifference, a: ImageScene, b: ImageScene) -> Failure:
     first, second = difference.orders
     direction = "from left to right" if difference.axis == "x" else "from top to bottom"
     return Failure(

@@ -140,7 +140,7 @@ def _coloured(formula: Formula | None) -> frozenset[str]:
     return frozenset(leaf.entity for leaf in leaves if isinstance(leaf, Atom) and leaf.colour)
 
 
-def looks_at(case: Case, roles: Iterable[str]) -> list[Need]:
+def scene_needs(case: Case, roles: Iterable[str]) -> list[Need]:
     """Boxes of what the case mentions, and text where somebody can read it, for every prompt's image."""
     queries = [mentioned(case).query] + ([READER] if "reader" in roles else [])
     return [Need(role=prompt.role, query=query) for prompt in case.prompts for query in queries]

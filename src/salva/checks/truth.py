@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import ClassVar
 
-from salva.checks.doubt import Hanging, all_of, any_of, doubted, hangs_on
+from salva.checks.doubt import Dependence, all_of, any_of, weakest_dependence, with_certainty
 from salva.checks.scenes import (
     WRONG_COLOUR,
     WRONG_RELATION,
@@ -20,8 +20,8 @@ from salva.checks.scenes import (
     SceneOptions,
     failure_of,
     is_alike,
-    looks_at,
     mentioned,
+    scene_needs,
     see,
     text_failure,
 )
@@ -82,11 +82,11 @@ class Truth:
         self, case: Case, roles: Collection[str], observations: Mapping[str, ImageObservations]
     ) -> Sequence[Need]:
         """Boxes of what the case mentions, colours where a formula speaks of any, and text where somebody reads."""
-        looks = looks_at(case, roles)
+        needs = scene_needs(case, roles)
         asked = mentioned(case).colour_query
         if asked is not None and asked.role in roles:
-            looks += [Need(role=prompt.role, query=asked) for prompt in case.prompts]
-        return looks
+            needs += [Need(role=prompt.role, query=asked) for prompt in case.prompts]
+        return needs
 
     def judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
         """Hold every image against its own prompt; the scores say which were right, and whether both wrong."""
@@ -104,8 +104,10 @@ class Truth:
             if formula is None:
                 return Conclusion(outcome=Outcome.UNDECIDED, reason=f"prompt {image.role!r} has no formula")
             coloured = frozenset().union(*what.coloured) if in_one_frame else own
-            if untold := labels_without_colour(image.scene, coloured):
-                return Conclusion(outcome=Outcome.UNDECIDED, reason=_why_untold(untold, image, was_asked=was_asked))
+            if colourless := labels_without_colour(image.scene, coloured):
+                return Conclusion(
+                    outcome=Outcome.UNDECIDED, reason=_unknown_colours(colourless, image, was_asked=was_asked)
+                )
             wrong = [
                 failure_of(discrepancy, image.role, has_choice=not case.determinate)
                 for discrepancy in discrepancies(formula, image.scene, options.counts, options.place, beside)
@@ -126,20 +128,20 @@ class Truth:
             scores=scores,
         )
 
-        return doubted(seen, conclusion, lambda: self._hangs_on(seen, what, frames, conclusion))
+        return with_certainty(seen, conclusion, lambda: self._hangs_on(seen, what, frames, conclusion))
 
     def _hangs_on(
         self, seen: tuple[ImageScene, ...], what: Mentioned, frames: Sequence[Formula | None], conclusion: Conclusion
-    ) -> Hanging | None:
+    ) -> Dependence | None:
         """What the conclusion hangs on: any image that is right, or all that are wrong."""
         options = self._options
 
-        def of_image(image: ImageScene, formula: Formula, beside: Formula | None) -> Hanging | None:
+        def of_image(image: ImageScene, formula: Formula, beside: Formula | None) -> Dependence | None:
             def decide(images: tuple[ImageScene, ...]) -> Outcome:
                 is_right = satisfies(formula, images[0].scene, options.counts, options.place, beside)
                 return Outcome.PASS if is_right and not image.text else Outcome.FAIL
 
-            return hangs_on((image,), conclusion.outcome, decide, what.entities)
+            return weakest_dependence((image,), conclusion.outcome, decide, what.entities)
 
         is_fail = conclusion.outcome is Outcome.FAIL
         images = [
@@ -159,7 +161,7 @@ def _mean_score(image: ImageScene, things: Collection[str]) -> dict[str, float]:
     return {f"mean_score_{image.role}": sum(sure) / len(sure)} if sure else {}
 
 
-def _why_untold(names: tuple[str, ...], seen: ImageScene, *, was_asked: bool) -> str:
+def _unknown_colours(names: tuple[str, ...], seen: ImageScene, *, was_asked: bool) -> str:
     """Why the colours of some things are not known."""
     things = f"the colour of the {', '.join(names)} in the image of prompt {seen.role!r}"
     return f"the pixels do not say {things}" if was_asked else f"nobody looked at {things}"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from salva.checks.answers import AnswerOptions, asked_about, leaves_open, marks, read_answers
+from salva.checks.answers import AnswerOptions, leaves_open, marks, questions_for, read_answers
 from salva.checks.question_files import QuestionFile, questions_to_ask
 from salva.core.about import About
 from salva.core.case import Case
@@ -152,7 +152,7 @@ class _ModelFolder:
 
     def _answers(self, case: Case, verdict: Verdict, paths: dict[str, str]) -> Iterator[tuple[Cell, ...]]:
         """What the judge of a verdict answered about its images, with what each prompt calls for."""
-        questions = asked_about(case, self._options, self._file)
+        questions = questions_for(case, self._options, self._file)
         for prompt in case.prompts:
             image_id = verdict.images.get(prompt.role)
             if image_id is None:
