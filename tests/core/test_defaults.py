@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
-import importlib
-import inspect
-import pkgutil
-from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 import pytest
+from record_defaults import classes, defaults
 
 import salva.core
 
@@ -32,25 +28,14 @@ SAID = {
 NOT_DATA = {"About.names", "RunSpec.suite", "RunRecords.asked", "OwnFigure.of_means"}
 
 
-def _defaults() -> Iterator[tuple[str, Any]]:
-    for found in pkgutil.iter_modules(salva.core.__path__, "salva.core."):
-        module = importlib.import_module(found.name)
-        for name, kind in inspect.getmembers(module, inspect.isclass):
-            if kind.__module__ != found.name:
-                continue
-            if dataclasses.is_dataclass(kind):
-                given = [(field.name, field.default) for field in dataclasses.fields(kind)]
-            elif issubclass(kind, msgspec.Struct):
-                given = [(field.name, field.default) for field in msgspec.structs.fields(kind)]
-            else:
-                given = list(getattr(kind, "_field_defaults", {}).items())
-            without = (dataclasses.MISSING, msgspec.NODEFAULT)
-            yield from ((f"{name}.{field}", value) for field, value in given if value not in without)
+def test_what_is_not_said_is_empty() -> None:
+    found = defaults(salva.core)
+    assert {name: value for name, value in found.items() if value and name not in NOT_DATA} == SAID
 
 
-@pytest.mark.parametrize(("field", "value"), [pair for pair in _defaults() if pair[0] not in NOT_DATA])
-def test_what_is_not_said_is_empty(field: str, value: object) -> None:
-    if field in SAID:
-        assert value == SAID[field]
-    else:
-        assert not value
+@pytest.mark.parametrize("kind", [kind for kind in classes(salva.core) if issubclass(kind, msgspec.Struct)])
+def test_a_record_of_run_json_is_frozen_strict_and_short(kind: type[Any]) -> None:
+    config = kind.__struct_config__
+    assert (config.frozen, config.forbid_unknown_fields, config.omit_defaults) == (True, True, True)
+    with pytest.raises(TypeError, match="positional"):
+        kind("a value without its name")

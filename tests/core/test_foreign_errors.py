@@ -8,7 +8,7 @@ import traceback
 
 import pytest
 
-from salva.core.foreign_errors import describe_error, plugin_errors, translate_errors
+from salva.core.foreign_errors import describe_error, one_line, plugin_errors, translate_errors
 from salva.errors import BackendError, PluginError, UsageError
 
 
@@ -27,6 +27,11 @@ def test_our_own_errors_and_interrupts_go_through() -> None:
         raise UsageError("as it is")
     with pytest.raises(KeyboardInterrupt), plugin_errors("the suite 'mine'", "broke off"):
         raise KeyboardInterrupt
+
+
+def test_a_long_message_is_cut_to_one_line() -> None:
+    assert one_line(ValueError("a\n" + "b" * 400)) == "a " + "b" * 298
+    assert one_line(ValueError("a\tb"), most=2) == "a "
 
 
 def test_nothing_happens_where_nothing_breaks() -> None:

@@ -39,6 +39,11 @@ def test_a_batch_has_a_size(size: int) -> None:
         batched(lambda _prompts, _seeds: [], size=size)
 
 
+def test_a_batch_may_be_of_one() -> None:
+    assert batched(lambda _prompts, _seeds: [], size=1).size == 1
+    assert batched(lambda _prompts, _seeds: []).size == 8
+
+
 def test_only_a_function_is_batched() -> None:
     with pytest.raises(UsageError, match=r"\[option-invalid\]"):
         batched("pocket")  # type: ignore[arg-type]  # what somebody may write

@@ -54,6 +54,28 @@ def test_of_an_oblong_part_the_middle_square(box: tuple[float, float, float, flo
     assert (part.width, part.height) == (16, 16)
 
 
+@pytest.mark.parametrize(("width", "height"), [(9, 3), (3, 9), (10, 3), (3, 10)])
+def test_the_middle_square_is_as_far_from_both_ends(width: int, height: int) -> None:
+    pixels = (bytes((10 * x, 10 * y, 0)) for y in range(height) for x in range(width))
+    part = part_of(Picture(rgb=b"".join(pixels), width=width, height=height), (), (), 3)
+    assert (part.width, part.height) == (3, 3)
+    assert _pixel(part, 0, 0) == (10 * ((width - 3) // 2), 10 * ((height - 3) // 2), 0)
+
+
+def test_the_shorter_side_gets_the_length_and_the_other_in_proportion() -> None:
+    pixels = (bytes((0 if x < 12 else 255, 0, 0)) for _ in range(8) for x in range(24))
+    part = part_of(Picture(rgb=b"".join(pixels), width=24, height=8), (), (), 4)
+    assert _pixel(part, 0, 0)[0] < 20
+    assert _pixel(part, 3, 0)[0] > 235
+
+
+def test_a_box_out_of_the_picture_is_its_nearest_pixel() -> None:
+    assert _pixel(part_of(PICTURE, (2.0, 2.0, 3.0, 3.0)), 0, 0) == (WIDTH - 1, HEIGHT - 1, 200)
+    assert _pixel(part_of(PICTURE, (-2.0, -1.0, -1.0, -0.5)), 0, 0) == (0, 0, 200)
+    empty = part_of(PICTURE, (0.5, 0.5, 0.5, 0.5))
+    assert (empty.width, empty.height, _pixel(empty, 0, 0)) == (1, 1, (4, 3, 200))
+
+
 @given(st.tuples(*(st.floats(-2, 3) for _ in range(4))))
 def test_whatever_the_box_there_is_a_pixel_within_the_picture(box: tuple[float, float, float, float]) -> None:
     part = part_of(PICTURE, box)
