@@ -289,3 +289,35 @@ def test_the_comparison_has_no_direction(a: list[At], b: list[At], case: Case, s
     other = judge(check(scope=scope), case, things(*b), things(*a))
     assert (one.outcome, one.failure_types) == (other.outcome, other.failure_types)
     assert judge(check(scope=scope), case, things(*a), things(*reversed(a))).outcome is Outcome.PASS
+
+
+def test_each_label_that_differs_is_blamed_once() -> None:
+    """Of two right images of an or that differ in one label the other is told by comparison alone."""
+    either = pair("cat & (dog | cow)")
+    concluded = judge(check(), either, row("cat", "cat", "dog"), row("cat", "cow"))
+    assert blame(concluded)[0] == (ENTITY_DUPLICATION, "a", "cat")
+    assert {(role, entity) for _, role, entity in blame(concluded)[1:]} == {("", "cow"), ("", "dog")}
+    assert concluded.scores == {
+        "labels_that_differ": 3,
+        "orders_that_differ": 0,
+        "text_differs": 0,
+        **{name: value for name, value in concluded.scores.items() if name == "certainty"},
+    }
+
+
+def test_what_nobody_asked_for_is_too_much_and_told_with_its_numbers() -> None:
+    concluded = judge(check(scope="all"), AND, row("cat", "dog", "cow", "cow"), row("cat", "dog", "cow"))
+    (failure,) = concluded.failures
+    assert (failure.failure_type, failure.role, failure.entity) == (ENTITY_DUPLICATION, "a", "cow")
+    assert (failure.expected, failure.seen) == ("1", "2")
+    assert failure.message == "cow: 2 in the image of prompt 'a', 1 in that of prompt 'b'"
+    concluded = judge(check(scope="all"), AND, row("cat", "dog"), row("cat", "dog", "cow"))
+    assert blame(concluded) == [(ENTITY_DUPLICATION, "b", "cow")]
+
+
+def test_without_a_formula_less_is_told_by_comparison() -> None:
+    unread = pair(None, equivalent=None, determinate=None)
+    concluded = judge(check(scope="all"), unread, row("cat"), row("cat", "cat"))
+    (failure,) = concluded.failures
+    assert (failure.failure_type, failure.role) == (ENTITY_OMISSION, "")
+    assert (failure.expected, failure.seen) == ("2", "1")

@@ -8,6 +8,7 @@ import pickle
 import numpy as np
 import pytest
 from PIL import Image
+from PIL.JpegImagePlugin import JpegImageFile
 
 from salva.core.image import Picture
 from salva.imaging.files import FORMATS, MAX_PIXELS, ImageError, SUFFIXES, as_image, decode_picture, encode_picture, scaled
@@ -53,6 +54,7 @@ def test_jpeg_is_close() -> None:
     read = decode_picture(encode_picture(flat, "JPEG"))
     assert max(abs(a - b) for a, b in zip(read.rgb, flat.rgb, strict=True)) <= 2
     with Image.open(io.BytesIO(encode_picture(grey, "JPEG"))) as image:
+        assert isinstance(image, JpegImageFile)
         assert image.quantization[0][0] == 3, "quality 92"
 
 

@@ -1,0 +1,255 @@
+"""Answers to scores: what is asked, what counts, and where nobody can tell."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from checks.test_same_answers import DSG, RIGHT, VECTORS, heard, pair, same, saying
+
+from salva.checks.answered_pairs import digest_of
+from salva.checks.answers import AnswerOptions, asked_about, is_asked_about, is_nothing_seen, leaves_open
+from salva.checks.must_differ import MustDiffer
+from salva.checks.right_answers import RightAnswers, RightAnswersOptions
+from salva.checks.same_answers import SameAnswers
+from salva.checks.same_scene import SameScene
+from salva.checks.same_similarity import SameSimilarity, SameSimilarityOptions
+from salva.checks.truth import Truth
+from salva.core.about import About
+from salva.core.case import Case, Prompt
+from salva.core.judgements import Rate
+from salva.core.question import Question
+from salva.core.verdict import Outcome
+from salva.errors import UsageError
+
+CUP = pair("cup & hat", "hat & cup")
+NO_HAT = saying(a_hat="no", hats="none")
+
+
+def own(text: str, answer: str = "yes", **more: Any) -> Question:
+    return Question(kind="entity", text=text, answer=answer, **more)
+
+
+def asking(first: tuple[Question, ...], second: tuple[Question, ...], *, equivalent: bool | None = True) -> Case:
+    prompts = (
+        Prompt(role="a", text="wording a", questions=first),
+        Prompt(role="b", text="wording b", questions=second),
+    )
+    return replace(pair(None, None), prompts=prompts, equivalent=equivalent)
+
+
+@pytest.mark.parametrize(
+    ("check", "said"),
+    [
+        (Truth, About(needs_roles=("detector",), rate=Rate.WRONG, has_control=True)),
+        (SameScene, About(needs_roles=("detector",), rate=Rate.INCONSISTENT, has_control=True)),
+        (SameAnswers, About(needs_roles=("judge",), has_control=True)),
+        (RightAnswers, About(needs_roles=("judge",))),
+        (MustDiffer, About(needs_roles=("judge",))),
+        (SameSimilarity, About(needs_roles=("embedder",), has_control=True)),
+    ],
+)
+def test_checks_say_whom_they_need_and_what_they_measure(check: Any, said: About) -> None:
+    assert replace(check.about, failure_types={}, broken="") == said
+    assert check.about.failure_types
+
+
+def test_every_score_of_a_pair() -> None:
+    found, _ = heard(same(flip_sample=0.0), CUP, {"a": RIGHT, "b": NO_HAT})
+    assert found.scores == pytest.approx(
+        {
+            "n_questions": 5,
+            "agreement": 3 / 5,
+            "n_compared_answers": 5,
+            "n_counted_A": 5,
+            "n_asked_A": 5,
+            "satisfied_A": 1,
+            "named_a": 2,
+            "faith_A": 1,
+            "dsg_A": 1,
+            "n_counted_B": 5,
+            "n_asked_B": 5,
+            "satisfied_B": 0,
+            "named_b": 1,
+            "faith_B": 3 / 5,
+            "dsg_B": 3 / 5,
+            "faith_mean": 4 / 5,
+            "faith_diff": 2 / 5,
+            "faith_stability": 3 / 5,
+            "dsg_mean": 4 / 5,
+            "judge_answers": 10,
+            "judge_calls": 10,
+            "judge_unreadable": 0,
+        }
+    )
+
+
+def test_a_thing_that_the_prompt_wants_none_of_is_not_counted_as_named() -> None:
+    found, _ = heard(same(), pair("cup & !hat", "!hat & cup"), {"a": NO_HAT, "b": RIGHT})
+    assert (found.scores["named_a"], found.scores["named_b"]) == (1, 1)
+
+
+def test_an_open_formula_counts_once_and_is_compared_once() -> None:
+    either = pair("cup & (hat | ball)", "(cup & hat) | (cup & ball)")
+    hat, neither = saying(a_ball="no", balls="none"), saying(a_ball="no", balls="none", a_hat="no", hats="none")
+    found, _ = heard(same(), either, {"a": hat, "b": neither})
+    settled = found.scores["n_compared_answers"] - 1
+    assert found.scores["n_counted_A"] == settled + 1
+    assert found.scores["agreement"] == pytest.approx(settled / (settled + 1))
+    assert found.scores["faith_B"] == pytest.approx(settled / (settled + 1))
+    (failure,) = (one for one in found.failures if one.failure_type == "formula-differs")
+    assert (failure.expected, failure.seen) == ("True", "False")
+    assert "image 'a' is right for its prompt and image 'b' is not" in failure.message
+    found, _ = heard(same(), either, {"a": neither, "b": hat})
+    assert any("image 'b' is right" in failure.message for failure in found.failures)
+
+
+def test_differences_are_told_with_both_answers() -> None:
+    found, _ = heard(same(), CUP, {"a": NO_HAT, "b": RIGHT})
+    first = found.failures[0]
+    assert (first.failure_type, first.role, first.expected, first.seen) == ("presence-differs", "", "no", "yes")
+    case = pair("red cup & hat", "hat & red cup")
+    found, _ = heard(same(), case, {"a": RIGHT, "b": saying(a_cup="no", cups="none")})
+    assert "colour-differs" in found.failure_types
+
+
+@pytest.mark.parametrize(
+    ("equivalent", "expected"),
+    [(True, {"a": "yes", "b": "yes"}), (None, {"a": "yes", "b": "yes"}), (False, {"a": "yes", "b": None})],
+)
+def test_what_one_prompt_asks_for_an_equivalent_one_asks_for_too(
+    tmp_path: Path, equivalent: bool | None, expected: dict[str, str | None]
+) -> None:
+    options = AnswerOptions()
+    case = asking((own("Red?"),), (own("Blue?", "no"),), equivalent=equivalent)
+    red, blue = asked_about(case, options, None)
+    assert red.expected == expected
+    assert blue.expected == {"a": None if equivalent is False else "no", "b": "no"}
+    path = tmp_path / "dsg.csv"
+    path.write_text(DSG)
+    check = SameAnswers(same(questions=str(path))._options)
+    written = asked_about(replace(case, labels={}), options, check._pairs.file)
+    assert [asked.expected for asked in written] == [expected, expected]
+
+
+def test_each_prompt_keeps_its_own_answer() -> None:
+    (red,) = asked_about(asking((own("Red?"),), (own("Red?", "no"),)), AnswerOptions(), None)
+    assert red.expected == {"a": "yes", "b": "no"}
+    graded = Question(kind="point", text="How red?")
+    mixed = asking((own("Red?"), graded), (own("Red?"), graded))
+    assert [asked.question.text for asked in asked_about(mixed, AnswerOptions(), None)] == ["Red?"]
+    assert is_asked_about(mixed, None)
+    assert not is_asked_about(asking((own("Red?"),), (graded,)), None)
+    assert not is_asked_about(asking((own("Red?"),), ()), None)
+    assert is_asked_about(CUP, None)
+
+
+@pytest.mark.parametrize("answers", [["no"], ["None", "0", "zero"], [""], [], ["neither", "Nothing"]])
+def test_nothing_is_seen_where_every_answer_is_none(answers: list[str]) -> None:
+    assert is_nothing_seen(answers)
+    assert not is_nothing_seen([*answers, "yes"])
+
+
+def test_an_open_question_is_about_a_thing_itself() -> None:
+    either = asked_about(pair("hat | ball", "ball | hat"), AnswerOptions(), None)
+    assert leaves_open(either, "a")
+    assert not leaves_open(asked_about(CUP, AnswerOptions(), None), "a")
+
+
+def test_several_unreadable_replies_are_counted() -> None:
+    found, _ = heard(same(), CUP, {"a": RIGHT, "b": saying(hat="?", cup="?")})
+    assert found.outcome is Outcome.UNDECIDED
+    assert "3 more unreadable" in found.reason
+    found, _ = heard(same(), CUP, {"a": RIGHT, "b": saying(a_hat="?")})
+    assert "more unreadable" not in found.reason
+
+
+def test_an_image_nobody_looked_at_decides_nothing() -> None:
+    check = same()
+    assert "image 'a'" in check.judge(CUP, {}).reason
+    assert check.judge(CUP, {}).outcome is Outcome.UNDECIDED
+
+
+def test_faithfulness_is_not_compared_where_nothing_is_settled() -> None:
+    case = asking((), ())
+    found, _ = heard(same(compare="faithfulness"), case, {"a": RIGHT, "b": RIGHT})
+    assert (found.outcome, found.reason) == (Outcome.UNDECIDED, "there is no question about this pair")
+    found, _ = heard(same(compare="faithfulness"), CUP, {"a": NO_HAT, "b": RIGHT})
+    assert found.outcome is Outcome.FAIL
+    assert found.scores["faith_stability"] == pytest.approx(3 / 5)
+
+
+def test_faithfulness_alone_can_differ() -> None:
+    """Without a differing answer the failure is that an answer is wrong."""
+    case = asking((own("Red?"),), (own("Red?", "no"),), equivalent=None)
+    found, _ = heard(same(compare="faithfulness"), case, {"a": RIGHT, "b": RIGHT})
+    assert (found.outcome, found.failure_types) == (Outcome.FAIL, ("wrong-answer",))
+    (wrong,) = found.failures
+    assert (wrong.role, wrong.expected, wrong.seen) == ("b", "no", "yes")
+
+
+def test_a_question_file_pins_its_content(tmp_path: Path) -> None:
+    path = tmp_path / "dsg.csv"
+    path.write_text(DSG)
+    options = RightAnswersOptions(questions=str(path))
+    assert len(digest_of(options)) == 16
+    assert RightAnswers.weights(options) == MustDiffer.weights(AnswerOptions(questions=str(path))) == digest_of(options)
+    assert RightAnswers.weights(RightAnswersOptions()) == ""
+    with pytest.raises(UsageError) as refused:
+        digest_of(RightAnswersOptions(questions=str(tmp_path)))
+    assert refused.value.code == "file-unreadable"
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_shares_reach_from_nothing_to_all(value: float) -> None:
+    assert same(min_stability=value, flip_sample=value)
+    assert SameSimilarityOptions(min_clip_stability=value)
+    for wrong in ({"min_stability": value * 1.1 - 0.05}, {"flip_sample": value * 1.1 - 0.05}):
+        with pytest.raises(UsageError) as refused:
+            same(**wrong)
+        assert refused.value.code == "option-invalid"
+
+
+def test_some_faithfulness_is_asked_for() -> None:
+    assert RightAnswersOptions(min_faithfulness=1.0).min_faithfulness == 1
+    for wrong in (0.0, 1.1, -0.1):
+        with pytest.raises(UsageError):
+            RightAnswersOptions(min_faithfulness=wrong)
+    with pytest.raises(UsageError):
+        SameSimilarityOptions(min_clip_stability=1.1)
+
+
+def test_vectors_are_compared_where_there_are_two_of_each() -> None:
+    check = SameSimilarity(SameSimilarityOptions())
+    unread = pair(None, None, equivalent=None)
+    assert check.applies(unread)
+    assert check.applies(CUP)
+    assert not check.applies(pair("cup", "!cup", equivalent=False))
+    assert not check.applies(replace(CUP, prompts=CUP.prompts[:1]))
+    assert check.judge(CUP, {}).outcome is Outcome.UNDECIDED
+    found, _ = heard(check, unread, {}, VECTORS)
+    (failure,) = found.failures
+    assert (failure.expected, failure.seen) == ("a stability of 0.85 or more", "0.800")
+    assert "60.00 in image a, 80.00 in image b" in failure.message
+    asked = {(need.role, need.query.text) for need in check.needs(CUP, (), {})}
+    assert asked == {("a", ""), ("a", "wording a"), ("b", ""), ("b", "wording b")}
+
+
+def test_a_contrast_says_what_is_the_same() -> None:
+    contrast = pair("cup", "!cup", equivalent=False, check="must-differ")
+    found, _ = heard(MustDiffer(AnswerOptions()), contrast, {"a": RIGHT, "b": RIGHT})
+    assert "every question gets the same answer in both images: Is there a cup" in found.failures[0].message
+    assert {failure.failure_type for failure in found.failures} == {"no-difference", "wrong-answer"}
+    assert not MustDiffer(AnswerOptions()).applies(replace(contrast, prompts=contrast.prompts[:1]))
+
+
+def test_right_answers_applies_where_it_is_named_and_has_questions() -> None:
+    check = RightAnswers(RightAnswersOptions())
+    assert check.applies(pair("cup", "cup", check="right-answers"))
+    assert not check.applies(pair("cup", "cup"))
+    assert check.applies(replace(CUP, check_groups=(("truth",), ("right-answers",))))
+    assert not check.applies(replace(CUP, check_groups=(("truth",),)))
+    one_sided = replace(asking((own("Red?"),), (own("Blue?"),), equivalent=False), check="right-answers")
+    assert check.applies(one_sided)
