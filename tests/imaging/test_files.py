@@ -11,8 +11,18 @@ from PIL import Image
 from PIL.JpegImagePlugin import JpegImageFile
 
 from salva.core.image import Picture
-from salva.imaging.files import FORMATS, MAX_PIXELS, ImageError, SUFFIXES, as_image, decode_picture, encode_picture, scaled
+from salva.imaging.files import (
+    FORMATS,
+    MAX_PIXELS,
+    SUFFIXES,
+    ImageError,
+    as_image,
+    decode_picture,
+    encode_picture,
+    scaled,
+)
 from salva.imaging.palette import PALETTE
+from salva.messages import code_of
 
 
 def png(image: Image.Image) -> bytes:
@@ -105,13 +115,15 @@ def test_a_bomb_is_refused_before_it_is_decoded(monkeypatch: pytest.MonkeyPatch)
         (b"<?xml?>", "a web page"),
         (b'{"error": 1}', "JSON"),
         (b"[1]", "JSON"),
-        (b"\xff\xfe", r"not a whole PNG, JPEG, WEBP file \(2 bytes\)$"),
+        (b"\xff\xfe", r"not a whole PNG, JPEG, WEBP file \(2 bytes\)[^:]"),
         (encode_picture(NOISE)[:60], r"not a whole .* file \(60 bytes\): ."),
     ],
 )
 def test_what_is_no_image_is_named(data: bytes, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(ImageError, match=told) as caught:
         decode_picture(data)
+    assert code_of(caught.value) == "image-invalid"
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
 
 
 def test_only_the_formats_asked_for_are_read() -> None:
