@@ -10,8 +10,9 @@ import pytest
 from checks.test_same_answers import DSG, RIGHT, VECTORS, heard, pair, same, saying
 
 from salva.checks.answered_pairs import digest_of
-from salva.checks.answers import AnswerOptions, asked_about, is_asked_about, is_nothing_seen, leaves_open
+from salva.checks.answers import AnswerOptions, has_questions, is_nothing_seen, leaves_open, questions_for
 from salva.checks.must_differ import MustDiffer
+from salva.checks.question_files import read_questions
 from salva.checks.right_answers import RightAnswers, RightAnswersOptions
 from salva.checks.same_answers import SameAnswers
 from salva.checks.same_scene import SameScene
@@ -124,26 +125,25 @@ def test_what_one_prompt_asks_for_an_equivalent_one_asks_for_too(
 ) -> None:
     options = AnswerOptions()
     case = asking((own("Red?"),), (own("Blue?", "no"),), equivalent=equivalent)
-    red, blue = asked_about(case, options, None)
+    red, blue = questions_for(case, options, None)
     assert red.expected == expected
     assert blue.expected == {"a": None if equivalent is False else "no", "b": "no"}
     path = tmp_path / "dsg.csv"
     path.write_text(DSG)
-    check = SameAnswers(same(questions=str(path))._options)
-    written = asked_about(replace(case, labels={}), options, check._pairs.file)
+    written = questions_for(replace(case, labels={}), options, read_questions(str(path)))
     assert [asked.expected for asked in written] == [expected, expected]
 
 
 def test_each_prompt_keeps_its_own_answer() -> None:
-    (red,) = asked_about(asking((own("Red?"),), (own("Red?", "no"),)), AnswerOptions(), None)
+    (red,) = questions_for(asking((own("Red?"),), (own("Red?", "no"),)), AnswerOptions(), None)
     assert red.expected == {"a": "yes", "b": "no"}
     graded = Question(kind="point", text="How red?")
     mixed = asking((own("Red?"), graded), (own("Red?"), graded))
-    assert [asked.question.text for asked in asked_about(mixed, AnswerOptions(), None)] == ["Red?"]
-    assert is_asked_about(mixed, None)
-    assert not is_asked_about(asking((own("Red?"),), (graded,)), None)
-    assert not is_asked_about(asking((own("Red?"),), ()), None)
-    assert is_asked_about(CUP, None)
+    assert [asked.question.text for asked in questions_for(mixed, AnswerOptions(), None)] == ["Red?"]
+    assert has_questions(mixed, None)
+    assert not has_questions(asking((own("Red?"),), (graded,)), None)
+    assert not has_questions(asking((own("Red?"),), ()), None)
+    assert has_questions(CUP, None)
 
 
 @pytest.mark.parametrize("answers", [["no"], ["None", "0", "zero"], [""], [], ["neither", "Nothing"]])
@@ -153,9 +153,9 @@ def test_nothing_is_seen_where_every_answer_is_none(answers: list[str]) -> None:
 
 
 def test_an_open_question_is_about_a_thing_itself() -> None:
-    either = asked_about(pair("hat | ball", "ball | hat"), AnswerOptions(), None)
+    either = questions_for(pair("hat | ball", "ball | hat"), AnswerOptions(), None)
     assert leaves_open(either, "a")
-    assert not leaves_open(asked_about(CUP, AnswerOptions(), None), "a")
+    assert not leaves_open(questions_for(CUP, AnswerOptions(), None), "a")
 
 
 def test_several_unreadable_replies_are_counted() -> None:
