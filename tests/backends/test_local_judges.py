@@ -15,7 +15,7 @@ from salva.core.protocols import ObserveRequest, Query
 from salva.core.run_spec import ComponentSpec
 from salva.errors import PluginError, UsageError
 from salva.judges.local_vlm_judge import LocalVlmJudge
-from salva.judges.prompts import put
+from salva.judges.prompts import judge_prompt
 from salva.registry import bind
 from salva.testing.conformance import check_observer
 
@@ -85,7 +85,7 @@ def test_the_model_sees_the_picture_and_is_told_the_task(rater: Path, monkeypatc
     assert light.mean() > dark.mean() + 1
     assert (inputs["do_sample"], inputs["max_new_tokens"]) == (False, 8)
     text = processor.tokenizer.decode(inputs["input_ids"][0])
-    ask = put(SCORE, is_structured=False, explains=True)
+    ask = judge_prompt(SCORE, is_structured=False, explains=True)
     assert ask.text in text
     assert ask.system in text
     assert text.endswith("<|assistant|>")

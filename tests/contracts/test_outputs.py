@@ -24,7 +24,7 @@ from salva.core.observation import Answer, Detection, Detections, Observation, R
 from salva.core.options import parse_options
 from salva.core.protocols import Check, Need, ObserveRequest, Query
 from salva.core.score_rubric import SCORE_RUBRIC
-from salva.judges.prompts import put
+from salva.judges.prompts import judge_prompt
 from salva.judges.rubrics import RUBRICS
 from salva.judges.scene_judge import SceneJudge
 from salva.judging.waves import Waves, conclude
@@ -161,7 +161,7 @@ def words_of(name: str) -> Iterator[Json]:
         return
     for query in QUERIES:
         for is_structured in (True, False):
-            told = put(query, is_structured=is_structured, explains=True)
+            told = judge_prompt(query, is_structured=is_structured, explains=True)
             yield [told.system, told.text, told.schema]
 
 

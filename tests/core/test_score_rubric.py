@@ -10,7 +10,7 @@ from suites.semvar.triples import triple
 from salva.core.score_rubric import HALVES, OBJECTS, RELATIONS
 from salva.core.source import RunRecords
 from salva.exchange.exporting import export_run
-from salva.judges.prompts import put
+from salva.judges.prompts import judge_prompt
 from salva.suites.semvar.semantic_effect import score_query
 
 
@@ -21,7 +21,9 @@ def test_people_and_judges_are_told_the_same_step_by_step(tmp_path: Path) -> Non
     people = (tmp_path / "sheet" / "README.txt").read_text(encoding="utf-8")
     for is_structured in (True, False):
         # Another rubric is for graded questions: a score is held against people's.
-        judges = put(score_query(triple().prompts[0]), is_structured=is_structured, explains=True, rubric="strict").text
+        judges = judge_prompt(
+            score_query(triple().prompts[0]), is_structured=is_structured, explains=True, rubric="strict"
+        ).text
         for half in HALVES:
             for told in (people, judges):
                 lines = [told.index(f"{number:>2}: {when}") for number, when in half.steps]

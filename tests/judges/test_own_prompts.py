@@ -11,7 +11,7 @@ from salva.core.run_spec import ComponentSpec
 from salva.core.score_rubric import SCORE_RUBRIC
 from salva.errors import UsageError
 from salva.judges.own_prompts import PRESETS, own_prompt
-from salva.judges.prompts import put
+from salva.judges.prompts import judge_prompt
 from salva.judges.replies import read_reply
 from salva.registry import bind
 
@@ -30,15 +30,15 @@ def written(folder: Path, text: str, name: str = "prompt.txt") -> str:
 
 def test_the_text_stands_where_the_file_wants_it_and_braces_are_braces(tmp_path: Path) -> None:
     own = own_prompt(written(tmp_path, "Rate {this}: {prompt}\n"))
-    ask = put(SCORE, is_structured=False, explains=False, own=own)
+    ask = judge_prompt(SCORE, is_structured=False, explains=False, own=own)
     assert ask.text.startswith("Rate {this}: a cat {and} a {prompt}\n\nReply strictly in this form")
     assert "Object Accuracy (0-50 points): [[number]]" in ask.text
     assert "How to grade" not in ask.text
-    assert put(SCORE, is_structured=True, explains=False, own=own).schema is not None
+    assert judge_prompt(SCORE, is_structured=True, explains=False, own=own).schema is not None
 
 
 def test_the_papers_prompt_says_itself_how_to_reply_and_its_example_is_read() -> None:
-    ask = put(SCORE, is_structured=True, explains=True, own=own_prompt("semvarbench"))
+    ask = judge_prompt(SCORE, is_structured=True, explains=True, own=own_prompt("semvarbench"))
     assert ask.schema is None
     assert ask.text.endswith("[Prompt] a cat {and} a {prompt}")
     assert "never do what they" in ask.system
@@ -49,7 +49,7 @@ def test_the_papers_prompt_says_itself_how_to_reply_and_its_example_is_read() ->
 @pytest.mark.parametrize("kind", ["answer", "grade"])
 def test_other_questions_are_asked_as_ever(kind: str) -> None:
     query = Query(role="judge", kind=kind, text="is it red?", questions=("is it red?",) if kind == "grade" else ())
-    assert put(query, is_structured=False, explains=True, own=own_prompt("semvarbench")) == put(
+    assert judge_prompt(query, is_structured=False, explains=True, own=own_prompt("semvarbench")) == judge_prompt(
         query, is_structured=False, explains=True
     )
 

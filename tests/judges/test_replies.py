@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from salva.core.protocols import Query
-from salva.judges.prompts import put
+from salva.judges.prompts import judge_prompt
 from salva.judges.replies import ParsedReply, read_reply
 from salva.judges.rubrics import RUBRICS
 
@@ -335,7 +335,7 @@ def test_any_reply_is_either_read_in_full_or_a_problem(reply: str, query: Query)
 @pytest.mark.parametrize("query", [SCORE, GRADE, YES_NO, FREE])
 def test_the_form_that_is_asked_for_is_no_answer_itself(query: Query) -> None:
     """A judge that only repeats what it was told has said nothing."""
-    told = put(query, is_structured=False, explains=False).text.rpartition("\n")[2]
+    told = judge_prompt(query, is_structured=False, explains=False).text.rpartition("\n")[2]
     read = read_reply(query, told)
     assert read.problem
 
@@ -370,12 +370,12 @@ def test_a_score_without_its_reason_is_read_all_the_same() -> None:
 
 
 def test_criteria_and_rubric_are_said_and_the_judges_own_rubric_wins() -> None:
-    ask = put(RULED, is_structured=True, explains=True)
+    ask = judge_prompt(RULED, is_structured=True, explains=True)
     assert ask.schema is not None
     assert list(ask.schema["properties"]) == ["q1_reason", "q1", "q2_reason", "q2"]  # type: ignore[arg-type]  # JSON
     assert "0.5: reddish" in ask.text
     assert RUBRICS["counterfactual"] in ask.text
-    strict = put(RULED, is_structured=False, explains=True, rubric="strict")
+    strict = judge_prompt(RULED, is_structured=False, explains=True, rubric="strict")
     assert RUBRICS["strict"] in strict.text
     assert RUBRICS["counterfactual"] not in strict.text
     assert "q2 reason: ..." in strict.text

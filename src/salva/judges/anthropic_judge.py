@@ -12,8 +12,9 @@ from salva.core.image import Picture
 from salva.core.secrets import cut
 from salva.imaging.files import encode_picture
 from salva.judges.endpoint_judge import EndpointJudge
-from salva.judges.interview import Reply
-from salva.judges.prompts import Ask
+from salva.judges.interview import JudgeReply
+from salva.judges.prompts import JudgePrompt
+from salva.messages import message
 from salva.remote import anthropic_client
 
 if TYPE_CHECKING:
@@ -29,11 +30,11 @@ class AnthropicJudge(EndpointJudge):
     provider: ClassVar[str] = "anthropic"
     client_module: ClassVar[ModuleType] = anthropic_client
 
-    def _question(self, ask: Ask, picture: Picture, said: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    def _question(self, ask: JudgePrompt, picture: Picture, turns: Sequence[tuple[str, str]]) -> dict[str, Any]:
         file = base64.b64encode(encode_picture(picture, "PNG")).decode()
         image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": file}}
         messages: list[dict[str, object]] = [{"role": "user", "content": [image, {"type": "text", "text": ask.text}]}]
-        for reply, answer in said:
+        for reply, answer in turns:
             # An empty turn is refused; the judge is told that its reply was empty anyway.
             messages += [{"role": "assistant", "content": reply or "(nothing)"}, {"role": "user", "content": answer}]
         return {
@@ -43,26 +44,26 @@ class AnthropicJudge(EndpointJudge):
             "messages": messages,
         }
 
-    def _call(self, question: dict[str, Any], wishes: dict[str, Any]) -> Message:
-        message: Message = self._client.messages.create(**question, extra_body=wishes)
-        return message
+    def _call(self, question: dict[str, Any], settings: dict[str, Any]) -> Message:
+        answer: Message = self._client.messages.create(**question, extra_body=settings)
+        return answer
 
-    def _wishes(self, ask: Ask) -> dict[str, Json]:
-        wishes = dict(self._temperature)
+    def _call_options(self, ask: JudgePrompt) -> dict[str, Json]:
+        settings = dict(self._temperature)
         if ask.schema is not None:
-            wishes["output_config"] = {"format": {"type": "json_schema", "schema": ask.schema}}
-        return wishes
+            settings["output_config"] = {"format": {"type": "json_schema", "schema": ask.schema}}
+        return settings
 
-    def _read(self, answer: Message) -> Reply:
+    def _read(self, answer: Message) -> JudgeReply:
         text = "".join(block.text for block in answer.content or () if block.type == "text")
-        why = f"{self._name} would not judge this: {cut(text, 200) or 'refusal'}"
+        why = message("judge-refused", judge=self._name, why=cut(text, 200) or "refusal")
         usage = answer.usage
         n_input: int | None = None
         if usage is not None:
             n_input = usage.input_tokens + sum(
                 n or 0 for n in (usage.cache_creation_input_tokens, usage.cache_read_input_tokens)
             )
-        return Reply(
+        return JudgeReply(
             text=text,
             refusal=why if answer.stop_reason == "refusal" else "",
             snapshot=answer.model or "",

@@ -16,8 +16,8 @@ from salva.core.secrets import cut
 from salva.errors import BackendError
 from salva.imaging.files import encode_picture
 from salva.judges.endpoint_judge import EndpointJudge
-from salva.judges.interview import ChatOptions, Reply
-from salva.judges.prompts import Ask
+from salva.judges.interview import ChatOptions, JudgeReply
+from salva.judges.prompts import JudgePrompt
 from salva.messages import message
 from salva.remote import openai_client
 
@@ -38,7 +38,7 @@ class ChatJudge(EndpointJudge):
         super().__init__(options)
         self._limit = "max_tokens"
 
-    def _question(self, ask: Ask, picture: Picture, said: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    def _question(self, ask: JudgePrompt, picture: Picture, turns: Sequence[tuple[str, str]]) -> dict[str, Any]:
         file = base64.b64encode(encode_picture(picture, "PNG")).decode()
         image: dict[str, Json] = {"url": f"data:image/png;base64,{file}"}
         content = [{"type": "image_url", "image_url": image}, {"type": "text", "text": ask.text}]
@@ -46,29 +46,29 @@ class ChatJudge(EndpointJudge):
             {"role": "system", "content": ask.system},
             {"role": "user", "content": content},
         ]
-        for reply, answer in said:
+        for reply, answer in turns:
             messages += [{"role": "assistant", "content": reply}, {"role": "user", "content": answer}]
         return {"model": self.options.model, "messages": messages}
 
-    def _call(self, question: dict[str, Any], wishes: dict[str, Any]) -> ChatCompletion:
-        answer: ChatCompletion = self._client.chat.completions.create(**question, extra_body=wishes)
+    def _call(self, question: dict[str, Any], settings: dict[str, Any]) -> ChatCompletion:
+        answer: ChatCompletion = self._client.chat.completions.create(**question, extra_body=settings)
         return answer
 
-    def _wishes(self, ask: Ask) -> dict[str, Json]:
-        wishes: dict[str, Json] = {self._limit: self.options.max_tokens, **self._temperature}
+    def _call_options(self, ask: JudgePrompt) -> dict[str, Json]:
+        settings: dict[str, Json] = {self._limit: self.options.max_tokens, **self._temperature}
         if ask.schema is not None:
             schema: Json = {"name": "reply", "strict": True, "schema": ask.schema}
-            wishes["response_format"] = {"type": "json_schema", "json_schema": schema}
-        return wishes
+            settings["response_format"] = {"type": "json_schema", "json_schema": schema}
+        return settings
 
-    def _concede(self, words: str, wishes: dict[str, Any]) -> bool:
+    def _give_up_setting(self, words: str, settings: dict[str, Any]) -> bool:
         """Newer models call the limit by another name, and say so."""
-        is_renamed = "max_tokens" in wishes and "max_completion_tokens" in words
+        is_renamed = "max_tokens" in settings and "max_completion_tokens" in words
         if is_renamed:
             self._limit = "max_completion_tokens"
         return is_renamed
 
-    def _read(self, answer: ChatCompletion) -> Reply:
+    def _read(self, answer: ChatCompletion) -> JudgeReply:
         choices = getattr(answer, "choices", None)
         if not choices:
             problem = message("reply-missing", judge=self._name, answer=cut(answer, 200))
@@ -77,7 +77,7 @@ class ChatJudge(EndpointJudge):
         is_refused = choice.finish_reason == "content_filter" or choice.message.refusal
         why = message("judge-refused", judge=self._name, why=choice.message.refusal or "content filter")
         usage = answer.usage
-        return Reply(
+        return JudgeReply(
             text=choice.message.content or "",
             snapshot=answer.model or "",
             n_input=usage.prompt_tokens if usage else None,

@@ -16,13 +16,13 @@ from salva.core.about import About
 from salva.core.fingerprint import Json
 from salva.core.foreign_errors import translate_errors
 from salva.core.image import Picture
-from salva.core.observation import Observation
-from salva.core.protocols import ObserveRequest
+from salva.core.observation import Answer, Observation
+from salva.core.protocols import ObserveRequest, Query
 from salva.core.secrets import cut
 from salva.errors import BackendError, RefusedError, SalvaError, UnusableError
-from salva.judges.interview import AT_AN_ENDPOINT, ChatOptions, Reply, SchemaRefusedError, interview, sized
+from salva.judges.interview import AT_AN_ENDPOINT, ChatOptions, Interview, JudgeReply, SchemaRefusedError, sized
 from salva.judges.own_prompts import own_prompt, prompt_pin
-from salva.judges.prompts import Ask
+from salva.judges.prompts import JudgePrompt
 from salva.messages import message
 
 
@@ -63,7 +63,7 @@ class EndpointJudge(ABC):
         for request in requests:
             picture = sized(request.picture, self.options.side)
             try:
-                outcomes.append(interview(self, request.query, picture, self.options))
+                outcomes.append(self._answer(request.query, picture))
             except SalvaError as error:
                 outcomes.append(error)
         return outcomes
@@ -72,31 +72,57 @@ class EndpointJudge(ABC):
         """Close the connections."""
         self._client.close()
 
-    def say(self, ask: Ask, picture: Picture, said: Sequence[tuple[str, str]]) -> Reply:
+    def _answer(self, query: Query, picture: Picture) -> Answer:
+        """Ask, read, and ask again until the reply can be read or the attempts are used up."""
+        interview = Interview(query, self.options, self.options.price(), self.own)
+        is_structured, is_refused = self.is_structured, False
+        try:
+            while True:
+                try:
+                    reply = self._send(interview.prompt(is_structured), picture, interview.turns)
+                except SchemaRefusedError:
+                    assert is_structured, "nothing is left to refuse"
+                    is_structured, is_refused = False, True
+                    continue
+                if is_refused:
+                    # Only now is it certain that the schema was the trouble; it is not tried again.
+                    self.is_structured = False
+                answer = interview.receive(reply)
+                if answer is not None:
+                    return answer
+                if self.options.structured == "auto" and "{" not in reply.text:
+                    # Some servers take the schema and do not keep to it: the form in words is asked for instead.
+                    is_structured = False
+        except BackendError as error:
+            # What came to nothing was paid for as well.
+            error.usage = interview.usage()
+            raise
+
+    def _send(self, ask: JudgePrompt, picture: Picture, turns: Sequence[tuple[str, str]]) -> JudgeReply:
         """The reply to one question, without what the endpoint has refused before; raises SalvaError."""
-        question = self._question(ask, picture, said)
+        question = self._question(ask, picture, turns)
         while True:
-            wishes = self._wishes(ask)
+            settings = self._call_options(ask)
             try:
                 # Kits let the exceptions of parsers and HTTP libraries through.
                 with translate_errors(partial(self.client_module.translate, self._name)):
-                    return self._reply(self._call(question, wishes))
+                    return self._reply(self._call(question, settings))
             except BackendError as problem:
                 error = problem.__cause__
                 is_final = isinstance(problem, RefusedError | UnusableError)
                 if is_final or not isinstance(error, Exception) or not self._is_bad_request(error):
                     raise
                 words = str(error).lower()
-                if self._concede(words, wishes):
+                if self._give_up_setting(words, settings):
                     continue
-                if "temperature" in wishes and "temperature" in words:
+                if "temperature" in settings and "temperature" in words:
                     self._temperature = {}
                 elif ask.schema is not None and self.options.structured == "auto":
                     raise SchemaRefusedError from error
                 else:
                     raise
 
-    def _reply(self, answer: Any) -> Reply:
+    def _reply(self, answer: Any) -> JudgeReply:
         """The reply in an answer; one of another shape than the API has is a BackendError."""
         try:
             return self._read(answer)
@@ -104,24 +130,24 @@ class EndpointJudge(ABC):
             problem = message("reply-missing", judge=self._name, answer=cut(repr(answer), 200))
             raise BackendError(problem, is_retryable=False) from error
 
-    def _concede(self, words: str, wishes: dict[str, Any]) -> bool:  # for those who can
+    def _give_up_setting(self, words: str, settings: dict[str, Any]) -> bool:  # for those who can
         """Give up a wish for good, if the words of the endpoint name it."""
         return False
 
     @abstractmethod
-    def _question(self, ask: Ask, picture: Picture, said: Sequence[tuple[str, str]]) -> Any:
+    def _question(self, ask: JudgePrompt, picture: Picture, turns: Sequence[tuple[str, str]]) -> Any:
         """A question about an image, after what was said before, as the API takes it."""
 
     @abstractmethod
-    def _call(self, question: Any, wishes: dict[str, Any]) -> Any:
+    def _call(self, question: Any, settings: dict[str, Any]) -> Any:
         """One call of the API."""
 
     @abstractmethod
-    def _wishes(self, ask: Ask) -> dict[str, Any]:
+    def _call_options(self, ask: JudgePrompt) -> dict[str, Any]:
         """What is asked for besides the question."""
 
     @abstractmethod
-    def _read(self, answer: Any) -> Reply:
+    def _read(self, answer: Any) -> JudgeReply:
         """The reply in an answer."""
 
     @abstractmethod

@@ -14,8 +14,8 @@ from salva.core.secrets import cut
 from salva.errors import BackendError, RefusedError
 from salva.imaging.files import encode_picture
 from salva.judges.endpoint_judge import EndpointJudge
-from salva.judges.interview import Reply
-from salva.judges.prompts import Ask
+from salva.judges.interview import JudgeReply
+from salva.judges.prompts import JudgePrompt
 from salva.messages import message
 from salva.remote import google_client
 
@@ -32,36 +32,36 @@ class GoogleJudge(EndpointJudge):
     provider: ClassVar[str] = "google"
     client_module: ClassVar[ModuleType] = google_client
 
-    def _question(self, ask: Ask, picture: Picture, said: Sequence[tuple[str, str]]) -> Any:
+    def _question(self, ask: JudgePrompt, picture: Picture, turns: Sequence[tuple[str, str]]) -> Any:
         """What is said, in the kit's own records."""
         from google.genai.types import Content, Part
 
         image = Part.from_bytes(data=encode_picture(picture, "PNG"), mime_type="image/png")
         contents = [Content(role="user", parts=[image, Part.from_text(text=ask.text)])]
-        for reply, answer in said:
+        for reply, answer in turns:
             contents.append(Content(role="model", parts=[Part.from_text(text=reply or "(nothing)")]))
             contents.append(Content(role="user", parts=[Part.from_text(text=answer)]))
         return contents
 
-    def _call(self, question: Any, wishes: dict[str, Any]) -> GenerateContentResponse:
+    def _call(self, question: Any, settings: dict[str, Any]) -> GenerateContentResponse:
         answer: GenerateContentResponse = self._client.models.generate_content(
-            model=self.options.model, contents=question, config=wishes
+            model=self.options.model, contents=question, config=settings
         )
         return answer
 
-    def _wishes(self, ask: Ask) -> dict[str, Any]:
+    def _call_options(self, ask: JudgePrompt) -> dict[str, Any]:
         """The settings of a call, which the kit takes as a mapping."""
-        wishes: dict[str, Any] = {
+        settings: dict[str, Any] = {
             "system_instruction": ask.system,
             "max_output_tokens": self.options.max_tokens,
             "automatic_function_calling": {"disable": True},
             **self._temperature,
         }
         if ask.schema is not None:
-            wishes |= {"response_mime_type": "application/json", "response_json_schema": ask.schema}
-        return wishes
+            settings |= {"response_mime_type": "application/json", "response_json_schema": ask.schema}
+        return settings
 
-    def _read(self, answer: GenerateContentResponse) -> Reply:
+    def _read(self, answer: GenerateContentResponse) -> JudgeReply:
         blocked = answer.prompt_feedback.block_reason if answer.prompt_feedback else None
         if blocked:
             raise RefusedError(message("judge-refused", judge=self._name, why=blocked.value))
@@ -76,13 +76,13 @@ class GoogleJudge(EndpointJudge):
         if usage is not None and usage.candidates_token_count is not None:
             # Thinking is paid like writing.
             n_output = usage.candidates_token_count + (usage.thoughts_token_count or 0)
-        return Reply(
+        return JudgeReply(
             text="".join(part.text for part in parts if part.text and not part.thought),
             snapshot=answer.model_version or "",
             n_input=usage.prompt_token_count if usage is not None else None,
             n_output=n_output,
             is_cut_off=reason == "MAX_TOKENS",
-            refusal=f"{self._name} would not judge this: {reason}" if reason in _REFUSALS else "",
+            refusal=message("judge-refused", judge=self._name, why=reason) if reason in _REFUSALS else "",
         )
 
     def _is_bad_request(self, error: Exception) -> bool:

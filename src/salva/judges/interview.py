@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from salva.core.about import About, Habits
 from salva.core.image import Picture
 from salva.core.observation import Answer
 from salva.core.options import endpoint_label, option
 from salva.core.protocols import Query
-from salva.errors import BackendError, RefusedError, UsageError
+from salva.errors import RefusedError, UsageError
 from salva.judges.own_prompts import PRESETS, prompt_pin
-from salva.judges.prompts import Ask, again, put
+from salva.judges.prompts import JudgePrompt, judge_prompt, retry_text
 from salva.judges.replies import read_reply
 from salva.judges.rubrics import RUBRICS
 from salva.messages import message
@@ -42,7 +42,7 @@ def prompt_option() -> Any:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)  # no slots: options of a checkpoint join them
 class InterviewOptions:
     """What every judge who replies in words lets one set."""
 
@@ -107,7 +107,7 @@ class ChatOptions(InterviewOptions):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
+class JudgeReply:
     """What came back."""
 
     text: str
@@ -124,37 +124,22 @@ class SchemaRefusedError(Exception):
     """The endpoint would not bind its reply to a schema; never leaves this room."""
 
 
-class ChatModel(Protocol):
-    """Somebody to talk to."""
-
-    is_structured: bool
-    """Whether to try and bind the reply to a schema."""
-    own: str
-    """The user's words for a score; empty for ours."""
-
-    def say(self, ask: Ask, picture: Picture, said: Sequence[tuple[str, str]]) -> Reply:
-        """The reply to a question, after earlier replies and what was said to each.
-
-        Raises SalvaError, or SchemaRefusedError when the same may be asked without a schema.
-        """
-
-
 class Interview:
     """One query on its way to an answer: what to say next, and what to make of each reply."""
 
     def __init__(self, query: Query, options: InterviewOptions, price: Price | None = None, own: str = "") -> None:
-        self.said: list[tuple[str, str]] = []
+        self.turns: list[tuple[str, str]] = []
         """Replies that could not be read, and what was said to each."""
         self._query, self._options, self._price, self._own = query, options, price, own
-        self._replies: list[Reply] = []
+        self._replies: list[JudgeReply] = []
 
-    def ask(self, is_structured: bool) -> Ask:
+    def prompt(self, is_structured: bool) -> JudgePrompt:
         """The query in words."""
         options = self._options
         asked = {"is_structured": is_structured, "explains": options.explain}
-        return put(self._query, **asked, rubric=options.rubric, own=self._own)
+        return judge_prompt(self._query, **asked, rubric=options.rubric, own=self._own)
 
-    def hear(self, reply: Reply) -> Answer | None:
+    def receive(self, reply: JudgeReply) -> Answer | None:
         """The answer, when the reply can be read or the attempts are used up; None to ask again."""
         self._replies.append(reply)
         if reply.refusal:
@@ -162,7 +147,7 @@ class Interview:
         read = read_reply(self._query, reply.text)
         problem = f"the reply was cut off at {self._options.max_tokens} tokens" if reply.is_cut_off else read.problem
         if problem and len(self._replies) < self._options.attempts:
-            self.said.append((reply.text, again(problem)))
+            self.turns.append((reply.text, retry_text(problem)))
             return None
         return Answer(
             text="" if problem else read.text,
@@ -179,38 +164,7 @@ class Interview:
         return _usage(self._replies, self._price) if self._replies else {}
 
 
-def interview(partner: ChatModel, query: Query, picture: Picture, options: ChatOptions) -> Answer:
-    """Ask, read, and ask again until the reply can be read or the attempts are used up."""
-    talk = Interview(query, options, options.price(), partner.own)
-    try:
-        return _talked(talk, partner, picture, options)
-    except BackendError as error:
-        # What came to nothing was paid for as well.
-        error.usage = talk.usage()
-        raise
-
-
-def _talked(talk: Interview, partner: ChatModel, picture: Picture, options: ChatOptions) -> Answer:
-    is_structured, is_refused = partner.is_structured, False
-    while True:
-        try:
-            reply = partner.say(talk.ask(is_structured), picture, talk.said)
-        except SchemaRefusedError:
-            assert is_structured, "nothing is left to refuse"
-            is_structured, is_refused = False, True
-            continue
-        if is_refused:
-            # Only now is it certain that the schema was the trouble; it is not tried again.
-            partner.is_structured = False
-        answer = talk.hear(reply)
-        if answer is not None:
-            return answer
-        if options.structured == "auto" and "{" not in reply.text:
-            # The schema was taken and not kept to, as some servers do: the form in words is asked for instead.
-            is_structured = False
-
-
-def _usage(replies: Sequence[Reply], price: Price | None) -> dict[str, float]:
+def _usage(replies: Sequence[JudgeReply], price: Price | None) -> dict[str, float]:
     """What all the replies cost together; what is not known of one is not known of all."""
     usage = {"n_calls": float(len(replies))}
     n_input = [reply.n_input for reply in replies if reply.n_input is not None]

@@ -17,7 +17,7 @@ from salva.core.protocols import ObserveRequest
 from salva.errors import MissingExtraError, SalvaError, UsageError
 from salva.hardware.ahead import AHEAD
 from salva.imaging.files import as_image
-from salva.judges.interview import Interview, InterviewOptions, Reply, prompt_option, sized
+from salva.judges.interview import Interview, InterviewOptions, JudgeReply, sized
 from salva.judges.own_prompts import own_prompt, prompt_pin
 from salva.messages import message
 from salva.observers.loading import Batches, CheckpointOptions, load, pin
@@ -28,24 +28,15 @@ LIMIT = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LocalVlmOptions(CheckpointOptions):
+class LocalVlmOptions(InterviewOptions, CheckpointOptions):
     """What can be set with --set judge.NAME=VALUE."""
 
-    explain: bool = option(True, "Ask for a short explanation before the ratings, as the SemVarBench paper does.")
-    attempts: int = option(3, "How often to ask when a reply cannot be read.", keyed=False)
     max_tokens: int = option(512, "The longest reply, in tokens; a reply that is cut off there is not read.")
     side: int = option(768, "Pictures with a longer side are made smaller before the judge sees them; 0 for never.")
-    prompt: str = prompt_option()
 
     def __post_init__(self) -> None:
+        InterviewOptions.__post_init__(self)
         CheckpointOptions.__post_init__(self)
-        self.talking()
-
-    def talking(self) -> InterviewOptions:
-        """The part that concerns the talk; checks it too."""
-        return InterviewOptions(
-            explain=self.explain, attempts=self.attempts, max_tokens=self.max_tokens, side=self.side
-        )
 
 
 class LocalVlmJudge:
@@ -90,42 +81,42 @@ class LocalVlmJudge:
     def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Answer | SalvaError]:
         """One answer or error per request."""
         outcomes: dict[int, Answer | SalvaError] = {}
-        talks: dict[int, Interview] = {}
+        interviews: dict[int, Interview] = {}
         for i, request in enumerate(requests):
-            talk = Interview(request.query, self._options.talking(), own=self._own)
+            interview = Interview(request.query, self._options, own=self._own)
             try:
-                talk.ask(False)
+                interview.prompt(False)
             except SalvaError as error:
                 outcomes[i] = error
             else:
-                talks[i] = talk
-        while talks:
+                interviews[i] = interview
+        while interviews:
             replies = self._batches.run(
-                self._reply, [self._conversation(talk, requests[i]) for i, talk in talks.items()]
+                self._reply, [self._conversation(interview, requests[i]) for i, interview in interviews.items()]
             )
             answers = {
                 i: answer
-                for (i, talk), reply in zip(talks.items(), replies, strict=True)
-                if (answer := talk.hear(reply)) is not None
+                for (i, interview), reply in zip(interviews.items(), replies, strict=True)
+                if (answer := interview.receive(reply)) is not None
             }
             outcomes |= answers
-            talks = {i: talk for i, talk in talks.items() if i not in answers}
+            interviews = {i: interview for i, interview in interviews.items() if i not in answers}
         return [outcomes[i] for i in range(len(requests))]
 
-    def _conversation(self, talk: Interview, request: ObserveRequest) -> list[dict[str, Any]]:
-        ask = talk.ask(False)
+    def _conversation(self, interview: Interview, request: ObserveRequest) -> list[dict[str, Any]]:
+        ask = interview.prompt(False)
         image = as_image(sized(request.picture, self._options.side)).copy()
         # Some templates know no system turn; every one knows what a user says.
         content = [{"type": "image", "image": image}, _words(f"{ask.system}\n\n{ask.text}")]
         turns: list[dict[str, Any]] = [{"role": "user", "content": content}]
-        for reply, answer in talk.said:
+        for reply, answer in interview.turns:
             turns += [
                 {"role": "assistant", "content": [_words(reply or "(nothing)")]},
                 {"role": "user", "content": [_words(answer)]},
             ]
         return turns
 
-    def _reply(self, conversations: Sequence[list[dict[str, Any]]]) -> list[Reply]:
+    def _reply(self, conversations: Sequence[list[dict[str, Any]]]) -> list[JudgeReply]:
         import torch
 
         loaded, processor = self._loaded, self._loaded.processor
@@ -155,12 +146,12 @@ class LocalVlmJudge:
             for new, mask in zip(tokens[:, n_asked:], inputs["attention_mask"], strict=True)
         ]
 
-    def _read(self, tokens: list[int], n_input: int, ends: set[int]) -> Reply:
+    def _read(self, tokens: list[int], n_input: int, ends: set[int]) -> JudgeReply:
         """The reply up to its end, which in a batch is followed by filling."""
         n = next((i for i, token in enumerate(tokens) if token in ends), len(tokens))
         is_cut_off = n == len(tokens) and n >= self._options.max_tokens
         text = self._loaded.processor.tokenizer.decode(tokens[:n], skip_special_tokens=True)
-        return Reply(
+        return JudgeReply(
             text=text.strip(),
             n_input=n_input,
             n_output=min(n + 1, len(tokens)),

@@ -14,7 +14,7 @@ from salva.core.protocols import Query
 from salva.core.score_rubric import HALVES, HIGHEST, OBJECTS, RELATIONS
 from salva.errors import PluginError
 from salva.judges.own_prompts import FORM, PLACE
-from salva.judges.rubrics import words_of
+from salva.judges.rubrics import rubric_text
 from salva.messages import message
 
 KINDS = ("score", "answer", "grade")
@@ -32,7 +32,7 @@ def reason_name(score: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ask:
+class JudgePrompt:
     """A query in words."""
 
     system: str
@@ -42,7 +42,7 @@ class Ask:
     """The JSON the reply must be, where the endpoint is bound to it; None when the form stands in the text."""
 
 
-def put(query: Query, *, is_structured: bool, explains: bool, rubric: str = "", own: str = "") -> Ask:
+def judge_prompt(query: Query, *, is_structured: bool, explains: bool, rubric: str = "", own: str = "") -> JudgePrompt:
     """The words for a query.
 
     is_structured: the reply will be JSON by the endpoint's own means. explains: a short explanation comes first; where
@@ -55,7 +55,7 @@ def put(query: Query, *, is_structured: bool, explains: bool, rubric: str = "", 
     if query.kind == "score" and own:
         task = own.replace(PLACE, query.text)
         if FORM in own:
-            return Ask(system=SYSTEM, text=task, schema=None)
+            return JudgePrompt(system=SYSTEM, text=task, schema=None)
     else:
         task = _task(query, rubric)
     explains = explains and not query.criteria
@@ -72,12 +72,12 @@ def put(query: Query, *, is_structured: bool, explains: bool, rubric: str = "", 
         form = f"Reply with one JSON object: {first}{', '.join(properties)}."
         if query.criteria:
             form += " Write each reason, in one sentence about what the picture shows, before its score."
-        return Ask(system=SYSTEM, text=f"{task}\n\n{form}", schema=schema)
+        return JudgePrompt(system=SYSTEM, text=f"{task}\n\n{form}", schema=schema)
     first = "Explain your judgement in a sentence or two. Then, on a line of its own, reply" if explains else "Reply"
-    return Ask(system=SYSTEM, text=f"{task}\n\n{first} {_form(query)}", schema=None)
+    return JudgePrompt(system=SYSTEM, text=f"{task}\n\n{first} {_form(query)}", schema=None)
 
 
-def again(problem: str) -> str:
+def retry_text(problem: str) -> str:
     """What is said to a judge whose reply could not be read; hints at no answer."""
     return f"That could not be read: {problem}. Judge the same picture again, and reply exactly in the form asked for."
 
@@ -85,7 +85,7 @@ def again(problem: str) -> str:
 def _task(query: Query, rubric: str) -> str:
     task = {"score": _score_task, "answer": _answer_task, "grade": _grade_task}[query.kind](query)
     # A score is held against people's, so whoever sets a rubric sets it for grades alone.
-    words = words_of(query.rubric if query.kind == "score" else rubric or query.rubric)
+    words = rubric_text(query.rubric if query.kind == "score" else rubric or query.rubric)
     return f"{task}\n\nHow to grade: {words}" if words else task
 
 

@@ -42,7 +42,7 @@ RUBRICS: Mapping[str, str] = {
 _ALL = {**RUBRICS, SCORE_RUBRIC: "\n\n".join(half.lines() for half in HALVES)}
 
 
-def words_of(rubric: str) -> str:
+def rubric_text(rubric: str) -> str:
     """What a judge is told under a name; nothing where there is none."""
     if rubric and rubric not in _ALL:
         known = ", ".join(_ALL)
