@@ -22,10 +22,10 @@ from salva.engine.actors import Actor
 from salva.engine.cast import AppliedCheck, Cast, with_needs
 from salva.errors import SalvaError
 from salva.results.uncheckable import why_unchecked
-from salva.runs.cases import n_pictures, remarks
+from salva.runs.cases import n_pictures, planned_cases, remarks
 from salva.runs.directory import resume_or_start
 from salva.runs.earlier import Known, known_before
-from salva.runs.planning import preview, question_file, require_detector
+from salva.runs.planning import CasePreview, question_file, require_detector
 from salva.runs.vocabulary import known_names
 from salva.store.reading import DATABASE
 from salva.store.records import WHOLE
@@ -123,7 +123,10 @@ def forecast(plan: Plan, directory: Path) -> Forecast:
     require_detector(plan)
     roster = Cast.of(plan, names=known_names(plan.detector))
     tally = _Tally(file=question_file(plan))
-    ahead = preview(plan, roster, tally.add)
+    previewed = CasePreview(plan, roster)
+    for case in planned_cases(plan):
+        tally.add(case, previewed.add(case))
+    ahead = previewed.conclude()
     known = known_before(directory.parent, directory, plan)
     there = _there(directory)
     work = []

@@ -29,7 +29,7 @@ from salva.runs.addresses import refuse_moved
 from salva.runs.cases import placed_cases, planned_cases
 from salva.runs.directory import recorded_options, resume_or_start
 from salva.runs.healing import find_lost_images, report_restored
-from salva.runs.planning import preview, require_detector
+from salva.runs.planning import CasePreview, require_detector
 from salva.runs.preflight import Preflight
 from salva.runs.run_state import (
     CaseCount,
@@ -43,7 +43,6 @@ from salva.runs.summary import RunSummary
 from salva.runs.undo import undo_if_refused
 from salva.runs.vocabulary import known_names
 from salva.runs.workplaces import open_executor
-from salva.store.reading import DATABASE
 from salva.store.records import IN_VAIN, PACE, WHOLE
 from salva.store.sqlite import RunStore, open_run
 
@@ -80,37 +79,32 @@ def execute(
     if finished is not None:
         return finished
     require_detector(plan)
-    names, is_new = None, not (directory / DATABASE).is_file()
-    if is_new:
-        names = known_names(plan.detector)
-        for line in preview(plan, Cast.of(plan, names=names)).lines:
-            progress.note(line)
-    with (
-        undo_if_refused(directory),
-        closing(open_executor(executor, progress.note)) as workplace,
-        open_run(directory, "write", images_at=images_at) as store,
-    ):
+    with undo_if_refused(directory), open_run(directory, "write", images_at=images_at) as store:
         # Again, now that nobody else can write: two processes may have found the directory empty.
         plan = resume_or_start(directory, wanted, recorded_run_file(store))
         refuse_moved(plan, store.components())
-        roster = Cast.of(plan, names=names if is_new else known_names(plan.detector, store))
+        roster = Cast.of(plan, names=known_names(plan.detector, store))
         store.blobs.prepare()
         for line in record_run(store, plan, roster, environment or surroundings.environment()):
             progress.note(line)
-        counted = record_cases(store, plan, placed_cases(plan))
+        previewed = CasePreview(plan, roster)
+        n_stored = record_cases(store, plan, previewed.watch(placed_cases(plan)))
+        for line in previewed.conclude().lines:
+            progress.note(line)
         lost = find_lost_images(store, progress)
-        summary = flow_through(
-            store,
-            roster,
-            workplace,
-            progress,
-            counted,
-            retry_refused=retry_refused,
-            retry_unreadable=retry_unreadable,
-            budget=budget,
-            vouch=Preflight(plan, roster, store, progress, first=_first_cases(plan, store)),
-            lost=lost,
-        )
+        with closing(open_executor(executor, progress.note)) as workplace:
+            summary = flow_through(
+                store,
+                roster,
+                workplace,
+                progress,
+                n_stored,
+                retry_refused=retry_refused,
+                retry_unreadable=retry_unreadable,
+                budget=budget,
+                vouch=Preflight(plan, roster, store, progress, first=_first_cases(plan, store)),
+                lost=lost,
+            )
         report_restored(store, lost, progress)
         if summary.n_retryable == 0 and summary.n_unpainted == 0:
             stamp_finished(store, plan, summary)

@@ -7,7 +7,7 @@ with what to change. Loads no model.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple, cast
@@ -49,21 +49,36 @@ class Preview(NamedTuple):
     """A role that nobody plays, to how many of the cases that are nobody's whoever plays it could tell of."""
 
 
-def preview(
-    plan: Plan, roster: Cast, also: Callable[[Case, Sequence[AppliedCheck]], None] = lambda _case, _checks: None
-) -> Preview:
-    """What to tell before painting; a run whose leading check could decide no case is refused.
+class CasePreview:
+    """Goes along while cases are made, and tells what the run can decide."""
 
-    also: told of every case and the checks it is judged by, for whoever would go through them all again.
-    """
-    cases = _Cases(file=question_file(plan), missing_role=_check_by_missing_role(plan), apart=plan.suite.about.apart)
-    for case in planned_cases(plan):
-        checks = roster.checks_of(case)
-        cases.add(case, checks)
-        also(case, checks)
-    _refuse_unused_options(plan, cases.kinds)
+    def __init__(self, plan: Plan, roster: Cast) -> None:
+        self._plan, self._roster = plan, roster
+        self._cases = _Cases(
+            file=question_file(plan), missing_role=_check_by_missing_role(plan), apart=plan.suite.about.apart
+        )
+
+    def add(self, case: Case) -> Sequence[AppliedCheck]:
+        """Count a case; the checks that it is judged by."""
+        checks = self._roster.checks_of(case)
+        self._cases.add(case, checks)
+        return checks
+
+    def watch(self, placed: Iterable[tuple[int, Case]]) -> Iterator[tuple[int, Case]]:
+        """The same cases, each counted on its way."""
+        for place, case in placed:
+            self.add(case)
+            yield place, case
+
+    def conclude(self) -> Preview:
+        """What to tell before images are generated; UsageError where the leading check could decide no case."""
+        return _concluded(self._plan, self._roster, self._cases)
+
+
+def _concluded(plan: Plan, roster: Cast, cases: _Cases) -> Preview:
     if not cases.n:
-        return Preview([])  # an empty suite is refused by whoever stores its cases
+        return Preview([])  # its cases are stored already
+    _refuse_unused_options(plan, cases.kinds)
     rates = {part.label: part.about.rate for part in roster.checks}
     judging = [name for name in cases.n_led if name != OWN]
     leading = leading_check(judging, cases.own.elements(), rates, plan.spec.check, plan.suite.about.leads)
