@@ -83,15 +83,16 @@ CHANGES = {
     "add a law": "logic/laws.py ([how](how-to/add-a-law.md))",
     "add a detector": "a file in detectors/, and its lines in built_in.py ([how](how-to/add-a-detector.md))",
     "add a judge provider": "a file in judges/ (see judges/endpoint_judge.py), its client in remote/, "
-    "its lines in built_in.py",
+    "its lines in built_in.py; its package in pyproject.toml and runs/doctor.py",
     "add a verdict column": "exchange/verdict_rows.py; a stored one also core/verdict.py (and store/rows.py unless it "
     "is a text or a number)",
     "add a failure type": "the check that finds it, in checks/ or suites/<suite>/ (its `about.failure_types`)",
     "read another image suffix": "imaging/files.py",
-    "add a flag to `salva run`": "cli/run_command.py, core/run_spec.py, and the file in runs/ that acts on it",
+    "add a flag to `salva run`": "cli/run_command.py, core/run_spec.py, and the file in runs/ that acts on it; "
+    "also for `salva.run_suite`: notebook/keywords.py; for gate files: compare/gate_file.py",
     "add a suite": "a folder in suites/, and its lines in built_in.py ([how](how-to/add-a-suite.md))",
-    "word the headline differently": "report/lead.py",
-    "use another interval": "stats/intervals.py; results/tally.py and results/rates.py call it",
+    "word the headline differently": "report/lead.py (results/leading.py has its numbers)",
+    "use another interval": "stats/intervals.py for a share, stats/rates.py for the failure rate over categories",
 }
 """Ten changes, and the files of src/salva that each touches."""
 

@@ -7,8 +7,9 @@ import shlex
 from msgspec import structs
 from report.fake_runs import make_case
 
+from salva.cli.run_command import command as run_command
 from salva.component_facts import widened
-from salva.core.command import command_for
+from salva.core.command import command_for, words_of
 from salva.core.fingerprint import Json
 from salva.core.run_spec import NOTHING, ComponentSpec, RunSpec
 
@@ -63,3 +64,23 @@ def test_hostile_labels_stay_one_word() -> None:
 def test_there_is_no_command_where_nothing_is_known_or_others_painted() -> None:
     assert command_for(make_case(), "painter", NOTHING) == ""
     assert command_for(make_case(), "painter", structs.replace(ASKED, imported="ratings")) == ""
+
+
+def test_whatever_was_asked_is_in_the_line() -> None:
+    asked = RunSpec(check="truth", size="6", repeats=2, seed=3, control=True, only=(("law", "x"),), preflight=False)
+    assert words_of(asked)[3:] == [
+        *("--check", "truth", "--size", "6", "--repeats", "2", "--seed", "3", "--control"),
+        *("--only", "law=x", "--set", "run.preflight=off"),
+    ]
+    assert words_of(NOTHING) == ["salva", "run", "", "--repeats", "1", "--seed", "0"]
+    flags = {option for parameter in run_command.params for option in parameter.opts}
+    assert {word for word in words_of(asked) if word.startswith("--")} <= flags
+
+
+def test_of_several_models_the_one_is_named_that_has_no_options() -> None:
+    words = shlex.split(command_for(make_case(), "third", widened(ASKED)))
+    assert words[:5] == ["salva", "run", "metalogic", "--model", "third"]
+    handed = structs.replace(ASKED, models=(ComponentSpec(role="model", name="mine", typed="python/mine"),))
+    assert command_for(make_case(), "mine", handed) == ""
+    screened = structs.replace(ASKED, injection_reader=True)
+    assert "--reader" not in shlex.split(command_for(make_case(), "painter", widened(screened)))

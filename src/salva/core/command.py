@@ -20,10 +20,11 @@ def words_of(spec: RunSpec) -> list[str]:
         words += ["--model", model.text]
     for observer in spec.observers:
         words += [f"--{observer.role}", observer.text]
-    words += ["--check", spec.check] if spec.check else []
-    words += ["--size", spec.size] if spec.size else []
-    words += ["--repeats", str(spec.repeats), "--seed", str(spec.seed)]
-    words += ["--control"] if spec.control else []
+    for name, flag in spec.plain_flags().items():
+        if isinstance(flag, bool):
+            words += [_flag(name)] if flag else []
+        elif flag != "":
+            words += [_flag(name), str(flag)]
     for name, value in spec.only:
         words += ["--only", f"{name}={value}"]
     for setting in dict.fromkeys(_settings(spec)):
@@ -53,6 +54,10 @@ def command_for(case: Case, model: str, chosen: RunSpec) -> str:
     )
     words = words_of(structs.replace(narrowed, check=""))
     return shlex.join(words if generators else [*words[:3], "--model", model, *words[3:]])
+
+
+def _flag(field: str) -> str:
+    return f"--{field.replace('_', '-')}"
 
 
 def _settings(spec: RunSpec) -> Iterator[str]:

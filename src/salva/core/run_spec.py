@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
+from msgspec import structs
 from msgspec.structs import replace
 
 from salva.core.fingerprint import Json
@@ -35,6 +36,8 @@ Choice = Mapping[str, Json]
 """What the user chose, in the words of the command line: a flag, or ROLE.OPTION, to its value."""
 Defaults = Callable[[str, str], Mapping[str, Json]]
 """Role and name of a component to its default options; empty where they are not known."""
+_NO_FLAGS = ("shard", "preflight", "injection_reader", "imported")
+"""Plain fields that no `salva run` line repeats."""
 _NAMED = re.compile(r"([A-Za-z0-9][\w.-]*)=(.+)", re.ASCII)
 
 
@@ -151,6 +154,11 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         """All of them, the suite first and the checks last."""
         yield from (self.suite, *self.models, *self.observers, *self.checks)
 
+    def plain_flags(self) -> dict[str, str | int | bool]:
+        """Every flag that is one text, number or switch: a new field is in run lines and run names by itself."""
+        fields = (field for field in structs.fields(type(self)) if field.type in (str, int, bool))
+        return {field.name: getattr(self, field.name) for field in fields if field.name not in _NO_FLAGS}
+
     def without_defaults(self, defaults: Defaults) -> RunSpec:
         """The same without options at their default, and without checks that have no other."""
 
@@ -172,8 +180,8 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         words: dict[str, Json] = {"suite": self.suite.name, "model": [model.text for model in self.models]}
         for role in sorted({observer.role for observer in self.observers}):
             words[role] = list[Json](sorted(self.named(role)))
-        words |= {"size": self.size, "repeats": self.repeats, "seed": self.seed, "control": self.control}
-        words |= {"only": [list(pair) for pair in self.only], "check": self.check}
+        words |= self.plain_flags()
+        words |= {"only": [list(pair) for pair in self.only]}
         words |= {name: value for name, value in (("shard", self.shard), ("imported", self.imported)) if value}
         for component in self.components():
             for option, value in component.options.items():

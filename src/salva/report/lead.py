@@ -1,4 +1,4 @@
-"""What leads a report, in words: the same sentences in every form."""
+"""The headline in words: the same sentences in every form."""
 
 from __future__ import annotations
 
