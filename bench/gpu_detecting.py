@@ -45,7 +45,7 @@ _EVERY_S = 0.02
 _KINDS = (
     ("the model", "/transformers/generation/"),
     ("reading answers, preparing pictures", "/perception/"),
-    ("writing and loading files", "/engine/pictures.py"),
+    ("writing and loading files", "/engine/image_files.py"),
     ("the coordinator", "/engine/flow.py"),
     ("planning, and the bench's own painting", "gpu_"),
 )

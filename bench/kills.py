@@ -4,7 +4,7 @@ One run of fakes is made in threads, in shards that are merged, and on a Ray clu
 the way whoever works is killed (SIGKILL) at moments drawn from a seed: the process itself, a shard, their merging, an
 actor, a whole node, the process that coordinates actors. The same command goes on, until the run is whole.
 
-    python bench/kills.py [N_KILLS [SEED]]      default 50 kills, seed 1
+    python worker/kills.py [N_KILLS [SEED]]      default 50 kills, seed 1
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from endurance import contents, digest, n_torn, print_table
 
 from salva.core.plan import Plan
 from salva.core.shard import Shard
-from salva.engine.executors.crews import Crew, LostError
+from salva.engine.executors.actor_pool import ActorPool, LostError
 from salva.engine.executors.ray import RayExecutor, RayOptions
 from salva.engine.progress import SilentProgress
 from salva.runs.merge import merge
@@ -161,12 +161,12 @@ class Killing(SilentProgress):
 
 def pids(executor: RayExecutor) -> list[int]:
     """The processes of all actors that are at work."""
-    posts = [post for lane in executor._lanes if isinstance(lane, Crew) for post in lane._posts]
+    posts = [slot for lane in executor._lanes if isinstance(lane, ActorPool) for slot in lane._slots]
     while True:
         alive = []
-        for post in posts:
+        for slot in posts:
             with suppress(LostError):
-                alive += [executor._cluster.call(post.actor, "greet")] if post.is_up else []
+                alive += [executor._cluster.call(slot.actor, "greet")] if slot.is_up else []
         if alive:
             return alive
         time.sleep(0.1)

@@ -104,7 +104,7 @@ def own_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def own_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
     """An address of images that a test names is named for that test alone."""
-    monkeypatch.setattr(images, "_named", set())
+    monkeypatch.setattr(images, "_allowed", set())
 
 
 @pytest.fixture(autouse=True)

@@ -39,7 +39,7 @@ from salva.runs.pipeline import execute
 from salva.runs.plans import AllButSuite, make_plan
 from salva.runs.suite_paths import with_paths
 from salva.runs.workplaces import bind_executor
-from salva.store.images import name_images
+from salva.store.images import allow_images_at
 from salva.store.queries import open_source, read_records
 from salva.store.runfile import read_run_file
 from salva.store.sqlite import open_run as open_store
@@ -128,7 +128,7 @@ def run_suite(
     mapping of names to them. version: the state of a function or pipeline; without one its images are generated anew
     in every call. images: where to store images, such as s3://bucket/folder.
     """
-    images_at = name_images(images) if images else ""
+    images_at = allow_images_at(images) if images else ""
     place, models = read_out(out), read_models(model, name, version)
     chosen = {**read_settings(settings), **models.settings}
     ask = _asked(suite, models.texts, chosen, flags)
@@ -195,7 +195,7 @@ def _first_cause(directory: Path) -> str:
 def open_run(directory: str | Path, *, images: str = "") -> Run:
     """A run made earlier; raises UsageError when the directory holds none. images: where its pictures are elsewhere."""
     if images:
-        name_images(images)
+        allow_images_at(images)
     with open_store(Path(directory)):
         return Run(Path(directory))
 

@@ -17,7 +17,7 @@ from salva.core.judgements import CaseVerdict
 from salva.core.run_spec import RunSpec
 from salva.core.source import RunSource
 from salva.core.verdict import Outcome
-from salva.engine.executors.kept import KeptExecutor
+from salva.engine.executors.reusing import ReusingExecutor
 from salva.engine.progress import SilentProgress
 from salva.errors import LockedError, UsageError
 from salva.messages import message
@@ -63,7 +63,7 @@ class SceneTests:
 
     def __init__(self, folder: Path, parts: Parts | None = None) -> None:
         self._folder, self._parts = folder, parts or Parts()
-        self._executor = KeptExecutor()
+        self._executor = ReusingExecutor()
 
     def try_scene(
         self, scene: str, *, law: str = "", prompt: str = "", repeats: int = 1, at_least: int | None = None
@@ -108,7 +108,7 @@ class SceneTests:
 
     def close(self) -> None:
         """Let the components go."""
-        self._executor.let_go()
+        self._executor.shut_down()
 
 
 def _tried(source: RunSource, directory: Path, repeats: int, wanted: int) -> SceneTestResult:

@@ -30,7 +30,7 @@ from salva.errors import BackendError, UsageError
 from salva.generators.diffusers_lora import LORA_FILE, locate_lora
 from salva.generators.diffusers_pipeline import DiffusersOptions, DiffusersPipeline
 from salva.hardware import checkpoints
-from salva.hardware.ahead import AHEAD
+from salva.hardware.background_imports import BACKGROUND_IMPORTS
 
 pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
 
@@ -343,7 +343,7 @@ def test_what_paints_is_imported_in_a_thread_once_a_detector_is_loaded(
     DiffusersPipeline.weights(_options(whole))
     assert not asked, "a finished run knows its weights and imports nothing"
     Florence2(Florence2.Options(model=str(detector), max_tokens=8, device="cpu"))
-    AHEAD.wait()
+    BACKGROUND_IMPORTS.wait()
     assert {"salva: imports: StableDiffusionPipeline", "salva: imports: UNet2DConditionModel"} <= set(asked)
 
 
@@ -355,5 +355,5 @@ def test_a_detectors_class_is_imported_in_a_thread_while_its_weights_are_hashed(
     monkeypatch.setattr(checkpoints, "_LARGE", 1)
     monkeypatch.setitem(sys.modules, "transformers", _Recorded(transformers, asked))
     Florence2.weights(Florence2.Options(model=str(detector)))
-    AHEAD.wait()
+    BACKGROUND_IMPORTS.wait()
     assert "salva: imports: Florence2ForConditionalGeneration" in asked

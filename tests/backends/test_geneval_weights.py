@@ -113,7 +113,7 @@ def test_the_command_makes_a_folder_the_detector_takes(tmp_path: Path, monkeypat
     assert isinstance(seen, Detections)
     assert PUBLISHED_WEIGHTS not in bind(spec).weights
 
-    sha256 = origins.origin_of(folder)
+    sha256 = origins.read_origin(folder)
     assert sha256 is not None
     for module in ("salva.hardware.origins", "salva.detectors.mask2former"):
         monkeypatch.setattr(f"{module}.GENEVAL_SHA256", sha256.sha256[:8])

@@ -27,7 +27,7 @@ from salva.core.run_spec import ComponentSpec
 from salva.detectors.instance_masks import MEAN, STD, Frame, find, frame_of, to_input
 from salva.detectors.mask2former import Mask2Former
 from salva.errors import BackendError, UsageError
-from salva.hardware.origins import NOTE, note_origin
+from salva.hardware.origins import NOTE, write_origin
 from salva.registry import bind
 from salva.testing.conformance import check_observer
 
@@ -275,9 +275,9 @@ def test_a_checkpoint_of_another_kind_or_without_names_is_refused(tmp_path: Path
 def test_published_weights_are_told_by_what_they_were_made_of_and_only_while_they_are_the_same(tmp_path: Path) -> None:
     folder = save_mask2former(tmp_path / "m")
     assert PUBLISHED_WEIGHTS not in bound(folder).weights
-    note_origin(folder, "another.pth", "0" * 64)
+    write_origin(folder, "another.pth", "0" * 64)
     assert PUBLISHED_WEIGHTS not in bound(folder).weights
-    note_origin(folder, "mask2former.pth", "743b7d99" + "0" * 56)
+    write_origin(folder, "mask2former.pth", "743b7d99" + "0" * 56)
     assert PUBLISHED_WEIGHTS in bound(folder).weights
     model = transformers.Mask2FormerForUniversalSegmentation.from_pretrained(folder)
     with torch.no_grad():

@@ -19,10 +19,10 @@ from salva.core.protocols import ImageObservations, Need, Query, Rendered
 from salva.core.verdict import Outcome
 from salva.engine import dispatch, progress
 from salva.engine.actors import Actor
-from salva.engine.cast import AppliedCheck, Cast, CheckPart
-from salva.engine.events import Observed, Painted, Stopped
+from salva.engine.events import ObserveDone, RenderDone, WorkFailed
 from salva.engine.flow import Flow
 from salva.engine.progress import SilentProgress
+from salva.engine.run_components import AppliedCheck, Cast, CheckPart
 from salva.engine.units import Unit
 from salva.engine.workers import Workers
 from salva.errors import BackendError, UnusableError
@@ -131,7 +131,7 @@ def held(directory: Path, spec: Plan) -> Iterator[Held]:
 
 
 class OnlyFirst(FakeSame):
-    """Needs of the first image alone."""
+    """PendingObservations of the first image alone."""
 
     def needs(
         self, case: Case, roles: Collection[str], observations: Mapping[str, ImageObservations]
@@ -175,13 +175,13 @@ def test_an_event_says_what_came_of_which_jobs(tmp_path: Path) -> None:
         run.open()
         run.lanes["model"].end_one()
         painted = run.flow.events.get_nowait()
-        assert isinstance(painted, Painted)
+        assert isinstance(painted, RenderDone)
         assert [type(outcome) for outcome in painted.outcomes] == [Rendered, Rendered]
         run.flow.step(painted)
         run.take_in()
         run.lanes["detector"].end_one()
         looked = run.flow.events.get_nowait()
-        assert isinstance(looked, Observed)
+        assert isinstance(looked, ObserveDone)
         assert [type(outcome) for outcome in looked.outcomes] == [Detections, Detections]
         assert run.flow.outcomes == {}
         run.flow.step(looked)
@@ -193,7 +193,7 @@ def test_what_no_piece_of_work_survives_ends_the_run(tmp_path: Path) -> None:
         run.open()
         run.lanes["model"].under_way.pop()[1].set_exception(UnusableError("wrong key"))
         stopped = run.flow.events.get_nowait()
-        assert isinstance(stopped, Stopped)
+        assert isinstance(stopped, WorkFailed)
         with pytest.raises(UnusableError, match="wrong key"):
             run.flow.step(stopped)
 

@@ -18,8 +18,8 @@ from salva.core.case import Prompt
 from salva.core.observation import Answer, Detection, Detections
 from salva.core.protocols import Rendered, RenderRequest
 from salva.core.secrets import redact
+from salva.engine import endpoint_health
 from salva.engine import guard as guarding
-from salva.engine import pulse
 from salva.engine.guard import Guard, build
 from salva.engine.limiter import Limiter
 from salva.errors import (
@@ -201,7 +201,7 @@ def test_a_component_that_never_answers_is_given_up() -> None:
     release = threading.Event()
     guard = guarded(lambda _: release.wait(20), timeout_s=0.02)
     try:
-        for _ in range(pulse.N_HANGS - 1):
+        for _ in range(endpoint_health.N_HANGS - 1):
             assert isinstance(guard(requests(1))[0], BackendError)
         with pytest.raises(UnusableError, match=r" 8 times.*\[endpoint-down\]"):
             guard(requests(1))
@@ -220,7 +220,7 @@ def test_a_busy_endpoint_is_asked_more_often_than_a_broken_one_but_not_for_ever(
 def test_an_endpoint_that_is_down_stops_the_run_and_says_what_it_said() -> None:
     answers: list[object] = [GOOD]
     guard = guarded(lambda _: [answers.pop() if answers else BackendError("connection refused")], limiter=Limiter(8))
-    for _ in range(pulse.N_HANGS):
+    for _ in range(endpoint_health.N_HANGS):
         guard(requests(1))
     with pytest.raises(UnusableError, match=r" 8 times.*connection refused.*\[endpoint-down\]"):
         guard(requests(1))
@@ -252,7 +252,7 @@ def test_requests_that_fail_together_after_all_others_say_nothing_about_the_endp
         assert guard(requests(20)[15:16]) == [GOOD]
         others_are_done.set()
         assert all(isinstance(future.result(10)[0], BackendError) for future in ending)
-    for _ in range(pulse.N_HANGS - 1):
+    for _ in range(endpoint_health.N_HANGS - 1):
         guard(requests(1))
     with pytest.raises(DownError, match=r" 8 times.*\[endpoint-down\]"):
         guard(requests(1))
@@ -271,14 +271,14 @@ def test_what_failed_in_an_earlier_command_and_is_answered_with_errors_again_say
         return [GOOD if request.prompt.text == "0" else BackendError("500", is_retryable=False) for request in batch]
 
     guard = guarded(call, limiter=Limiter(8))
-    for request in again(3 * pulse.N_FAILURES)[1:]:
+    for request in again(3 * endpoint_health.N_FAILURES)[1:]:
         assert isinstance(guard([request])[0], BackendError)
     assert set(asked.values()) == {1}
-    for request in requests(pulse.N_FAILURES)[1:]:
+    for request in requests(endpoint_health.N_FAILURES)[1:]:
         guard([request])
         guard(again(9)[8:])
     assert guard(requests(1)) == [GOOD]
-    for request in requests(pulse.N_FAILURES)[1:]:
+    for request in requests(endpoint_health.N_FAILURES)[1:]:
         guard([request])
     with pytest.raises(DownError, match=r" 32 times.*\[endpoint-down\]"):
         guard(requests(2)[1:])
@@ -289,7 +289,7 @@ def test_what_failed_before_is_asked_no_more_where_nobody_answers_and_the_rest_i
         return [UnreachableError("refused", is_retryable=False) if r.failed_before else GOOD for r in batch]
 
     guard = guarded(call, limiter=Limiter(8))
-    for request in again(pulse.N_HANGS):
+    for request in again(endpoint_health.N_HANGS):
         assert isinstance(guard([request])[0], UnreachableError)
     with pytest.raises(DownError, match=r" 8 times.*: refused.*\[endpoint-down\]"):
         guard(again(1))
@@ -299,7 +299,7 @@ def test_what_failed_before_is_asked_no_more_where_nobody_answers_and_the_rest_i
 def test_quick_errors_are_not_held_against_an_endpoint_that_is_at_work_on_its_first_picture(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(pulse, "WORKING_S", 0.05)
+    monkeypatch.setattr(endpoint_health, "WORKING_S", 0.05)
     is_painted = threading.Event()
 
     def call(batch: Sequence[RenderRequest]) -> list[object]:
@@ -319,7 +319,7 @@ def test_quick_errors_are_not_held_against_an_endpoint_that_is_at_work_on_its_fi
 
 
 def test_bad_answers_stop_the_run_later_and_refusals_or_pictures_in_between_never() -> None:
-    answers: list[object] = [BackendError("a web page", is_retryable=False)] * (pulse.N_FAILURES - 1)
+    answers: list[object] = [BackendError("a web page", is_retryable=False)] * (endpoint_health.N_FAILURES - 1)
     flow = iter([*answers, RefusedError("no"), *answers, GOOD, *answers, BackendError("a web page", False)])
     guard = guarded(lambda _: [next(flow)], limiter=Limiter(8))
     for _ in range(3 * len(answers) + 2):
@@ -346,7 +346,7 @@ def test_after_a_wrong_key_nothing_more_is_sent() -> None:
 
 def test_components_that_are_no_endpoints_may_fail_for_every_case() -> None:
     guard = guarded(lambda _: [BackendError("no such file", is_retryable=False)])
-    assert all(isinstance(guard(requests(1))[0], BackendError) for _ in range(2 * pulse.N_FAILURES))
+    assert all(isinstance(guard(requests(1))[0], BackendError) for _ in range(2 * endpoint_health.N_FAILURES))
 
 
 def test_an_endpoint_that_wants_to_be_left_alone_for_an_hour_stops_the_run() -> None:

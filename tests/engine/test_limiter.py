@@ -11,19 +11,19 @@ from collections.abc import Callable
 import pytest
 
 from salva.engine import limiter as limiting
-from salva.engine.limiter import Limiter, Turn
+from salva.engine.limiter import Limiter, Permit
 from salva.errors import BackendError, BusyError
 
 GOOD = object()
 
 
-def take(limiter: Limiter, n: int) -> list[Turn]:
+def take(limiter: Limiter, n: int) -> list[Permit]:
     """So many places, all of which must be free."""
     turns = []
     for _ in range(n):
-        turn = limiter.begin()
-        assert turn is not None
-        turns.append(turn)
+        permit = limiter.begin()
+        assert permit is not None
+        turns.append(permit)
     return turns
 
 
@@ -32,10 +32,10 @@ def round_trip(limiter: Limiter, capacity: int, retry_after_s: float | None = No
     turns = take(limiter, limiter.limit)
     n_away = max(0, len(turns) - capacity)
     # Who is turned away hears of it at once, the others when their picture is painted.
-    for turn in turns[len(turns) - n_away :]:
-        limiter.end(turn, [BusyError("429", retry_after_s)])
-    for turn in turns[: len(turns) - n_away]:
-        limiter.end(turn, [GOOD])
+    for permit in turns[len(turns) - n_away :]:
+        limiter.end(permit, [BusyError("429", retry_after_s)])
+    for permit in turns[: len(turns) - n_away]:
+        limiter.end(permit, [GOOD])
     return n_away
 
 
@@ -75,8 +75,8 @@ def test_one_episode_costs_a_fifth_however_many_are_turned_away() -> None:
     turns = take(limiter, 40)
     limiter.end(turns[0], [BusyError("429")])
     assert limiter.n_episodes == 1
-    for turn in turns[1:8]:
-        limiter.end(turn, [BusyError("429")])
+    for permit in turns[1:8]:
+        limiter.end(permit, [BusyError("429")])
     assert limiter.n_episodes == 1, "sent before the fall: the same episode"
     assert limiter.limit == int(0.8 * 32), "32 of the 40 were taken"
 
@@ -86,8 +86,8 @@ def test_answers_from_before_the_fall_do_not_make_it_grow() -> None:
     turns = take(limiter, 4)
     limiter.end(turns[0], [BusyError("429")])
     fallen = limiter.limit
-    for turn in turns[1:]:
-        limiter.end(turn, [GOOD])
+    for permit in turns[1:]:
+        limiter.end(permit, [GOOD])
     assert limiter.limit == fallen
 
 
@@ -112,8 +112,8 @@ def test_after_a_long_clean_stretch_more_is_tried() -> None:
 
 def test_other_errors_neither_shrink_nor_grow_it() -> None:
     limiter = Limiter(128)
-    for turn in take(limiter, 4):
-        limiter.end(turn, [BackendError("500")])
+    for permit in take(limiter, 4):
+        limiter.end(permit, [BackendError("500")])
     assert (limiter.limit, limiter.n_episodes) == (4, 0)
 
 
@@ -125,8 +125,8 @@ def started(call: Callable[[], object]) -> threading.Thread:
 
 def test_a_wait_that_is_asked_for_holds_everyone() -> None:
     limiter = Limiter(128)
-    (turn, *others) = take(limiter, 3)
-    limiter.end(turn, [BusyError("429", retry_after_s=0.3)])
+    (permit, *others) = take(limiter, 3)
+    limiter.end(permit, [BusyError("429", retry_after_s=0.3)])
     told_at = time.monotonic()
     for other in others:
         limiter.end(other, [GOOD])
@@ -136,7 +136,7 @@ def test_a_wait_that_is_asked_for_holds_everyone() -> None:
 
 def test_who_was_turned_away_goes_first() -> None:
     limiter = Limiter(1)
-    (turn,) = take(limiter, 1)
+    (permit,) = take(limiter, 1)
     order: list[str] = []
 
     def ask(name: str, is_again: bool) -> None:
@@ -151,7 +151,7 @@ def test_who_was_turned_away_goes_first() -> None:
     threads.append(started(lambda: ask("again", True)))
     while not limiter._again:
         time.sleep(0.005)
-    limiter.end(turn, [GOOD])
+    limiter.end(permit, [GOOD])
     for thread in threads:
         thread.join(5)
     assert order == ["again", "new"]
@@ -173,8 +173,8 @@ def test_an_endpoint_that_turns_one_in_a_hundred_away_at_random_is_still_asked_m
     limiter, draw = Limiter(128), random.Random(seed)
     limits, turns = [], take(limiter, 4)
     for _ in range(6_000):
-        turn = turns.pop(draw.randrange(len(turns)))
-        limiter.end(turn, [BusyError("429")] if draw.random() < 0.011 else [GOOD])
+        permit = turns.pop(draw.randrange(len(turns)))
+        limiter.end(permit, [BusyError("429")] if draw.random() < 0.011 else [GOOD])
         turns += take(limiter, max(0, limiter.limit - len(turns)))
         limits.append(limiter.limit)
     assert statistics.mean(limits[1_000:]) > 80
@@ -224,9 +224,9 @@ def test_waits_that_are_not_for_our_number_do_not_keep_it_from_growing(clock: Cl
         round_trip(limiter, 10)
     limits, turns = [], take(limiter, limiter.limit)
     for _ in range(12_000):
-        turn = turns.pop(draw.randrange(len(turns)))
+        permit = turns.pop(draw.randrange(len(turns)))
         is_away = draw.random() < 0.005
-        limiter.end(turn, [BusyError("429", retry_after_s=1)] if is_away else [GOOD])
+        limiter.end(permit, [BusyError("429", retry_after_s=1)] if is_away else [GOOD])
         clock.now += 1 / limiter.limit + is_away
         turns += take(limiter, max(0, limiter.limit - len(turns)))
         limits.append(limiter.limit)

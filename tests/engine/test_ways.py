@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from salva.core.run_spec import RunSpec
-from salva.engine.cast import Cast
+from salva.engine.run_components import Cast
 from salva.runs.cases import planned_cases
 from salva.runs.plans import AllButSuite, make_plan
 from salva.runs.vocabulary import known_names

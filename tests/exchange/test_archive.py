@@ -25,7 +25,7 @@ from salva.exchange.exporting import export_run
 from salva.exchange.importing import import_files
 from salva.runs.pipeline import execute
 from salva.runs.verify import verify
-from salva.store.images import name_images
+from salva.store.images import allow_images_at
 from salva.store.rows import quoted
 from salva.store.schema import COLUMNS
 from salva.store.sqlite import open_run
@@ -144,7 +144,7 @@ def test_a_run_that_is_being_written_is_archived_as_of_one_moment(tmp_path: Path
 
 
 def test_pictures_elsewhere_come_home(tmp_path: Path) -> None:
-    name_images("memory://archived")
+    allow_images_at("memory://archived")
     execute(SPEC, tmp_path / "away", QUIET, images_at="memory://archived")
     export_run(tmp_path / "away", "archive", tmp_path / "run.tar")
     fsspec.filesystem("memory").store.clear()

@@ -20,7 +20,7 @@ from salva.engine.progress import SilentProgress
 from salva.errors import BackendError, StoreError, UsageError
 from salva.runs.pipeline import execute
 from salva.runs.verify import verify
-from salva.store.images import name_images
+from salva.store.images import allow_images_at
 from salva.store.sqlite import open_run
 from salva.testing.fakes import CALLS
 from salva.testing.specs import fake_spec
@@ -150,7 +150,7 @@ def test_an_address_with_a_key_is_refused_before_anything_is_made(tmp_path: Path
 
 @pytest.fixture
 def memory() -> Iterator[Any]:
-    name_images("memory://pictures")
+    allow_images_at("memory://pictures")
     files = fsspec.filesystem("memory")
     yield files
     files.store.clear()

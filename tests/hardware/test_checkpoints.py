@@ -12,7 +12,7 @@ import pytest
 
 from salva.errors import UsageError
 from salva.hardware import checkpoints
-from salva.hardware.ahead import AHEAD
+from salva.hardware.background_imports import BACKGROUND_IMPORTS
 from salva.hardware.cache import recall
 from salva.hardware.checkpoints import TOPIC, check_weights, digest_of_files, locate
 
@@ -129,7 +129,7 @@ def test_the_libraries_that_load_weights_are_imported_while_weights_are_hashed_f
 ) -> None:
     begun: list[str] = []
     monkeypatch.setattr(checkpoints, "_LARGE", 2**21)
-    monkeypatch.setattr(AHEAD, "begin", lambda *works: begun.extend(work.args[0] for work in works))
+    monkeypatch.setattr(BACKGROUND_IMPORTS, "begin", lambda *works: begun.extend(work.args[0] for work in works))
     for name, n_bytes in (("model.safetensors", 2**21), ("small.safetensors", 2**10), ("words.txt", 2**21)):
         (tmp_path / name).write_bytes(bytes(n_bytes))
     files = [path for path in tmp_path.iterdir() if path.is_file()]

@@ -17,8 +17,8 @@ from PIL import Image
 from salva.core.image import Picture
 from salva.core.plan import Plan
 from salva.core.protocols import Rendered
-from salva.engine.desk import Desk
 from salva.engine.guard import Guard
+from salva.engine.image_buffer import ImageBuffer
 from salva.engine.progress import SilentProgress
 from salva.generators.openai_images import OpenAiImages
 from salva.imaging import files, room
@@ -110,20 +110,20 @@ def test_waiting_for_room_is_no_hanging(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_the_desk_counts_what_is_here_and_what_is_being_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     made = small_room(monkeypatch, 1000)
-    desk = Desk()
-    desk.lay("a", Picture(rgb=bytes(12), width=2, height=2, webp=b"12345"))
-    desk.want("a", 12)
-    desk.want("b", 300)
+    buffer = ImageBuffer()
+    buffer.add("a", Picture(rgb=bytes(12), width=2, height=2, webp=b"12345"))
+    buffer.want("a", 12)
+    buffer.want("b", 300)
     assert made.n_bytes == 17
-    assert desk.next_to_load() == "b"
+    assert buffer.next_to_load() == "b"
     assert made.n_bytes == 317
-    desk.let_go("b", 1)
-    desk.let_go("a", 1)
+    buffer.release("b", 1)
+    buffer.release("a", 1)
     assert made.n_bytes == 0
-    desk.lay("c", Picture(rgb=bytes(12), width=2, height=2))
-    desk.clear()
-    assert (made.n_bytes, desk.n_pictures) == (0, 0)
-    desk.lay("d", Picture(rgb=bytes(12), width=2, height=2))
+    buffer.add("c", Picture(rgb=bytes(12), width=2, height=2))
+    buffer.clear()
+    assert (made.n_bytes, buffer.n_pictures) == (0, 0)
+    buffer.add("d", Picture(rgb=bytes(12), width=2, height=2))
     assert made.n_bytes == 0, "what comes when all is over is nobody's, and would never be given back"
 
 

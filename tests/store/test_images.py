@@ -8,7 +8,7 @@ import pytest
 
 from salva.errors import UsageError
 from salva.store.blobs import Blobs
-from salva.store.images import UnnamedImages, checked_address, images_of, is_named, name_images
+from salva.store.images import ForbiddenImages, allow_images_at, checked_address, images_of, is_allowed
 
 
 @pytest.mark.parametrize(
@@ -38,17 +38,17 @@ def test_a_key_of_the_environment_is_refused_in_an_address(monkeypatch: pytest.M
 
 
 def test_what_lies_below_a_named_folder_is_named() -> None:
-    name_images("s3://bucket/runs/")
-    assert is_named("s3://bucket/runs")
-    assert is_named("s3://bucket/runs/7")
-    assert not is_named("s3://bucket/runs-of-others")
-    assert not is_named("s3://bucket")
+    allow_images_at("s3://bucket/runs/")
+    assert is_allowed("s3://bucket/runs")
+    assert is_allowed("s3://bucket/runs/7")
+    assert not is_allowed("s3://bucket/runs-of-others")
+    assert not is_allowed("s3://bucket")
 
 
 def test_an_address_nobody_named_is_not_used_and_a_folder_is_a_plain_one(tmp_path: Path) -> None:
     address = f"file://{tmp_path}/pictures"
     unnamed = images_of(tmp_path, address)
-    assert isinstance(unnamed, UnnamedImages)
+    assert isinstance(unnamed, ForbiddenImages)
     for act in (
         lambda: unnamed.read("ab"),
         lambda: unnamed.has("ab"),
@@ -60,7 +60,7 @@ def test_an_address_nobody_named_is_not_used_and_a_folder_is_a_plain_one(tmp_pat
         with pytest.raises(UsageError, match=f"nothing was contacted.*--images {address}"):
             act()
     assert list(unnamed.lost([])) == []
-    name_images(address)
+    allow_images_at(address)
     named = images_of(tmp_path, address)
     assert isinstance(named, Blobs)
     named.write("abcd", b"pixels")

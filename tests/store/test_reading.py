@@ -51,7 +51,7 @@ from salva.store.records import (
     StoredObservation,
     StoredRender,
 )
-from salva.store.runfile import is_run_file_ours, keep_run_file, read_run_file, write_run_file
+from salva.store.runfile import is_run_file_ours, read_run_file, store_run_file, write_run_file
 from salva.store.sqlite import RunStore, open_run
 
 ASKED = RunSpec(suite=ComponentSpec(role="suite", name="s"), seed=3)
@@ -269,15 +269,15 @@ def test_a_run_was_last_written_when_its_database_was(tmp_path: Path) -> None:
 def test_run_json_is_ours_as_long_as_the_store_saw_it_written(store: RunStore, tmp_path: Path) -> None:
     assert is_run_file_ours(store) is None
     one, other = new_run_file(ASKED), new_run_file(structs.replace(ASKED, seed=4))
-    keep_run_file(store, one)
-    keep_run_file(store, one)
+    store_run_file(store, one)
+    store_run_file(store, one)
     assert is_run_file_ours(store) is True
     text = (tmp_path / "run.json").read_bytes()
-    keep_run_file(store, other)
+    store_run_file(store, other)
     assert read_run_file(tmp_path) == other
     (tmp_path / "run.json").write_bytes(text)
     assert is_run_file_ours(store) is True, "a kill may leave the text before"
-    keep_run_file(store, new_run_file(structs.replace(ASKED, seed=5)))
+    store_run_file(store, new_run_file(structs.replace(ASKED, seed=5)))
     (tmp_path / "run.json").write_bytes(text)
     assert is_run_file_ours(store) is False
     (tmp_path / "run.json").unlink()
@@ -351,7 +351,7 @@ def test_many_cases_come_in_the_suites_order(store: RunStore) -> None:
 
 def test_all_that_is_read_meanwhile_is_of_one_moment(tmp_path: Path) -> None:
     with open_run(tmp_path, "write") as writer, open_run(tmp_path) as reader:
-        with reader.held_still():
+        with reader.read_transaction():
             assert reader.n_cases() == 0
             writer.put_case(0, CASE)
             writer.flush()

@@ -131,11 +131,11 @@ def _over_config(ctx: click.Context, _parameter: click.Parameter, typed: tuple[s
 def _name_images(_ctx: click.Context, _parameter: click.Parameter, url: str) -> str:
     if not url:
         return ""
-    from salva.store.images import name_images
+    from salva.store.images import allow_images_at
 
     if url.partition("://")[0].lower() == "memory":
         raise UsageError(message("images-in-memory", url=url))
-    return name_images(url)
+    return allow_images_at(url)
 
 
 def _load_plugins(_ctx: click.Context, _parameter: click.Parameter, sources: tuple[str, ...]) -> None:

@@ -15,7 +15,7 @@ from salva.core.protocols import ObserveRequest
 from salva.detectors.boxes import BoxRules, ScoreScale
 from salva.detectors.own_labels import OwnLabelsDetector, OwnLabelsOptions
 from salva.errors import MissingExtraError, SalvaError
-from salva.hardware.ahead import AHEAD
+from salva.hardware.background_imports import BACKGROUND_IMPORTS
 from salva.observers.loading import Batches, load
 from salva.observers.pixels import settings_of, to_pixels
 
@@ -34,7 +34,7 @@ class Detr(OwnLabelsDetector):
     scale: ClassVar[ScoreScale] = ScoreScale(threshold=0.5, doubt=0.7)
 
     def __init__(self, options: OwnLabelsOptions) -> None:
-        AHEAD.wait()
+        BACKGROUND_IMPORTS.wait()
         try:
             from transformers.models.auto.modeling_auto import MODEL_FOR_OBJECT_DETECTION_MAPPING_NAMES
         except ImportError as error:

@@ -22,7 +22,7 @@ from salva.detectors.boxes import BoxRules, NameOptions
 from salva.detectors.two_passes import agreed, mirror, turned_back
 from salva.english.words import with_article
 from salva.errors import BackendError, SalvaError, UsageError
-from salva.hardware.compiling import COMPILING
+from salva.hardware.compile_lock import COMPILE_LOCK
 from salva.messages import message
 from salva.observers.loading import Batches, CheckpointOptions, load, pin
 from salva.observers.pixels import in_groups, settings_of, to_pixels
@@ -153,7 +153,7 @@ class Florence2:
         texts = [self._prompt(request.query.labels, is_again=is_again) for request in requests]
         tokens, mask = self._tokens(texts)
         pixels = to_pixels([r.picture for r in requests], self._pixels, self._loaded.device, self._loaded.dtype)
-        turn = COMPILING.calling((self, len(requests))) if self._options.compile else nullcontext()
+        turn = COMPILE_LOCK.calling((self, len(requests))) if self._options.compile else nullcontext()
         with self._batches.on_device, turn, torch.inference_mode():
             written = self._model.generate(
                 input_ids=tokens,

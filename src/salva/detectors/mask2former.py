@@ -19,7 +19,7 @@ from salva.detectors.instance_masks import DIVISOR, Found, find, frame_of, to_in
 from salva.detectors.own_labels import OwnLabelsDetector, OwnLabelsOptions
 from salva.errors import SalvaError
 from salva.hardware.mmdet_names import UNREAD
-from salva.hardware.origins import GENEVAL_SHA256, origin_of
+from salva.hardware.origins import GENEVAL_SHA256, read_origin
 from salva.observers.loading import Batches, load
 
 LIMIT = 32
@@ -64,7 +64,7 @@ class Mask2Former(OwnLabelsDetector):
     @classmethod
     def weights(cls, options: OwnLabelsOptions) -> str:
         """The commit or digest of the checkpoint, the table of names, and whether it is the published one."""
-        origin = origin_of(Path(options.model).expanduser())
+        origin = read_origin(Path(options.model).expanduser())
         published = PUBLISHED_WEIGHTS if origin and origin.sha256.startswith(GENEVAL_SHA256) else ""
         return f"{super().weights(options)} {published}".strip()
 

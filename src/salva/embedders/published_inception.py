@@ -19,7 +19,7 @@ from salva.core.observation import Vector
 from salva.core.options import option
 from salva.core.protocols import ObserveRequest
 from salva.errors import BackendError, SalvaError, UsageError
-from salva.hardware.ahead import AHEAD
+from salva.hardware.background_imports import BACKGROUND_IMPORTS
 from salva.hardware.checkpoints import digest_of_files
 from salva.hardware.devices import choose_device
 from salva.hardware.networks import users_file
@@ -54,7 +54,7 @@ class PublishedInception:
     Options: ClassVar[type[PublishedInceptionOptions]] = PublishedInceptionOptions
 
     def __init__(self, options: PublishedInceptionOptions) -> None:
-        AHEAD.wait()
+        BACKGROUND_IMPORTS.wait()
         try:
             import torch
             from torch_fidelity.feature_extractor_inceptionv3 import (  # type: ignore[import-not-found,unused-ignore]  # optional

@@ -56,7 +56,7 @@ class Actor:
         )
 
     @property
-    def may_be_asked(self) -> bool:
+    def is_usable(self) -> bool:
         """Whether it may be put to work, and not only looked up."""
         return self.binding is not None and not self.binding.is_foreign
 

@@ -18,11 +18,11 @@ from salva.core.protocols import Executor, Lane, Painting
 from salva.engine.actors import Actor
 from salva.engine.budget import Budget
 from salva.engine.ctrl_c import CtrlC
-from salva.engine.events import Event, Loaded, Observed, Painted, Stopped, Written
-from salva.engine.lanes import JobQueue
-from salva.engine.observing import Needs
-from salva.engine.pictures import ImageFiles
-from salva.engine.progress import said_if_slow
+from salva.engine.events import Event, FilesWritten, ImageLoaded, ObserveDone, RenderDone, WorkFailed
+from salva.engine.image_files import ImageFiles
+from salva.engine.job_queue import JobQueue
+from salva.engine.pending import PendingObservations
+from salva.engine.progress import note_if_slow
 from salva.engine.units import ObserveJob, RenderJob, Unit
 from salva.engine.workers import Workers
 from salva.errors import DownError, StoreError
@@ -44,7 +44,7 @@ class Dispatch:
         executor: Executor,
         crowd: Sequence[Binding],
         budget: Budget,
-        looks: Needs,
+        pending: PendingObservations,
         files: ImageFiles,
         *,
         ctrl_c: CtrlC | None = None,
@@ -55,7 +55,7 @@ class Dispatch:
         self.n_room = _FEWEST_PICTURES
         """How many pictures may be in memory: as many as all lanes can have under way, and some besides."""
         self._executor, self._crowd, self._budget = executor, crowd, budget
-        self._looks, self._files = looks, files
+        self._pending, self._files = pending, files
         self._workers = Workers(_N_WRITERS)
         self._painters: dict[str, JobQueue[RenderJob]] = {}
         self._observing_actors: dict[str, JobQueue[ObserveJob]] = {}
@@ -75,12 +75,12 @@ class Dispatch:
         """Begin nothing more; what is under way is reported as before, and pictures can still be written."""
         self._executor.stop()
         # Nobody looks any more, and what is still being painted needs the room.
-        self._looks.desk.clear()
+        self._pending.buffer.clear()
 
     def close(self) -> None:
         """Stop the threads; safe to call twice."""
         self._workers.close()
-        self._looks.desk.clear()
+        self._pending.buffer.clear()
         self._room.close()
 
     def paint(self, job: RenderJob, unit: Unit) -> None:
@@ -108,7 +108,7 @@ class Dispatch:
             # Anew each time, because the depth of an endpoint's lane changes.
             self.n_room = max(self.n_room, queue.n_at_once + min(queue.n_at_once, _MOST_BESIDES))
         self.send_observations()
-        while self._free_room() > 0 and (image_id := self._looks.desk.next_to_load()) is not None:
+        while self._free_room() > 0 and (image_id := self._pending.buffer.next_to_load()) is not None:
             self._load(image_id)
         for painter in self._painters.values():
             while jobs := painter.next_batch(is_last, self._free_room(), self._budget.n_allowed(painter.actor)):
@@ -127,15 +127,15 @@ class Dispatch:
                 self._send_observations(observing, looks)
                 n_allowed = self._budget.n_allowed(observing.actor)
 
-    def received(self, event: Painted | Observed) -> None:
+    def received(self, event: RenderDone | ObserveDone) -> None:
         """A batch is back: its component is free for the next."""
         actor = event.jobs[0].actor
-        queues = self._painters if isinstance(event, Painted) else self._observing_actors
+        queues = self._painters if isinstance(event, RenderDone) else self._observing_actors
         queues[actor.component_id].n_under_way -= 1
         for outcome in event.outcomes:
             self._budget.end(actor, outcome)
 
-    def stopped(self, event: Stopped) -> None:
+    def stopped(self, event: WorkFailed) -> None:
         """A component can go on with nothing more; what it was paid for until then counts."""
         if event.jobs:
             self._budget.end(event.jobs[0].actor, event.error)
@@ -145,7 +145,7 @@ class Dispatch:
         for start in range(0, len(painted), _N_PER_WRITE):
             self._write(painted[start : start + _N_PER_WRITE])
 
-    def written(self, event: Written) -> None:
+    def written(self, event: FilesWritten) -> None:
         """Pictures are written: whether they stay in memory is for those to say who look at them."""
         self._room.add(-sum(bytes_of(rendered.picture) for _, rendered in event.painted))
 
@@ -163,16 +163,16 @@ class Dispatch:
 
     def _open(self, binding: Binding) -> Lane:
         told = f"the {binding.role} {binding.label!r}"
-        with said_if_slow(self._note, "loading", told), self._ctrl_c.at_once():
+        with note_if_slow(self._note, "loading", told), self._ctrl_c.at_once():
             return self._executor.open(replace(binding, n_expected=self._n_pictures), self._crowd)
 
     def _free_room(self) -> int:
-        return 0 if self._room.is_crowded else self.n_room - self._n_painting - self._looks.desk.n_pictures
+        return 0 if self._room.is_crowded else self.n_room - self._n_painting - self._pending.buffer.n_pictures
 
     def _send_observations(self, observing: JobQueue[ObserveJob], jobs: Sequence[ObserveJob]) -> None:
         self._budget.begin(observing.actor, len(jobs))
-        future = observing.submit([self._looks.order_of(job) for job in jobs])
-        self._report(future, lambda outcomes: Observed(jobs=jobs, outcomes=outcomes), jobs)
+        future = observing.submit([self._pending.order_of(job) for job in jobs])
+        self._report(future, lambda outcomes: ObserveDone(jobs=jobs, outcomes=outcomes), jobs)
 
     def _send_renders(self, painter: JobQueue[RenderJob], jobs: Sequence[RenderJob]) -> None:
         self._n_painting += len(jobs)
@@ -180,18 +180,18 @@ class Dispatch:
         future = painter.submit([replace(job.request, failed_before=job.failed_before is not None) for job in jobs])
         self._report(future, lambda outcomes: self._painted(jobs, outcomes), jobs)
 
-    def _painted(self, jobs: Sequence[RenderJob], outcomes: Sequence[object]) -> Painted:
+    def _painted(self, jobs: Sequence[RenderJob], outcomes: Sequence[object]) -> RenderDone:
         """Pictures have come; counted before anything else happens, by whichever thread brings them."""
         self._room.add(sum(bytes_of(outcome.picture) for outcome in outcomes if isinstance(outcome, Painting)))
-        return Painted(jobs=jobs, outcomes=outcomes)
+        return RenderDone(jobs=jobs, outcomes=outcomes)
 
     def _write(self, painted: Sequence[tuple[RenderJob, Painting]]) -> None:
         future = self._workers.submit(self._files.save, [rendered.picture for _, rendered in painted])
-        self._report(future, lambda images: Written(painted=painted, images=images))
+        self._report(future, lambda images: FilesWritten(painted=painted, images=images))
 
     def _load(self, image_id: str) -> None:
         future = self._workers.submit(self._loaded, image_id)
-        self._report(future, lambda picture: Loaded(image_id=image_id, picture=picture))
+        self._report(future, lambda picture: ImageLoaded(image_id=image_id, picture=picture))
 
     def _loaded(self, image_id: str) -> Picture | StoreError:
         try:
@@ -212,7 +212,7 @@ class Dispatch:
                 # What fails again says nothing about the rest of the run, which is done by now: failed work comes last.
                 self.events.put(event_of(cast(_T, [error] * len(jobs))))
             else:
-                self.events.put(Stopped(error=error, jobs=jobs))
+                self.events.put(WorkFailed(error=error, jobs=jobs))
             self._out.discard(done)
 
         self._out.add(future)

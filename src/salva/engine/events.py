@@ -13,7 +13,7 @@ from salva.store.records import StoredImage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Painted:
+class RenderDone:
     """A generator is done with a batch."""
 
     jobs: Sequence[RenderJob]
@@ -22,7 +22,7 @@ class Painted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class FilesWritten:
     """Pictures are whole on disk."""
 
     painted: Sequence[tuple[RenderJob, Painting]]
@@ -30,7 +30,7 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Loaded:
+class ImageLoaded:
     """A stored picture is back in memory, or could not be read."""
 
     image_id: str
@@ -38,7 +38,7 @@ class Loaded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Observed:
+class ObserveDone:
     """A observer is done with a batch."""
 
     jobs: Sequence[ObserveJob]
@@ -47,7 +47,7 @@ class Observed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stopped:
+class WorkFailed:
     """Something that no single piece of work can survive: the run ends with it."""
 
     error: BaseException
@@ -55,4 +55,4 @@ class Stopped:
     """What was asked of a component that ended so."""
 
 
-Event = Painted | Written | Loaded | Observed | Stopped
+Event = RenderDone | FilesWritten | ImageLoaded | ObserveDone | WorkFailed

@@ -19,16 +19,25 @@ from salva.core.protocols import Executor
 from salva.core.verdict import PAIR, Outcome
 from salva.engine.actors import Actor, requests_of
 from salva.engine.budget import Budget
-from salva.engine.cast import ActorsByRole, Cast
 from salva.engine.ctrl_c import CtrlC
 from salva.engine.dispatch import Dispatch
-from salva.engine.draining import drain
-from salva.engine.events import Event, Loaded, Observed, Painted, Stopped, Written
-from salva.engine.observing import Needs
-from salva.engine.pictures import ImageFiles
+from salva.engine.drain import drain
+from salva.engine.events import Event, FilesWritten, ImageLoaded, ObserveDone, RenderDone, WorkFailed
+from salva.engine.image_files import ImageFiles
+from salva.engine.pending import PendingObservations
 from salva.engine.progress import Progress
 from salva.engine.results import Results
-from salva.engine.units import PUT_OFF, Asker, FirstObservation, ObserveJob, Place, PutOff, RenderJob, Unit
+from salva.engine.run_components import ActorsByRole, Cast
+from salva.engine.units import (
+    DEFERRED,
+    Deferred,
+    ImageSlot,
+    ObserveJob,
+    PreflightObservation,
+    RenderJob,
+    Subscriber,
+    Unit,
+)
 from salva.engine.verdicts import verdicts_of
 from salva.errors import StoreError
 from salva.judging.waves import Missing
@@ -68,12 +77,12 @@ class Flow:
         self._may_paint, self._retry_refused = may_paint, retry_refused
         self._lost = {*lost}
         """Keys of stored renders whose pictures are away; what is stored stands until there is another."""
-        self._looks = Needs(store, retry_refused=retry_refused, retry_unreadable=retry_unreadable)
+        self._pending = PendingObservations(store, retry_refused=retry_refused, retry_unreadable=retry_unreadable)
         self._ctrl_c = CtrlC()
-        crowd = [actor.binding for actor in roster.actors() if actor.binding is not None and actor.may_be_asked]
-        purse = budget or Budget()
+        crowd = [actor.binding for actor in roster.actors() if actor.binding is not None and actor.is_usable]
+        budget = budget or Budget()
         self._dispatch = Dispatch(
-            *(executor, crowd, purse, self._looks, ImageFiles(store.blobs)),
+            *(executor, crowd, budget, self._pending, ImageFiles(store.blobs)),
             ctrl_c=self._ctrl_c,
             note=progress.note,
             n_pictures=n_pictures,
@@ -86,7 +95,7 @@ class Flow:
         self._n_open = 0
         """Pictures of the units under way."""
         self._is_last = False
-        self._results = Results(store, purse.drop, self._lost)
+        self._results = Results(store, budget.drop, self._lost)
         self._vouch = vouch
         self._newcomers: dict[str, Actor | None] = {}
         """Whoever is about to look for the first time, by component id; None for those who have been vouched for."""
@@ -94,7 +103,7 @@ class Flow:
     @property
     def unasked(self) -> Mapping[str, int]:
         """How many looks were left out because whoever could make them may not be asked."""
-        return self._looks.unasked
+        return self._pending.unasked
 
     def run(self, units: Iterator[Unit]) -> None:
         """Work until every unit has its verdicts; whatever ends it before, what was answered is stored first."""
@@ -102,7 +111,7 @@ class Flow:
             try:
                 self._run(units)
             except StoreError:
-                # There is no place to store anything.
+                # There is no slot to store anything.
                 raise
             except BaseException:
                 drain(self._dispatch, self._results, self._store, self._progress)
@@ -139,7 +148,7 @@ class Flow:
             return
         self._n_open += len(requests)
         for request in requests:
-            place = Place(unit, request.repeat, request.prompt.role)
+            slot = ImageSlot(unit, request.repeat, request.prompt.role)
             key = unit.model.render_key(request)
             is_known = key not in self._rendering and key not in self._lost
             stored = self._store.render_outcome(key) if is_known else None
@@ -148,16 +157,16 @@ class Flow:
             if status is Status.DONE and image is not None:
                 self.counts["reused"] += 1
                 self._progress.advance("painting")
-                self._place(place, image)
+                self._place(slot, image)
             elif status is not None and (is_settled or not self._may_paint):
                 self._progress.advance("painting")
-                self._place(place, Missing(reason=error, is_final=status is Status.REFUSED))
+                self._place(slot, Missing(reason=error, is_final=status is Status.REFUSED))
             elif not self._may_paint:
-                unit.is_put_off = True
+                unit.is_deferred = True
             else:
                 failed_before = error if status is Status.ERROR else None
                 job = RenderJob(key=key, actor=unit.model, request=request, failed_before=failed_before)
-                self._want(job, place)
+                self._want(job, slot)
         if unit.n_pending == 0:
             self._ready.append(unit)
         self._work_off()
@@ -170,7 +179,7 @@ class Flow:
         self._put_off()
         self._dispatch.send(is_last=self._is_last)
 
-    def observe_first(self, wanted: Sequence[FirstObservation]) -> list[Observation | Missing | PutOff]:
+    def observe_for_preflight(self, wanted: Sequence[PreflightObservation]) -> list[Observation | Missing | Deferred]:
         """What is seen in pictures that belong to no case, before anything else goes on.
 
         The looks are stored as every look is. The pictures are not: they are none of the run's, and whoever brings them
@@ -180,15 +189,15 @@ class Flow:
         for look in wanted:
             picture = look.picture
             image = ImageRef(image_id=picture.image_id(), width=picture.width, height=picture.height)
-            self._looks.desk.lay(image.image_id, picture)
-            jobs.append(self._looks.find(look.actors_by_role, image, look.query))
-            self._looks.desk.let_go(image.image_id, 0)
+            self._pending.buffer.add(image.image_id, picture)
+            jobs.append(self._pending.find(look.actors_by_role, image, look.query))
+            self._pending.buffer.release(image.image_id, 0)
         self._work_off()
         while any(job.outcome is None for job in jobs):
             self._put_off()
             self._dispatch.send_observations()
             self._receive()
-        return [cast("Observation | Missing | PutOff", job.outcome) for job in jobs]
+        return [cast("Observation | Missing | Deferred", job.outcome) for job in jobs]
 
     def _put_off(self) -> None:
         for job in self._dispatch.put_off():
@@ -196,25 +205,25 @@ class Flow:
             self.counts["put_off"] += 1
             if isinstance(job, RenderJob):
                 del self._rendering[job.key]
-                for place in job.places:
-                    place.unit.is_put_off = True
-                    self._release(place.unit)
+                for slot in job.slots:
+                    slot.unit.is_deferred = True
+                    self._release(slot.unit)
             else:
-                self._answer(job, PUT_OFF)
+                self._answer(job, DEFERRED)
         self._work_off()
 
     def step(self, event: Event) -> None:
         """What an event changes, up to the work that can be begun next."""
         match event:
-            case Painted():
+            case RenderDone():
                 self._painted(event)
-            case Written():
+            case FilesWritten():
                 self._written(event)
-            case Loaded():
+            case ImageLoaded():
                 self._loaded(event)
-            case Observed():
-                self._looked(event)
-            case Stopped():
+            case ObserveDone():
+                self._observed(event)
+            case WorkFailed():
                 self._dispatch.stopped(event)
                 raise event.error
         self._work_off()
@@ -237,35 +246,35 @@ class Flow:
 
     def _work_off(self) -> None:
         """Everything that waits for nothing more: looks first, since units wait for them."""
-        while self._looks.changed or self._ready:
-            if self._looks.changed:
-                self._check(self._looks.changed.popleft())
+        while self._pending.changed or self._ready:
+            if self._pending.changed:
+                self._check(self._pending.changed.popleft())
             else:
                 self._advance(self._ready.popleft())
 
     def _check(self, job: ObserveJob) -> None:
         if job.outcome is not None or job.is_queued:
             return
-        problem = self._looks.problem_of(job)
+        problem = self._pending.problem_of(job)
         if problem is not None:
             self._answer(job, problem)
-        elif self._looks.is_ready(job):
+        elif self._pending.is_ready(job):
             job.is_queued = True
             self._dispatch.observe(job)
 
     def _advance(self, unit: Unit) -> None:
         """Ask a unit's next wave; one that has no more to ask is concluded."""
-        if not unit.is_put_off:
+        if not unit.is_deferred:
             looks = list(unit.next_needs())
-            for actors_by_role, asker in looks:
-                self._ask(actors_by_role, asker)
+            for actors_by_role, subscriber in looks:
+                self._ask(actors_by_role, subscriber)
             if unit.n_pending > 0:
                 return
             if looks:
                 self._ready.append(unit)
                 return
             self._conclude(unit)
-        self.counts["unpainted"] += unit.is_put_off
+        self.counts["unpainted"] += unit.is_deferred
         self._n_open -= unit.repeats * len(unit.case.prompts)
 
     def _conclude(self, unit: Unit) -> None:
@@ -286,36 +295,36 @@ class Flow:
 
     # Images
 
-    def _want(self, job: RenderJob, place: Place) -> None:
+    def _want(self, job: RenderJob, slot: ImageSlot) -> None:
         if job.key not in self._rendering:
             self._rendering[job.key] = job
-            self._dispatch.paint(job, place.unit)
-            for actor in place.unit.actors_by_role():
+            self._dispatch.paint(job, slot.unit)
+            for actor in slot.unit.actors_by_role():
                 self._newcomers.setdefault(actor.component_id, actor)
-        self._rendering[job.key].places.append(place)
-        place.unit.n_pending += 1
+        self._rendering[job.key].slots.append(slot)
+        slot.unit.n_pending += 1
 
-    def _place(self, place: Place, image: ImageRef | Missing, picture: AnyPicture | None = None) -> None:
+    def _place(self, slot: ImageSlot, image: ImageRef | Missing, picture: AnyPicture | None = None) -> None:
         if isinstance(image, ImageRef) and picture is not None:
-            self._looks.desk.lay(image.image_id, picture)
-        for actors_by_role, asker in place.unit.show(place.repeat, place.role, image):
-            self._ask(actors_by_role, asker)
+            self._pending.buffer.add(image.image_id, picture)
+        for actors_by_role, subscriber in slot.unit.show(slot.repeat, slot.role, image):
+            self._ask(actors_by_role, subscriber)
         if isinstance(image, ImageRef):
-            self._looks.desk.let_go(image.image_id, 0)
+            self._pending.buffer.release(image.image_id, 0)
 
-    def _painted(self, event: Painted) -> None:
+    def _painted(self, event: RenderDone) -> None:
         self._dispatch.received(event)
         painted, failed, ended_by = self._results.sort(event.jobs, event.outcomes)
         self._dispatch.write(painted)
         for job, error in failed:
-            self._not_painted(job, self._results.keep_failure(job, error))
+            self._not_painted(job, self._results.store_failure(job, error))
         if ended_by is not None:
             raise ended_by
 
-    def _written(self, event: Written) -> None:
+    def _written(self, event: FilesWritten) -> None:
         # All are stored before any goes on: a check that breaks on one must not cost the others.
         kept = [
-            self._results.keep_picture(job, rendered, image)
+            self._results.store_image(job, rendered, image)
             for (job, rendered), image in zip(event.painted, event.images, strict=True)
         ]
         for (job, rendered), image in zip(event.painted, kept, strict=True):
@@ -332,47 +341,49 @@ class Flow:
 
     def _end_render(self, job: RenderJob, image: ImageRef | Missing, picture: AnyPicture | None = None) -> None:
         self._dispatch.placed()
-        self._progress.advance("painting", len(job.places))
+        self._progress.advance("painting", len(job.slots))
         del self._rendering[job.key]
         if isinstance(image, ImageRef) or image.is_final:
             self._lost.discard(job.key)
-        for place in job.places:
-            self._place(place, image, picture)
-            self._release(place.unit)
+        for slot in job.slots:
+            self._place(slot, image, picture)
+            self._release(slot.unit)
 
-    # Needs
+    # PendingObservations
 
-    def _ask(self, actors_by_role: ActorsByRole, asker: Asker) -> None:
-        image = asker.waves.images[asker.look.role]
+    def _ask(self, actors_by_role: ActorsByRole, subscriber: Subscriber) -> None:
+        image = subscriber.waves.images[subscriber.look.role]
         assert isinstance(image, ImageRef)
-        job = self._looks.find(actors_by_role, image, asker.look.query)
-        asker.unit.observation_keys.add(job.key)
+        job = self._pending.find(actors_by_role, image, subscriber.look.query)
+        subscriber.unit.observation_keys.add(job.key)
         if job.outcome is None:
             for pending in (job, *(told for told in job.given.values() if told.outcome is None)):
                 self._newcomers.setdefault(pending.actor.component_id, pending.actor)
-            job.askers.append(asker)
-            asker.unit.n_pending += 1
+            job.subscribers.append(subscriber)
+            subscriber.unit.n_pending += 1
         else:
-            job.tell(asker)
+            job.tell(subscriber)
 
-    def _answer(self, job: ObserveJob, outcome: Observation | Missing | PutOff) -> None:
-        for asker in self._looks.answer(job, outcome):
-            self._release(asker.unit)
+    def _answer(self, job: ObserveJob, outcome: Observation | Missing | Deferred) -> None:
+        for subscriber in self._pending.answer(job, outcome):
+            self._release(subscriber.unit)
 
-    def _loaded(self, event: Loaded) -> None:
+    def _loaded(self, event: ImageLoaded) -> None:
         if isinstance(event.picture, Picture):
-            self._looks.arrived(event.image_id, event.picture)
+            self._pending.arrived(event.image_id, event.picture)
             return
         if self._may_paint:
             # Its renders count as failed from now on, so that the same command paints it again.
             self._store.forget_image(event.image_id, str(event.picture))
         self.counts["failed"] += 1
-        for job in self._looks.at(event.image_id):
+        for job in self._pending.at(event.image_id):
             self._answer(job, Missing(reason=str(event.picture)))
 
-    def _looked(self, event: Observed) -> None:
+    def _observed(self, event: ObserveDone) -> None:
         self._dispatch.received(event)
-        kept = [self._results.keep_observation(job, seen) for job, seen in zip(event.jobs, event.outcomes, strict=True)]
+        kept = [
+            self._results.store_observation(job, seen) for job, seen in zip(event.jobs, event.outcomes, strict=True)
+        ]
         for job, outcome in zip(event.jobs, kept, strict=True):
             self.counts["failed" if isinstance(outcome, Missing) else "looked"] += 1
             self._answer(job, outcome)

@@ -24,8 +24,8 @@ from salva.core.protocols import ObserveRequest, Rendered, RenderRequest
 from salva.core.secrets import redact
 from salva.core.threads import start_thread
 from salva.engine.budget import COST, usage_of
-from salva.engine.limiter import Limiter, Turn, is_busy
-from salva.engine.pulse import Pulse
+from salva.engine.endpoint_health import EndpointHealth
+from salva.engine.limiter import Limiter, Permit, is_busy
 from salva.errors import (
     BackendError,
     DownError,
@@ -82,7 +82,7 @@ class Guard:
         self._timeout_s = timeout_s
         self._stopping = stopping or threading.Event()
         self._limiter = limiter
-        self._pulse = Pulse()
+        self._health = EndpointHealth()
         self._end: SalvaError | None = None
         """What stopped an endpoint's lane for good."""
         self._end_again: DownError | None = None
@@ -104,11 +104,11 @@ class Guard:
         attempt = 0
         while True:
             arrived = time.monotonic()
-            turn = self._limiter.begin(is_again=attempt > 0) if self._limiter else None
+            permit = self._limiter.begin(is_again=attempt > 0) if self._limiter else None
             # Waiting for a place is no trouble with this request and does not count against it.
             began += time.monotonic() - arrived
             asked_at = time.monotonic() if attempt == 0 else asked_at
-            for index, outcome in zip(todo, self._in_turn([requests[i] for i in todo], turn), strict=True):
+            for index, outcome in zip(todo, self._with_permit([requests[i] for i in todo], permit), strict=True):
                 outcomes[index] = _with_costs_of([outcomes[index]], outcome)
             todo = [i for i in todo if isinstance(error := outcomes[i], BackendError) and error.is_retryable]
             if not todo or self._stopping.is_set():
@@ -127,11 +127,11 @@ class Guard:
         if not self._stopping.is_set():
             self._check_alive(requests, outcomes, asked_at)
 
-    def _in_turn(self, requests: list[RenderRequest | ObserveRequest], turn: Turn | None) -> Sequence[object]:
+    def _with_permit(self, requests: list[RenderRequest | ObserveRequest], permit: Permit | None) -> Sequence[object]:
         """One attempt; at an endpoint, on the place it was given."""
         if self._limiter is None:
             return self._attempt(requests)
-        if turn is None:
+        if permit is None:
             return [BackendError(message("not-asked", component=self._name))] * len(requests)
         outcomes: Sequence[object] = [_NO_GROWTH]
         try:
@@ -140,7 +140,7 @@ class Guard:
                 raise self._end
             if self._end_again is not None and all(request.failed_before for request in requests):
                 raise self._end_again
-            with self._pulse.awaiting():
+            with self._health.awaiting():
                 outcomes = self._attempt(requests)
         except SalvaError as error:
             if error is not self._end_again:
@@ -148,7 +148,7 @@ class Guard:
                 self._end = _free(error)
             raise
         finally:
-            self._limiter.end(turn, outcomes)
+            self._limiter.end(permit, outcomes)
         asked_s = _asked(outcomes)
         if asked_s > TOTAL_RETRY_S:
             busy = next(o for o in outcomes if isinstance(o, BackendError) and o.retry_after_s == asked_s)
@@ -162,15 +162,15 @@ class Guard:
         for index, outcome in enumerate(outcomes):
             is_silent = isinstance(outcome, _Silence)
             if not isinstance(outcome, BackendError) or isinstance(outcome, RefusedError):
-                self._pulse.served()
+                self._health.served()
             elif self._limiter is None and not is_silent:
                 # What is no endpoint may fail for every case, as long as it says so.
-                self._pulse.served()
+                self._health.served()
             elif requests[index].failed_before:
                 is_answered = not is_silent and not isinstance(outcome, UnreachableError)
-                if n := self._pulse.failed_again(asked_at, is_answered=is_answered):
+                if n := self._health.failed_again(asked_at, is_answered=is_answered):
                     self._end_again = self._end_again or self._down(n, outcome)
-            elif n := self._pulse.failed(asked_at, is_lost=outcome.is_retryable, is_silent=is_silent):
+            elif n := self._health.failed(asked_at, is_lost=outcome.is_retryable, is_silent=is_silent):
                 self._end = self._down(n, outcome)
                 raise self._end
 

@@ -42,7 +42,7 @@ _CHECK_S = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
+class Permit:
     """Leave to send one request."""
 
     episode: int
@@ -51,15 +51,15 @@ class Turn:
     """It and the others."""
 
 
-class _Place:
+class _Waiter:
     """Somebody at the door; handed over one to one, because waking everyone for each place takes longer than a
     request is allowed to."""
 
-    __slots__ = ("is_given", "turn")
+    __slots__ = ("is_given", "permit")
 
     def __init__(self) -> None:
         self.is_given = threading.Event()
-        self.turn: Turn | None = None
+        self.permit: Permit | None = None
 
 
 class Limiter:
@@ -84,8 +84,8 @@ class Limiter:
         self._n_then = self._n_accepted = 0
         self._n_under_way = 0
         self._n_resting = 0
-        self._again: deque[_Place] = deque()
-        self._waiting: deque[_Place] = deque()
+        self._again: deque[_Waiter] = deque()
+        self._waiting: deque[_Waiter] = deque()
         self._resumes_at = 0.0
         self._stopping = stopping or threading.Event()
         self._lock = threading.Lock()
@@ -106,35 +106,35 @@ class Limiter:
         door, since answers come in bursts and the flow needs a moment to fetch the next."""
         return 2 * self.limit + self._n_resting
 
-    def begin(self, is_again: bool = False) -> Turn | None:
+    def begin(self, is_again: bool = False) -> Permit | None:
         """Wait for a place; None when everything stops. Who is told to come again goes first."""
-        place = _Place()
+        waiter = _Waiter()
         with self._lock:
-            (self._again if is_again else self._waiting).append(place)
+            (self._again if is_again else self._waiting).append(waiter)
             self._admit()
-        while place.turn is None:
-            place.is_given.wait(_CHECK_S)
+        while waiter.permit is None:
+            waiter.is_given.wait(_CHECK_S)
             with self._lock:
-                if place.turn is None and self._stopping.is_set():
-                    (self._again if is_again else self._waiting).remove(place)
+                if waiter.permit is None and self._stopping.is_set():
+                    (self._again if is_again else self._waiting).remove(waiter)
                     return None
                 # The end of a wait that the endpoint asked for wakes nobody by itself.
                 self._admit()
-        return place.turn
+        return waiter.permit
 
-    def end(self, turn: Turn, outcomes: Sequence[object]) -> None:
+    def end(self, permit: Permit, outcomes: Sequence[object]) -> None:
         """A request came back."""
         waits = [o.retry_after_s or 0.0 for o in outcomes if is_busy(o)]
         with self._lock:
             self._n_under_way -= 1
-            self._latest.append((turn.n_under_way, bool(waits)))
+            self._latest.append((permit.n_under_way, bool(waits)))
             if waits:
                 now, wait_s = time.monotonic(), max(waits)
-                self._ease(turn)
+                self._ease(permit)
                 self._resumes_at = max(self._resumes_at, now + wait_s)
                 if self._is_ours:
                     self._probes_at = max(self._probes_at, now + HOLDS_BEFORE_PROBE * wait_s)
-            elif turn.episode == self._n_episodes and not any(isinstance(o, BackendError) for o in outcomes):
+            elif permit.episode == self._n_episodes and not any(isinstance(o, BackendError) for o in outcomes):
                 self._grow()
             self._admit()
 
@@ -152,22 +152,22 @@ class Limiter:
         while self._n_under_way < self.limit and (self._again or self._waiting):
             if time.monotonic() < self._resumes_at:
                 return
-            place = (self._again or self._waiting).popleft()
+            waiter = (self._again or self._waiting).popleft()
             self._n_under_way += 1
-            place.turn = Turn(episode=self._n_episodes, n_under_way=self._n_under_way)
-            place.is_given.set()
+            waiter.permit = Permit(episode=self._n_episodes, n_under_way=self._n_under_way)
+            waiter.is_given.set()
 
-    def _ease(self, turn: Turn) -> None:
+    def _ease(self, permit: Permit) -> None:
         """One was turned away, of those that were under way when it came back."""
-        if turn.episode == self._n_episodes:
+        if permit.episode == self._n_episodes:
             self._n_episodes += 1
-            self._is_ours, self._fewest = False, turn.n_under_way
+            self._is_ours, self._fewest = False, permit.n_under_way
             self._limit = max(1.0, EASE * self._limit)
             self._n_then = self._n_accepted = self._n_under_way + 1
-        elif turn.episode < self._n_episodes - 1:
+        elif permit.episode < self._n_episodes - 1:
             return
         self._n_accepted -= 1
-        self._fewest = min(self._fewest, turn.n_under_way)
+        self._fewest = min(self._fewest, permit.n_under_way)
         if not self._is_ours:
             if not self._is_too_many(self._fewest):
                 return

@@ -170,7 +170,7 @@ class RichProgress:
 
 
 @contextmanager
-def said_if_slow(note: Callable[[str], None], doing: str, what: str) -> Iterator[None]:
+def note_if_slow(note: Callable[[str], None], doing: str, what: str) -> Iterator[None]:
     """A note on what is waited for, and one when it is there, where that takes long enough for a person to wonder."""
     saying = threading.Timer(_QUIET_S, note, [f"{doing} {what} ..."])
     saying.daemon = True

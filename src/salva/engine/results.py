@@ -52,7 +52,7 @@ class Results:
                 painted.append((job, outcome))
         return painted, failed, ended_by
 
-    def keep_picture(self, job: RenderJob, rendered: Painting, image: StoredImage) -> ImageRef | Missing:
+    def store_image(self, job: RenderJob, rendered: Painting, image: StoredImage) -> ImageRef | Missing:
         """Store a picture whose file is on disk."""
         self._store.put_image(image)
         try:
@@ -60,13 +60,13 @@ class Results:
             self._store.put_render(row, job.key)
         except (TypeError, ValueError) as error:
             self._drop(job.actor, rendered)
-            return self.keep_failure(job, _unstorable(job, error))
+            return self.store_failure(job, _unstorable(job, error))
         return ImageRef(image_id=image.image_id, width=image.width, height=image.height)
 
-    def keep_observation(self, job: ObserveJob, outcome: object) -> Observation | Missing:
+    def store_observation(self, job: ObserveJob, outcome: object) -> Observation | Missing:
         """Store what was seen, or that nothing was."""
         if isinstance(outcome, BackendError):
-            return self.keep_failure(job, outcome)
+            return self.store_failure(job, outcome)
         try:
             self._snapshots.check(job.actor, outcome.snapshot if isinstance(outcome, Answer | Reading) else None)
             self._store.put_observation(job.row(Status.DONE, observation=cast(Observation, outcome)), job.key)
@@ -75,10 +75,10 @@ class Results:
             raise
         except (TypeError, ValueError) as error:
             self._drop(job.actor, outcome)
-            return self.keep_failure(job, _unstorable(job, error))
+            return self.store_failure(job, _unstorable(job, error))
         return cast(Observation, outcome)
 
-    def keep_failure(self, job: RenderJob | ObserveJob, error: BackendError) -> Missing:
+    def store_failure(self, job: RenderJob | ObserveJob, error: BackendError) -> Missing:
         """Store that a piece of work failed; one that failed before and was not asked again stays as it is."""
         if isinstance(error, DownError) and job.failed_before is not None:
             return Missing(reason=f"{job.failed_before} (not asked again: {error})")

@@ -15,19 +15,19 @@ from salva.core.image import ImageRef, Picture
 from salva.core.observation import Observation
 from salva.core.protocols import Need, Query, RenderRequest
 from salva.engine.actors import Actor
-from salva.engine.cast import ActorsByRole, AppliedCheck
+from salva.engine.run_components import ActorsByRole, AppliedCheck
 from salva.judging.waves import Missing, Waves
 from salva.store.records import Status, StoredObservation, StoredRender
 
 
-class PutOff:
+class Deferred:
     """What becomes of work that is left for another day, because a limit was reached before it."""
 
 
-PUT_OFF = PutOff()
+DEFERRED = Deferred()
 
 
-class Place(NamedTuple):
+class ImageSlot(NamedTuple):
     """Where a picture goes."""
 
     unit: Unit
@@ -36,7 +36,7 @@ class Place(NamedTuple):
     """The prompt's."""
 
 
-class FirstObservation(NamedTuple):
+class PreflightObservation(NamedTuple):
     """A question about a picture of ours, asked before those about cases."""
 
     actors_by_role: ActorsByRole
@@ -44,7 +44,7 @@ class FirstObservation(NamedTuple):
     query: Query
 
 
-class Asker(NamedTuple):
+class Subscriber(NamedTuple):
     """Who waits for a look."""
 
     unit: Unit
@@ -54,14 +54,14 @@ class Asker(NamedTuple):
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class RenderJob:
-    """A picture to be painted for one or more places."""
+    """A picture to be painted for one or more slots."""
 
     key: str
     actor: Actor
     request: RenderRequest
     failed_before: str | None = None
     """Why it failed when an earlier command asked for it; None where it did not."""
-    places: list[Place] = field(default_factory=list)
+    slots: list[ImageSlot] = field(default_factory=list)
 
     def row(
         self,
@@ -100,24 +100,24 @@ class ObserveJob:
     """Why it failed when an earlier command asked for it; None where it did not."""
     is_queued: bool = False
     """Whether its observer has it, or will."""
-    outcome: Observation | Missing | PutOff | None = None
-    askers: list[Asker] = field(default_factory=list)
+    outcome: Observation | Missing | Deferred | None = None
+    subscribers: list[Subscriber] = field(default_factory=list)
     dependents: list[ObserveJob] = field(default_factory=list)
     """The looks that must be told its answer."""
 
-    def tell(self, asker: Asker) -> None:
+    def tell(self, subscriber: Subscriber) -> None:
         """Hand its outcome to one who asked."""
         assert self.outcome is not None
-        if isinstance(self.outcome, PutOff):
-            asker.unit.is_put_off = True
+        if isinstance(self.outcome, Deferred):
+            subscriber.unit.is_deferred = True
         elif isinstance(self.outcome, Missing):
             reason = (
-                f"the {self.query.role} {self.actor.label!r} could not look at image {asker.look.role!r}: "
+                f"the {self.query.role} {self.actor.label!r} could not look at image {subscriber.look.role!r}: "
                 f"{self.outcome.reason}"
             )
-            asker.waves.answer(asker.look, Missing(reason=reason, is_final=self.outcome.is_final))
+            subscriber.waves.answer(subscriber.look, Missing(reason=reason, is_final=self.outcome.is_final))
         else:
-            asker.waves.answer(asker.look, self.outcome)
+            subscriber.waves.answer(subscriber.look, self.outcome)
 
     def row(self, status: Status, *, observation: Observation | None = None, error: str = "") -> StoredObservation:
         """Its inputs and what became of it, as the store keeps them."""
@@ -145,7 +145,7 @@ class Unit:
     """The different looks its verdicts rest on."""
     n_pending: int = 0
     """Pictures and answers it waits for."""
-    is_put_off: bool = False
+    is_deferred: bool = False
     """Whether something is missing that nobody will paint or look at now."""
 
     @classmethod
@@ -170,15 +170,15 @@ class Unit:
         for applied, _ in self.checks:
             yield from (actor for actor in applied.actors_by_role.values() if actor.label in applied.observers)
 
-    def show(self, repeat: int, role: str, image: ImageRef | Missing) -> Iterator[tuple[ActorsByRole, Asker]]:
-        """Put an image in its place; what is asked about it at once, and of whom."""
+    def show(self, repeat: int, role: str, image: ImageRef | Missing) -> Iterator[tuple[ActorsByRole, Subscriber]]:
+        """Put an image in its slot; what is asked about it at once, and of whom."""
         for applied, waves in self.checks:
             for look in waves[repeat].show(role, image):
-                yield applied.actors_by_role, Asker(self, waves[repeat], look)
+                yield applied.actors_by_role, Subscriber(self, waves[repeat], look)
 
-    def next_needs(self) -> Iterator[tuple[ActorsByRole, Asker]]:
+    def next_needs(self) -> Iterator[tuple[ActorsByRole, Subscriber]]:
         """The next wave of every check in every repeat; none when all have asked their last."""
         for repeat in range(self.repeats):
             for applied, waves in self.checks:
                 for look in waves[repeat].next_needs():
-                    yield applied.actors_by_role, Asker(self, waves[repeat], look)
+                    yield applied.actors_by_role, Subscriber(self, waves[repeat], look)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from salva.core.verdict import CONTROL, PAIR, Verdict
-from salva.engine.cast import AppliedCheck
+from salva.engine.run_components import AppliedCheck
 from salva.engine.units import Unit
 from salva.judging.crossing import can_cross, crossed
 from salva.judging.waves import Concluded

@@ -33,7 +33,7 @@ from salva.store.connection import write_copy
 from salva.store.images import IMAGES_AT
 from salva.store.reading import DATABASE, RunReader
 from salva.store.records import StoredImage
-from salva.store.runfile import RUN_FILE, keep_run_file, read_run_file
+from salva.store.runfile import RUN_FILE, read_run_file, store_run_file
 from salva.store.sqlite import open_run
 
 _LIST = "archive.json"
@@ -295,7 +295,7 @@ def _settle_images(stage: Path) -> None:
     with open_run(stage, "write") as store:
         store.drop_meta(IMAGES_AT)
         if content is not None:
-            keep_run_file(store, structs.replace(content, images=""))
+            store_run_file(store, structs.replace(content, images=""))
 
 
 @contextmanager

@@ -23,7 +23,7 @@ from salva.files.tables import csv_text
 from salva.messages import message
 from salva.store.blobs import store_error
 from salva.store.records import WHOLE
-from salva.store.runfile import keep_run_file
+from salva.store.runfile import store_run_file
 from salva.store.sqlite import open_run
 
 PROBLEMS_FILE = "import-problems.csv"
@@ -93,4 +93,4 @@ def _write(read_in: ReadIn, files: Sequence[Path], form: str, out: Path) -> None
     judged = Judging(spec=asked, leading=read_in.leading) if read_in.leading else None
     # Last, so that a folder with a run.json holds all that was read.
     with open_run(out, "write") as store:
-        keep_run_file(store, new_run_file(asked, imported=imported, judging=judged))
+        store_run_file(store, new_run_file(asked, imported=imported, judging=judged))

@@ -169,7 +169,7 @@ def _unit(verdict: Verdict) -> tuple[str, int, str, str]:
 @contextmanager
 def verdict_rows(directory: Path) -> Iterator[VerdictRows]:
     """COLUMNS, then the prompts, images, labels and scores that occur in the run; one row a verdict."""
-    with open_run(directory) as store, store.held_still():
+    with open_run(directory) as store, store.read_transaction():
         columns = (*COLUMNS, *(f"{group}.{name}" for group, query in _GROUPS.items() for name in _names(store, query)))
         judged = current_judging(directory)
         lead = _Lead(store, judged)

@@ -22,7 +22,7 @@ from salva.generators.diffusers_loading import LoadedPipeline, Pipeline, compile
 from salva.generators.diffusers_presets import AUTO, Preset
 from salva.generators.diffusers_transfer import PixelTransfer
 from salva.hardware.batching import BatchSizer
-from salva.hardware.compiling import COMPILING, note_compiled, pays_to_compile
+from salva.hardware.compile_lock import COMPILE_LOCK, is_compiling_worthwhile, remember_compiled
 from salva.hardware.devices import describe_device, is_out_of_memory, on_device
 from salva.messages import message
 
@@ -94,7 +94,7 @@ class DevicePipeline:
         """Announce the number of images: compile if that pays and no option forbids it."""
         # salva's own kernels are as fast as compiled ones.
         is_open = self._options.may_optimise(self._device) and not self._loaded.n_fused and not self._is_compiled
-        if is_open and pays_to_compile(self._on_device, n):
+        if is_open and is_compiling_worthwhile(self._on_device, n):
             self._compile()
 
     @property
@@ -118,7 +118,7 @@ class DevicePipeline:
         # Every batch size is compiled separately, so a compiled model starts with the final one.
         self._sizer = self._new_sizer(self.limit)
         self.generate([RenderRequest(prompt=Prompt(role="first", text="a cat"), seed=0)])
-        note_compiled(self._on_device)
+        remember_compiled(self._on_device)
 
     def generate(self, requests: Sequence[RenderRequest]) -> list[Rendered | SalvaError]:
         """One image or error per request; other calls may use the device while the pixels are copied."""
@@ -164,7 +164,7 @@ class DevicePipeline:
         given = dict(self._call)
         if "negative_prompt" in given:
             given["negative_prompt"] = [given["negative_prompt"]] * len(padded)
-        turn = COMPILING.calling((self, len(padded))) if self._is_compiled else nullcontext()
+        turn = COMPILE_LOCK.calling((self, len(padded))) if self._is_compiled else nullcontext()
         with on_device(self._device), turn:
             output = self._pipeline(
                 prompt=[request.prompt.text for request in padded],

@@ -21,7 +21,7 @@ from typing import Any
 from salva.core.foreign_errors import one_line, plugin_errors, translate_errors
 from salva.errors import MissingExtraError, SalvaError, UsageError
 from salva.generators.diffusers_presets import SAMPLERS, Preset
-from salva.hardware.ahead import AHEAD
+from salva.hardware.background_imports import BACKGROUND_IMPORTS
 from salva.hardware.checkpoints import (
     Checkpoint,
     check_complete,
@@ -66,7 +66,7 @@ CHECK_WEIGHTS = "check that its weights, and those of its LoRA, are finite (a tr
 
 def import_diffusers(name: str) -> Any:
     """The library; MissingExtraError if it is not installed."""
-    AHEAD.wait()
+    BACKGROUND_IMPORTS.wait()
     try:
         import accelerate  # noqa: F401  # diffusers runs without, slowly and with warnings
         import diffusers

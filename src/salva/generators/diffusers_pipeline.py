@@ -35,7 +35,7 @@ from salva.generators.diffusers_loading import (
 )
 from salva.generators.diffusers_lora import apply_lora, pin_lora
 from salva.generators.diffusers_presets import AUTO, PRESETS, SAMPLERS, choose_preset
-from salva.hardware.ahead import AHEAD
+from salva.hardware.background_imports import BACKGROUND_IMPORTS
 from salva.hardware.checkpoints import Checkpoint, file_here, locate
 from salva.hardware.devices import DTYPES, choose_devices, choose_dtype, describe_device, is_out_of_memory
 from salva.messages import message
@@ -122,7 +122,7 @@ class DiffusersPipeline:
         name = options.name
         checkpoint = locate(name, options.checkpoint, INDEX)
         pinned = pin(name, checkpoint)
-        AHEAD.plan(pinned, partial(_prepare, options, checkpoint))
+        BACKGROUND_IMPORTS.plan(pinned, partial(_prepare, options, checkpoint))
         return f"{pinned}+{pin_lora(name, options.lora)}" if options.lora else pinned
 
     def expect(self, n: int) -> None:

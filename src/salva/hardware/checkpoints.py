@@ -21,7 +21,7 @@ from typing import Any
 from salva.core.fingerprint import fingerprint
 from salva.core.foreign_errors import translate_errors
 from salva.errors import MissingExtraError, SalvaError, UnusableError, UsageError
-from salva.hardware.ahead import AHEAD
+from salva.hardware.background_imports import BACKGROUND_IMPORTS
 from salva.hardware.cache import recall, remember
 from salva.messages import message
 
@@ -165,7 +165,9 @@ def _digest(path: Path, meanwhile: Callable[[], object] | None) -> str:
         return remembered
     if stat.st_size >= _LARGE and path.suffix == ".safetensors":
         # Weights that are met for the first time are loaded next, and hashing leaves the interpreter free.
-        AHEAD.begin(*(partial(importlib.import_module, name) for name in _LOADERS), *([meanwhile] if meanwhile else []))
+        BACKGROUND_IMPORTS.begin(
+            *(partial(importlib.import_module, name) for name in _LOADERS), *([meanwhile] if meanwhile else [])
+        )
     digest = _sha256(path)
     if stat.st_size > 2**20:
         remember(TOPIC, key, digest)

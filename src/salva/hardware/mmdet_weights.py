@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 from salva.core.foreign_errors import one_line
 from salva.errors import MissingExtraError, UsageError
 from salva.files.outfiles import cannot_write
-from salva.hardware.ahead import AHEAD
+from salva.hardware.background_imports import BACKGROUND_IMPORTS
 from salva.hardware.checkpoints import check_complete, quiet
 from salva.hardware.mmdet_names import UNREAD, Shape, is_unused, moves, shape_of
-from salva.hardware.origins import note_origin
+from salva.hardware.origins import write_origin
 from salva.messages import message
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _N_NAMED = 5
 
 def convert(file: Path, folder: Path, class_names: Sequence[str]) -> str:
     """Make the folder from the file; what comes back is the file's sha256."""
-    AHEAD.wait()
+    BACKGROUND_IMPORTS.wait()
     try:
         import safetensors.torch
         import transformers
@@ -59,7 +59,7 @@ def convert(file: Path, folder: Path, class_names: Sequence[str]) -> str:
         transformers.Mask2FormerConfig(**_config(shape, class_names, transformers)).save_pretrained(made)
         safetensors.torch.save_file(weights, made / "model.safetensors", metadata={"format": "pt"})
         _check(made, file, transformers)
-        note_origin(made, file.name, sha256)
+        write_origin(made, file.name, sha256)
         made.chmod(0o755)
         made.rename(folder)
     except OSError as error:

@@ -29,13 +29,13 @@ class WeightsOrigin:
     """The digest of the safetensors that were made of it."""
 
 
-def note_origin(folder: Path, file: str, sha256: str) -> None:
+def write_origin(folder: Path, file: str, sha256: str) -> None:
     """Write down what the safetensors of a folder were made of."""
     origin = WeightsOrigin(file=file, sha256=sha256, weights=_weights(folder))
     (folder / NOTE).write_text(json.dumps(asdict(origin), indent=2) + "\n", encoding="utf-8")
 
 
-def origin_of(folder: Path) -> WeightsOrigin | None:
+def read_origin(folder: Path) -> WeightsOrigin | None:
     """What the weights of a folder were made of; None where nothing says so, or they are others by now."""
     try:
         origin = WeightsOrigin(**json.loads((folder / NOTE).read_text(encoding="utf-8")))

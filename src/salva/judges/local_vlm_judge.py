@@ -15,7 +15,7 @@ from salva.core.observation import Answer
 from salva.core.options import option
 from salva.core.protocols import ObserveRequest
 from salva.errors import MissingExtraError, SalvaError, UsageError
-from salva.hardware.ahead import AHEAD
+from salva.hardware.background_imports import BACKGROUND_IMPORTS
 from salva.imaging.files import as_image
 from salva.judges.interview import Interview, InterviewOptions, JudgeReply, sized
 from salva.judges.own_prompts import own_prompt, prompt_pin
@@ -46,7 +46,7 @@ class LocalVlmJudge:
     Options: ClassVar[type[LocalVlmOptions]] = LocalVlmOptions
 
     def __init__(self, options: LocalVlmOptions) -> None:
-        AHEAD.wait()
+        BACKGROUND_IMPORTS.wait()
         try:
             from transformers.models.auto.modeling_auto import MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES
         except ImportError as error:

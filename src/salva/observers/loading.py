@@ -19,7 +19,7 @@ from salva.core.about import Habits
 from salva.core.foreign_errors import one_line, translate_errors
 from salva.core.options import option
 from salva.errors import MissingExtraError, SalvaError, UsageError
-from salva.hardware.ahead import AHEAD
+from salva.hardware.background_imports import BACKGROUND_IMPORTS
 from salva.hardware.batching import BatchSizer
 from salva.hardware.checkpoints import (
     Checkpoint,
@@ -108,7 +108,7 @@ def load(
     can_halve: whether half precision is good enough for what it gives; coordinates and vectors lose digits by it.
     unread: how weights begin that no answer depends on, so that a checkpoint may lack them.
     """
-    AHEAD.wait()
+    BACKGROUND_IMPORTS.wait()
     try:
         import torch
         import transformers
@@ -146,7 +146,7 @@ def load(
     check_complete(name, options.model, kind, info, _NATIVE.get(kind, _WRITTEN_ANEW))
     model.requires_grad_(False)
     # All that it needs is imported: what others need can be, while it is tried.
-    AHEAD.begin_planned()
+    BACKGROUND_IMPORTS.begin_planned()
     return Loaded(model=model.to(device).eval(), processor=processor, device=device, dtype=dtype)
 
 

@@ -19,7 +19,7 @@ from salva.core.options import open_pinned
 from salva.core.plan import Binding, Plan
 from salva.core.protocols import ImageObservations, Need, Query
 from salva.engine.actors import Actor
-from salva.engine.cast import AppliedCheck, Cast, with_needs
+from salva.engine.run_components import AppliedCheck, Cast, with_needs
 from salva.errors import SalvaError
 from salva.results.uncheckable import why_unchecked
 from salva.runs.cases import n_pictures, planned_cases, remarks

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from salva.engine.pictures import ImageFiles
+from salva.engine.image_files import ImageFiles
 from salva.engine.progress import Progress
 from salva.errors import StoreError
 from salva.messages import message

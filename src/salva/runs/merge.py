@@ -23,9 +23,9 @@ from salva.messages import message
 from salva.runs.directory import refuse_strangers
 from salva.runs.run_state import ASKED, CASES, FINISHED, RULES, recorded_run_file
 from salva.store.images import IMAGES_AT
-from salva.store.joining import join_rows
+from salva.store.merging import merge_rows
 from salva.store.records import FIGURES, GATE, IN_VAIN, PACE, PASSED, STOPPED, UNTRIED, WARNED, WHOLE
-from salva.store.runfile import DIGESTS, keep_run_file, read_run_file
+from salva.store.runfile import DIGESTS, read_run_file, store_run_file
 from salva.store.sqlite import RunStore, open_run
 
 _STAGE = "merging"
@@ -77,16 +77,16 @@ def merge(directories: Sequence[Path], out: Path, progress: Progress) -> Merged:
         # What was read so far may have been written on since: notes and rows are taken of one moment each.
         store.drop_meta(WHOLE)
         store.drop_meta(FINISHED)
-        keep_run_file(store, content)
+        store_run_file(store, content)
         store.set_meta(ASKED, msgspec.to_builtins(new_run_file(content.spec.redacted(), choice=content.choice)))
         store.flush()
         metas = []
         progress.start(_STAGE, sum(part.n_images for part in parts))
         try:
             for part in parts:
-                with open_run(part.directory) as source, source.held_still():
+                with open_run(part.directory) as source, source.read_transaction():
                     metas.append(source.meta())
-                    join_rows(store, source, lambda n: progress.advance(_STAGE, n))
+                    merge_rows(store, source, lambda n: progress.advance(_STAGE, n))
         finally:
             progress.finish(_STAGE)
         unfinished = _unfinished(parts, metas)

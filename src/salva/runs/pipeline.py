@@ -17,10 +17,10 @@ from salva.core.fingerprint import Json
 from salva.core.plan import Binding, Plan
 from salva.core.protocols import Executor
 from salva.engine.budget import Budget, Limits, check_prices
-from salva.engine.cast import Cast
 from salva.engine.failed_last import failed_last
 from salva.engine.flow import Flow, Vouch
 from salva.engine.progress import Progress
+from salva.engine.run_components import Cast
 from salva.engine.units import Unit
 from salva.errors import UsageError
 from salva.messages import message

@@ -20,8 +20,8 @@ from salva.core.plan import Plan
 from salva.core.protocols import Check
 from salva.core.quantity import quantity
 from salva.core.run_spec import OWN, ComponentSpec
-from salva.engine.cast import DETECTOR, AppliedCheck, Cast
 from salva.engine.guard import build
+from salva.engine.run_components import DETECTOR, AppliedCheck, Cast
 from salva.errors import MissingRoleError, SalvaError, UsageError
 from salva.messages import Message, message
 from salva.registry import bind, entries, load

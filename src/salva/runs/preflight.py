@@ -17,10 +17,10 @@ from salva.core.plan import Plan
 from salva.core.protocols import Query
 from salva.core.run_spec import OFF, PREFLIGHT
 from salva.engine.actors import Actor
-from salva.engine.cast import ActorsByRole, Cast
 from salva.engine.flow import Flow
 from salva.engine.progress import Progress
-from salva.engine.units import FirstObservation, PutOff
+from salva.engine.run_components import ActorsByRole, Cast
+from salva.engine.units import Deferred, PreflightObservation
 from salva.errors import UsageError
 from salva.judging.waves import Missing
 from salva.messages import message
@@ -57,11 +57,11 @@ class Preflight:
             self._note(UNTRIED, [actor for actor, _ in tried])
             return
         looks = [
-            FirstObservation(self._asked[actor.component_id][0], question.picture, question.query)
+            PreflightObservation(self._asked[actor.component_id][0], question.picture, question.query)
             for actor, trial in tried
             for question in trial.questions()
         ]
-        seen = iter(flow.observe_first(looks))
+        seen = iter(flow.observe_for_preflight(looks))
         failed = [
             actor
             for actor, trial in tried
@@ -120,12 +120,12 @@ class Preflight:
                     queries.append(actor.keyed_query(look.query))
         return asked
 
-    def _passes(self, actor: Actor, trial: Trial, outcomes: Sequence[Observation | Missing | PutOff]) -> bool:
+    def _passes(self, actor: Actor, trial: Trial, outcomes: Sequence[Observation | Missing | Deferred]) -> bool:
         """Whether it told true from false; UsageError where it did not and can be held to it."""
         who = f"the {actor.role} {actor.label!r}"
         seen: list[Observation] = []
         for outcome in outcomes:
-            if isinstance(outcome, PutOff):
+            if isinstance(outcome, Deferred):
                 values = {"who": who, "n": len(outcomes), "off": f"{PREFLIGHT}={OFF}"}
                 raise UsageError(message("preflight-unpaid", **values))
             if isinstance(outcome, Missing):

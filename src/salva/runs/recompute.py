@@ -26,9 +26,9 @@ from salva.core.run_file import RunFile
 from salva.core.run_spec import ComponentSpec
 from salva.core.verdict import Observers, Verdict, observers_text
 from salva.engine.actors import Actor, requests_of
-from salva.engine.cast import ROLE_ORDER, ActorsByRole, Cast, CheckPart, with_needs
 from salva.engine.guard import build
-from salva.engine.units import Asker, ObserveJob, Unit
+from salva.engine.run_components import ROLE_ORDER, ActorsByRole, Cast, CheckPart, with_needs
+from salva.engine.units import ObserveJob, Subscriber, Unit
 from salva.engine.verdicts import verdicts_of
 from salva.errors import SalvaError
 from salva.judging.waves import Missing
@@ -173,11 +173,11 @@ class _Check:
                 self._answer(asked)
         return [verdict for verdict, _ in verdicts_of(unit, roster.control)]
 
-    def _answer(self, asked: Iterable[tuple[ActorsByRole, Asker]]) -> None:
-        for actors_by_role, asker in asked:
-            image = asker.waves.images[asker.look.role]
+    def _answer(self, asked: Iterable[tuple[ActorsByRole, Subscriber]]) -> None:
+        for actors_by_role, subscriber in asked:
+            image = subscriber.waves.images[subscriber.look.role]
             assert not isinstance(image, Missing)
-            self._look(actors_by_role, image.image_id, asker.look.query).tell(asker)
+            self._look(actors_by_role, image.image_id, subscriber.look.query).tell(subscriber)
 
     def _look(self, actors_by_role: ActorsByRole, image_id: str, query: Query) -> ObserveJob:
         """What the store has of a look, after those that it was told."""

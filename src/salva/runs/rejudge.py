@@ -21,8 +21,8 @@ from salva.core.protocols import Executor
 from salva.core.run_file import Judging, RunFile
 from salva.core.run_spec import RunSpec
 from salva.engine.actors import Actor
-from salva.engine.cast import Cast
 from salva.engine.progress import Progress
+from salva.engine.run_components import Cast
 from salva.errors import StoreError, UsageError
 from salva.messages import message
 from salva.runs.addresses import moved_labels
@@ -35,7 +35,7 @@ from salva.runs.summary import RunSummary
 from salva.runs.vocabulary import keep_names, known_names
 from salva.runs.workplaces import open_executor
 from salva.store.records import GATE
-from salva.store.runfile import keep_run_file, read_run_file
+from salva.store.runfile import read_run_file, store_run_file
 from salva.store.sqlite import RunStore, open_run
 
 
@@ -176,4 +176,4 @@ def _record_judging(store: RunStore, content: RunFile, plan: Plan, leading: Mapp
     # A run that returns to its own rules keeps a note: others may have looked as often by now.
     is_changed = spec != content.spec or content.judging is not None
     judging = Judging(spec=spec, leading=leading) if is_changed else None
-    keep_run_file(store, structs.replace(content, judging=judging))
+    store_run_file(store, structs.replace(content, judging=judging))

@@ -16,7 +16,7 @@ from salva.core.plan import Binding, Plan
 from salva.core.run_file import Judging, ResolvedComponent, RunFile, new_run_file
 from salva.core.run_spec import RunSpec
 from salva.core.verdict import observers_text
-from salva.engine.cast import Cast
+from salva.engine.run_components import Cast
 from salva.errors import StoreError, UsageError
 from salva.messages import message
 from salva.runs.addresses import refuse_moved
@@ -24,7 +24,7 @@ from salva.runs.healing import has_all_files
 from salva.runs.summary import RunSummary
 from salva.runs.vocabulary import keep_names
 from salva.store.reading import DATABASE, RunReader
-from salva.store.runfile import keep_run_file, read_run_file
+from salva.store.runfile import read_run_file, store_run_file
 from salva.store.sqlite import RunStore, open_run
 
 FINISHED = "finished"
@@ -143,7 +143,7 @@ def record_run(store: RunStore, plan: Plan, roster: Cast, environment: Mapping[s
         judging=None if content.judging is None else Judging(spec=asked, leading=leading_observers(store, roster)),
         images=store.images_at(),
     )
-    keep_run_file(store, fresh)
+    store_run_file(store, fresh)
     store.set_meta(ASKED, msgspec.to_builtins(new_run_file(plan.run_spec().redacted(), choice=fresh.choice)))
     packages = environment.get("packages")
     store.set_meta("salva_version", packages.get("salva") if isinstance(packages, dict) else None)

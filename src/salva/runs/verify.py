@@ -17,8 +17,8 @@ from pathlib import Path
 from salva.core.fingerprint import fingerprint
 from salva.core.quantity import quantity
 from salva.core.run_file import RunFile
-from salva.engine.cast import ROLE_ORDER
 from salva.engine.progress import Progress
+from salva.engine.run_components import ROLE_ORDER
 from salva.errors import StoreError
 from salva.hardware.cores import n_cores
 from salva.imaging.files import ImageError, decode_picture

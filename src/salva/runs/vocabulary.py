@@ -6,8 +6,8 @@ from salva.core.about import Naming, close, habits_of
 from salva.core.fingerprint import Json
 from salva.core.plan import Binding
 from salva.engine.actors import Actor
-from salva.engine.cast import Cast
 from salva.engine.guard import build
+from salva.engine.run_components import Cast
 from salva.store.sqlite import RunStore
 
 _NAMES = "names"

@@ -12,7 +12,7 @@ from salva.core.plan import Binding
 from salva.core.protocols import Executor
 from salva.core.run_spec import ComponentSpec
 from salva.engine.guard import build
-from salva.engine.progress import said_if_slow
+from salva.engine.progress import note_if_slow
 from salva.registry import bind
 
 _ROLE = "executor"
@@ -30,5 +30,5 @@ def open_executor(executor: Binding | Executor | None, note: Callable[[str], Non
     binding = executor or bind_executor("local", {})
     if not isinstance(binding, Binding):
         return binding
-    with said_if_slow(note, "starting", f"the executor {binding.label!r}"):
+    with note_if_slow(note, "starting", f"the executor {binding.label!r}"):
         return cast(Executor, build(binding))

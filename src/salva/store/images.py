@@ -19,7 +19,7 @@ from salva.store.blobs import Blobs
 
 IMAGES_AT = "images_at"
 """The note of a run whose images are not in its directory: the address of the folder they are in."""
-_named: set[str] = set()
+_allowed: set[str] = set()
 """Addresses that whoever is at the keyboard named; what lies below one is named too."""
 
 
@@ -66,16 +66,16 @@ def checked_address(url: str) -> str:
     return url.rstrip("/")
 
 
-def name_images(url: str) -> str:
+def allow_images_at(url: str) -> str:
     """Allow what is at an address to be read and written from now on; gives it as it is written down."""
     address = checked_address(url)
-    _named.add(address)
+    _allowed.add(address)
     return address
 
 
-def is_named(address: str) -> bool:
+def is_allowed(address: str) -> bool:
     """Whether an address, or a folder it lies in, was named."""
-    return any(address == named or address.startswith(f"{named}/") for named in _named)
+    return any(address == named or address.startswith(f"{named}/") for named in _allowed)
 
 
 def images_of(directory: Path, address: str) -> ImageStore:
@@ -83,8 +83,8 @@ def images_of(directory: Path, address: str) -> ImageStore:
     if not address:
         return Blobs(directory)
     # What a stranger's run says is held to the same rules as what is typed.
-    if not is_named(checked_address(address)):
-        return UnnamedImages(directory, address)
+    if not is_allowed(checked_address(address)):
+        return ForbiddenImages(directory, address)
     if urlsplit(address).scheme == "file":
         return Blobs(directory, Path(unquote(urlsplit(address).path)))
     from salva.store.remote_blobs import RemoteBlobs
@@ -92,7 +92,7 @@ def images_of(directory: Path, address: str) -> ImageStore:
     return RemoteBlobs(address)
 
 
-class UnnamedImages:
+class ForbiddenImages:
     """Images at an address that only the run names: nobody contacts it."""
 
     def __init__(self, directory: Path, address: str) -> None:

@@ -254,7 +254,7 @@ def open_source(directory: Path) -> Iterator[RunSource]:
     """The records and the pictures of a run; closed again afterwards."""
     with open_run(directory) as store:
         judging, run_file = current_judging(directory), read_run_file(directory)
-        with store.held_still():
+        with store.read_transaction():
             cases, verdicts = tuple(store.cases()), tuple(leading_first(store, judging.leading))
         _check_cases(store, cases, verdicts)
         records = RunRecords(

@@ -241,7 +241,7 @@ class RunReader:
         return None if row is None else row[0]
 
     @contextmanager
-    def held_still(self) -> Iterator[None]:
+    def read_transaction(self) -> Iterator[None]:
         """All that is read meanwhile is of one moment, whoever writes."""
         for _ in self.rows("BEGIN"):
             pass

@@ -50,7 +50,7 @@ def read_run_file(directory: Path) -> RunFile | None:
     return content
 
 
-def keep_run_file(store: RunStore, content: RunFile) -> None:
+def store_run_file(store: RunStore, content: RunFile) -> None:
     """Replace run.json, and note its digest in the store first."""
     digest, digests = digest_of(_text(content).encode()), _digests(store)
     if digests[-1:] != [digest]:

@@ -26,9 +26,9 @@ from in_process import salva
 from salva.core.about import About
 from salva.core.run_spec import RunSpec
 from salva.core.verdict import Verdict
-from salva.engine.executors import crews as crews_module
-from salva.engine.executors.benches import Bench
-from salva.engine.executors.crews import Crew, LostError
+from salva.engine.executors import actor_pool as crews_module
+from salva.engine.executors.actor_pool import ActorPool, LostError
+from salva.engine.executors.actor_worker import ActorWorker
 from salva.engine.executors.local import LocalLane
 from salva.engine.executors.ray import RayExecutor, RayOptions
 from salva.engine.progress import SilentProgress
@@ -162,18 +162,18 @@ def n_free() -> float:
     return free.get("CPU", 0.0)
 
 
-def crews(executor: RayExecutor) -> list[Crew]:
-    return [lane for lane in executor._lanes if isinstance(lane, Crew)]
+def actor_pool(executor: RayExecutor) -> list[ActorPool]:
+    return [lane for lane in executor._lanes if isinstance(lane, ActorPool)]
 
 
 def pids(executor: RayExecutor) -> list[int]:
     """The processes of all actors that are at work."""
     at_work = []
-    for crew in crews(executor):
-        for post in crew._posts:
-            if post.is_up:
+    for pool in actor_pool(executor):
+        for slot in pool._slots:
+            if slot.is_up:
                 with suppress(LostError):
-                    at_work.append(executor._cluster.call(post.actor, "greet"))
+                    at_work.append(executor._cluster.call(slot.actor, "greet"))
     return at_work
 
 
@@ -327,7 +327,7 @@ def test_a_gpu_that_is_counted_and_not_to_be_had_is_not_waited_for(
 
     monkeypatch.setattr(crews_module, "GIVE_WAY_S", 1.0)
     monkeypatch.setattr(crews_module, "PLACE_S", 60.0)
-    somebody: Any = ray.remote(Bench).options(num_gpus=1, num_cpus=0).remote()
+    somebody: Any = ray.remote(ActorWorker).options(num_gpus=1, num_cpus=0).remote()
     ray.get(somebody.greet.remote())
     try:
         on_gpu = plugin("OnGpu")

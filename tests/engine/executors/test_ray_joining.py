@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from salva.engine.executors import ray as ray_executor
-from salva.engine.executors.ray import Cluster, RayOptions
+from salva.engine.executors.ray import RayCluster, RayOptions
 from salva.errors import UsageError
 
 TOO_SLOW = Exception("The current node timed out during startup. This could happen because some of the raylet failed")
@@ -110,7 +110,7 @@ def test_whoever_does_not_answer_as_a_head_is_left_at_once(
 ) -> None:
     ray, address = with_ray(), listener(answer)
     with pytest.raises(UsageError) as caught:
-        Cluster(address, 1.0)
+        RayCluster(address, 1.0)
     assert caught.value.code == "cluster-unavailable"
     assert told in str(caught.value)
     assert ray.asked == [], "it would try for minutes"
@@ -120,7 +120,7 @@ def test_whoever_does_not_answer_as_a_head_is_left_at_once(
 def test_an_address_that_is_none_is_said(with_ray: Callable[..., Ray], address: str) -> None:
     ray = with_ray()
     with pytest.raises(UsageError, match=r"\[cluster-unavailable\]"):
-        Cluster(address, 1.0)
+        RayCluster(address, 1.0)
     assert ray.asked == []
 
 
@@ -130,7 +130,7 @@ def test_a_port_beyond_the_last_is_not_wrapped_to_a_head_that_listens(
     ray = with_ray()
     host, port = listener(NO_SETTINGS).split(":")
     with pytest.raises(UsageError, match="the highest is 65535"):
-        Cluster(f"{host}:{int(port) + 2**16}", 1.0)
+        RayCluster(f"{host}:{int(port) + 2**16}", 1.0)
     assert ray.asked == []
 
 
@@ -144,7 +144,7 @@ def test_a_head_is_joined_as_it_is(
     ray, address = with_ray(), listener(NO_SETTINGS)
     if is_in_environment:
         monkeypatch.setenv("RAY_ADDRESS", address)
-    assert Cluster("" if is_in_environment else address, 1.0).n_cpus == 4.0
+    assert RayCluster("" if is_in_environment else address, 1.0).n_cpus == 4.0
     (settings,) = ray.asked
     assert settings["address"] == address
     assert "num_cpus" not in settings, "a cluster of somebody else's keeps its own"
@@ -155,34 +155,34 @@ def test_a_head_that_speaks_in_secret_is_asked_by_ray_itself(
 ) -> None:
     monkeypatch.setenv("RAY_USE_TLS", "1")
     ray = with_ray()
-    Cluster(listener(None), 1.0)
+    RayCluster(listener(None), 1.0)
     assert len(ray.asked) == 1
 
 
 def test_another_python_or_ray_is_named_as_such(with_ray: Callable[..., Ray]) -> None:
     with_ray(RuntimeError("Version mismatch: The cluster was started with:\n    Ray: 2.52.0\n    Python: 3.13.1"))
     with pytest.raises(UsageError) as caught:
-        Cluster("auto", 1.0)
+        RayCluster("auto", 1.0)
     assert "Ray: 2.52.0 Python: 3.13.1. Use the same" in str(caught.value)
 
 
 def test_a_busy_machine_is_given_another_try(with_ray: Callable[..., Ray]) -> None:
     ray = with_ray(TOO_SLOW, TOO_SLOW)
-    Cluster("", 180.0)
+    RayCluster("", 180.0)
     assert [settings["address"] for settings in ray.asked] == ["local"] * 3
 
 
 def test_but_not_for_ever(with_ray: Callable[..., Ray]) -> None:
     ray = with_ray(*[TOO_SLOW] * 9)
     with pytest.raises(UsageError, match=r"executor.start_s=.*\[cluster-unavailable\]"):
-        Cluster("", 1e-9)
+        RayCluster("", 1e-9)
     assert len(ray.asked) == 1
 
 
 def test_what_another_try_cannot_mend_is_said_at_once(with_ray: Callable[..., Ray]) -> None:
     ray = with_ray(ValueError("The configured object store size is too small"), TOO_SLOW)
     with pytest.raises(UsageError, match="object store size is too small"):
-        Cluster("", 180.0)
+        RayCluster("", 180.0)
     assert len(ray.asked) == 1
 
 

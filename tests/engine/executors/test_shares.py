@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from salva.core.options import option
 from salva.core.plan import Binding
-from salva.engine.executors.shares import Share, Wishes, numbers_by_role, share_of
+from salva.engine.executors.shares import ResourceRequests, Share, numbers_by_role, share_of
 from salva.errors import UsageError
 from salva.testing.fakes import FakeDetector, FakeGenerator, FakeReader
 from salva.testing.specs import bound
@@ -31,7 +31,7 @@ def on_device(role: str, device: str = "auto") -> Binding:
 
 
 CPU_ONLY = [bound("model", FakeGenerator), bound("detector", FakeDetector), bound("reader", FakeReader)]
-NOTHING = Wishes()
+NOTHING = ResourceRequests()
 
 
 @given(n_cpus=st.integers(1, 256), n_observing=st.integers(0, 2))
@@ -55,8 +55,8 @@ def test_every_gpu_holds_an_actor_of_everyone_who_can_use_one(n_gpus: int, n_bes
 
 def test_a_gpu_has_the_cores_that_all_who_stand_at_it_take() -> None:
     crowd = [on_device("model"), on_device("judge"), bound("reader", FakeReader)]
-    wishes = Wishes(cpus={"model": 2.0, "judge": 0.5, "reader": 1.0})
-    painter, judge, reader = (share_of(binding, crowd, wishes, 8, [0, 0]) for binding in crowd)
+    requests = ResourceRequests(cpus={"model": 2.0, "judge": 0.5, "reader": 1.0})
+    painter, judge, reader = (share_of(binding, crowd, requests, 8, [0, 0]) for binding in crowd)
     assert (painter.n_cpus, judge.n_cpus, reader.n_cpus) == (2.0, 0.5, 1.0)
     assert painter.n_cpus_beside == judge.n_cpus_beside == 2.5
 
@@ -70,29 +70,29 @@ def test_who_keeps_to_the_cpu_takes_no_gpu() -> None:
 
 def test_wishes_are_kept() -> None:
     crowd = [on_device("model"), on_device("judge"), bound("reader", FakeReader)]
-    wishes = Wishes(gpus={"model": 1.0, "judge": 2.0}, cpus={"model": 3.0}, actors={"reader": 5})
-    shares = [share_of(binding, crowd, wishes, 16, [0] * 8) for binding in crowd]
+    requests = ResourceRequests(gpus={"model": 1.0, "judge": 2.0}, cpus={"model": 3.0}, actors={"reader": 5})
+    shares = [share_of(binding, crowd, requests, 16, [0] * 8) for binding in crowd]
     assert shares[0] == Share(n_actors=2, n_cpus=3.0, n_gpus=1.0)
     assert shares[1] == Share(n_actors=2, n_cpus=0.0, n_gpus=2.0)
     assert (shares[2].n_actors, shares[2].n_gpus) == (5, 0.0)
-    assert share_of(crowd[0], crowd, Wishes(actors={"model": 1}), 4, [0, 0]).n_actors == 1
+    assert share_of(crowd[0], crowd, ResourceRequests(actors={"model": 1}), 4, [0, 0]).n_actors == 1
 
 
 def test_actors_stand_where_there_are_fewest() -> None:
     crowd = [on_device("judge"), on_device("model")]
-    wishes = Wishes(actors={"judge": 2, "model": 6})
-    assert share_of(crowd[0], crowd, wishes, 4, [0] * 8).places == (0, 1)
-    assert share_of(crowd[1], crowd, wishes, 4, [1, 1, 0, 0, 0, 0, 0, 0]).places == (2, 3, 4, 5, 6, 7)
+    requests = ResourceRequests(actors={"judge": 2, "model": 6})
+    assert share_of(crowd[0], crowd, requests, 4, [0] * 8).places == (0, 1)
+    assert share_of(crowd[1], crowd, requests, 4, [1, 1, 0, 0, 0, 0, 0, 0]).places == (2, 3, 4, 5, 6, 7)
 
 
 def test_what_cannot_be_is_said() -> None:
     crowd = [on_device("model")]
     with pytest.raises(UsageError, match=r"gpus is 2.0.*at most 1.*\[option-invalid\]"):
-        share_of(crowd[0], crowd, Wishes(gpus={"model": 2.0}), 4, [0])
+        share_of(crowd[0], crowd, ResourceRequests(gpus={"model": 2.0}), 4, [0])
     with pytest.raises(UsageError, match=r"actors is 4.*at most 2.*executor.gpus=model:0.5"):
-        share_of(crowd[0], crowd, Wishes(actors={"model": 4}), 4, [0, 0])
+        share_of(crowd[0], crowd, ResourceRequests(actors={"model": 4}), 4, [0, 0])
     with pytest.raises(UsageError, match=r"'painter'.*model.*\[option-invalid\]"):
-        Wishes(actors={"painter": 1}).check(["model"])
+        ResourceRequests(actors={"painter": 1}).check(["model"])
 
 
 @pytest.mark.parametrize("pair", ["model", "model:", "model:many", ":4", "model:-1", "model:inf", "model:nan"])

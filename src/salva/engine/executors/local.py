@@ -14,8 +14,8 @@ from typing import ClassVar
 from salva.core.options import NoOptions
 from salva.core.plan import Binding
 from salva.core.protocols import Orders
+from salva.engine.component_runner import ComponentRunner
 from salva.engine.limiter import MOST_AT_ONCE
-from salva.engine.stations import Station
 from salva.engine.workers import Workers
 from salva.hardware.cores import n_cores
 
@@ -29,9 +29,9 @@ class LocalLane:
 
     def __init__(self, binding: Binding) -> None:
         stopping = threading.Event()
-        self._station = Station(binding, stopping)
-        self.batch_size = self._station.batch_size
-        habits, limiter = self._station.habits, self._station.limiter
+        self._runner = ComponentRunner(binding, stopping)
+        self.batch_size = self._runner.batch_size
+        habits, limiter = self._runner.habits, self._runner.limiter
         if limiter is not None:
             # Calls that wait for a place or rest before they try again keep a thread each.
             self._workers = Workers(3 * max(1, habits.max_at_once or MOST_AT_ONCE), stopping)
@@ -51,14 +51,14 @@ class LocalLane:
     def close(self) -> None:
         """Stop the threads, then let the component put away what it holds."""
         self._workers.close()
-        self._station.close()
+        self._runner.close()
 
     def _work(self, orders: Orders) -> Sequence[object]:
         try:
-            return self._station(orders)
+            return self._runner(orders)
         finally:
-            if self._station.limiter is not None:
-                self.depth = self._station.limiter.depth
+            if self._runner.limiter is not None:
+                self.depth = self._runner.limiter.depth
 
 
 class LocalExecutor:

@@ -24,10 +24,10 @@ from typing import Any, ClassVar
 from salva.core.foreign_errors import describe_error, one_line, translate_errors
 from salva.core.options import option
 from salva.core.plan import Binding
-from salva.engine.executors.benches import Bench
-from salva.engine.executors.crews import MOST_SEATS, Crew, LostError, UnsentError
+from salva.engine.executors.actor_pool import MOST_SEATS, ActorPool, LostError, UnsentError
+from salva.engine.executors.actor_worker import ActorWorker
 from salva.engine.executors.local import LocalLane
-from salva.engine.executors.shares import Share, Wishes, numbers_by_role, share_of
+from salva.engine.executors.shares import ResourceRequests, Share, numbers_by_role, share_of
 from salva.errors import MissingExtraError, UsageError
 from salva.hardware.cores import n_cores
 from salva.messages import message
@@ -75,16 +75,16 @@ class RayOptions:
         if not 0 < self.start_s < math.inf:
             wanted = "a number of seconds above 0"
             raise ValueError(message("option-invalid", name="executor.start_s", value=self.start_s, wanted=wanted))
-        self.wishes()
+        self.requests()
 
-    def wishes(self) -> Wishes:
+    def requests(self) -> ResourceRequests:
         """What is asked for by role."""
         actors = numbers_by_role(self.actors, "actors")
         for role, number in actors.items():
             if number < 1 or number % 1:
                 given, wanted = f"{role}:{number:g}", "ROLE:NUMBER with whole numbers from 1"
                 raise ValueError(message("option-invalid", name="executor.actors", value=given, wanted=wanted))
-        return Wishes(
+        return ResourceRequests(
             actors={role: int(number) for role, number in actors.items()},
             gpus=numbers_by_role(self.gpus, "gpus"),
             cpus=numbers_by_role(self.cpus, "cpus"),
@@ -95,8 +95,8 @@ class _SlowStartError(UsageError):
     """A node was not up in time."""
 
 
-class Cluster:
-    """Ray as a crew's workplace."""
+class RayCluster:
+    """Ray as a pool's backend."""
 
     def __init__(self, address: str, start_s: float) -> None:
         self._ray = _import_ray(is_local=not address and not os.environ.get(_ADDRESS))
@@ -104,7 +104,7 @@ class Cluster:
         if self._is_ours:
             self._join(address or os.environ.get(_ADDRESS, ""), start_s)
         self._group: Any = None
-        self._bench = self._ray.remote(Bench)
+        self._worker = self._ray.remote(ActorWorker)
         there = self._ray.cluster_resources()
         self.n_cpus, self.n_gpus = float(there.get("CPU", 0.0)), int(there.get("GPU", 0))
         """Of all nodes, as the run finds them."""
@@ -117,10 +117,10 @@ class Cluster:
         there = self._ray.available_resources()
         return f"{there.get('CPU', 0.0):g} cores and {there.get('GPU', 0.0):g} GPUs"
 
-    def hire(self, share: Share, number: int) -> Any:
-        """An actor with a Bench, there as soon as there is room for it."""
+    def create_actor(self, share: Share, number: int) -> Any:
+        """An actor with a ActorWorker, there as soon as there is room for it."""
         settings: dict[str, Any] = {
-            # One that dies is followed by one of the crew's, which counts them: Ray's own would go on for ever.
+            # One that dies is followed by one of the pool's, which counts them: Ray's own would go on for ever.
             "max_restarts": 0,
             "max_task_retries": 0,
             "max_concurrency": MOST_SEATS + 1,
@@ -128,14 +128,14 @@ class Cluster:
             "num_gpus": share.n_gpus,
         }
         if not share.places:
-            return self._bench.options(**settings, scheduling_strategy="SPREAD").remote()
+            return self._worker.options(**settings, scheduling_strategy="SPREAD").remote()
         with self._grouping:
-            actor = self._bench.options(**settings, scheduling_strategy=self._at_gpu(share, number)).remote()
+            actor = self._worker.options(**settings, scheduling_strategy=self._at_gpu(share, number)).remote()
             self._grouped.append(actor)
             return actor
 
     def call(self, actor: Any, method: str, *arguments: object) -> Any:
-        """What a Bench answers; LostError when it never will, UnsentError when it cannot be told."""
+        """What a ActorWorker answers; LostError when it never will, UnsentError when it cannot be told."""
         errors = self._ray.exceptions
         try:
             return self._ray.get(getattr(actor, method).remote(*arguments))
@@ -149,7 +149,7 @@ class Cluster:
         with suppress(self._ray.exceptions.RayError):
             getattr(actor, method).remote()
 
-    def dismiss(self, actor: Any) -> None:
+    def kill_actor(self, actor: Any) -> None:
         """End an actor; one that is gone already is no trouble."""
         with suppress(self._ray.exceptions.RayError):
             self._ray.kill(actor)
@@ -216,7 +216,7 @@ class Cluster:
                 self._remove_group()
                 # They would wait for a place in it for ever; others are hired in their stead.
                 while self._grouped:
-                    self.dismiss(self._grouped.pop())
+                    self.kill_actor(self._grouped.pop())
 
     def _remove_group(self) -> None:
         if self._group is not None:
@@ -233,22 +233,22 @@ class RayExecutor:
 
     def __init__(self, options: RayOptions | None = None) -> None:
         self.options = options or RayOptions()
-        self._wishes = self.options.wishes()
-        self._cluster = Cluster(self.options.address, self.options.start_s)
-        self._lanes: list[LocalLane | Crew] = []
+        self._requests = self.options.requests()
+        self._cluster = RayCluster(self.options.address, self.options.start_s)
+        self._lanes: list[LocalLane | ActorPool] = []
         self._at_gpus = [0] * self._cluster.n_gpus
 
-    def open(self, binding: Binding, crowd: Sequence[Binding]) -> LocalLane | Crew:
+    def open(self, binding: Binding, crowd: Sequence[Binding]) -> LocalLane | ActorPool:
         """Put a component to work, in as many actors as its share of the cluster allows."""
-        lane: LocalLane | Crew
+        lane: LocalLane | ActorPool
         in_actors = [other for other in crowd if not other.about.is_remote]
-        self._wishes.check(other.role for other in in_actors)
+        self._requests.check(other.role for other in in_actors)
         if binding.about.is_remote:
             lane = LocalLane(binding)
         else:
-            share = share_of(binding, in_actors, self._wishes, self._cluster.n_cpus, self._at_gpus)
+            share = share_of(binding, in_actors, self._requests, self._cluster.n_cpus, self._at_gpus)
             each = math.ceil(binding.n_expected / share.n_actors)
-            lane = Crew(self._cluster, replace(binding, n_expected=each), share, self._make_room)
+            lane = ActorPool(self._cluster, replace(binding, n_expected=each), share, self._make_room)
             for place in share.places:
                 self._at_gpus[place] += 1
         self._lanes.append(lane)
@@ -257,10 +257,10 @@ class RayExecutor:
     def _make_room(self) -> None:
         """Have whoever has most actors give one up, and nobody wait for more, since somebody has none."""
         self._cluster.count_again()
-        crews = [lane for lane in self._lanes if isinstance(lane, Crew)]
+        actor_pool = [lane for lane in self._lanes if isinstance(lane, ActorPool)]
         n_wanted = 1
-        for crew in sorted(crews, key=lambda crew: -crew.n_placed):
-            n_wanted -= crew.give_way(n_wanted)
+        for pool in sorted(actor_pool, key=lambda pool: -pool.n_placed):
+            n_wanted -= pool.give_way(n_wanted)
 
     def stop(self) -> None:
         """Begin no more calls; those under way are still reported."""

@@ -32,7 +32,7 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wishes:
+class ResourceRequests:
     """What a user asks for by role; whatever is not named is shared out."""
 
     actors: Mapping[str, int] = field(default_factory=dict)
@@ -67,18 +67,18 @@ def numbers_by_role(pairs: Sequence[str], name: str) -> dict[str, float]:
 
 
 def share_of(
-    binding: Binding, crowd: Sequence[Binding], wishes: Wishes, n_cpus: float, at_gpus: Sequence[int]
+    binding: Binding, crowd: Sequence[Binding], requests: ResourceRequests, n_cpus: float, at_gpus: Sequence[int]
 ) -> Share:
     """What a component takes of a cluster; crowd: all that work in actors, itself among them.
 
     at_gpus: how many actors stand at each GPU so far.
     """
     role, n_gpus = binding.role, len(at_gpus)
-    if wishes.gpus.get(role):
-        return _by_wish(role, crowd, wishes, n_gpus)
-    if not wishes.gpus and n_gpus and uses_gpu(binding):
+    if requests.gpus.get(role):
+        return _by_request(role, crowd, requests, n_gpus)
+    if not requests.gpus and n_gpus and uses_gpu(binding):
         # One GPU holds an actor of everyone who can use it, as it would without a cluster.
-        n_actors = wishes.actors.get(role, n_gpus)
+        n_actors = requests.actors.get(role, n_gpus)
         if n_actors > n_gpus:
             share = f"--set executor.gpus={role}:{n_gpus / n_actors:.2g}"
             wanted = f"at most {n_gpus}, the number of GPUs, unless {share} divides them"
@@ -87,14 +87,14 @@ def share_of(
         emptiest = sorted(range(n_gpus), key=lambda gpu: at_gpus[gpu])[:n_actors]
         return Share(
             n_actors=n_actors,
-            n_cpus=wishes.cpus.get(role, 0.0),
+            n_cpus=requests.cpus.get(role, 0.0),
             n_gpus=each,
             places=tuple(sorted(emptiest)),
-            n_cpus_beside=sum(wishes.cpus.get(other.role, 0.0) for other in crowd if uses_gpu(other)),
+            n_cpus_beside=sum(requests.cpus.get(other.role, 0.0) for other in crowd if uses_gpu(other)),
         )
-    n_each = [wishes.actors.get(other.role, _usual(other.role, crowd, n_cpus)) for other in crowd]
+    n_each = [requests.actors.get(other.role, _usual(other.role, crowd, n_cpus)) for other in crowd]
     equal = min(1.0, _down(n_cpus / sum(n_each)))
-    return Share(n_actors=wishes.actors.get(role, _usual(role, crowd, n_cpus)), n_cpus=wishes.cpus.get(role, equal))
+    return Share(n_actors=requests.actors.get(role, _usual(role, crowd, n_cpus)), n_cpus=requests.cpus.get(role, equal))
 
 
 def uses_gpu(binding: Binding) -> bool:
@@ -102,14 +102,14 @@ def uses_gpu(binding: Binding) -> bool:
     return value_of(binding.options, "device") not in (None, "cpu")
 
 
-def _by_wish(role: str, crowd: Sequence[Binding], wishes: Wishes, n_gpus: int) -> Share:
-    each = wishes.gpus[role]
+def _by_request(role: str, crowd: Sequence[Binding], requests: ResourceRequests, n_gpus: int) -> Share:
+    each = requests.gpus[role]
     if each > n_gpus:
         wanted = f"at most {n_gpus}, the number of GPUs"
         raise UsageError(message("option-invalid", name="executor.gpus", value=each, wanted=wanted))
-    taken = sum(wishes.gpus.get(other.role, 0.0) for other in crowd)
-    n_actors = wishes.actors.get(role, max(1, int(n_gpus / taken)))
-    return Share(n_actors=n_actors, n_cpus=wishes.cpus.get(role, 0.0), n_gpus=each)
+    taken = sum(requests.gpus.get(other.role, 0.0) for other in crowd)
+    n_actors = requests.actors.get(role, max(1, int(n_gpus / taken)))
+    return Share(n_actors=n_actors, n_cpus=requests.cpus.get(role, 0.0), n_gpus=each)
 
 
 def _usual(role: str, crowd: Sequence[Binding], n_cpus: float) -> int:

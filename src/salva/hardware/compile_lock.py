@@ -2,7 +2,7 @@
 
 torch's compiler traces with switches that hold for the whole process, so a call of another compiled model in the middle
 of it fails. A model compiles in its first call with a new shape. Knows no torch: whoever calls says which shape it is.
-Compiling pays from some number of calls on; fewer where the compiler has done it on this machine before.
+CompileLock pays from some number of calls on; fewer where the compiler has done it on this machine before.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PAYS_AGAIN_FROM = 200
 """Where the compiler's own cache has it from an earlier run: 9 s more at the start."""
 
 
-class Compiling:
+class CompileLock:
     """Who may call, and when."""
 
     def __init__(self) -> None:
@@ -69,15 +69,15 @@ class Compiling:
             return True
 
 
-COMPILING = Compiling()
+COMPILE_LOCK = CompileLock()
 """The one of this process."""
 
 
-def pays_to_compile(model: str, n_pictures: int) -> bool:
+def is_compiling_worthwhile(model: str, n_pictures: int) -> bool:
     """Whether so many pictures win back what compiling costs here; model: which one, at what size and on what."""
     return n_pictures >= (PAYS_AGAIN_FROM if recall(TOPIC, model) else PAYS_FROM)
 
 
-def note_compiled(model: str) -> None:
+def remember_compiled(model: str) -> None:
     """It was compiled: the next time is quicker."""
     remember(TOPIC, model, True)

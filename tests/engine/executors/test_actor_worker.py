@@ -18,8 +18,8 @@ from salva.core.options import option
 from salva.core.plan import Around, Binding
 from salva.core.protocols import Delivered, RenderRequest
 from salva.core.run_spec import ComponentSpec
-from salva.engine.executors import benches
-from salva.engine.executors.benches import Bench, Errand, LoosePlugin, Started
+from salva.engine.executors import actor_worker
+from salva.engine.executors.actor_worker import ActorWorker, PluginFile, WorkerInfo, WorkerSpec
 from salva.errors import PluginError, SalvaError, UnusableError, UsageError
 from salva.registry import add_loose_plugin, bind
 from salva.testing.fakes import FakeGenerator
@@ -29,15 +29,15 @@ ELSEWHERE = "another-machine"
 REQUEST = RenderRequest(prompt=Prompt(role="a", text="cat, dog"), seed=1)
 
 
-def errand(binding: Binding, **changes: object) -> Errand:
-    return replace(Errand.of(binding, 1.0), **changes)  # type: ignore[arg-type]  # whatever a test forges
+def worker_spec(binding: Binding, **changes: object) -> WorkerSpec:
+    return replace(WorkerSpec.of(binding, 1.0), **changes)  # type: ignore[arg-type]  # whatever a test forges
 
 
-def answer(sent: Errand) -> Started | SalvaError:
-    """What an actor says to an errand that went through a cluster."""
+def answer(sent: WorkerSpec) -> WorkerInfo | SalvaError:
+    """What an actor says to an worker_spec that went through a cluster."""
     folder = os.getcwd()
     try:
-        return Bench().start(pickle.loads(pickle.dumps(sent)))
+        return ActorWorker().start(pickle.loads(pickle.dumps(sent)))
     finally:
         os.chdir(folder)
 
@@ -70,34 +70,34 @@ class Wrapping(FakeGenerator):
 
 
 def test_an_actor_works_at_what_it_is_sent() -> None:
-    bench = Bench()
-    assert bench.greet() == os.getpid()
-    started = bench.start(errand(bound("model", FakeGenerator, batch=3)))
-    assert started == Started(batch_size=3, depth=1)
-    (outcome,) = bench.work([REQUEST])  # type: ignore[misc]  # outcomes, no error
+    worker = ActorWorker()
+    assert worker.greet() == os.getpid()
+    started = worker.start(worker_spec(bound("model", FakeGenerator, batch=3)))
+    assert started == WorkerInfo(batch_size=3, depth=1)
+    (outcome,) = worker.work([REQUEST])  # type: ignore[misc]  # outcomes, no error
     assert isinstance(outcome, Delivered), "pictures travel as files"
 
 
 @pytest.mark.parametrize(("n_cpus", "depth"), [(0.3, 1), (1.0, 1), (2.0, 2), (64.0, 2)])
 def test_it_works_at_no_more_batches_than_it_has_cores_for(n_cpus: float, depth: int) -> None:
-    started = answer(errand(bound("model", FakeGenerator), n_cpus=n_cpus))
-    assert isinstance(started, Started)
+    started = answer(worker_spec(bound("model", FakeGenerator), n_cpus=n_cpus))
+    assert isinstance(started, WorkerInfo)
     assert started.depth == depth
 
 
 def test_errors_are_given_back_and_not_raised() -> None:
-    told = answer(errand(bound("model", FakeGenerator, mischief="unusable")))
+    told = answer(worker_spec(bound("model", FakeGenerator, mischief="unusable")))
     assert isinstance(told, UnusableError)
-    bench = Bench()
-    bench.start(errand(bound("model", FakeGenerator, mischief="wrong-type")))
-    assert isinstance(bench.work([REQUEST]), PluginError)
+    worker = ActorWorker()
+    worker.start(worker_spec(bound("model", FakeGenerator, mischief="wrong-type")))
+    assert isinstance(worker.work([REQUEST]), PluginError)
 
 
 def test_once_stopped_it_tries_nothing_again() -> None:
-    bench = Bench()
-    bench.start(errand(bound("model", FakeGenerator, stumbles=1.0)))
-    bench.stop()
-    (outcome,) = bench.work([REQUEST])  # type: ignore[misc]  # outcomes, no error
+    worker = ActorWorker()
+    worker.start(worker_spec(bound("model", FakeGenerator, stumbles=1.0)))
+    worker.stop()
+    (outcome,) = worker.work([REQUEST])  # type: ignore[misc]  # outcomes, no error
     assert isinstance(outcome, SalvaError)
 
 
@@ -114,7 +114,7 @@ def test_once_stopped_it_tries_nothing_again() -> None:
     ],
 )
 def test_other_versions_are_refused_on_any_machine(machine: str, change: dict[str, object], versions: str) -> None:
-    refused = answer(errand(bound("model", FakeGenerator), machine=machine, **change))
+    refused = answer(worker_spec(bound("model", FakeGenerator), machine=machine, **change))
     assert isinstance(refused, UsageError)
     assert refused.code == "machines-differ"
     assert f"{versions} {machine!r}" in str(refused)
@@ -127,8 +127,8 @@ def test_other_weights_on_another_machine_are_refused(tmp_path: Path, is_wrapped
     binding = bound("model", Pinned, file=str(weights))
     if is_wrapped:
         binding = bound("model", Around(outer=Wrapping, inner=binding))  # type: ignore[arg-type]  # called as a class is
-    sent = errand(binding, machine=ELSEWHERE)
-    assert isinstance(answer(sent), Started)
+    sent = worker_spec(binding, machine=ELSEWHERE)
+    assert isinstance(answer(sent), WorkerInfo)
     weights.write_text("fine-tuned since", encoding="utf-8")
     refused = answer(sent)
     assert isinstance(refused, UsageError)
@@ -150,11 +150,11 @@ class Loose(FakeGenerator):
 
 
 @pytest.fixture
-def loose(tmp_path: Path) -> Iterator[Errand]:
+def loose(tmp_path: Path) -> Iterator[WorkerSpec]:
     (tmp_path / "loose.py").write_text(PLUGIN, encoding="utf-8")
     before = set(sys.modules)
     entry = add_loose_plugin(f"{tmp_path / 'loose.py'}:Loose")
-    sent = errand(bind(ComponentSpec(role="model", name=entry.name)))
+    sent = worker_spec(bind(ComponentSpec(role="model", name=entry.name)))
     # As in the process of an actor, which has not seen the file.
     yield replace(sent, plugins=tuple(plugin for plugin in sent.plugins if str(tmp_path) in plugin.source))
     for name in set(sys.modules) - before:
@@ -162,8 +162,8 @@ def loose(tmp_path: Path) -> Iterator[Errand]:
             del sys.modules[name]
 
 
-def test_a_plugin_file_must_be_the_same_and_in_the_same_place(loose: Errand) -> None:
-    assert isinstance(answer(loose), Started)
+def test_a_plugin_file_must_be_the_same_and_in_the_same_place(loose: WorkerSpec) -> None:
+    assert isinstance(answer(loose), WorkerInfo)
     path = Path(loose.plugins[0].source.rpartition(":")[0])
     path.write_text(PLUGIN + "# and more\n", encoding="utf-8")
     changed = answer(loose)
@@ -178,7 +178,7 @@ def test_a_plugin_file_must_be_the_same_and_in_the_same_place(loose: Errand) -> 
 
 
 def test_what_cannot_be_opened_there_is_blamed_on_nobody_else() -> None:
-    sent = errand(bound("model", FakeGenerator), sent=b"\x80\x04 no binding", machine=ELSEWHERE)
+    sent = worker_spec(bound("model", FakeGenerator), sent=b"\x80\x04 no binding", machine=ELSEWHERE)
     told = answer(sent)
     assert isinstance(told, PluginError)
     assert told.code == "component-failed"
@@ -189,15 +189,15 @@ def test_what_lives_in_memory_alone_cannot_be_sent() -> None:
         """Of this very function."""
 
     with pytest.raises(UsageError, match=r"\[not-sendable\]"):
-        Errand.of(bound("model", Here), 1.0)
+        WorkerSpec.of(bound("model", Here), 1.0)
 
 
 def test_a_salva_that_is_not_installed_is_the_same_as_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(benches, "installed_version", lambda _: None)
-    sent = errand(bound("model", FakeGenerator))
+    monkeypatch.setattr(actor_worker, "installed_version", lambda _: None)
+    sent = worker_spec(bound("model", FakeGenerator))
     assert sent.salva is None
-    assert isinstance(answer(sent), Started)
+    assert isinstance(answer(sent), WorkerInfo)
 
 
 def test_a_plugin_that_is_gone_has_no_digest(tmp_path: Path) -> None:
-    assert LoosePlugin.of(f"{tmp_path / 'gone.py'}:Gone").digest == ""
+    assert PluginFile.of(f"{tmp_path / 'gone.py'}:Gone").digest == ""

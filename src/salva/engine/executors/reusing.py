@@ -13,7 +13,7 @@ from salva.core.plan import Binding
 from salva.engine.executors.local import LocalExecutor, LocalLane
 
 
-class KeptExecutor:
+class ReusingExecutor:
     """Opens each component once."""
 
     version: ClassVar[str] = "1"
@@ -38,9 +38,9 @@ class KeptExecutor:
     def close(self) -> None:
         """The end of one run: everybody stays, unless they were stopped and can begin nothing more."""
         if self._is_stopped:
-            self.let_go()
+            self.shut_down()
 
-    def let_go(self) -> None:
+    def shut_down(self) -> None:
         """Stop everything; safe to call twice."""
         self._lanes.clear()
         self._inside.close()

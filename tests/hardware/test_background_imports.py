@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from salva.hardware.ahead import BackgroundImports
+from salva.hardware.background_imports import BackgroundImports
 
 
 def test_what_is_planned_waits_for_its_moment() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from salva.core.image import AnyPicture, Picture
-from salva.engine.parcels import as_file
+from salva.engine.transfer import as_file
 from salva.errors import StoreError
 from salva.imaging.files import ImageError, decode_picture
 from salva.messages import message

@@ -22,15 +22,15 @@ from salva.core.foreign_errors import one_line, plugin_errors, translate_errors
 from salva.core.plan import Around, Binding
 from salva.core.protocols import Orders
 from salva.core.versions import installed_version
+from salva.engine.component_runner import ComponentRunner
 from salva.engine.executors.shares import uses_gpu
-from salva.engine.parcels import delivered
-from salva.engine.stations import Station
+from salva.engine.transfer import delivered
 from salva.errors import SalvaError, UsageError
 from salva.messages import message
 from salva.registry import add_loose_plugin, loose_plugins
 
 
-class LoosePlugin(NamedTuple):
+class PluginFile(NamedTuple):
     """A plugin file that must be the same wherever its class is at work."""
 
     source: str
@@ -39,14 +39,14 @@ class LoosePlugin(NamedTuple):
     """Of the file; what it registers may change without a new version."""
 
     @classmethod
-    def of(cls, source: str) -> LoosePlugin:
+    def of(cls, source: str) -> PluginFile:
         """As it is on this machine."""
         path = Path(source.rpartition(":")[0])
         return cls(source, hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Errand:
+class WorkerSpec:
     """A component on its way to an actor, with all that must be the same there as here."""
 
     name: str
@@ -55,7 +55,7 @@ class Errand:
     version: str
     salva: str | None
     """The version of salva here."""
-    plugins: tuple[LoosePlugin, ...]
+    plugins: tuple[PluginFile, ...]
     folder: str
     """Where paths begin."""
     machine: str
@@ -63,8 +63,8 @@ class Errand:
     """The actor's share of cores."""
 
     @classmethod
-    def of(cls, binding: Binding, n_cpus: float) -> Errand:
-        """An errand from this process."""
+    def of(cls, binding: Binding, n_cpus: float) -> WorkerSpec:
+        """An worker_spec from this process."""
         name = f"the {binding.role} {binding.label!r}"
         with translate_errors(lambda error: UsageError(message("not-sendable", component=name, why=one_line(error)))):
             sent = pickle.dumps(binding)
@@ -73,7 +73,7 @@ class Errand:
             sent=sent,
             version=str(binding.component.version),
             salva=installed_version("salva"),
-            plugins=tuple(LoosePlugin.of(source) for source in loose_plugins()),
+            plugins=tuple(PluginFile.of(source) for source in loose_plugins()),
             folder=os.getcwd(),
             machine=os.uname().nodename,
             n_cpus=n_cpus,
@@ -81,7 +81,7 @@ class Errand:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Started:
+class WorkerInfo:
     """What an actor says of the component it has built."""
 
     batch_size: int
@@ -89,12 +89,12 @@ class Started:
     """How many batches it works at."""
 
 
-class Bench:
+class ActorWorker:
     """A component's place in an actor's process."""
 
     def __init__(self) -> None:
         self._stopping = threading.Event()
-        self._station: Station | None = None
+        self._runner: ComponentRunner | None = None
         self._name = "a component"
         self._turns = threading.Semaphore(1)
 
@@ -102,26 +102,26 @@ class Bench:
         """Says that there is a process, and which."""
         return os.getpid()
 
-    def start(self, errand: Errand) -> Started | SalvaError:
+    def start(self, worker_spec: WorkerSpec) -> WorkerInfo | SalvaError:
         """Build the component."""
-        self._name = errand.name
+        self._name = worker_spec.name
         try:
-            binding = _unpacked(errand)
-            self._station = Station(binding, self._stopping)
+            binding = _unpacked(worker_spec)
+            self._runner = ComponentRunner(binding, self._stopping)
         except SalvaError as error:
             return error
-        own = self._station.habits.depth or 1
-        depth = own if uses_gpu(binding) else min(own, max(1, math.ceil(errand.n_cpus)))
+        own = self._runner.habits.depth or 1
+        depth = own if uses_gpu(binding) else min(own, max(1, math.ceil(worker_spec.n_cpus)))
         self._turns = threading.Semaphore(depth)
-        return Started(batch_size=self._station.batch_size, depth=depth)
+        return WorkerInfo(batch_size=self._runner.batch_size, depth=depth)
 
     def work(self, orders: Orders) -> Sequence[object] | SalvaError:
         """One outcome an order; an error in their place ends the run."""
-        assert self._station is not None, "an actor is started before it is asked"
+        assert self._runner is not None, "an actor is started before it is asked"
         try:
             with plugin_errors(self._name, "cannot take or return images"):
                 with self._turns:
-                    outcomes = self._station(orders)
+                    outcomes = self._runner(orders)
                 # Encoded while the next batch has the component.
                 return delivered(outcomes)
         except SalvaError as error:
@@ -132,28 +132,28 @@ class Bench:
         self._stopping.set()
 
 
-def _unpacked(errand: Errand) -> Binding:
+def _unpacked(worker_spec: WorkerSpec) -> Binding:
     """The binding, once everything about it is the same on this machine."""
     with suppress(OSError):
-        os.chdir(errand.folder)
-    _check_same("salva", errand, errand.salva, installed_version("salva"))
-    for plugin in errand.plugins:
-        _check_same(plugin.source, errand, plugin.digest, LoosePlugin.of(plugin.source).digest)
+        os.chdir(worker_spec.folder)
+    _check_same("salva", worker_spec, worker_spec.salva, installed_version("salva"))
+    for plugin in worker_spec.plugins:
+        _check_same(plugin.source, worker_spec, plugin.digest, PluginFile.of(plugin.source).digest)
         add_loose_plugin(plugin.source)
     machine = os.uname().nodename
-    with plugin_errors(errand.name, f"cannot be loaded on {machine!r}"):
-        binding: Binding = pickle.loads(errand.sent)
-        weights = "those of the run" if errand.machine == machine or _has_its_weights(binding) else "others"
-    _check_same(errand.name, errand, errand.version, str(binding.component.version))
-    _check_same(f"the weights of {errand.name}", errand, "those of the run", weights)
+    with plugin_errors(worker_spec.name, f"cannot be loaded on {machine!r}"):
+        binding: Binding = pickle.loads(worker_spec.sent)
+        weights = "those of the run" if worker_spec.machine == machine or _has_its_weights(binding) else "others"
+    _check_same(worker_spec.name, worker_spec, worker_spec.version, str(binding.component.version))
+    _check_same(f"the weights of {worker_spec.name}", worker_spec, "those of the run", weights)
     return binding
 
 
-def _check_same(what: str, errand: Errand, there: object, here: object) -> None:
+def _check_same(what: str, worker_spec: WorkerSpec, there: object, here: object) -> None:
     """Refuse what is not the same on this machine."""
     if here != there:
         values = {"what": what, "there": there or "missing", "here": here or "missing"}
-        raise UsageError(message("machines-differ", **values, origin=errand.machine, machine=os.uname().nodename))
+        raise UsageError(message("machines-differ", **values, origin=worker_spec.machine, machine=os.uname().nodename))
 
 
 def _has_its_weights(binding: Binding) -> bool:

@@ -13,8 +13,8 @@ from salva.core.image import Picture
 from salva.core.observation import Detections, Observation
 from salva.core.options import NoOptions
 from salva.core.protocols import ObserveOrder, ObserveRequest, Query, Rendered, RenderRequest
-from salva.engine.parcels import as_file
-from salva.engine.stations import Station
+from salva.engine.component_runner import ComponentRunner
+from salva.engine.transfer import as_file
 from salva.errors import BackendError, PluginError, SalvaError, UnusableError
 from salva.testing.fakes import FakeDetector, FakeGenerator, painted
 from salva.testing.specs import bound
@@ -22,8 +22,8 @@ from salva.testing.specs import bound
 PICTURE = painted(["cat", "dog"])
 
 
-def station(role: str, component: type, **options: object) -> Station:
-    return Station(bound(role, component, "", **options), threading.Event())
+def runner(role: str, component: type, **options: object) -> ComponentRunner:
+    return ComponentRunner(bound(role, component, "", **options), threading.Event())
 
 
 def request(text: str = "cat, dog") -> RenderRequest:
@@ -49,16 +49,16 @@ class Watching:
 
 
 def test_a_generator_paints_and_a_perceiver_looks() -> None:
-    (rendered,) = station("model", FakeGenerator)([request()])
+    (rendered,) = runner("model", FakeGenerator)([request()])
     assert isinstance(rendered, Rendered)
     order = ObserveOrder(picture=rendered.picture, query=Query(role="detector"))
-    (seen,) = station("detector", FakeDetector)([order])
+    (seen,) = runner("detector", FakeDetector)([order])
     assert isinstance(seen, Detections)
     assert [box.label for box in seen.boxes] == ["cat", "dog"]
 
 
 def test_whoever_looks_is_handed_pixels_as_large_as_asked_for_whatever_travelled() -> None:
-    watching = station("detector", Watching)
+    watching = runner("detector", Watching)
     watching(
         [
             ObserveOrder(picture=PICTURE, query=Query(role="detector")),
@@ -72,25 +72,25 @@ def test_whoever_looks_is_handed_pixels_as_large_as_asked_for_whatever_travelled
 
 
 def test_it_is_put_away_whatever_it_does_then() -> None:
-    watching = station("detector", Watching)
+    watching = runner("detector", Watching)
     watching.close()
     assert watching._component.is_closed
 
 
 def test_what_a_component_does_wrong_leaves_as_one_of_our_errors() -> None:
     with pytest.raises(UnusableError, match="no such model"):
-        station("model", FakeGenerator, mischief="unusable")
-    (failed,) = station("model", FakeGenerator, mischief="raise")([request()])
+        runner("model", FakeGenerator, mischief="unusable")
+    (failed,) = runner("model", FakeGenerator, mischief="raise")([request()])
     assert isinstance(failed, BackendError)
     assert "out of paint" in str(failed)
     for mischief in ("short", "wrong-type"):
         with pytest.raises(PluginError, match=r"\[output-invalid\]"):
-            station("model", FakeGenerator, mischief=mischief)([request()])
+            runner("model", FakeGenerator, mischief=mischief)([request()])
 
 
 @pytest.mark.parametrize(("wanted", "given"), [(8, 8), (0, 1), (-3, 1)])
 def test_batches_are_as_large_as_it_likes_and_never_empty(wanted: int, given: int) -> None:
-    assert station("model", FakeGenerator, batch=wanted).batch_size == given
+    assert runner("model", FakeGenerator, batch=wanted).batch_size == given
 
 
 class Endpoint(FakeGenerator):
@@ -108,17 +108,17 @@ class Narrow(Endpoint):
 
 
 def test_an_endpoint_gets_one_at_a_time_and_as_many_calls_as_it_takes() -> None:
-    wide, narrow = station("model", Endpoint), station("model", Narrow)
+    wide, narrow = runner("model", Endpoint), runner("model", Narrow)
     assert (wide.batch_size, narrow.batch_size) == (1, 1)
     assert wide.limiter is not None
     assert narrow.limiter is not None
     assert narrow.limiter.limit == 3 < wide.limiter.limit
-    assert station("model", FakeGenerator).limiter is None
+    assert runner("model", FakeGenerator).limiter is None
 
 
 def test_once_stopping_nothing_is_tried_again() -> None:
     stopping = threading.Event()
-    stumbling = Station(bound("model", FakeGenerator, stumbles=1.0), stopping)
+    stumbling = ComponentRunner(bound("model", FakeGenerator, stumbles=1.0), stopping)
     stopping.set()
     (outcome,) = stumbling([request()])
     assert isinstance(outcome, BackendError)

@@ -10,7 +10,7 @@ from contextlib import suppress
 from queue import Empty
 
 from salva.engine.dispatch import Dispatch
-from salva.engine.events import Event, Observed, Painted, Stopped, Written
+from salva.engine.events import Event, FilesWritten, ObserveDone, RenderDone, WorkFailed
 from salva.engine.progress import Progress
 from salva.engine.results import Results
 from salva.errors import BackendError, UnusableError
@@ -46,23 +46,23 @@ def drain(dispatch: Dispatch, results: Results, store: RunStore, progress: Progr
 def _keep(event: Event, dispatch: Dispatch, results: Results) -> None:
     """Store what an event brings; a failure that can be retried was not paid for."""
     match event:
-        case Painted():
+        case RenderDone():
             dispatch.received(event)
             painted, failed, ended_by = results.sort(event.jobs, event.outcomes)
             dispatch.write(painted)
             for job, error in failed:
                 if not error.is_retryable:
-                    results.keep_failure(job, error)
+                    results.store_failure(job, error)
             if ended_by is not None:
                 raise ended_by
-        case Written():
+        case FilesWritten():
             dispatch.written(event)
             for (job, rendered), image in zip(event.painted, event.images, strict=True):
-                results.keep_picture(job, rendered, image)
-        case Stopped():
+                results.store_image(job, rendered, image)
+        case WorkFailed():
             dispatch.stopped(event)
-        case Observed():
+        case ObserveDone():
             dispatch.received(event)
             for look, outcome in zip(event.jobs, event.outcomes, strict=True):
                 if not (isinstance(outcome, BackendError) and outcome.is_retryable):
-                    results.keep_observation(look, outcome)
+                    results.store_observation(look, outcome)

@@ -24,7 +24,7 @@ WORKING_S = 1.0
 """An endpoint that keeps a request for so long may be at work on it, where one that is not there turns it away."""
 
 
-class Pulse:
+class EndpointHealth:
     """Of one endpoint; told of every request that is over. Safe to use from many threads."""
 
     def __init__(self) -> None:

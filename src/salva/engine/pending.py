@@ -14,24 +14,24 @@ from salva.core.image import ImageRef, Picture
 from salva.core.observation import Answer, Observation, Reading
 from salva.core.protocols import ObserveOrder, Query
 from salva.engine.actors import Actor
-from salva.engine.cast import ActorsByRole, with_needs
-from salva.engine.desk import Desk
-from salva.engine.units import PUT_OFF, Asker, ObserveJob, PutOff
+from salva.engine.image_buffer import ImageBuffer
+from salva.engine.run_components import ActorsByRole, with_needs
+from salva.engine.units import DEFERRED, Deferred, ObserveJob, Subscriber
 from salva.imaging.room import bytes_of_size
 from salva.judging.waves import Missing
 from salva.store.records import Status
 from salva.store.sqlite import RunStore
 
 
-class Needs:
+class PendingObservations:
     """Every look under way, and the pictures they are about."""
 
     def __init__(self, store: RunStore, *, retry_refused: bool, retry_unreadable: bool = False) -> None:
-        self.desk = Desk()
+        self.buffer = ImageBuffer()
         self.changed: deque[ObserveJob] = deque()
-        """Needs that are new, or whose picture or answers have come: they may be ready now."""
+        """PendingObservations that are new, or whose picture or answers have come: they may be ready now."""
         self.unasked: Counter[str] = Counter()
-        """Needs that only somebody could make who may not be asked, by who it is."""
+        """PendingObservations that only somebody could make who may not be asked, by who it is."""
         self._store, self._retry_refused, self._retry_unreadable = store, retry_refused, retry_unreadable
         self._under_way: dict[str, ObserveJob] = {}
 
@@ -57,13 +57,13 @@ class Needs:
             job.outcome = observation
         elif status is Status.REFUSED and not self._retry_refused:
             job.outcome = Missing(reason=error, is_final=True)
-        elif not actor.may_be_asked:
+        elif not actor.is_usable:
             self.unasked[f"{actor.role} {actor.label}"] += 1
-            job.outcome = Missing(reason=error) if status is Status.ERROR else PUT_OFF
+            job.outcome = Missing(reason=error) if status is Status.ERROR else DEFERRED
         else:
             job.failed_before = error if status is Status.ERROR else None
             self._under_way[key] = job
-            self.desk.want(image.image_id, bytes_of_size(image.width, image.height))
+            self.buffer.want(image.image_id, bytes_of_size(image.width, image.height))
             for other in given.values():
                 if other.outcome is None:
                     other.dependents.append(job)
@@ -74,35 +74,35 @@ class Needs:
         """Whether it is a reply that nobody could read, and the user wants another."""
         return self._retry_unreadable and isinstance(observation, Answer | Reading) and bool(observation.problem)
 
-    def problem_of(self, job: ObserveJob) -> Missing | PutOff | None:
+    def problem_of(self, job: ObserveJob) -> Missing | Deferred | None:
         """Why a look cannot be made: one that it needs has no answer."""
         outcomes = (other.outcome for other in job.given.values())
-        return next((outcome for outcome in outcomes if isinstance(outcome, Missing | PutOff)), None)
+        return next((outcome for outcome in outcomes if isinstance(outcome, Missing | Deferred)), None)
 
     def is_ready(self, job: ObserveJob) -> bool:
         """Whether its picture is here and all it must be told is known."""
         is_told = all(other.outcome is not None for other in job.given.values())
-        return is_told and self.desk.picture_of(job.image_id) is not None
+        return is_told and self.buffer.picture_of(job.image_id) is not None
 
     def order_of(self, job: ObserveJob) -> ObserveOrder:
         """What its lane is asked; for a look that is ready."""
-        picture = self.desk.picture_of(job.image_id)
+        picture = self.buffer.picture_of(job.image_id)
         assert picture is not None
         given = {need: cast(Observation, other.outcome) for need, other in job.given.items()}
         return ObserveOrder(picture=picture, query=job.query, given=given, failed_before=job.failed_before is not None)
 
-    def answer(self, job: ObserveJob, outcome: Observation | Missing | PutOff) -> list[Asker]:
+    def answer(self, job: ObserveJob, outcome: Observation | Missing | Deferred) -> list[Subscriber]:
         """A look is over; who waited for it, each told."""
         job.outcome = outcome
         del self._under_way[job.key]
-        self.desk.let_go(job.image_id, 1)
+        self.buffer.release(job.image_id, 1)
         # An answered job may live on as what others were told; pointing back it would only be freed by chance.
         dependents, job.dependents = job.dependents, []
-        askers, job.askers = job.askers, []
+        subscribers, job.subscribers = job.subscribers, []
         self.changed.extend(dependents)
-        for asker in askers:
-            job.tell(asker)
-        return askers
+        for subscriber in subscribers:
+            job.tell(subscriber)
+        return subscribers
 
     def at(self, image_id: str) -> list[ObserveJob]:
         """The looks under way at an image."""
@@ -110,5 +110,5 @@ class Needs:
 
     def arrived(self, image_id: str, picture: Picture) -> None:
         """A picture was loaded."""
-        if self.desk.loaded(image_id, picture):
+        if self.buffer.loaded(image_id, picture):
             self.changed.extend(self.at(image_id))

@@ -14,9 +14,9 @@ from salva.core.case import Prompt
 from salva.core.plan import Binding
 from salva.core.protocols import Delivered, ObserveOrder, Query, RenderRequest
 from salva.engine import workers as workers_module
-from salva.engine.executors import crews
-from salva.engine.executors.benches import Bench
-from salva.engine.executors.crews import N_DEATHS, N_LIVES, Crew, LostError, UnsentError
+from salva.engine.executors import actor_pool
+from salva.engine.executors.actor_pool import N_DEATHS, N_LIVES, ActorPool, LostError, UnsentError
+from salva.engine.executors.actor_worker import ActorWorker
 from salva.engine.executors.shares import Share
 from salva.errors import BackendError, PluginError, RefusedError, UnusableError, UsageError
 from salva.testing.fakes import FakeDetector, FakeGenerator, painted
@@ -28,11 +28,11 @@ def request(text: str = "cat") -> RenderRequest:
 
 
 class Actor:
-    """A bench in this process that can be dead."""
+    """A worker in this process that can be dead."""
 
     def __init__(self, number: int) -> None:
         self.number = number
-        self.bench = Bench()
+        self.worker = ActorWorker()
         self.is_dead = threading.Event()
 
 
@@ -40,14 +40,14 @@ Fate = Callable[[str, tuple[Any, ...]], bool]
 
 
 class Room:
-    """A workplace of this process; fate says which calls kill the actor that they are made of."""
+    """A backend of this process; fate says which calls kill the actor that they are made of."""
 
     def __init__(self, fate: Fate = lambda *_: False, n_places: int = 99) -> None:
         self.fate, self.n_places = fate, n_places
         self.actors: list[Actor] = []
         self.n_works = 0
 
-    def hire(self, share: Share, number: int) -> Actor:
+    def create_actor(self, share: Share, number: int) -> Actor:
         self.actors.append(Actor(number))
         return self.actors[-1]
 
@@ -59,15 +59,15 @@ class Room:
             actor.is_dead.set()
             raise LostError("its process was killed")
         self.n_works += method == "work"
-        reply = pickle.loads(pickle.dumps(getattr(actor.bench, method)(*sent)))
+        reply = pickle.loads(pickle.dumps(getattr(actor.worker, method)(*sent)))
         if actor.is_dead.is_set():
             raise LostError("its process was killed")
         return reply
 
     def tell(self, actor: Actor, method: str) -> None:
-        getattr(actor.bench, method)()
+        getattr(actor.worker, method)()
 
-    def dismiss(self, actor: Actor) -> None:
+    def kill_actor(self, actor: Actor) -> None:
         actor.is_dead.set()
 
     def free(self) -> str:
@@ -75,7 +75,7 @@ class Room:
 
 
 class Narrow(Room):
-    """A workplace with room for so many actors at a time."""
+    """A backend with room for so many actors at a time."""
 
     def __init__(self, n_places: int) -> None:
         super().__init__()
@@ -92,8 +92,8 @@ class Narrow(Room):
                     self._placed.append(actor)
         return super().call(actor, method, *arguments)
 
-    def dismiss(self, actor: Actor) -> None:
-        super().dismiss(actor)
+    def kill_actor(self, actor: Actor) -> None:
+        super().kill_actor(actor)
         with self._change:
             if actor in self._placed:
                 self._placed.remove(actor)
@@ -102,24 +102,24 @@ class Narrow(Room):
 
 
 @pytest.fixture
-def crew_of() -> Iterator[Callable[..., Crew]]:
-    made: list[Crew] = []
+def pool_of() -> Iterator[Callable[..., ActorPool]]:
+    made: list[ActorPool] = []
 
     def make(
         room: Room, binding: Binding | None = None, n_actors: int = 2, make_room: Callable[[], None] = lambda: None
-    ) -> Crew:
+    ) -> ActorPool:
         share = Share(n_actors=n_actors, n_cpus=1.0)
-        made.append(Crew(room, binding or bound("model", FakeGenerator), share, make_room))
+        made.append(ActorPool(room, binding or bound("model", FakeGenerator), share, make_room))
         return made[-1]
 
     yield make
-    for crew in made:
-        crew.close()
-        crew.close()
+    for pool in made:
+        pool.close()
+        pool.close()
 
 
-def outcomes_of(crew: Crew, batches: Sequence[Sequence[RenderRequest]]) -> list[object]:
-    futures = [crew.submit(batch) for batch in batches]
+def outcomes_of(pool: ActorPool, batches: Sequence[Sequence[RenderRequest]]) -> list[object]:
+    futures = [pool.submit(batch) for batch in batches]
     return [outcome for future in futures for outcome in future.result(20)]
 
 
@@ -130,36 +130,36 @@ def kills_on(text: str) -> Fate:
     return fate
 
 
-def test_batches_go_to_all_actors_and_come_back_as_files(crew_of: Callable[..., Crew]) -> None:
-    crew = crew_of(room := Room(), n_actors=3)
-    while crew.depth < 6:
+def test_batches_go_to_all_actors_and_come_back_as_files(pool_of: Callable[..., ActorPool]) -> None:
+    pool = pool_of(room := Room(), n_actors=3)
+    while pool.depth < 6:
         time.sleep(0.01)
-    assert crew.batch_size == 4
-    outcomes = outcomes_of(crew, [[request(f"{i}")] for i in range(30)])
+    assert pool.batch_size == 4
+    outcomes = outcomes_of(pool, [[request(f"{i}")] for i in range(30)])
     assert all(isinstance(outcome, Delivered) for outcome in outcomes)
     assert len(room.actors) == 3
 
 
-def test_looks_are_answered(crew_of: Callable[..., Crew]) -> None:
-    crew = crew_of(Room(), bound("detector", FakeDetector))
+def test_looks_are_answered(pool_of: Callable[..., ActorPool]) -> None:
+    pool = pool_of(Room(), bound("detector", FakeDetector))
     order = ObserveOrder(picture=painted(["cat", "dog"]), query=Query(role="detector"))
-    (seen,) = crew.submit([order]).result(10)
+    (seen,) = pool.submit([order]).result(10)
     assert [box.label for box in seen.boxes] == ["cat", "dog"]  # type: ignore[attr-defined]  # Detections
 
 
-def test_what_a_dead_actor_had_is_asked_again_of_another(crew_of: Callable[..., Crew]) -> None:
+def test_what_a_dead_actor_had_is_asked_again_of_another(pool_of: Callable[..., ActorPool]) -> None:
     doomed = iter([True, False, True, True])
     room = Room(lambda method, _: method == "work" and next(doomed, False))
-    outcomes = outcomes_of(crew_of(room), [[request(f"{i}"), request(f"{i}!")] for i in range(8)])
+    outcomes = outcomes_of(pool_of(room), [[request(f"{i}"), request(f"{i}!")] for i in range(8)])
     assert all(isinstance(outcome, Delivered) for outcome in outcomes)
     assert len(outcomes) == 16
     assert len(room.actors) >= 5
 
 
-def test_an_element_that_kills_whoever_works_at_it_fails_alone(crew_of: Callable[..., Crew]) -> None:
+def test_an_element_that_kills_whoever_works_at_it_fails_alone(pool_of: Callable[..., ActorPool]) -> None:
     room = Room(kills_on("poison"))
     texts = ["cat", "poison", "dog", "cow"]
-    outcomes = outcomes_of(crew_of(room, n_actors=1), [[request(text) for text in texts]])
+    outcomes = outcomes_of(pool_of(room, n_actors=1), [[request(text) for text in texts]])
     assert [isinstance(outcome, Delivered) for outcome in outcomes] == [True, False, True, True]
     (error,) = [outcome for outcome in outcomes if isinstance(outcome, BackendError)]
     assert error.code == "processes-lost"
@@ -167,84 +167,86 @@ def test_an_element_that_kills_whoever_works_at_it_fails_alone(crew_of: Callable
     assert not error.is_retryable
 
 
-def test_a_batch_that_waits_behind_one_that_kills_is_not_blamed(crew_of: Callable[..., Crew]) -> None:
+def test_a_batch_that_waits_behind_one_that_kills_is_not_blamed(pool_of: Callable[..., ActorPool]) -> None:
     room = Room(kills_on("poison"))
     batches = [[request("poison")], *([request(f"{i}")] for i in range(12))]
-    poisoned, *others = outcomes_of(crew_of(room, n_actors=1), batches)
+    poisoned, *others = outcomes_of(pool_of(room, n_actors=1), batches)
     assert isinstance(poisoned, BackendError)
     assert all(isinstance(outcome, Delivered) for outcome in others)
 
 
-def test_a_component_that_dies_whatever_it_is_asked_ends_the_run(crew_of: Callable[..., Crew]) -> None:
+def test_a_component_that_dies_whatever_it_is_asked_ends_the_run(pool_of: Callable[..., ActorPool]) -> None:
     room = Room(lambda method, _: method == "work")
-    crew = crew_of(room, n_actors=2)
+    pool = pool_of(room, n_actors=2)
     with pytest.raises(UnusableError, match=r"its process was killed.*\[processes-lost\]"):
-        outcomes_of(crew, [[request(f"{i}")] for i in range(9)])
+        outcomes_of(pool, [[request(f"{i}")] for i in range(9)])
     assert len(room.actors) <= 2 + N_DEATHS + 2
     with pytest.raises(UnusableError):
-        crew.submit([request()]).result(10)
+        pool.submit([request()]).result(10)
 
 
-def test_one_that_dies_while_it_is_built_says_so(crew_of: Callable[..., Crew]) -> None:
+def test_one_that_dies_while_it_is_built_says_so(pool_of: Callable[..., ActorPool]) -> None:
     room = Room(lambda method, _: method == "start")
     with pytest.raises(UnusableError, match=rf"lost {N_LIVES} .*\[processes-lost\]"):
-        crew_of(room, n_actors=1)
+        pool_of(room, n_actors=1)
     assert len(room.actors) == N_LIVES
 
 
 def test_actors_that_are_gone_before_they_are_told_anything_are_not_held_against_it(
-    crew_of: Callable[..., Crew],
+    pool_of: Callable[..., ActorPool],
 ) -> None:
     doomed = iter([True] * (N_LIVES + 2))
     room = Room(lambda method, _: method == "greet" and next(doomed, False))
-    crew = crew_of(room, n_actors=1)
-    assert isinstance(crew.submit([request()]).result(10)[0], Delivered)
+    pool = pool_of(room, n_actors=1)
+    assert isinstance(pool.submit([request()]).result(10)[0], Delivered)
     assert len(room.actors) == N_LIVES + 3
 
 
-def test_where_none_is_ever_there_that_is_said_in_the_end(crew_of: Callable[..., Crew]) -> None:
+def test_where_none_is_ever_there_that_is_said_in_the_end(pool_of: Callable[..., ActorPool]) -> None:
     room = Room(lambda method, _: method == "greet")
     with pytest.raises(UnusableError, match=rf"lost {N_DEATHS + 1} .*\[processes-lost\]"):
-        crew_of(room, n_actors=1)
+        pool_of(room, n_actors=1)
 
 
-def test_one_that_cannot_be_built_raises_what_it_raises_here(crew_of: Callable[..., Crew]) -> None:
+def test_one_that_cannot_be_built_raises_what_it_raises_here(pool_of: Callable[..., ActorPool]) -> None:
     with pytest.raises(UnusableError, match=r"^no such model 'fake'; check its name$"):
-        crew_of(room := Room(), bound("model", FakeGenerator, mischief="unusable"))
+        pool_of(room := Room(), bound("model", FakeGenerator, mischief="unusable"))
     assert all(actor.is_dead.is_set() for actor in room.actors), "nobody is left behind"
 
 
-def test_errors_of_elements_are_outcomes_and_those_of_the_component_are_raised(crew_of: Callable[..., Crew]) -> None:
-    refusing = crew_of(Room(), bound("model", FakeGenerator, refuses=1.0))
+def test_errors_of_elements_are_outcomes_and_others_are_raised(
+    pool_of: Callable[..., ActorPool],
+) -> None:
+    refusing = pool_of(Room(), bound("model", FakeGenerator, refuses=1.0))
     assert isinstance(refusing.submit([request()]).result(10)[0], RefusedError)
-    broken = crew_of(Room(), bound("model", FakeGenerator, mischief="short"))
+    broken = pool_of(Room(), bound("model", FakeGenerator, mischief="short"))
     with pytest.raises(PluginError, match=r"\[output-invalid\]"):
         broken.submit([request()]).result(10)
 
 
-def test_work_begins_with_the_first_actor_that_is_there(crew_of: Callable[..., Crew]) -> None:
+def test_work_begins_with_the_first_actor_that_is_there(pool_of: Callable[..., ActorPool]) -> None:
     room = Room(n_places=1)
-    crew = crew_of(room, n_actors=3)
-    depth = crew.depth
-    assert all(isinstance(o, Delivered) for o in outcomes_of(crew, [[request(f"{i}")] for i in range(6)]))
+    pool = pool_of(room, n_actors=3)
+    depth = pool.depth
+    assert all(isinstance(o, Delivered) for o in outcomes_of(pool, [[request(f"{i}")] for i in range(6)]))
     room.n_places = 3
     for actor in room.actors[1:]:
         assert not actor.is_dead.is_set()
     assert depth == 2
 
 
-def test_no_room_is_said_after_a_while(crew_of: Callable[..., Crew], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(crews, "PLACE_S", 0.2)
+def test_no_room_is_said_after_a_while(pool_of: Callable[..., ActorPool], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(actor_pool, "PLACE_S", 0.2)
     with pytest.raises(UsageError, match=r"within 0.2 s.* 1 cores and 0 GPUs.*\[room-missing\]"):
-        crew_of(Room(n_places=0))
+        pool_of(Room(n_places=0))
 
 
 def test_who_has_several_actors_gives_one_up_for_whoever_has_none(
-    crew_of: Callable[..., Crew], monkeypatch: pytest.MonkeyPatch
+    pool_of: Callable[..., ActorPool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(crews, "GIVE_WAY_S", 0.05)
+    monkeypatch.setattr(actor_pool, "GIVE_WAY_S", 0.05)
     room = Narrow(3)
-    large = crew_of(room, bound("model", FakeGenerator, delay_s=0.02, batch=1), n_actors=5)
+    large = pool_of(room, bound("model", FakeGenerator, delay_s=0.02, batch=1), n_actors=5)
     while large.n_placed < 3:
         time.sleep(0.01)
     futures = [large.submit([request(f"{i}")]) for i in range(60)]
@@ -252,22 +254,22 @@ def test_who_has_several_actors_gives_one_up_for_whoever_has_none(
     def make_room() -> None:
         assert large.give_way(1)
 
-    late = crew_of(room, bound("detector", FakeDetector), n_actors=4, make_room=make_room)
+    late = pool_of(room, bound("detector", FakeDetector), n_actors=4, make_room=make_room)
     assert (large.n_placed, late.n_placed) == (2, 1)
     order = ObserveOrder(picture=painted(["cat"]), query=Query(role="detector"))
     assert late.submit([order]).result(10)
     assert all(isinstance(future.result(20)[0], Delivered) for future in futures), "what it had is asked of the others"
 
 
-def test_the_last_actor_is_never_given_up(crew_of: Callable[..., Crew]) -> None:
-    crew = crew_of(Narrow(1), n_actors=3)
-    assert not crew.give_way(1), "and it waits for no other"
-    assert (crew.n_placed, len(crew._posts)) == (1, 1)
-    assert isinstance(crew.submit([request()]).result(10)[0], Delivered)
+def test_the_last_actor_is_never_given_up(pool_of: Callable[..., ActorPool]) -> None:
+    pool = pool_of(Narrow(1), n_actors=3)
+    assert not pool.give_way(1), "and it waits for no other"
+    assert (pool.n_placed, len(pool._slots)) == (1, 1)
+    assert isinstance(pool.submit([request()]).result(10)[0], Delivered)
 
 
 @pytest.mark.parametrize("method", ["start", "work"])
-def test_what_cannot_travel_ends_the_run_and_kills_nobody(crew_of: Callable[..., Crew], method: str) -> None:
+def test_what_cannot_travel_ends_the_run_and_kills_nobody(pool_of: Callable[..., ActorPool], method: str) -> None:
     class Strict(Room):
         def call(self, actor: Actor, asked: str, *arguments: object) -> Any:
             if asked == method:
@@ -276,16 +278,16 @@ def test_what_cannot_travel_ends_the_run_and_kills_nobody(crew_of: Callable[...,
 
     room = Strict()
     with pytest.raises(PluginError, match=r"'fakegenerator'.*cannot pickle a lock.*\[not-sendable\]"):
-        crew_of(room, n_actors=1).submit([request()]).result(10)
+        pool_of(room, n_actors=1).submit([request()]).result(10)
     assert len(room.actors) == 1
 
 
-def test_stopping_lets_what_is_under_way_end_and_begins_nothing(crew_of: Callable[..., Crew]) -> None:
-    crew = crew_of(room := Room(), bound("model", FakeGenerator, delay_s=0.3, batch=1), n_actors=1)
-    futures = [crew.submit([request(f"{i}")]) for i in range(40)]
+def test_stopping_lets_what_is_under_way_end_and_begins_nothing(pool_of: Callable[..., ActorPool]) -> None:
+    pool = pool_of(room := Room(), bound("model", FakeGenerator, delay_s=0.3, batch=1), n_actors=1)
+    futures = [pool.submit([request(f"{i}")]) for i in range(40)]
     while not room.n_works:
         time.sleep(0.01)
-    crew.stop()
+    pool.stop()
     ended = [future.exception(10) if not future.cancelled() else None for future in futures if not _cancelled(future)]
     assert all(error is None for error in ended)
     assert any(isinstance(future.result()[0], Delivered) for future in futures if not _cancelled(future))
@@ -312,13 +314,13 @@ class Hanging(FakeGenerator):
         return super().render(requests)
 
 
-def test_closing_waits_for_nobody(crew_of: Callable[..., Crew], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_closing_waits_for_nobody(pool_of: Callable[..., ActorPool], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers_module, "_PATIENCE_S", 0.2)
-    crew = crew_of(room := Room(), bound("model", Hanging), n_actors=1)
-    crew.submit([request()])
+    pool = pool_of(room := Room(), bound("model", Hanging), n_actors=1)
+    pool.submit([request()])
     try:
         while not room.n_works:
             time.sleep(0.01)
-        crew.close()
+        pool.close()
     finally:
         Hanging.is_let_go.set()

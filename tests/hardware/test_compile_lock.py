@@ -9,7 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from salva.hardware.compiling import PAYS_AGAIN_FROM, PAYS_FROM, Compiling, note_compiled, pays_to_compile
+from salva.hardware.compile_lock import (
+    PAYS_AGAIN_FROM,
+    PAYS_FROM,
+    CompileLock,
+    is_compiling_worthwhile,
+    remember_compiled,
+)
 
 
 class Compiler:
@@ -40,7 +46,7 @@ class Compiler:
 
 
 def test_painter_and_detector_never_compile_over_each_other() -> None:
-    turns, compiler = Compiling(), Compiler()
+    turns, compiler = CompileLock(), Compiler()
 
     def work(shape: object) -> None:
         with turns.calling(shape):
@@ -60,7 +66,7 @@ def test_without_turns_the_stand_in_notices() -> None:
 
 
 def test_a_first_call_that_breaks_compiled_nothing() -> None:
-    turns, compiler = Compiling(), Compiler()
+    turns, compiler = CompileLock(), Compiler()
     with pytest.raises(RuntimeError), turns.calling("a"):
         raise RuntimeError("out of memory")
     with turns.calling("a"):
@@ -73,9 +79,9 @@ def test_compiling_pays_for_many_pictures_and_for_fewer_where_it_was_done_before
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     few, many = PAYS_AGAIN_FROM, PAYS_FROM
-    assert not pays_to_compile("a model, 512x512", many - 1)
-    assert pays_to_compile("a model, 512x512", many)
-    note_compiled("a model, 512x512")
-    assert pays_to_compile("a model, 512x512", few)
-    assert not pays_to_compile("a model, 512x512", few - 1)
-    assert not pays_to_compile("a model, 1024x1024", few), "another size is compiled anew"
+    assert not is_compiling_worthwhile("a model, 512x512", many - 1)
+    assert is_compiling_worthwhile("a model, 512x512", many)
+    remember_compiled("a model, 512x512")
+    assert is_compiling_worthwhile("a model, 512x512", few)
+    assert not is_compiling_worthwhile("a model, 512x512", few - 1)
+    assert not is_compiling_worthwhile("a model, 1024x1024", few), "another size is compiled anew"

@@ -57,5 +57,5 @@ class BackgroundImports:
             thread.join()
 
 
-AHEAD = BackgroundImports()
+BACKGROUND_IMPORTS = BackgroundImports()
 """The one of this process."""

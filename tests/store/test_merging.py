@@ -18,7 +18,7 @@ from salva.core.protocols import Query
 from salva.core.verdict import Outcome, Verdict
 from salva.errors import StoreError, UsageError
 from salva.store.blobs import digest_of
-from salva.store.joining import join_rows
+from salva.store.merging import merge_rows
 from salva.store.records import Status, StoredComponent, StoredImage, StoredObservation, StoredRender
 from salva.store.sqlite import RunStore, open_run
 
@@ -59,7 +59,7 @@ def with_image(store: RunStore) -> None:
 def joined(out: Path, part: Path) -> int:
     n_images: list[int] = []
     with open_run(out, "write") as store, open_run(part) as reader:
-        join_rows(store, reader, n_images.append)
+        merge_rows(store, reader, n_images.append)
     return sum(n_images)
 
 
@@ -190,7 +190,7 @@ def test_runs_with_one_place_for_their_images_share_it(tmp_path: Path, monkeypat
     with open_run(out, "write") as store:
         monkeypatch.setattr(store, "images_at", lambda: "s3://bucket")
         with open_run(part) as reader:
-            join_rows(store, reader, lambda _: None)
+            merge_rows(store, reader, lambda _: None)
         assert store.find_image(IMAGE.image_id) == IMAGE
     assert not (out / "images" / "ab").exists()
 

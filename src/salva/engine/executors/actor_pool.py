@@ -1,7 +1,7 @@
 """A component in several actors.
 
 What an actor takes with it is asked again of another, and counted: a batch that kills whoever works at it is taken
-apart, and a component whose actors die whatever they are asked ends the run. Knows no cluster but by its Workplace.
+apart, and a component whose actors die whatever they are asked ends the run. Knows no cluster but by its ActorBackend.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import Any, NamedTuple, Protocol
 from salva.core.plan import Binding
 from salva.core.protocols import Orders
 from salva.core.threads import start_thread
-from salva.engine.executors.benches import Errand, Started
+from salva.engine.executors.actor_worker import WorkerInfo, WorkerSpec
 from salva.engine.executors.shares import Share
-from salva.engine.parcels import packed
+from salva.engine.transfer import packed
 from salva.engine.workers import Workers
 from salva.errors import BackendError, PluginError, SalvaError, UnusableError, UsageError
 from salva.messages import Message, message
@@ -45,26 +45,26 @@ class UnsentError(Exception):
     """An actor is well, and what it was to be told or to answer cannot travel."""
 
 
-class Workplace(Protocol):
+class ActorBackend(Protocol):
     """Where actors are: a cluster, as a lane needs it."""
 
-    def hire(self, share: Share, number: int) -> Any:
-        """An actor with a Bench, there as soon as there is room for it; number: which of the lane's it is."""
+    def create_actor(self, share: Share, number: int) -> Any:
+        """An actor with a ActorWorker, there as soon as there is room for it; number: which of the lane's it is."""
 
     def call(self, actor: Any, method: str, *arguments: object) -> Any:
-        """What a Bench answers; LostError when it never will, UnsentError when it cannot be told."""
+        """What a ActorWorker answers; LostError when it never will, UnsentError when it cannot be told."""
 
     def tell(self, actor: Any, method: str) -> None:
         """The same without waiting, whatever becomes of it."""
 
-    def dismiss(self, actor: Any) -> None:
+    def kill_actor(self, actor: Any) -> None:
         """End an actor, whatever it is at; one that is gone already is no trouble."""
 
     def free(self) -> str:
         """What nobody has taken, in words."""
 
 
-class _Post:
+class _Slot:
     """An actor's place, whoever stands there: one that dies is followed by another."""
 
     def __init__(self, number: int) -> None:
@@ -75,25 +75,25 @@ class _Post:
         self.n_failed_starts = 0
 
 
-class _Seat(NamedTuple):
-    post: _Post
+class _Lease(NamedTuple):
+    slot: _Slot
     actor: Any
     n: int
     """Seats taken: one, or all."""
 
 
-class Crew:
+class ActorPool:
     """A lane; each actor has one batch more than it works at, so that it never waits for the next."""
 
     def __init__(
-        self, workplace: Workplace, binding: Binding, share: Share, make_room: Callable[[], None] = lambda: None
+        self, backend: ActorBackend, binding: Binding, share: Share, make_room: Callable[[], None] = lambda: None
     ) -> None:
         """make_room: called where there is no room for any actor, again and again."""
         self.batch_size = 1
-        self._workplace, self._share, self._make_room = workplace, share, make_room
-        self._errand = Errand.of(binding, share.n_cpus)
-        self._name = self._errand.name
-        self._posts = [_Post(number) for number in range(share.n_actors)]
+        self._backend, self._share, self._make_room = backend, share, make_room
+        self._worker_spec = WorkerSpec.of(binding, share.n_cpus)
+        self._name = self._worker_spec.name
+        self._slots = [_Slot(number) for number in range(share.n_actors)]
         self._change = threading.Condition()
         self._end: SalvaError | None = None
         self._n_deaths = self._n_alone = 0
@@ -102,15 +102,15 @@ class Crew:
         self._workers = Workers(MOST_SEATS * share.n_actors)
         with ExitStack() as undo:
             undo.callback(self.close)
-            for post in self._posts:
-                self._man(post)
+            for slot in self._slots:
+                self._staff(slot)
             self._await_first()
             undo.pop_all()
 
     @property
     def depth(self) -> int:
         """How many batches its actors have seats for now."""
-        return max(1, sum(post.n_seats for post in self._posts if post.is_up))
+        return max(1, sum(slot.n_seats for slot in self._slots if slot.is_up))
 
     def submit(self, orders: Orders) -> Future[Sequence[object]]:
         """Start a batch."""
@@ -119,7 +119,7 @@ class Crew:
     @property
     def n_placed(self) -> int:
         """How many actors have found room."""
-        return sum(post.is_placed for post in self._posts)
+        return sum(slot.is_placed for slot in self._slots)
 
     def give_way(self, n_wanted: int) -> bool:
         """Wait for no more actors, and let so many go where there are several; whether there were any to spare.
@@ -127,23 +127,23 @@ class Crew:
         Another component of the run has none at all, and nothing goes on without it.
         """
         with self._change:
-            placed = sorted((post for post in self._posts if post.is_placed), key=lambda post: -post.n_busy)
+            placed = sorted((slot for slot in self._slots if slot.is_placed), key=lambda slot: -slot.n_busy)
             if not placed:
                 return False
             kept = placed[: max(1, len(placed) - n_wanted)]
-            gone = [(post, post.actor) for post in self._posts if post not in kept]
-            for post, _ in gone:
-                post.actor, post.is_up = None, False
-            self._posts = kept
+            gone = [(slot, slot.actor) for slot in self._slots if slot not in kept]
+            for slot, _ in gone:
+                slot.actor, slot.is_up = None, False
+            self._slots = kept
         for _, actor in gone:
-            self._workplace.dismiss(actor)
+            self._backend.kill_actor(actor)
         return len(kept) < len(placed)
 
     def stop(self) -> None:
         """Begin no more calls."""
         self._workers.stop()
         for actor in self._actors():
-            self._workplace.tell(actor, "stop")
+            self._backend.tell(actor, "stop")
 
     def close(self) -> None:
         """End the actors, whatever they are at."""
@@ -152,11 +152,11 @@ class Crew:
             self._change.notify_all()
         self._workers.stop()
         for actor in self._actors():
-            self._workplace.dismiss(actor)
+            self._backend.kill_actor(actor)
         self._workers.close()
 
     def _actors(self) -> list[Any]:
-        return [post.actor for post in self._posts if post.actor is not None]
+        return [slot.actor for slot in self._slots if slot.actor is not None]
 
     # Batches
 
@@ -167,14 +167,14 @@ class Crew:
         why = ""
         for n_deaths in range(N_LIVES):
             # An actor may have died over the other batch it had; from the second time on this one has it to itself.
-            seat = self._take(is_alone=n_deaths > 0)
-            if seat is None:
+            lease = self._take(is_alone=n_deaths > 0)
+            if lease is None:
                 return [BackendError(message("not-asked", component=self._name))] * len(orders)
             try:
-                reply = self._workplace.call(seat.actor, "work", orders)
+                reply = self._backend.call(lease.actor, "work", orders)
             except LostError as error:
                 why = str(error)
-                self._lose(seat.post, seat.actor, why)
+                self._lose(lease.slot, lease.actor, why)
             except UnsentError as error:
                 self._end = self._unsent(error)
                 raise self._end from None
@@ -186,14 +186,14 @@ class Crew:
                 answered: Sequence[object] = reply
                 return answered
             finally:
-                self._leave(seat)
+                self._leave(lease)
         if len(orders) > 1:
             # Nobody knows which element it was: one at a time, the others need not suffer for it.
             return [outcome for at in range(len(orders)) for outcome in self._ask(orders[at : at + 1])]
         return [BackendError(self._lost(N_LIVES, why), is_retryable=False)]
 
-    def _take(self, *, is_alone: bool) -> _Seat | None:
-        """A seat at the actor with the least to do; alone, all of its seats. None when everything stops."""
+    def _take(self, *, is_alone: bool) -> _Lease | None:
+        """A lease at the actor with the least to do; alone, all of its seats. None when everything stops."""
         with self._change:
             self._n_alone += is_alone
             try:
@@ -204,51 +204,51 @@ class Crew:
                         return None
                     # Others let one pass that must be alone, or it would wait for ever.
                     most = 0 if is_alone else -1 if self._n_alone else MOST_SEATS
-                    free = [p for p in self._posts if p.is_up and p.n_busy <= min(most, p.n_seats - 1)]
+                    free = [p for p in self._slots if p.is_up and p.n_busy <= min(most, p.n_seats - 1)]
                     if free:
-                        post = min(free, key=lambda post: post.n_busy)
-                        seat = _Seat(post, post.actor, post.n_seats if is_alone else 1)
-                        post.n_busy += seat.n
-                        return seat
+                        slot = min(free, key=lambda slot: slot.n_busy)
+                        lease = _Lease(slot, slot.actor, slot.n_seats if is_alone else 1)
+                        slot.n_busy += lease.n
+                        return lease
                     self._check_place()
                     self._change.wait(_CHECK_S)
             finally:
                 self._n_alone -= is_alone
 
-    def _leave(self, seat: _Seat) -> None:
+    def _leave(self, lease: _Lease) -> None:
         with self._change:
-            if seat.post.actor is seat.actor:
-                seat.post.n_busy -= seat.n
+            if lease.slot.actor is lease.actor:
+                lease.slot.n_busy -= lease.n
             self._change.notify_all()
 
     # Actors
 
-    def _man(self, post: _Post) -> None:
-        """Have an actor stand at a post, as soon as there is room for it."""
-        post.is_placed = post.is_up = False
-        post.n_busy = 0
-        post.actor = actor = self._workplace.hire(self._share, post.number)
-        start_thread(lambda: self._start(post, actor), f"an actor of {self._name}")
+    def _staff(self, slot: _Slot) -> None:
+        """Have an actor stand at a slot, as soon as there is room for it."""
+        slot.is_placed = slot.is_up = False
+        slot.n_busy = 0
+        slot.actor = actor = self._backend.create_actor(self._share, slot.number)
+        start_thread(lambda: self._start(slot, actor), f"an actor of {self._name}")
 
-    def _start(self, post: _Post, actor: Any) -> None:
+    def _start(self, slot: _Slot, actor: Any) -> None:
         try:
-            self._workplace.call(actor, "greet")
-            post.is_placed = True
-            reply = self._workplace.call(actor, "start", self._errand)
+            self._backend.call(actor, "greet")
+            slot.is_placed = True
+            reply = self._backend.call(actor, "start", self._worker_spec)
         except LostError as error:
             # One that is gone before it was told anything went with its node, and says nothing about the component.
-            post.n_failed_starts += post.is_placed
-            if post.n_failed_starts < N_LIVES:
-                self._lose(post, actor, str(error))
+            slot.n_failed_starts += slot.is_placed
+            if slot.n_failed_starts < N_LIVES:
+                self._lose(slot, actor, str(error))
                 return
             reply = UnusableError(self._lost(N_LIVES, error))
         except UnsentError as error:
             reply = self._unsent(error)
         with self._change:
-            if isinstance(reply, Started):
+            if isinstance(reply, WorkerInfo):
                 self.batch_size = reply.batch_size
-                post.n_seats = min(reply.depth + 1, MOST_SEATS)
-                post.is_up, post.n_failed_starts = True, 0
+                slot.n_seats = min(reply.depth + 1, MOST_SEATS)
+                slot.is_up, slot.n_failed_starts = True, 0
             else:
                 self._end = self._end or reply
             self._change.notify_all()
@@ -259,23 +259,23 @@ class Crew:
     def _lost(self, n: int, why: object) -> Message:
         return message("processes-lost", component=self._name, n=n, why=why)
 
-    def _lose(self, post: _Post, actor: Any, why: str) -> None:
-        """An actor is gone: another takes its post, unless they go as fast as they come."""
+    def _lose(self, slot: _Slot, actor: Any, why: str) -> None:
+        """An actor is gone: another takes its slot, unless they go as fast as they come."""
         with self._change:
-            if self._is_closed or post.actor is not actor:
+            if self._is_closed or slot.actor is not actor:
                 return
             self._n_deaths += 1
-            if self._n_deaths >= N_DEATHS + len(self._posts):
-                post.is_up = False
+            if self._n_deaths >= N_DEATHS + len(self._slots):
+                slot.is_up = False
                 self._end = self._end or UnusableError(self._lost(self._n_deaths, why))
             else:
-                self._man(post)
+                self._staff(slot)
             self._change.notify_all()
-        self._workplace.dismiss(actor)
+        self._backend.kill_actor(actor)
 
     def _await_first(self) -> None:
         with self._change:
-            while not any(post.is_up for post in self._posts):
+            while not any(slot.is_up for slot in self._slots):
                 if self._end is not None:
                     raise self._end
                 self._check_place()
@@ -292,5 +292,5 @@ class Crew:
             start_thread(self._make_room, f"room for {self._name}")
         elif now - self._placed_at > PLACE_S:
             wanted = f"{self._share.n_cpus:g} cores and {self._share.n_gpus:g} GPUs"
-            values = {"component": self._name, "seconds": PLACE_S, "wanted": wanted, "free": self._workplace.free()}
+            values = {"component": self._name, "seconds": PLACE_S, "wanted": wanted, "free": self._backend.free()}
             raise UsageError(message("room-missing", **values))

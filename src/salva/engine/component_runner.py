@@ -15,10 +15,10 @@ from salva.core.plan import Binding
 from salva.core.protocols import Orders
 from salva.engine.guard import Guard, Requests, build
 from salva.engine.limiter import MOST_AT_ONCE, Limiter
-from salva.engine.parcels import opened
+from salva.engine.transfer import opened
 
 
-class Station:
+class ComponentRunner:
     """Called with a batch of orders, it gives one outcome each; it begins no new attempts once stopping is set."""
 
     def __init__(self, binding: Binding, stopping: threading.Event) -> None:

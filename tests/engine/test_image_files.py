@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from salva.core.image import Picture
-from salva.engine.pictures import ImageFiles
+from salva.engine.image_files import ImageFiles
 from salva.errors import StoreError
 from salva.imaging.files import decode_picture, encode_picture
 from salva.store.blobs import Blobs, digest_of

@@ -18,7 +18,7 @@ class _Held:
     n_jobs: int = 0
 
 
-class Desk:
+class ImageBuffer:
     """What lies here is painted just now or loaded for a look, and is gone with the last look at it."""
 
     def __init__(self) -> None:
@@ -31,8 +31,8 @@ class Desk:
         """Pictures here or being loaded; those that wait to be loaded take no room yet."""
         return len(self._held) - len(self._to_load)
 
-    def lay(self, image_id: str, picture: AnyPicture) -> None:
-        """Put a picture here; without a look at it, let_go takes it away again."""
+    def add(self, image_id: str, picture: AnyPicture) -> None:
+        """Put a picture here; without a look at it, release takes it away again."""
         if image_id not in self._held:
             self._held[image_id] = _Held(picture=picture, n_bytes=bytes_of(picture))
             self._take(image_id)
@@ -44,7 +44,7 @@ class Desk:
             self._to_load.append(image_id)
         self._held[image_id].n_jobs += 1
 
-    def let_go(self, image_id: str, n_jobs: int) -> None:
+    def release(self, image_id: str, n_jobs: int) -> None:
         """So many looks at a picture are over; the last one takes it away."""
         held = self._held.get(image_id)
         if held is not None:

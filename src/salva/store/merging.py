@@ -30,7 +30,7 @@ _DIFFERS = "its digest differs"
 _CANNOT_LINK = {errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP, errno.EACCES}
 
 
-def join_rows(store: RunStore, part: RunReader, advance: Callable[[int], None]) -> None:
+def merge_rows(store: RunStore, part: RunReader, advance: Callable[[int], None]) -> None:
     """Take all that a part has; advance: told how many images more are there."""
     for table in TABLES:
         for row in part.rows(select(table)):
