@@ -28,9 +28,9 @@ from salva.core.observation import Detection, Detections
 from salva.core.protocols import ObserveRequest, Query
 from salva.core.scene import Thing
 from salva.detectors.pocket_detector import PocketDetector, find_boxes, to_input
-from salva.generators.painter.background import paint_background
+from salva.generators.painter.background import draw_background
 from salva.generators.painter.component import random_scene
-from salva.generators.painter.drawing import PaintedText, _sprite, paint, sprite_index, text_box_size
+from salva.generators.painter.drawing import TextStrip, _sprite, draw, sprite_index, text_box_size
 
 FIRST_SEED = 900_000_000
 LANCZOS = Image.Resampling.LANCZOS
@@ -158,13 +158,13 @@ def false_alarms(detector: Any, n_pictures: int) -> list[Image.Image]:
     failures = []
     for i in range(n_pictures):
         rng = random.Random(FIRST_SEED + i)
-        empty = to_picture(paint_background("varied", 256, rng.getrandbits(31)))
+        empty = to_picture(draw_background("varied", 256, rng.getrandbits(31)))
         words = rng.sample(["there is", "a cat", "two dogs", "on the left", "otherwise", "apple", "not the case"], 2)
         width, height = text_box_size(" ".join(words), 256)
         x, y = rng.uniform(0, max(0, 1 - width)), rng.uniform(0, 1 - height)
-        strip = PaintedText(text=" ".join(words), box=(x, y, min(1, x + width), y + height), is_dark=rng.random() < 0.5)
+        strip = TextStrip(text=" ".join(words), box=(x, y, min(1, x + width), y + height), is_dark=rng.random() < 0.5)
         seed = rng.getrandbits(31)
-        written = paint((), side=256, background="varied", seed=seed, has_shadows=False, text=strip)
+        written = draw((), side=256, background="varied", seed=seed, has_shadows=False, text=strip)
         for kind, picture in (("empty", empty), ("text", written)):
             if seen := look(detector, picture):
                 found[kind] += 1
@@ -285,7 +285,7 @@ def measure_hard(detector: Any, n_scenes: int) -> list[Image.Image]:
         for i in range(n_scenes):
             rng = random.Random(f"{FIRST_SEED}-{name}-{i}")
             is_photo = name == "photo ground"
-            ground = _photo(rng, photos) if is_photo else paint_background("varied", 256, rng.getrandbits(31))
+            ground = _photo(rng, photos) if is_photo else draw_background("varied", 256, rng.getrandbits(31))
             labels = put(rng, ground)
             seen = look(detector, to_picture(ground))
             if Counter(labels) == Counter(detection.label for detection in seen):

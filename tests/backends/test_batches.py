@@ -10,12 +10,12 @@ pytest.importorskip("torch", reason="needs the extra torch")
 
 import torch
 
-from salva.observers.loading import Batches, CheckpointOptions, Loaded
+from salva.observers.loading import Batches, CheckpointOptions, LoadedModel
 
 
 def _shapes(tmp_path: Path, n_elements: list[int], *, batch_size: int = 0, is_compiled: bool = False) -> list[int]:
     """The sizes of all calls made for elements that came so many at a time; checks every outcome."""
-    loaded = Loaded(model=None, processor=None, device="mps", dtype=torch.float32)
+    loaded = LoadedModel(model=None, processor=None, device="mps", dtype=torch.float32)
     options = CheckpointOptions(model=str(tmp_path), batch_size=batch_size)
     batches = Batches("florence2", options, loaded, limit=128, is_compiled=is_compiled)
     seen: list[int] = []
@@ -51,7 +51,7 @@ def test_a_compiled_model_takes_no_more_than_asked_for(tmp_path: Path) -> None:
 
 
 def test_after_running_out_of_memory_batches_are_filled_to_what_fits(tmp_path: Path) -> None:
-    loaded = Loaded(model=None, processor=None, device="mps", dtype=torch.float32)
+    loaded = LoadedModel(model=None, processor=None, device="mps", dtype=torch.float32)
     batches = Batches("florence2", CheckpointOptions(model=str(tmp_path)), loaded, limit=128, is_compiled=True)
     seen: list[int] = []
 

@@ -33,9 +33,9 @@ from salva.detectors.pocket_detector import (
     find_boxes,
 )
 from salva.errors import UsageError
-from salva.generators.painter.background import paint_background
+from salva.generators.painter.background import draw_background
 from salva.generators.painter.component import random_scene
-from salva.generators.painter.drawing import PaintedText, paint, sprite_index, text_box_size
+from salva.generators.painter.drawing import TextStrip, draw, sprite_index, text_box_size
 
 Scene = tuple[Picture, tuple[Thing, ...]]
 
@@ -105,11 +105,11 @@ def test_soft_small_pictures_are_read_as_well() -> None:
 
 
 def test_nothing_is_seen_in_empty_pictures_and_pictures_of_words() -> None:
-    pictures = [to_picture(paint_background("varied", 256, seed)) for seed in range(25)]
+    pictures = [to_picture(draw_background("varied", 256, seed)) for seed in range(25)]
     for seed, text in enumerate(("a cat and a dog", "two apples", "there is no cow")):
         width, height = text_box_size(text, 256)
-        strip = PaintedText(text=text, box=(0.02, 0.3, 0.02 + width, 0.3 + height), is_dark=seed == 1)
-        pictures.append(paint((), side=256, background="varied", seed=seed, has_shadows=False, text=strip))
+        strip = TextStrip(text=text, box=(0.02, 0.3, 0.02 + width, 0.3 + height), is_dark=seed == 1)
+        pictures.append(draw((), side=256, background="varied", seed=seed, has_shadows=False, text=strip))
     assert [seen for seen in look(*pictures) if seen] == []
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from salva.core.case import Prompt
+from salva.core.options import parse_options
 from salva.core.protocols import Rendered, RenderRequest
 from salva.core.scene import Box, Scene, Thing
 from salva.errors import BackendError, SalvaError, UsageError
@@ -210,11 +211,11 @@ def test_what_cannot_be_painted_is_said(formula: str, message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "message"), [({"side": 64}, "64"), ({"side": 10**6}, "1000000"), ({"background": "sea"}, "sea")]
+    ("wrong", "message"), [({"side": "64"}, "64"), ({"side": "1000000"}, "1000000"), ({"background": "sea"}, "sea")]
 )
-def test_wrong_options_are_refused(wrong: dict[str, Any], message: str) -> None:
+def test_wrong_options_are_refused(wrong: dict[str, str], message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        PainterOptions(**wrong)
+        parse_options(PainterOptions, wrong, "model")
 
 
 def test_asked_colours_are_in_the_pixels() -> None:
@@ -255,6 +256,6 @@ def test_what_finds_no_room_is_tried_a_little_smaller_each_time_and_then_refused
     monkeypatch.setattr(composition, "arrange", nowhere)
     composer = composition.SceneComposer(side=64, styles=(), background="white", rates={})
     with pytest.raises(UsageError, match=r"'cat'.*\[arrangement-missing\]"):
-        composer.paint(Prompt(role="a", text="a cat", formula="cat"), seed=0)
+        composer.draw(Prompt(role="a", text="a cat", formula="cat"), seed=0)
     assert scales[:4] == pytest.approx([1.0, 0.95, 0.9, 0.85])
     assert min(scales) == 0.3

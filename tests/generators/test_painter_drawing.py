@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from salva.assets.files import asset_path
-from salva.generators.painter.background import _near, paint_background
+from salva.generators.painter.background import _near, draw_background
 from salva.generators.painter.component import BACKGROUNDS
 from salva.generators.painter.drawing import _sprite, recolour, sprite_index
 from salva.imaging.palette import PALETTE
@@ -65,14 +65,14 @@ def test_recolouring_a_grey_drawing_by_hue_changes_nothing() -> None:
 @pytest.mark.parametrize("kind", BACKGROUNDS)
 def test_backgrounds_are_calm_and_repeatable(kind: str) -> None:
     for seed in range(40):
-        canvas = paint_background(kind, 128, seed)
-        assert canvas.tobytes() == paint_background(kind, 128, seed).tobytes()
+        canvas = draw_background(kind, 128, seed)
+        assert canvas.tobytes() == draw_background(kind, 128, seed).tobytes()
         pixels = np.asarray(canvas).astype(int)
         steps = np.abs(np.diff(pixels, axis=0)).max(axis=2)
         # Text and things have many strong edges; what lies behind them has almost none, but in a photograph.
         assert ((steps > 60).mean() < 0.02) or kind == "photo"
     if kind == "varied":
-        assert len({paint_background(kind, 64, seed).tobytes() for seed in range(40)}) == 40
+        assert len({draw_background(kind, 64, seed).tobytes() for seed in range(40)}) == 40
 
 
 class Farthest(random.Random):

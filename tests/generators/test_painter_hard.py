@@ -14,8 +14,8 @@ from salva.core.run_spec import ComponentSpec
 from salva.core.scene import Scene, Thing
 from salva.errors import UsageError
 from salva.generators.painter.component import Painter, PainterOptions
-from salva.generators.painter.hard import HARD, LOOKS, TEXTS
-from salva.generators.painter.lettering import _STROKES, OTHER_SCRIPTS, paint_strip, strip_size
+from salva.generators.painter.hard import EFFECTS, HARD, TEXTS
+from salva.generators.painter.lettering import _STROKES, OTHER_SCRIPTS, draw_strip, strip_size
 from salva.logic.notation import parse
 from salva.logic.satisfaction import satisfies
 from salva.registry import bind
@@ -81,7 +81,7 @@ def test_silhouettes_are_of_one_colour_and_asked_colours_stay() -> None:
     inside = tuple(round(edge * 256) for edge in things(paint_one("elephant", "silhouettes", 1))[0]["box"])
     shown = pixels(paint_one("elephant", "silhouettes", 1))[inside[1] : inside[3], inside[0] : inside[2]]
     assert (abs(shown - [30, 30, 45]).max(axis=-1) < 3).mean() > 0.4
-    for look in LOOKS:
+    for look in EFFECTS:
         assert paint_one("red car & blue cup", look).picture == paint_one("red car & blue cup").picture
 
 
@@ -96,7 +96,7 @@ def test_a_photo_ground_is_busier_than_any_other() -> None:
 
 @pytest.mark.parametrize("text", OTHER_SCRIPTS)
 def test_other_letters_are_drawn_and_not_left_blank(text: str) -> None:
-    strip = np.asarray(paint_strip(text, 256, is_dark=False).convert("L"))
+    strip = np.asarray(draw_strip(text, 256, is_dark=False).convert("L"))
     assert strip.shape == strip_size(text, 256)[::-1]
     assert 0.04 < (strip < 128).mean() < 0.5
 
@@ -116,5 +116,5 @@ def test_plain_pictures_keep_their_key_and_an_unknown_kind_is_refused() -> None:
 
     assert key() == key(hard="")
     assert key() != key(hard="turned")
-    with pytest.raises(UsageError, match="Did you mean 'turned'"):
-        PainterOptions(hard="turnde")
+    with pytest.raises(UsageError, match=r"'turnde'.*\[option-invalid\]"):
+        key(hard="turnde")

@@ -12,7 +12,7 @@ from salva.core.protocols import ObserveRequest
 from salva.detectors.boxes import BoxRules, FloorOptions, NameOptions, ScoreScale, check_floor
 from salva.errors import SalvaError, UsageError
 from salva.messages import message
-from salva.observers.loading import Batches, CheckpointOptions, Loaded, pin
+from salva.observers.loading import Batches, CheckpointOptions, LoadedModel, pin
 from salva.observers.pixels import in_groups
 
 
@@ -36,7 +36,7 @@ class OwnLabelsDetector(ABC):
     spelling: ClassVar[Mapping[str, str]] = {}
     """Other names for labels, used where the checkpoint has all of them."""
 
-    def _set_up(self, options: OwnLabelsOptions, loaded: Loaded, batches: Batches, rules: BoxRules) -> None:
+    def _set_up(self, options: OwnLabelsOptions, loaded: LoadedModel, batches: Batches, rules: BoxRules) -> None:
         self._options, self._loaded, self._batches, self._rules = options, loaded, batches, rules
         labels = {int(i): str(label) for i, label in loaded.model.config.id2label.items()}
         if all(label.startswith("LABEL_") for label in labels.values()):

@@ -1,7 +1,4 @@
-"""An embedder asked to choose: pictures and texts go to it one by one, cosines come back.
-
-Takes whatever gives vectors. A text is embedded once, however many pictures it is held against.
-"""
+"""Cosines of images and texts from any embedder; a text is embedded once for all images."""
 
 from __future__ import annotations
 
@@ -21,17 +18,17 @@ Embed = Callable[[Sequence[ObserveRequest]], Sequence[Observation | SalvaError]]
 
 
 class EmbeddingChooser:
-    """Answers queries with choices by an embedder that knows pictures and texts alone."""
+    """Answers queries with choices by an embedder of images and texts."""
 
     def __init__(self, embed: Embed) -> None:
         self._embed = embed
         self._kept: dict[str, Vector | SalvaError] = {}
 
     def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Observation | SalvaError]:
-        """A vector for each; where there are choices, the cosine of the picture to each of them."""
+        """A vector for each request, or the cosines of the image to its choices."""
         plain = [replace(request, query=replace(request.query, choices=())) for request in requests]
         vectors = list(self._embed(plain))
-        self._learn(requests)
+        self._embed_choices(requests)
         answers = [
             self._cosines(vector, request.query.choices) if request.query.choices else vector
             for request, vector in zip(requests, vectors, strict=True)
@@ -40,15 +37,17 @@ class EmbeddingChooser:
             self._kept.clear()
         return answers
 
-    def _learn(self, requests: Sequence[ObserveRequest]) -> None:
-        """Embed the choices that are new."""
+    def _embed_choices(self, requests: Sequence[ObserveRequest]) -> None:
+        """Embed new choices."""
         wanted = {choice: request for request in requests for choice in request.query.choices}
         new = {choice: request for choice, request in wanted.items() if choice not in self._kept}
         lines = {line: request for choice, request in new.items() for line in choice.splitlines()}
-        asked = [replace(request, query=Query(role=request.query.role, text=line)) for line, request in lines.items()]
-        told = dict(zip(lines, self._embed(asked) if asked else (), strict=True))
+        lines_alone = [
+            replace(request, query=Query(role=request.query.role, text=line)) for line, request in lines.items()
+        ]
+        vectors = dict(zip(lines, self._embed(lines_alone) if lines_alone else (), strict=True))
         for choice in new:
-            self._kept[choice] = _mean([told[line] for line in choice.splitlines()])
+            self._kept[choice] = _mean([vectors[line] for line in choice.splitlines()])
 
     def _cosines(self, picture: Observation | SalvaError, choices: Sequence[str]) -> Observation | SalvaError:
         texts = [self._kept[choice] for choice in choices]

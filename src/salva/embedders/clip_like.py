@@ -1,7 +1,7 @@
-"""Embedder: CLIP and SigLIP, pictures and texts to vectors of length 1 in one space.
+"""Embedder: CLIP and SigLIP, from images and texts to vectors of length 1 in one space.
 
-Query.text empty embeds the picture, else the text. A text longer than the model reads is an error for that element,
-because half a prompt has another meaning; truncate=true embeds the beginning instead.
+An empty Query.text embeds the image, else the text. A text that is too long is an error, because half a prompt has
+another meaning; truncate=true embeds its beginning.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 LIMIT = 256
 DIGITS = 7
-"""Decimal places kept: below them the same picture differs between one machine and the next."""
+"""Decimal places kept: further ones differ between machines."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClipOptions(CheckpointOptions):
     """What can be set with --set embedder.NAME=VALUE."""
 
-    truncate: bool = option(False, "Embed the beginning of a text that is too long, in place of an error.")
+    truncate: bool = option(False, "Embed the beginning of a text that is too long.")
 
 
 class Clip:
@@ -52,7 +52,7 @@ class Clip:
             model_class="AutoModel",
             processor_class="AutoProcessor",
             model_types=self.model_types,
-            purpose="a model with one space for pictures and texts",
+            purpose="a model with one space for images and texts",
         )
         self._options = options
         self._tokenizer = self._loaded.processor.tokenizer
@@ -68,7 +68,7 @@ class Clip:
         return pin(cls.name, options)
 
     def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Observation | SalvaError]:
-        """The vector of each picture, or of the text where there is one; or its cosines to choices."""
+        """The vector of each image or text, or the cosines to its choices."""
         return self._choosing.observe(requests)
 
     def _embed(self, requests: Sequence[ObserveRequest]) -> Sequence[Vector | SalvaError]:
@@ -80,14 +80,14 @@ class Clip:
 
     def _group(self, requests: Sequence[ObserveRequest]) -> Sequence[Vector | SalvaError]:
         if not requests[0].query.text:
-            return self._batches.run(self._see, requests)
+            return self._batches.run(self._embed_images, requests)
         return in_groups(
             [request.query.text for request in requests],
             self._is_too_long,
             lambda texts: (
                 [self._too_long(text) for text in texts]
                 if self._is_too_long(texts[0])
-                else self._batches.run(self._read, texts)
+                else self._batches.run(self._embed_texts, texts)
             ),
         )
 
@@ -103,17 +103,17 @@ class Clip:
         problem = message("too-many-tokens", component=self.name, **values, instead=instead)
         return BackendError(problem, is_retryable=False)
 
-    def _see(self, requests: Sequence[ObserveRequest]) -> list[Vector | SalvaError]:
+    def _embed_images(self, requests: Sequence[ObserveRequest]) -> list[Vector | SalvaError]:
         import torch
 
         pixels = to_pixels([r.picture for r in requests], self._pixels, self._loaded.device, self._loaded.dtype)
         with self._batches.on_device, torch.inference_mode():
             return _vectors(self._loaded.model.get_image_features(pixel_values=pixels).pooler_output)
 
-    def _read(self, texts: Sequence[str]) -> list[Vector | SalvaError]:
+    def _embed_texts(self, texts: Sequence[str]) -> list[Vector | SalvaError]:
         import torch
 
-        # Always to full length: SigLIP was trained so, and one shape keeps a text apart from its neighbours.
+        # Always to full length: SigLIP was trained so, and with one shape no text depends on its batch.
         words = self._tokenizer(
             list(texts), padding="max_length", truncation=True, max_length=self._n_tokens, return_tensors="pt"
         )
@@ -128,7 +128,7 @@ class Siglip(Clip):
     about: ClassVar[About] = About(default_target="google/siglip-base-patch16-224")
     name: ClassVar[str] = "siglip"
     model_types: ClassVar[tuple[str, ...]] = ("siglip",)
-    # Trained without a mask: the padding is part of what it knows as a text.
+    # Trained without a mask: padding is part of a text.
     word_inputs: ClassVar[tuple[str, ...]] = ("input_ids",)
 
 

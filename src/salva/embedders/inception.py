@@ -1,7 +1,7 @@
 """Embedder: image features for FID and Inception Score, by a network in an ONNX file.
 
-Meant for the Inception network that published scores use; any network with one picture in and one vector out will
-do, but distances of two networks are not comparable. Needs nothing beyond the base install. It embeds no texts.
+Meant for the Inception network of published scores. Any network from one image to one vector works, but distances of
+two networks are not comparable. Needs only the base install; embeds no texts.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class InceptionOptions:
 
 
 class Inception:
-    """Embedder: the features of a picture."""
+    """Embedder: the features of an image."""
 
     version: ClassVar[str] = "1"
     habits: ClassVar[Habits] = Habits(batch_size=8)
@@ -80,12 +80,12 @@ class Inception:
         return digest_of_files([path], path.parent)
 
     def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Vector | SalvaError]:
-        """The features of each picture; one at a time, so that none depends on its neighbours."""
+        """The features of each image, one at a time, so that none depends on its batch."""
         if any(request.query.text for request in requests):
             raise UsageError(message("texts-unsupported", component=NAME))
-        return [self._look(request.picture) for request in requests]
+        return [self._embed(request.picture) for request in requests]
 
-    def _look(self, picture: Picture) -> Vector | SalvaError:
+    def _embed(self, picture: Picture) -> Vector | SalvaError:
         import numpy as np
 
         values = {"component": NAME, "width": picture.width, "height": picture.height}
@@ -96,7 +96,7 @@ class Inception:
                 given = self._session.run([self._output], {self._input: self._pixels(picture)})[0]
         except SalvaError as error:
             return error
-        # A map of features is averaged over its places, which is what pooling would do.
+        # A map of features is averaged over its places, as pooling would.
         features = np.asarray(given, np.float64)[0]
         features = features.mean(tuple(range(1, features.ndim))) if features.ndim > 1 else features
         if not np.isfinite(features).all():
@@ -110,7 +110,7 @@ class Inception:
 
         image = Image.frombytes("RGB", (picture.width, picture.height), picture.rgb)
         if image.size != (self._width, self._height):
-            # Filtered, as clean-fid recommends: plain sampling makes a score depend on who resized.
+            # Filtered, as clean-fid recommends: plain sampling makes scores depend on the library.
             image = image.resize((self._width, self._height), Image.Resampling.BICUBIC)
         values = np.asarray(image, np.float64)
         match self._options.pixels:

@@ -1,8 +1,7 @@
-"""Embedder: a small network of our own that gives pictures and sentences vectors to compare, in the wheel.
+"""Embedder: a small network in the wheel, from images and sentences of pocket's world to vectors of length 1.
 
-A picture, or a text in its place, comes in; a vector of length one goes out. The better a sentence of pocket's world
-fits a picture, the nearer their vectors. It knows the words of that world and no others. Everything goes through one
-at a time, so that a vector never depends on its neighbours. How the weights were made is in training/.
+It knows only pocket's words. Inputs go through one at a time, so that no vector depends on its batch. training/ made
+the weights.
 """
 
 from __future__ import annotations
@@ -34,12 +33,12 @@ PICTURE = "pocket/embedder-picture.onnx"
 TEXT = "pocket/embedder-text.onnx"
 CARD = "pocket/embedder.json"
 PAD = 128
-"""The grey that fills an oblong picture up to a square."""
+"""The grey that pads an oblong image to a square."""
 _TOKEN = re.compile(r"[a-z]+(?:'[a-z]+)?|[0-9]+|[,.:()]")
 
 
 class PocketEmbedder:
-    """Pictures and sentences of the embedded models' world, side by side."""
+    """Images and sentences of the world of the pocket models."""
 
     version: ClassVar[str] = "1"
     habits: ClassVar[Habits] = Habits(batch_size=8)
@@ -56,18 +55,18 @@ class PocketEmbedder:
 
     @classmethod
     def weights(cls, options: NoOptions) -> str:  # noqa: ARG003  # no option chooses other weights
-        """The pin of the trained files."""
+        """The digest of the trained files."""
         digests = "".join(asset_digest(name) for name in (PICTURE, TEXT, CARD))
         return hashlib.sha256(digests.encode()).hexdigest()[:16]
 
     def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Observation | SalvaError]:
-        """A vector of each picture, or of the text asked about in its place; or its cosines to choices."""
+        """The vector of each image or text, or the cosines to its choices."""
         return self._choosing.observe(requests)
 
     def _embed(self, requests: Sequence[ObserveRequest]) -> Sequence[Observation | SalvaError]:
-        return [self._look(request) for request in requests]
+        return [self._vector(request) for request in requests]
 
-    def _look(self, request: ObserveRequest) -> Observation | SalvaError:
+    def _vector(self, request: ObserveRequest) -> Observation | SalvaError:
         text = request.query.text
         values = {"component": "the pocket embedder", "width": request.picture.width, "height": request.picture.height}
         try:
@@ -84,12 +83,12 @@ class PocketEmbedder:
         return Vector(values=tuple(round(float(value), 6) for value in values[0]))
 
     def _tokens(self, text: str) -> NDArray[np.int64]:
-        """Word numbers of what it knows of the text."""
+        """Word numbers of the known words."""
         import numpy as np
 
         words = [word for word in read_words(text) if word in self._numbers]
         most = self._max_tokens - 2
-        # Marks alone say nothing that a picture could show.
+        # Marks alone have no meaning.
         if not any(word[0].isalnum() for word in words):
             problem = message("text-unknown", component="the pocket embedder", text=_shortened(text))
             raise BackendError(problem, is_retryable=False)
@@ -102,13 +101,13 @@ class PocketEmbedder:
 
 
 def read_words(text: str) -> list[str]:
-    """Words, figures and the few marks that count, as the captions it learnt from were read."""
+    """Words, numbers and known marks, read as the training captions were."""
     text = text.lower().replace("[", "(").replace("]", ")").replace("\u2019", "'").replace("&", " and ")
     return _TOKEN.findall(text)
 
 
 def to_input(picture: Picture, side: int) -> NDArray[np.float32]:
-    """The network's input for a picture: whole, on a grey square, in -1 to 1."""
+    """The network's input: the whole image on a grey square, from -1 to 1."""
     import numpy as np
     from PIL import Image
 
@@ -116,7 +115,7 @@ def to_input(picture: Picture, side: int) -> NDArray[np.float32]:
     width, height = max(1, round(picture.width * scale)), max(1, round(picture.height * scale))
     image = Image.frombytes("RGB", (picture.width, picture.height), picture.rgb)
     if (width, height) != image.size:
-        # The gap lets Pillow average whole pixels first, which is much faster for large pictures.
+        # The gap lets Pillow average whole pixels first, which is much faster for large images.
         image = image.resize((width, height), Image.Resampling.BILINEAR, reducing_gap=2.0)
     left, top = (side - width) // 2, (side - height) // 2
     pixels = np.full((side, side, 3), PAD, np.uint8)

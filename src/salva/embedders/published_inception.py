@@ -1,7 +1,7 @@
 """Embedder: the Inception network that published FID and Inception Scores use, by torch-fidelity.
 
-It comes as a file of tensors in a pickle. Only tensors are read from it: whatever else stands in there is refused
-and never run. The network resizes pictures itself, as the published code does. It embeds no texts.
+Its file is a pickle of which only tensors are read; anything else is refused and never run. The network resizes images
+itself, as the published code does. It embeds no texts.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class PublishedInceptionOptions:
 
 
 class PublishedInception:
-    """Embedder: the features of a picture by the network of published scores."""
+    """Embedder: the features of an image by the network of published scores."""
 
     version: ClassVar[str] = "1"
     habits: ClassVar[Habits] = Habits(batch_size=8, depth=1)
@@ -65,7 +65,7 @@ class PublishedInception:
             raise UsageError(message("package-needed", **values, install="pip install torch-fidelity")) from error
 
         given = _downloaded() if options.model == URL else users_file(options.model)
-        # The library would unpickle whatever the file holds; what it gets here are the tensors alone.
+        # The library would unpickle the whole file; here it gets the tensors alone.
         tensors = io.BytesIO()
         torch.save(_tensors(given), tensors)
         tensors.seek(0)
@@ -80,19 +80,19 @@ class PublishedInception:
 
     @classmethod
     def weights(cls, options: PublishedInceptionOptions) -> str:
-        """The digest of the file; where it is downloaded, its name, which holds one."""
+        """The digest of the file, or the name of the published one, which holds a digest."""
         if options.model == URL:
             return Path(URL).stem
         path = users_file(options.model)
         return digest_of_files([path], path.parent)
 
     def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Vector | SalvaError]:
-        """The features of each picture; one at a time, so that none depends on its neighbours."""
+        """The features of each image, one at a time, so that none depends on its batch."""
         if any(request.query.text for request in requests):
             raise UsageError(message("texts-unsupported", component=NAME))
-        return [self._look(request) for request in requests]
+        return [self._embed(request) for request in requests]
 
-    def _look(self, request: ObserveRequest) -> Vector | SalvaError:
+    def _embed(self, request: ObserveRequest) -> Vector | SalvaError:
         import torch
 
         picture = request.picture
@@ -106,7 +106,7 @@ class PublishedInception:
 
 
 def _downloaded() -> Path:
-    """The file in torch's folder of downloads; fetched and checked first if it is not there."""
+    """The file in torch's folder of downloads, downloaded and checked if needed."""
     import urllib.error
 
     from torch.hub import download_url_to_file, get_dir

@@ -1,7 +1,7 @@
 """Generator: a Stable Diffusion web UI (AUTOMATIC1111, Forge and their kin) started with --api.
 
-The checkpoint is chosen with every request, so the server may be shared; what it says it painted with is
-kept, and a run stops when that changes.
+Every request names the checkpoint, so the server may be shared. The checkpoint of each answer is stored, and a run
+stops if it changes.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from salva.core.addresses import plain_address
 from salva.core.fingerprint import Json
 from salva.core.options import endpoint_label, option
 from salva.core.protocols import Rendered, RenderRequest
-from salva.core.secrets import cut
-from salva.errors import BackendError, SalvaError, UnusableError
+from salva.errors import SalvaError, UnusableError
+from salva.generators.remote_images import generate_each, no_image, provenance_of
 from salva.messages import message
 from salva.remote.answers import picture_from_base64
 from salva.remote.endpoint import Endpoint
@@ -45,9 +45,9 @@ class A1111:
         width: int = option(512, "Width in pixels.")
         height: int = option(512, "Height in pixels.")
         sampler: str = option("DPM++ 2M", "The sampler, as the server spells it.")
-        price_usd: float = option(0.0, "What a picture costs.", keyed=False)
-        max_at_once: int = option(2, "At most so many requests at once; the server paints one by one.", keyed=False)
-        timeout_s: float = option(600.0, "When to give a request up.", keyed=False)
+        price_usd: float = option(0.0, "What an image costs.", keyed=False)
+        max_at_once: int = option(2, "Most requests at once; the server generates one by one.", keyed=False)
+        timeout_s: float = option(600.0, "Timeout of a request.", keyed=False)
 
         def __post_init__(self) -> None:
             check_url("host", self.host, f"set {KEY_VARIABLE}=user:password in the environment instead")
@@ -68,26 +68,19 @@ class A1111:
 
     @staticmethod
     def address(options: Options) -> str:
-        """Where its answers come from."""
+        """The address of its server."""
         return options.endpoint or plain_address(options.host)
 
     def render(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | SalvaError]:
-        """One picture or error per request."""
-        outcomes: list[Rendered | SalvaError] = []
-        for request in requests:
-            try:
-                self._check_checkpoint()
-                outcomes.append(self._render(request))
-            except SalvaError as error:
-                outcomes.append(error)
-        return outcomes
+        """One image or error per request."""
+        return generate_each(requests, self._generate)
 
     def close(self) -> None:
         """Close the connections."""
         self._endpoint.close()
 
     def _check_checkpoint(self) -> None:
-        """Some versions paint with whatever is loaded when they do not know the name they are given."""
+        """Refuse an unknown checkpoint: some versions would use whichever is loaded."""
         if self._is_known:
             return
         listed: Any = self._endpoint.get_json("/sdapi/v1/sd-models")
@@ -101,7 +94,8 @@ class A1111:
             raise UnusableError(message("name-unknown", **values))
         self._is_known = True
 
-    def _render(self, request: RenderRequest) -> Rendered:
+    def _generate(self, request: RenderRequest) -> Rendered:
+        self._check_checkpoint()
         options = self.options
         body: Json = {
             "prompt": request.prompt.text,
@@ -122,18 +116,14 @@ class A1111:
         answer: Any = self._endpoint.post_json("/sdapi/v1/txt2img", body)
         images = answer.get("images") if isinstance(answer, dict) else None
         if not isinstance(images, list) or not images:
-            problem = message("image-missing", model=self._name, answer=cut(answer, 200))
-            raise BackendError(problem, is_retryable=False)
+            raise no_image(self._name, answer)
         picture = picture_from_base64(self._name, str(images[0]))
-        provenance: dict[str, Json] = {"cost_usd": options.price_usd}
-        snapshot = _snapshot(answer.get("info"))
-        if snapshot:
-            provenance["snapshot"] = snapshot
+        provenance = provenance_of(options.price_usd, snapshot=_snapshot(answer.get("info")))
         return Rendered(picture=picture, provenance=provenance)
 
 
 def _snapshot(info: object) -> str:
-    """The checkpoint's hash, from the JSON text the server describes its picture with."""
+    """The checkpoint's hash, from the JSON text that describes the image."""
     try:
         details: Any = json.loads(info) if isinstance(info, str) else info
     except ValueError:

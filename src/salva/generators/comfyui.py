@@ -1,8 +1,8 @@
-"""Generator: a ComfyUI server and a workflow of yours.
+"""Generator: a ComfyUI server and the user's workflow.
 
-The workflow is queued once per picture with prompt and seed filled in, its history is watched until it is
-done, and the one picture it saved is fetched. The file's content is part of the key, and so is the server's address:
-a workflow names models, and which files a server has under these names nobody else knows.
+The workflow is queued once per image with prompt and seed filled in, its history is polled, and the image it saved is
+fetched. The file's content and the server's address are part of the key: the server decides which files the models of
+a workflow are.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from typing import Any, ClassVar
 
 from salva.core.about import About, Habits
 from salva.core.addresses import plain_address
-from salva.core.fingerprint import Json
 from salva.core.options import endpoint_label, option
 from salva.core.protocols import Rendered, RenderRequest
 from salva.core.secrets import cut
 from salva.errors import BackendError, SalvaError, UnusableError
 from salva.generators.comfyui_workflow import make_form, read_workflow
+from salva.generators.remote_images import generate_each, provenance_of
 from salva.messages import message
 from salva.remote.answers import picture_from_bytes
 from salva.remote.endpoint import Endpoint
@@ -44,10 +44,10 @@ class ComfyUi:
         negative: str | None = option(None, "The negative prompt; not set: as the workflow has it.")
         width: int | None = option(None, "Width in pixels; not set: as the workflow has it.")
         height: int | None = option(None, "Height in pixels; not set: as the workflow has it.")
-        node: str = option("", "The node whose picture counts, where several save one.")
-        price_usd: float = option(0.0, "What a picture costs.", keyed=False)
-        max_at_once: int = option(4, "At most so many workflows in the server's queue.", keyed=False)
-        timeout_s: float = option(600.0, "When to give a picture up, its time in the queue included.", keyed=False)
+        node: str = option("", "The node whose image is used, if several save one.")
+        price_usd: float = option(0.0, "What an image costs.", keyed=False)
+        max_at_once: int = option(4, "Most workflows in the server's queue.", keyed=False)
+        timeout_s: float = option(600.0, "Timeout of an image, its time in the queue included.", keyed=False)
 
         def __post_init__(self) -> None:
             check_url("host", self.host, "give the address alone")
@@ -69,34 +69,25 @@ class ComfyUi:
         try:
             return hashlib.sha256(Path(options.workflow).read_bytes()).hexdigest()
         except OSError:
-            return ""  # Building the component says what is wrong with the file.
+            return ""  # The constructor reports the error.
 
     @staticmethod
     def address(options: Options) -> str:
-        """Where its answers come from."""
+        """The address of its server."""
         return options.endpoint or plain_address(options.host)
 
     def render(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | SalvaError]:
-        """One picture or error per request."""
-        outcomes: list[Rendered | SalvaError] = []
-        for request in requests:
-            try:
-                outcomes.append(self._render(request))
-            except SalvaError as error:
-                outcomes.append(error)
-        return outcomes
+        """One image or error per request."""
+        return generate_each(requests, self._generate)
 
     def close(self) -> None:
         """Close the connections."""
         self._endpoint.close()
 
-    def _render(self, request: RenderRequest) -> Rendered:
+    def _generate(self, request: RenderRequest) -> Rendered:
         prompt_id = self._queue(request)
         deadline = time.monotonic() + self.options.timeout_s
-        while True:
-            entry = self._history(prompt_id)
-            if entry is not None:
-                break
+        while (entry := self._history(prompt_id)) is None:
             if time.monotonic() > deadline:
                 why = f"it took longer than {self.options.timeout_s:g} s"
                 raise BackendError(message("generation-failed", model=self._name, why=why), is_retryable=False)
@@ -104,7 +95,7 @@ class ComfyUi:
         image = self._saved(entry)
         query = {part: str(image.get(part, "")) for part in ("filename", "subfolder", "type")}
         content = self._endpoint.get_bytes("/view", query)
-        provenance: dict[str, Json] = {"prompt_id": prompt_id, "cost_usd": self.options.price_usd}
+        provenance = provenance_of(self.options.price_usd, prompt_id=prompt_id)
         return Rendered(picture=picture_from_bytes(self._name, content), provenance=provenance)
 
     def _queue(self, request: RenderRequest) -> str:
@@ -122,7 +113,7 @@ class ComfyUi:
             answer: Any = self._endpoint.post_json("/prompt", body)
         except BackendError as error:
             if "answered 400" in str(error):
-                # The server checks a workflow before it queues it; what it refuses once it refuses always.
+                # The server checks a workflow before it queues it; another try would fail as well.
                 why = f"the server cannot run this workflow ({error})"
                 raise UnusableError(message("generation-failed", model=self._name, why=why)) from error
             raise
@@ -133,20 +124,18 @@ class ComfyUi:
         return prompt_id
 
     def _history(self, prompt_id: str) -> dict[str, Any] | None:
-        """What became of a queued workflow; None while it waits or runs."""
+        """The result of a queued workflow; None while it waits or runs."""
         answer: Any = self._endpoint.get_json(f"/history/{prompt_id}")
         entry = answer.get(prompt_id) if isinstance(answer, dict) else None
         if not isinstance(entry, dict):
             return None
         status = entry.get("status") or {}
         if status.get("status_str") == "error":
-            raise BackendError(
-                message("generation-failed", model=self._name, why=_what_broke(status)), is_retryable=False
-            )
+            raise BackendError(message("generation-failed", model=self._name, why=_reason(status)), is_retryable=False)
         return entry if entry.get("outputs") or status.get("completed") else None
 
     def _saved(self, entry: dict[str, Any]) -> dict[str, Any]:
-        """The picture that counts."""
+        """The image to use."""
         by_node = {
             node_id: [image for image in output.get("images", []) if isinstance(image, dict)]
             for node_id, output in entry.get("outputs", {}).items()
@@ -156,7 +145,7 @@ class ComfyUi:
             images = by_node.get(self.options.node, [])
         else:
             every = [image for images in by_node.values() for image in images]
-            # Previews are kept as "temp"; what a workflow saves is its output.
+            # Previews have the type "temp".
             images = [image for image in every if image.get("type") == "output"] or every
         if len(images) != 1:
             nodes = sorted(by_node) or "none"
@@ -165,9 +154,9 @@ class ComfyUi:
         return images[0]
 
 
-def _what_broke(status: dict[str, Any]) -> str:
+def _reason(status: dict[str, Any]) -> str:
     for event in status.get("messages", []):
         if isinstance(event, list) and len(event) == 2 and event[0] == "execution_error":
             node = event[1]
             return f"{node.get('node_type')} (node {node.get('node_id')}): {node.get('exception_message')}"[:300]
-    return "it does not say why"
+    return "no reason given"

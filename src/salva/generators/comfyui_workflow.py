@@ -1,8 +1,7 @@
-"""A ComfyUI workflow as a form to fill in: where prompt, seed, negative prompt and size belong.
+"""A ComfyUI workflow as a form: the places of prompt, seed, negative prompt and size.
 
-Works on the API format (`Save (API Format)` in ComfyUI): node id to class and inputs. Places are those the
-user marked with {prompt}, {seed}, {negative}, {width} and {height}; what is not marked is found by following
-the wires that lead into the samplers. Knows no HTTP.
+Works on the API format (`Save (API Format)` in ComfyUI): node id to class and inputs. The user marks places with
+{prompt}, {seed}, {negative}, {width} and {height}; others are found through the inputs of the samplers. Knows no HTTP.
 """
 
 from __future__ import annotations
@@ -28,16 +27,16 @@ _SEED_INPUTS = ("seed", "noise_seed")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
-    """A workflow and the places in it that change from picture to picture."""
+    """A workflow and the places in it that change from image to image."""
 
     workflow: Workflow
     marked: Mapping[str, tuple[Place, ...]] = field(default_factory=dict)
-    """By what goes there: texts that hold its mark in braces."""
+    """By name: texts with the mark in braces."""
     traced: Mapping[str, tuple[Place, ...]] = field(default_factory=dict)
     """The same for places without marks."""
 
     def filled(self, values: Mapping[str, str | int]) -> Workflow:
-        """The workflow for one picture; values by name: prompt, seed and, where wanted, negative, width, height."""
+        """The workflow for one image; values by name: prompt, seed, and optionally negative, width, height."""
         filled = copy.deepcopy(self.workflow)
         for name, value in values.items():
             mark = f"{{{name}}}"
@@ -72,7 +71,7 @@ def read_workflow(path: Path) -> Workflow:
 
 
 def make_form(workflow: Workflow, name: str) -> Form:
-    """The places of a workflow; one without a place for the prompt or the seed is a UsageError."""
+    """The places of a workflow; UsageError if prompt or seed has none."""
     marked = {what: tuple(_marked(workflow, what)) for what in ("prompt", "seed", "negative", "width", "height")}
     traced: dict[str, tuple[Place, ...]] = {}
     positive, negative = _texts(workflow, "positive"), _texts(workflow, "negative")
@@ -141,7 +140,7 @@ def _texts(workflow: Workflow, wire: str) -> list[Place]:
         here = [(node_id, name) for name in _TEXT_INPUTS if isinstance(inputs.get(name), str)]
         places += here
         if not here:
-            # Not a text itself: whatever it combines or changes comes from further up, by the same kind of wire.
+            # Not a text itself: follow the inputs of the same kind.
             starts += [
                 str(value[0])
                 for name, value in inputs.items()

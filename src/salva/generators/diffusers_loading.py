@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import logging
 import threading
 import warnings
 from collections.abc import Iterator, Mapping
@@ -30,6 +29,7 @@ from salva.hardware.checkpoints import (
     file_here,
     hub_error,
     pickle_error,
+    quiet,
 )
 from salva.hardware.devices import on_device
 from salva.messages import message
@@ -73,6 +73,8 @@ def import_diffusers(name: str) -> Any:
         import transformers  # noqa: F401  # as above: nearly every pipeline needs it
     except ImportError as error:
         raise MissingExtraError(name, "torch") from error
+    # It would log every long prompt, which is in the provenance.
+    diffusers.utils.logging.set_verbosity_error()
     return diffusers
 
 
@@ -83,7 +85,7 @@ def import_parts(name: str, checkpoint: Checkpoint) -> None:
     import transformers
 
     index = file_here(checkpoint, INDEX)
-    with _quiet(diffusers):
+    with _quiet():
         if index is None:
             # It will be downloaded; most of the time goes into what every pipeline needs.
             diffusers.DiffusionPipeline  # noqa: B018
@@ -119,7 +121,7 @@ def fetch(name: str, checkpoint: Checkpoint, variant: str, without: tuple[str, .
             return invalid_model(name, one_line(error, 600))
         return hub_error(name, repo, commit, error)
 
-    with translate_errors(translate), _quiet(diffusers):
+    with translate_errors(translate), _quiet():
         downloaded = diffusers.DiffusionPipeline.download(
             repo,
             revision=commit,
@@ -166,7 +168,7 @@ def load_pipeline(name: str, folder: Path, *, dtype: str, variant: str, without:
             )
         return invalid_model(name, f"diffusers {diffusers.__version__} cannot load it: {one_line(error, 600)}")
 
-    with translate_errors(translate), _quiet(diffusers), _refusing_random(name, folder, diffusers):
+    with translate_errors(translate), _quiet(), _refusing_random(name, folder, diffusers):
         kind = _pipeline_class(name, diffusers, index["_class_name"])
         pipeline = kind.from_pretrained(str(folder), variant=variant or None, trust_remote_code=False, **given)
     check_inputs(name, pipeline)
@@ -205,7 +207,7 @@ def set_sampler(name: str, pipeline: Pipeline, sampler: str) -> None:
     if chosen.is_flow != type(own).__name__.startswith("FlowMatch"):
         kind = "a diffusion" if chosen.is_flow else "a flow-matching"
         raise invalid_model(name, f"the sampler {sampler!r} cannot sample {kind} model; leave it at auto")
-    with _quiet(diffusers):
+    with _quiet():
         pipeline.scheduler = getattr(diffusers, chosen.scheduler).from_config(own.config, **chosen.settings)
 
 
@@ -307,24 +309,11 @@ def _refusing_random(name: str, folder: Path, diffusers: Any) -> Iterator[None]:
         yield
 
 
-@contextlib.contextmanager
-def _quiet(diffusers: Any) -> Iterator[None]:
-    """Without the libraries' progress bars."""
+def _quiet() -> contextlib.AbstractContextManager[None]:
+    import diffusers
     import transformers
 
-    # Permanently: it would log every long prompt, which is in the provenance.
-    diffusers.utils.logging.set_verbosity_error()
-    switches = (diffusers.utils.logging, transformers.utils.logging)
-    level = transformers.utils.logging.get_verbosity()
-    transformers.utils.logging.set_verbosity(logging.ERROR)
-    for switch in switches:
-        switch.disable_progress_bar()
-    try:
-        yield
-    finally:
-        transformers.utils.logging.set_verbosity(level)
-        for switch in switches:
-            switch.enable_progress_bar()
+    return quiet(diffusers, transformers)
 
 
 def fuse_parts(pipeline: Pipeline, device: str) -> int:

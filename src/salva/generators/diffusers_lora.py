@@ -5,17 +5,16 @@ diffusers skips weights without a layer and only logs it; here such a LoRA is re
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from salva.core.foreign_errors import one_line, translate_errors
 from salva.errors import MissingExtraError
 from salva.generators.diffusers_loading import Pipeline, invalid_model
-from salva.hardware.checkpoints import Checkpoint, digest_of_files, locate, pickle_error
+from salva.hardware.checkpoints import Checkpoint, digest_of_files, locate, pickle_error, quiet
 
 LORA_FILE = "pytorch_lora_weights.safetensors"
 
@@ -42,6 +41,8 @@ def locate_lora(name: str, lora: str) -> tuple[Checkpoint | None, Path | None, s
 def apply_lora(name: str, pipeline: Pipeline, lora: str, scale: float) -> None:
     """Merge a LoRA into the weights, so that it costs nothing per step."""
     try:
+        import diffusers
+        import transformers
         from diffusers.loaders.lora_pipeline import StableDiffusionXLLoraLoaderMixin
         from peft.tuners.tuners_utils import BaseTunerLayer  # diffusers loads LoRAs through it
     except ImportError as error:
@@ -62,7 +63,7 @@ def apply_lora(name: str, pipeline: Pipeline, lora: str, scale: float) -> None:
     with translate_errors(
         lambda error: invalid_model(name, f"{subject} cannot be loaded into a {kind}: {one_line(error, 300)}")
     ):
-        with _silent():
+        with quiet(diffusers, transformers, level=logging.CRITICAL):
             state = pipeline.lora_state_dict(source, use_safetensors=True, **place, **own)
             pipeline.load_lora_weights(source, use_safetensors=True, **place)
         parts = [part for part in pipeline.components.values() if hasattr(part, "modules")]
@@ -89,19 +90,3 @@ def pin_lora(name: str, lora: str) -> str:
         return digest_of_files([path], path.parent)
     assert checkpoint is not None
     return f"{checkpoint.commit}:{file}"
-
-
-@contextlib.contextmanager
-def _silent() -> Iterator[None]:
-    """Without the libraries' log messages, whose causes are raised or counted here."""
-    import diffusers
-    import transformers
-
-    levels = [(library.utils.logging, library.utils.logging.get_verbosity()) for library in (diffusers, transformers)]
-    for switch, _ in levels:
-        switch.set_verbosity(logging.CRITICAL)
-    try:
-        yield
-    finally:
-        for switch, level in levels:
-            switch.set_verbosity(level)

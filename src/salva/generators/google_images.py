@@ -1,8 +1,7 @@
 """Generator: Google's image models, Gemini ones and Imagen.
 
-Gemini models paint through generateContent, by Google's kit. Imagen models have a call of their own
-(predict), which the kit no longer offers for API keys, so it is sent as plain HTTP. The key comes from
-GEMINI_API_KEY or GOOGLE_API_KEY alone.
+Gemini models are called by Google's library. Imagen models have a call of their own (predict), which the library no
+longer offers for API keys, so it is sent as plain HTTP. The key is GEMINI_API_KEY or GOOGLE_API_KEY.
 """
 
 from __future__ import annotations
@@ -18,8 +17,8 @@ from salva.core.fingerprint import Json
 from salva.core.foreign_errors import translate_errors
 from salva.core.options import endpoint_label, option
 from salva.core.protocols import Rendered, RenderRequest
-from salva.core.secrets import cut
-from salva.errors import BackendError, RefusedError, SalvaError
+from salva.errors import RefusedError, SalvaError
+from salva.generators.remote_images import generate_each, no_image, provenance_of
 from salva.messages import message
 from salva.remote import google_client
 from salva.remote.answers import paid_for, picture_from_base64, picture_from_bytes
@@ -46,16 +45,16 @@ class GoogleImages:
 
     @dataclass(frozen=True, slots=True, kw_only=True)
     class Options:
-        """Which model, how it is asked, and what it costs."""
+        """The model, its settings and its price."""
 
         model: str = option("", "The model's name, such as gemini-2.5-flash-image.", target=True)
         base_url: str = option("", "The endpoint; empty for GEMINI_BASE_URL, else Google's own.", reaches="endpoint")
         endpoint: str = endpoint_label()
         aspect_ratio: str = option("1:1", "Width to height; empty to leave it out.")
         send_seed: bool = option(True, "Send the seed to Gemini models; Imagen takes none.")
-        price_usd: float | None = option(None, "What a picture costs; --max-cost needs it.", keyed=False)
-        max_at_once: int = option(128, "At most so many requests at once.", keyed=False)
-        timeout_s: float = option(180.0, "When to give a request up.", keyed=False)
+        price_usd: float | None = option(None, "What an image costs; --max-cost needs it.", keyed=False)
+        max_at_once: int = option(128, "Most requests at once.", keyed=False)
+        timeout_s: float = option(180.0, "Timeout of a request.", keyed=False)
 
         def __post_init__(self) -> None:
             check_url("base_url", self.base_url, f"set {google_client.BASE_URL_VARIABLE} in the environment instead")
@@ -67,30 +66,24 @@ class GoogleImages:
         self.options = options
         self.habits = Habits(max_at_once=options.max_at_once, timeout_s=options.timeout_s)
         self._name = f"google/{options.model}"
-        # The executor gives a call up at timeout_s; the client's own limit only ends the thread it leaves behind.
+        # The executor ends a call at timeout_s; the client's own limit ends the thread.
         self._client = google_client.connect(self._name, options.base_url, options.timeout_s + 5)
-        self._paint: Callable[[RenderRequest], Rendered] = self._gemini
+        self._generate: Callable[[RenderRequest], Rendered] = self._gemini
         self._endpoint: Endpoint | None = None
         if options.model.startswith("imagen"):
             url = options.base_url or os.environ.get(google_client.BASE_URL_VARIABLE, "") or google_client.OWN_URL
             key = next((os.environ[name] for name in google_client.KEY_VARIABLES if os.environ.get(name)), "none")
             self._endpoint = Endpoint(self._name, url, options.timeout_s + 5, headers={"x-goog-api-key": key})
-            self._paint = self._imagen
+            self._generate = self._imagen
 
     @staticmethod
     def address(options: Options) -> str:
-        """Where its answers come from."""
+        """The address of its server."""
         return google_client.address(options.base_url, options.endpoint)
 
     def render(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | SalvaError]:
-        """One picture or error per request."""
-        outcomes: list[Rendered | SalvaError] = []
-        for request in requests:
-            try:
-                outcomes.append(self._paint(request))
-            except SalvaError as error:
-                outcomes.append(error)
-        return outcomes
+        """One image or error per request."""
+        return generate_each(requests, self._generate)
 
     def close(self) -> None:
         """Close the connections."""
@@ -110,30 +103,31 @@ class GoogleImages:
             answer = self._client.models.generate_content(
                 model=self.options.model, contents=request.prompt.text, config=config
             )
-        content = self._painted(answer)
+        content = self._image_data(answer)
         with paid_for(self.options.price_usd):
             picture = picture_from_bytes(self._name, content)
-        return Rendered(picture=picture, provenance=self._provenance(answer.model_version))
+        return Rendered(
+            picture=picture, provenance=provenance_of(self.options.price_usd, snapshot=answer.model_version)
+        )
 
-    def _painted(self, answer: GenerateContentResponse) -> bytes:
+    def _image_data(self, answer: GenerateContentResponse) -> bytes:
         """The image file in an answer, or why there is none."""
         feedback = answer.prompt_feedback
         if feedback and feedback.block_reason:
             reason = feedback.block_reason_message or feedback.block_reason.value
             raise RefusedError(message("prompt-refused", model=self._name, why=reason))
-        said = ""
+        text = ""
         for candidate in answer.candidates or []:
             for part in (candidate.content.parts if candidate.content else None) or []:
                 if part.inline_data and part.inline_data.data:
                     return part.inline_data.data
-                said += part.text or ""
+                text += part.text or ""
             reason = candidate.finish_reason.value if candidate.finish_reason else ""
             if reason in _REFUSALS:
-                why = f"{reason} {candidate.finish_message or said}".rstrip()
+                why = f"{reason} {candidate.finish_message or text}".rstrip()
                 raise RefusedError(message("prompt-refused", model=self._name, why=why))
-            said = f"{reason} {said}".strip()
-        problem = message("image-missing", model=self._name, answer=cut(said, 200))
-        raise BackendError(problem, is_retryable=False)
+            text = f"{reason} {text}".strip()
+        raise no_image(self._name, text)
 
     def _imagen(self, request: RenderRequest) -> Rendered:
         assert self._endpoint is not None
@@ -147,20 +141,11 @@ class GoogleImages:
             if prediction.get("bytesBase64Encoded"):
                 with paid_for(self.options.price_usd):
                     picture = picture_from_base64(self._name, str(prediction["bytesBase64Encoded"]))
-                return Rendered(picture=picture, provenance=self._provenance(None))
+                return Rendered(picture=picture, provenance=provenance_of(self.options.price_usd))
             if prediction.get("raiFilteredReason"):
                 why = prediction["raiFilteredReason"]
                 raise RefusedError(message("prompt-refused", model=self._name, why=why))
         if isinstance(answer, dict) and not predictions:
             # An empty answer is how Imagen declines without giving reasons.
             raise RefusedError(message("prompt-refused", model=self._name, why="it gave no image and no reason"))
-        problem = message("image-missing", model=self._name, answer=cut(answer, 200))
-        raise BackendError(problem, is_retryable=False)
-
-    def _provenance(self, snapshot: str | None) -> dict[str, Json]:
-        provenance: dict[str, Json] = {}
-        if snapshot:
-            provenance["snapshot"] = snapshot
-        if self.options.price_usd is not None:
-            provenance["cost_usd"] = self.options.price_usd
-        return provenance
+        raise no_image(self._name, answer)

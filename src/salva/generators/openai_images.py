@@ -1,7 +1,7 @@
 """Generator: the images API of OpenAI, and every endpoint that speaks it.
 
-One prompt a call; threads, retries and limits belong to the executor. The key comes from OPENAI_API_KEY
-alone. DALL-E 3 rewrites prompts unless it is asked not to, in the words the MetaLogic authors used.
+One prompt a call; the executor has threads, retries and limits. The key is OPENAI_API_KEY. DALL-E 3 rewrites prompts
+unless a prefix asks it not to.
 """
 
 from __future__ import annotations
@@ -17,9 +17,8 @@ from salva.core.foreign_errors import translate_errors
 from salva.core.image import Picture
 from salva.core.options import endpoint_label, option
 from salva.core.protocols import Rendered, RenderRequest
-from salva.core.secrets import cut
-from salva.errors import BackendError, SalvaError
-from salva.messages import message
+from salva.errors import SalvaError
+from salva.generators.remote_images import generate_each, no_image, provenance_of
 from salva.remote import openai_client
 from salva.remote.answers import paid_for, picture_from_base64, picture_from_bytes
 from salva.remote.endpoint import download
@@ -30,11 +29,11 @@ AS_IS = "I NEED to test how the tool works with extremely simple prompts. DO NOT
 
 
 class OpenAiImages:
-    """The images API of OpenAI, and of every endpoint that speaks it."""
+    """The images API of OpenAI, and of compatible endpoints."""
 
     @dataclass(frozen=True, slots=True, kw_only=True)
     class Options:
-        """Which model, how it is asked, and what it costs."""
+        """The model, its settings and its price."""
 
         model: str = option("", "The model's name at the endpoint.", target=True)
         base_url: str = option("", "The endpoint; empty for OPENAI_BASE_URL, else OpenAI's own.", reaches="endpoint")
@@ -48,13 +47,13 @@ class OpenAiImages:
         send_seed: bool = option(False, "Send the seed too; OpenAI takes none, some compatible endpoints do.")
         answer: str = option(
             "auto",
-            "How the picture comes: b64_json or url; auto asks DALL-E for b64_json and takes what others send.",
+            "Format of the image: b64_json or url; auto asks DALL-E for b64_json and takes what others send.",
             keyed=False,
             choices=("auto", "b64_json", "url"),
         )
-        price_usd: float | None = option(None, "What a picture costs; --max-cost needs it.", keyed=False)
-        max_at_once: int = option(128, "At most so many requests at once.", keyed=False)
-        timeout_s: float = option(180.0, "When to give a request up.", keyed=False)
+        price_usd: float | None = option(None, "What an image costs; --max-cost needs it.", keyed=False)
+        max_at_once: int = option(128, "Most requests at once.", keyed=False)
+        timeout_s: float = option(180.0, "Timeout of a request.", keyed=False)
 
         def __post_init__(self) -> None:
             check_url("base_url", self.base_url, f"set {openai_client.BASE_URL_VARIABLE} in the environment instead")
@@ -66,64 +65,57 @@ class OpenAiImages:
         self.options = options
         self.habits = Habits(max_at_once=options.max_at_once, timeout_s=options.timeout_s)
         self._name = f"openai/{options.model}"
-        # The executor gives a call up at timeout_s; the client's own limit only ends the thread it leaves behind.
+        # The executor ends a call at timeout_s; the client's own limit ends the thread.
         self._client = openai_client.connect(self._name, options.base_url, options.timeout_s + 5)
         is_dall_e_3 = options.model.startswith("dall-e-3")
         self._is_prefixed = options.prefix == "on" or (options.prefix == "auto" and is_dall_e_3)
 
     @staticmethod
     def address(options: Options) -> str:
-        """Where its answers come from."""
+        """The address of its server."""
         return openai_client.address(options.base_url, options.endpoint)
 
     def render(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | SalvaError]:
-        """One picture or error per request."""
-        return [self._render(request) for request in requests]
+        """One image or error per request."""
+        return generate_each(requests, self._generate)
 
     def close(self) -> None:
         """Close the connections."""
         self._client.close()
 
-    def _render(self, request: RenderRequest) -> Rendered | SalvaError:
+    def _generate(self, request: RenderRequest) -> Rendered:
         text = f"{AS_IS} {request.prompt.text}" if self._is_prefixed else request.prompt.text
-        try:
-            with translate_errors(partial(openai_client.translate, self._name)):
-                answer = self._client.images.generate(
-                    model=self.options.model, prompt=text, n=1, extra_body=self._wishes(request)
-                )
-            data = getattr(answer, "data", None)
-            if not data:
-                problem = message("image-missing", model=self._name, answer=cut(answer, 200))
-                return BackendError(problem, is_retryable=False)
-            with paid_for(self.options.price_usd):
-                picture = self._picture(data[0].b64_json, data[0].url)
-        except SalvaError as error:
-            return error
-        provenance: dict[str, Json] = {}
-        if self._is_prefixed:
-            provenance["prompt_sent"] = text
-        if data[0].revised_prompt:
-            provenance["revised_prompt"] = data[0].revised_prompt
-        # OpenAI names no snapshot for pictures; several compatible endpoints say which model answered.
+        with translate_errors(partial(openai_client.translate, self._name)):
+            answer = self._client.images.generate(
+                model=self.options.model, prompt=text, n=1, extra_body=self._parameters(request)
+            )
+        data = getattr(answer, "data", None)
+        if not data:
+            raise no_image(self._name, answer)
+        with paid_for(self.options.price_usd):
+            picture = self._picture(data[0].b64_json, data[0].url)
+        # OpenAI names no snapshot for images; several compatible endpoints say which model answered.
         snapshot = (answer.model_extra or {}).get("model")
-        if isinstance(snapshot, str) and snapshot:
-            provenance["snapshot"] = snapshot
-        if self.options.price_usd is not None:
-            provenance["cost_usd"] = self.options.price_usd
+        provenance = provenance_of(
+            self.options.price_usd,
+            prompt_sent=self._is_prefixed and text,
+            revised_prompt=data[0].revised_prompt,
+            snapshot=isinstance(snapshot, str) and snapshot,
+        )
         return Rendered(picture=picture, provenance=provenance)
 
-    def _wishes(self, request: RenderRequest) -> dict[str, Json]:
-        """What the kit's own types are too narrow for: other endpoints know other sizes and qualities."""
+    def _parameters(self, request: RenderRequest) -> dict[str, Json]:
+        """Parameters for which the library's types are too narrow, as other endpoints have other values."""
         options = self.options
-        wishes: dict[str, Json] = {"size": options.size, "quality": options.quality, "style": options.style}
+        parameters: dict[str, Json] = {"size": options.size, "quality": options.quality, "style": options.style}
         if options.answer != "auto":
-            wishes["response_format"] = options.answer
+            parameters["response_format"] = options.answer
         elif options.model.startswith("dall-e"):
-            # Their addresses expire; the other models send the picture itself and know no such wish.
-            wishes["response_format"] = "b64_json"
+            # Their addresses expire; the other models send the image itself and have no such parameter.
+            parameters["response_format"] = "b64_json"
         if options.send_seed:
-            wishes["seed"] = request.seed
-        return {name: value for name, value in wishes.items() if value != ""}
+            parameters["seed"] = request.seed
+        return {name: value for name, value in parameters.items() if value != ""}
 
     def _picture(self, b64_json: str | None, url: str | None) -> Picture:
         if b64_json:
@@ -133,5 +125,4 @@ class OpenAiImages:
         if url:
             content = download(self._name, url, self.options.timeout_s, str(self._client.base_url))
             return picture_from_bytes(self._name, content)
-        problem = message("image-missing", model=self._name, answer="neither b64_json nor url")
-        raise BackendError(problem, is_retryable=False)
+        raise no_image(self._name, "neither b64_json nor url")

@@ -79,9 +79,6 @@ class PocketOptions:
         if not 0 <= self.steps <= _MOST_STEPS:
             wanted = f"1 to {_MOST_STEPS}, or 0 for the default"
             raise UsageError(message("option-invalid", name="model.steps", value=self.steps, wanted=wanted))
-        if self.unknown not in UNKNOWN:
-            wanted = " or ".join(UNKNOWN)
-            raise UsageError(message("option-invalid", name="model.unknown", value=self.unknown, wanted=wanted))
         if self.threads < 0:
             wanted = "1 or more, or 0 for all cores"
             raise UsageError(message("option-invalid", name="model.threads", value=self.threads, wanted=wanted))

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from logging import ERROR
 from pathlib import Path
 from typing import Any
 
@@ -234,18 +235,20 @@ def _weights_at(where: str) -> str:
 
 
 @contextmanager
-def quiet(transformers: Any) -> Iterator[None]:
-    """Loading bars and hints on what to install would spoil the progress line; errors are raised, not logged."""
-    logging = transformers.utils.logging
-    before, had_bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
+def quiet(*libraries: Any, level: int = ERROR) -> Iterator[None]:
+    """Without progress bars and messages below a level: these libraries raise errors besides logging them."""
+    logs = [library.utils.logging for library in libraries]
+    before = [(log, log.get_verbosity(), log.is_progress_bar_enabled()) for log in logs]
+    for log in logs:
+        log.set_verbosity(level)
+        log.disable_progress_bar()
     try:
         yield
     finally:
-        logging.set_verbosity(before)
-        if had_bars:
-            logging.enable_progress_bar()
+        for log, verbosity, had_bars in before:
+            log.set_verbosity(verbosity)
+            if had_bars:
+                log.enable_progress_bar()
 
 
 def pickle_error(name: str, where: str) -> UsageError:

@@ -1,9 +1,8 @@
-"""Room for pixels in this process: what a run paints is decoded when there is room for it, and not before.
+"""Memory limit for pixels: images of a run are only decoded when there is room.
 
-A picture is small on its way and large in memory (8,000 x 8,000 pixels in a file of some kilobytes), so counting
-pictures bounds nothing. One room a process, since memory is the process's. Who decodes for a run waits for it; whoever
-only shows or copies a stored picture does not. What Pillow needs besides while it decodes and encodes has a room of its
-own, in which nobody waits for anything but its own end.
+A file of some kilobytes may decode to 8,000 x 8,000 pixels, so counting images limits nothing. There is one limit per
+process. Decoding for a run waits for room; showing or copying a stored image does not. The working memory of Pillow has
+a limit of its own.
 """
 
 from __future__ import annotations
@@ -16,34 +15,34 @@ from contextlib import contextmanager
 from salva.core.image import AnyPicture, Picture
 
 MOST_BYTES = 2**30
-"""Five pictures of the largest size that is read, or 340 of a million pixels."""
+"""Five images of the largest size that is read, or 340 of a million pixels."""
 _RGB = 3
 DECODING, ENCODING = 17, 25
 """Bytes a pixel beyond its three, as measured: transparent PNG to pixels, noise to lossless WebP."""
 
 
 class PixelRoom:
-    """How many bytes of pictures there are, and may be; for many threads."""
+    """Counts the bytes of images against a limit; thread-safe."""
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
         self.most_bytes, self.n_bytes = most_bytes, 0
         self.most_seen = 0
-        """The most there has been at once."""
+        """The maximum so far."""
         self._n_waiting = 0
         self._change = threading.Condition()
 
     @property
     def is_crowded(self) -> bool:
-        """Whether nothing more should come in: it is full, or somebody waits already."""
+        """Whether it is full, or a thread is waiting."""
         return self._n_waiting > 0 or self.n_bytes >= self.most_bytes
 
     def add(self, n_bytes: int) -> None:
-        """So many bytes are there, or gone where they are negative."""
+        """Add bytes; a negative number removes them."""
         with self._change:
             self._add(n_bytes)
 
     def add_in_turn(self, n_bytes: int) -> None:
-        """Wait until there is room for so many more; alone, anything has room."""
+        """Wait for room, then add bytes; if nothing else is there, any number fits."""
         with self._change:
             self._n_waiting += 1
             try:
@@ -66,7 +65,7 @@ _WORKSHOP = PixelRoom()
 
 
 class RoomTaken:
-    """What somebody has taken of the room, so that all of it is given back in the end."""
+    """The bytes of one holder, so that all of them are released in the end."""
 
     def __init__(self) -> None:
         self._room, self._n_bytes = ROOM, 0
@@ -75,27 +74,26 @@ class RoomTaken:
 
     @property
     def is_crowded(self) -> bool:
-        """Whether nothing more should come in."""
+        """Whether the room is full."""
         return self._room.is_crowded
 
     def add(self, n_bytes: int) -> None:
-        """So many bytes more, or fewer; what was given back already is not given back again."""
+        """Add bytes; a negative number removes at most those that are held."""
         with self._lock:
             if self._is_closed:
-                # Whoever brings a picture now brings it to nobody.
                 return
             n_bytes = max(n_bytes, -self._n_bytes)
             self._n_bytes += n_bytes
         self._room.add(n_bytes)
 
     def close(self) -> None:
-        """Give everything back, and take nothing any more; safe to call twice."""
+        """Release everything and ignore further calls; safe to call twice."""
         self.add(-self._n_bytes)
         self._is_closed = True
 
 
 class DecodingCall:
-    """One call of a component that may decode pictures; it waits for room before the first of them."""
+    """A call of a component that may decode images; it waits for room before the first one."""
 
     def __init__(self) -> None:
         self._room, self._n_bytes = ROOM, 0
@@ -108,9 +106,9 @@ class DecodingCall:
         return self._waited_s + (time.monotonic() - since if since is not None else 0.0)
 
     def take(self, n_pixels: int) -> None:
-        """Have room for another picture."""
+        """Take room for another image."""
         if self._n_bytes:
-            # It must not wait for itself.
+            # It must not wait for its own images.
             self._room.add(_RGB * n_pixels)
         else:
             self._waits_since = time.monotonic()
@@ -120,7 +118,7 @@ class DecodingCall:
 
     @contextmanager
     def under_way(self) -> Iterator[None]:
-        """While this thread makes the call."""
+        """Mark the call as that of this thread."""
         _calls.current = self
         try:
             yield
@@ -138,14 +136,14 @@ _calls = _Calls()
 
 
 def take_room(n_pixels: int) -> None:
-    """Before a picture is decoded: where that happens in a run, wait until there is room for it."""
+    """Before an image is decoded in a run: wait for room."""
     if _calls.current is not None:
         _calls.current.take(n_pixels)
 
 
 @contextmanager
 def working(n_bytes: int) -> Iterator[None]:
-    """While a picture is decoded or encoded, which takes so much besides."""
+    """Reserve working memory while an image is decoded or encoded."""
     _WORKSHOP.add_in_turn(n_bytes)
     try:
         yield
@@ -154,10 +152,10 @@ def working(n_bytes: int) -> Iterator[None]:
 
 
 def bytes_of(picture: AnyPicture) -> int:
-    """How much of the memory a picture takes."""
+    """The memory that an image takes."""
     return len(picture.webp or b"") + (len(picture.rgb) if isinstance(picture, Picture) else 0)
 
 
 def bytes_of_size(width: int, height: int) -> int:
-    """How much a picture of this size will take when it is loaded."""
+    """The memory that an image of this size takes when loaded."""
     return _RGB * width * height

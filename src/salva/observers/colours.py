@@ -1,8 +1,7 @@
-"""ColourReader: the colour of each thing from the pixels in its box, as one of the words a formula can use, or none.
+"""ColourReader: the colour word of each entity from the pixels in its box, or none.
 
-A picture and a detector's boxes come in, whoever the detector is; the same boxes go out with their colours. What
-differs from the surroundings of a box is taken for the thing, and its pixels vote. What colour a thing usually has does
-not come into it.
+Boxes of any detector go in and come out with colours. Pixels that differ from the surroundings of a box belong to the
+entity and vote; its usual colour is not used.
 """
 
 from __future__ import annotations
@@ -34,29 +33,29 @@ _DARK, _BLACK, _WHITE = 7.0, 29.0, 69.0
 _BLUISH = 260.0
 """The hue of daylight in the shade, which is on white and gray things too."""
 # How much each word's pixels count: tyres, windows and outlines are black, highlights white and shadows gray whatever
-# the thing's colour is.
+# the colour of the entity.
 _COUNTS = {"brown": 0.75, "black": 0.4, "white": 1.1, "gray": 0.75}
 _WARM, _SHADED = ("red", "orange", "yellow"), 0.7
-"""A thing of these colours is brown in its shade: from so many of their votes for one of brown on, they get it."""
+"""Entities of these colours look brown in the shade: with so many of their votes for one of brown, they get it."""
 _CENTRE = 1.1
-"""How fast a pixel counts less away from the middle of its box, in half sides."""
+"""How fast the weight of a pixel falls from the middle of its box, in half sides."""
 _ALIKE = 7.5
 """How far apart in CIELAB two pixels are of one colour still."""
 _CELL = 3.0
-"""Nearer to each other than this no two colours are told apart."""
+"""Colours nearer than this are the same."""
 _SHARPNESS = 3
-"""How decidedly what is common around the box and rare in it is left out."""
+"""How strongly colours common around the box and rare in it are excluded."""
 _GAP, _RING = 0.03, 0.2
 """From where to where the surroundings of a box reach, in its longer side: boxes may be a little tight."""
 _LEAST, _MARGIN = 0.36, 0.12
-"""How many of all votes the first colour must have, and how many more than the second; with less nobody can say which
-the thing has. Chosen, as all numbers here are, on photographs' crops and painter scenes: bench/real_pictures.py."""
+"""How many of all votes the first colour must have, and how many more than the second; with less the colour is
+undecided. All numbers here are fitted to crops of photographs and painter scenes: bench/real_pictures.py."""
 _FEWEST, _N_PIXELS = 12, 700
-"""So few pixels say nothing; about so many are looked at."""
+"""Fewest pixels for a colour, and about how many are used."""
 
 
 class PixelColours:
-    """Tells the colours of what a detector saw from the pixels alone."""
+    """Colours of detected entities from pixels alone."""
 
     version: ClassVar[str] = "1"
     about: ClassVar[About] = About(needs_roles=("detector",), takes_labels=True)
@@ -67,7 +66,7 @@ class PixelColours:
         self.options = options
 
     def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Observation | SalvaError]:
-        """The detector's boxes, those of the names that are asked for with their colours."""
+        """The detector's boxes, those of the requested names with colours."""
         outcomes: list[Observation | SalvaError] = []
         for request in requests:
             detections = request.given.get("detector")
@@ -82,7 +81,7 @@ class PixelColours:
 def with_colours(
     detections: Detections, picture: Picture, wanted: Collection[str], coloured: Collection[str]
 ) -> Detections:
-    """The same boxes, each with its colour where its name, in the words that are wanted, is one of the coloured."""
+    """The same boxes, those whose name is one of `coloured` with colours."""
     boxes = tuple(
         replace(box, colour=colour_of(picture, box.box)) if box.name_for(wanted) in coloured else box
         for box in detections.boxes
@@ -91,7 +90,7 @@ def with_colours(
 
 
 def colour_of(picture: Picture, box: Box) -> str | None:
-    """The colour word for what is in the box; None where the pixels do not say one."""
+    """The colour word of the entity in the box; None if undecided."""
     import numpy as np
 
     if not all(map(isfinite, box)):
@@ -107,7 +106,7 @@ def colour_of(picture: Picture, box: Box) -> str | None:
     weights = np.exp(-off_centre / (2 * _CENTRE**2))
     around = _around(pixels, (x0, y0, x1, y1))
     if len(around):
-        # What is as common around the box as in it belongs to the ground, if anything in the box stands out at all.
+        # Colours as common around the box as in it are background, if anything in the box stands out.
         shades, which = _shades(inside)
         own = _alike(shades, shades) @ np.bincount(which, weights) / weights.sum()
         grounds, ground = _shades(around)
@@ -118,7 +117,7 @@ def colour_of(picture: Picture, box: Box) -> str | None:
 
 
 def _winner(votes: dict[str, float]) -> str | None:
-    """The word with most votes; None where another has nearly as many."""
+    """The word with most votes; None if another has nearly as many."""
     warm = max(_WARM, key=lambda word: votes[word])
     if sum(votes[word] for word in _WARM) > _SHADED * votes["brown"]:
         votes = votes | {warm: votes[warm] + votes["brown"], "brown": 0.0}
@@ -128,7 +127,7 @@ def _winner(votes: dict[str, float]) -> str | None:
 
 
 def _words_of(lab: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Which word of the palette each colour is called by, as photographs show things."""
+    """The number of each colour's word in the palette, fitted to photographs."""
     import numpy as np
 
     number = {word: i for i, word in enumerate(PALETTE)}
@@ -142,7 +141,7 @@ def _words_of(lab: NDArray[np.float64]) -> NDArray[np.intp]:
     words[pink & (lightness < 45)] = number["red"]
     words[red & (lightness < 48) & (chroma < 39)] = number["brown"]
     words[(orange & is_dull) | (yellow & (is_dull | ((lightness < 84) & (chroma < 40))))] = number["brown"]
-    # The lighter a thing, the more of a hue it needs to be called by it, and twice as much of the blue of shade.
+    # The lighter a colour, the more chroma it needs to be called by its hue, twice as much for the blue of shade.
     needed = (9 + 0.22 * np.maximum(0, lightness - 20)) * (1 + np.maximum(0, np.cos(np.radians(hue - _BLUISH))))
     words[chroma < needed] = number["gray"]
     words[(chroma < needed) & (lightness > _WHITE)] = number["white"]
@@ -151,7 +150,7 @@ def _words_of(lab: NDArray[np.float64]) -> NDArray[np.intp]:
 
 
 def _grid(y0: int, y1: int, x0: int, x1: int, most: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Rows and columns of about so many pixels of a rectangle, evenly taken."""
+    """Rows and columns of about so many pixels of a rectangle, evenly spaced."""
     import numpy as np
 
     step = max(1, int(((y1 - y0) * (x1 - x0) / most) ** 0.5))
@@ -172,7 +171,7 @@ def _around(pixels: NDArray[np.uint8], box: tuple[int, int, int, int]) -> NDArra
 
 
 def _shades(lab: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """The different colours among some, as far as one can see them apart, and which of them each is."""
+    """The distinct colours, and the number of each pixel's colour among them."""
     import numpy as np
 
     cells = np.round(lab / _CELL).astype(np.int64) @ np.array([1_000_000, 1_000, 1])
@@ -181,7 +180,7 @@ def _shades(lab: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.i
 
 
 def _alike(ones: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How alike each of some colours and each of others are, from 0 to 1."""
+    """The similarity of each pair of colours, from 0 to 1."""
     import numpy as np
 
     squared = (ones**2).sum(1)[:, None] - 2 * ones @ others.T + (others**2).sum(1)
@@ -190,7 +189,7 @@ def _alike(ones: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np
 
 
 def _lab(rgb: NDArray[np.uint8] | NDArray[np.float64]) -> NDArray[np.float64]:
-    """sRGB to CIELAB under D65, where distances are about as people see them."""
+    """sRGB to CIELAB under D65."""
     import numpy as np
 
     share = np.asarray(rgb, np.float64) / 255

@@ -1,8 +1,7 @@
-"""Loads a checkpoint of transformers: found, checked, loaded, run in batches.
+"""Finds, checks and loads a checkpoint of transformers, and runs it in batches.
 
-Whatever can be wrong with it (no such model, gated, half there, pickled, made for something else) leaves here as one
-of our errors. Weights are safetensors at a pinned revision; code from the hub is never run. Knows nothing of boxes
-or vectors.
+Every defect (no such model, gated, incomplete, pickled, of another type) is one of salva's errors. Weights are
+safetensors at a pinned revision; code from the hub is never run. Knows no boxes or vectors.
 """
 
 from __future__ import annotations
@@ -44,14 +43,14 @@ _Outcome = TypeVar("_Outcome")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckpointOptions:
-    """What every component that loads a checkpoint lets one set."""
+    """Options of every component that loads a checkpoint."""
 
     model: str = option(
         "", "The checkpoint: a hub id, id@revision, or a folder that save_pretrained wrote.", target=True
     )
     device: str = option("auto", "auto, cpu, cuda, cuda:1 or mps.", keyed=False)
     dtype: str = option("auto", "Precision: auto is float32, and half for Florence-2 on a GPU.", choices=DTYPES)
-    batch_size: int = option(0, "Pictures at once, at most; 0 finds out what fits.", keyed=False)
+    batch_size: int = option(0, "Most images at once; 0 finds out what fits.", keyed=False)
 
     def __post_init__(self) -> None:
         if self.batch_size < 0:
@@ -63,7 +62,7 @@ class CheckpointOptions:
 
 
 def pin(name: str, options: CheckpointOptions) -> str:
-    """The weights as a short string: the commit of a hub id, or the digest of a folder's files."""
+    """Identifies the weights: the commit of a hub id, or the digest of a folder's files."""
     checkpoint = locate(name, options.model)
     folder = checkpoint.folder
     if folder is None:
@@ -73,7 +72,7 @@ def pin(name: str, options: CheckpointOptions) -> str:
 
 
 def _import_class(config: Path) -> None:
-    """What a checkpoint says that it is, imported before it is loaded: a model's class takes seconds."""
+    """Import the model's class, which takes seconds, before it is loaded."""
     import transformers
 
     for name in json.loads(config.read_text(encoding="utf-8")).get("architectures") or ():
@@ -81,7 +80,7 @@ def _import_class(config: Path) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Loaded:
+class LoadedModel:
     """A model on its device."""
 
     model: Any
@@ -100,13 +99,13 @@ def load(
     purpose: str,
     can_halve: bool = False,
     unread: tuple[str, ...] = (),
-) -> Loaded:
+) -> LoadedModel:
     """The model and processor of a checkpoint.
 
-    name: the component, for messages. processor_class: empty where its files say nothing that is used.
-    model_types: what config.json may call itself. purpose: what such models are.
-    can_halve: whether half precision is good enough for what it gives; coordinates and vectors lose digits by it.
-    unread: how weights begin that no answer depends on, so that a checkpoint may lack them.
+    name: the component, for messages. processor_class: empty if no processor is used.
+    model_types: the accepted model_type of config.json. purpose: a description of such models.
+    can_halve: whether half precision is enough; coordinates and vectors lose digits by it.
+    unread: prefixes of weights that no answer depends on, so that a checkpoint may lack them.
     """
     BACKGROUND_IMPORTS.wait()
     try:
@@ -139,15 +138,15 @@ def load(
             use_safetensors=True,
             dtype=dtype,
             output_loading_info=True,
-            # Told by check_complete, in words that name the weights.
+            # check_complete reports these, with the names of the weights.
             ignore_mismatched_sizes=True,
         )
     info["missing_keys"] = [key for key in info["missing_keys"] if not key.startswith(unread)]
     check_complete(name, options.model, kind, info, _NATIVE.get(kind, _WRITTEN_ANEW))
     model.requires_grad_(False)
-    # All that it needs is imported: what others need can be, while it is tried.
+    # Its own imports are done: those of others can follow in the background.
     BACKGROUND_IMPORTS.begin_planned()
-    return Loaded(model=model.to(device).eval(), processor=processor, device=device, dtype=dtype)
+    return LoadedModel(model=model.to(device).eval(), processor=processor, device=device, dtype=dtype)
 
 
 _WRITTEN_ANEW = "give one that save_pretrained wrote"
@@ -157,7 +156,7 @@ _NATIVE = {
 
 
 def _translate(name: str, target: str, checkpoint: Checkpoint, error: Exception) -> SalvaError:
-    """What transformers raises while loading, in our words: OSError, ValueError and others for one cause."""
+    """salva's error for one of transformers while loading; it raises OSError, ValueError and others for one cause."""
     text = str(error)
     if isinstance(error, ImportError):
         return _invalid(name, target, f"it needs a package that is not installed ({one_line(error)})")
@@ -175,30 +174,30 @@ def _invalid(name: str, model: str, why: str) -> UsageError:
 class Batches:
     """Calls to a model in batches that fit its device, one at a time on the device.
 
-    Half the work of a call (copying pixels, reading answers) is the processor's: with a GPU two calls are let in at
-    once, and `on_device` keeps their model parts apart. Who writes word by word waits for the GPU at every word: in a
-    queue of its own, and ahead of others, or each word would wait for pictures that somebody else has ordered.
+    Half of a call (copying pixels, reading answers) runs on the CPU: with a GPU two calls may run at once, and
+    `on_device` separates their model parts. A model that writes text waits for the GPU at every word, so it has a queue
+    of its own with priority.
     """
 
     def __init__(
         self,
         name: str,
         options: CheckpointOptions,
-        loaded: Loaded,
+        loaded: LoadedModel,
         *,
         limit: int,
         detail: str = "",
         is_compiled: bool = False,
     ) -> None:
         self._is_gpu = loaded.device != "cpu"
-        # Batches make a processor no faster, and alone a picture cannot depend on its neighbours.
+        # A CPU is no faster with batches, and a single image cannot depend on its batch.
         default = limit if self._is_gpu else 1
         self.habits = Habits(batch_size=options.batch_size or default, depth=2 if self._is_gpu else 1)
         self.on_device = threading.Lock()
         self._queue = own_queue(loaded.device)
-        # Every size is compiled anew, which takes longer than many a run: then there are two, few and full.
+        # Every size is compiled separately, which is slow: then there are two, few and full.
         self._shapes = (_FEW,) if is_compiled else tuple(1 << i for i in range(16))
-        # What was found out without a wish says nothing against one.
+        # A size found without an explicit limit is not used for one.
         asked = f", {options.batch_size} at once" if options.batch_size else ""
         self._sizer = BatchSizer(
             f"{name} {Path(options.model).name} {detail} {loaded.dtype}{' compiled' if is_compiled else ''}{asked}",
@@ -212,11 +211,10 @@ class Batches:
     def run(
         self, call: Callable[[Sequence[_Element]], Sequence[_Outcome]], elements: Sequence[_Element]
     ) -> list[_Outcome]:
-        """One outcome per element. On a GPU a call gets 1, 2, 4, 8 ... elements, filled up with copies of the last.
+        """One outcome per element. On a GPU a call gets 1, 2, 4, 8 ... elements, padded with copies of the last.
 
-        A few shapes (two where the model is compiled) mean a few sets of kernels: nothing is tuned or compiled anew for
-        the odd rest of a batch, and what is seen in a picture does not depend on how many came with it, but for the
-        last digits.
+        With few shapes (two if compiled) no kernels are tuned or compiled for odd batches, and apart from rounding no
+        observation depends on the batch.
         """
 
         def fill(part: Sequence[_Element]) -> Sequence[_Outcome]:

@@ -1,8 +1,7 @@
-"""Pictures to a network's input, on the device: resize, crop, pad and normalise whole batches.
+"""Images to a network's input on the device: resize, crop, pad and normalise whole batches.
 
-The settings are read from the checkpoint's own image processor; the work is done by torch from the raw bytes,
-because a processor that takes one image after the other through PIL keeps a fast GPU waiting. What comes out
-agrees with the processor's to within rounding, which the tests check.
+The settings are those of the checkpoint's image processor; torch does the work, because one image after the other
+through PIL keeps a fast GPU waiting. The result agrees with the processor's to within rounding.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _Outcome = TypeVar("_Outcome")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PixelSettings:
-    """What an image processor does to a picture."""
+    """The steps of an image processor."""
 
     height: int = 0
     width: int = 0
@@ -38,13 +37,13 @@ class PixelSettings:
     crop: tuple[int, int] | None = None
     """(height, width) cut out of the middle."""
     is_squared: bool = False
-    """Whether it is first filled up to a square with grey, right and below."""
+    """Whether it is first padded to a square with grey, right and below."""
     resampling: str = "bicubic"
     mean: tuple[float, float, float] = (0.0, 0.0, 0.0)
     std: tuple[float, float, float] = (1.0, 1.0, 1.0)
 
     def resized(self, height: int, width: int) -> tuple[int, int]:
-        """The height and width a picture is resized to; rounded as transformers rounds."""
+        """The height and width after resizing, rounded as transformers rounds."""
         if self.height:
             return self.height, self.width
         low, high = min(height, width), max(height, width)
@@ -56,7 +55,7 @@ class PixelSettings:
 
 
 def settings_of(processor: Any, name: str) -> PixelSettings:
-    """The settings of an image processor of transformers; one that does something else is refused."""
+    """The settings of an image processor of transformers; others are refused."""
     size = dict(processor.size)
     resample = int(processor.resample)
     if resample not in _RESAMPLING:
@@ -89,7 +88,7 @@ def _three(numbers: Sequence[float]) -> tuple[float, float, float]:
 
 
 def to_pixels(pictures: Sequence[Picture], settings: PixelSettings, device: str, dtype: torch.dtype) -> torch.Tensor:
-    """The network's input for pictures of one size: (n, 3, height, width)."""
+    """The network's input for images of one size: (n, 3, height, width)."""
     import torch
     from torch.nn import functional
 
@@ -102,7 +101,7 @@ def to_pixels(pictures: Sequence[Picture], settings: PixelSettings, device: str,
     target = settings.resized(height, width)
     if target != (height, width):
         pixels = functional.interpolate(pixels, size=target, mode=settings.resampling, antialias=True)
-        # PIL, which the networks were trained with, gives whole numbers and never leaves the range of a byte.
+        # PIL, with which the networks were trained, gives whole numbers from 0 to 255.
         pixels = pixels.round_().clamp_(0, 255)
     if settings.crop:
         pixels = _centre(pixels, *settings.crop)
@@ -112,7 +111,7 @@ def to_pixels(pictures: Sequence[Picture], settings: PixelSettings, device: str,
 
 
 def _centre(pixels: torch.Tensor, height: int, width: int) -> torch.Tensor:
-    """The middle of pictures; what is smaller is surrounded with black."""
+    """The middle of images; smaller ones are padded with black."""
     from torch.nn import functional
 
     missing_y, missing_x = max(0, height - pixels.shape[2]), max(0, width - pixels.shape[3])
@@ -124,13 +123,13 @@ def _centre(pixels: torch.Tensor, height: int, width: int) -> torch.Tensor:
 
 
 def upload(pictures: Sequence[Picture], device: str) -> torch.Tensor:
-    """The bytes of pictures of one size on the device: (n, height, width, 3)."""
+    """The bytes of images of one size on the device: (n, height, width, 3)."""
     import numpy as np
     import torch
 
     first = pictures[0]
     is_cuda = device.startswith("cuda")
-    # Pinned memory is copied while the GPU works on something else.
+    # Pinned memory is copied while the GPU is busy.
     batch = torch.empty((len(pictures), first.height, first.width, 3), dtype=torch.uint8, pin_memory=is_cuda)
     rows = batch.numpy()
     for i, picture in enumerate(pictures):
@@ -143,7 +142,7 @@ def in_groups(
     kind: Callable[[_Element], Hashable],
     call: Callable[[Sequence[_Element]], Sequence[_Outcome]],
 ) -> list[_Outcome]:
-    """The outcomes of all elements, in order, where call only ever sees elements of one kind."""
+    """The outcomes of all elements, in order; each call gets elements of one kind."""
     groups: dict[Hashable, list[int]] = {}
     for i, element in enumerate(elements):
         groups.setdefault(kind(element), []).append(i)

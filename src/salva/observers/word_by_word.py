@@ -1,7 +1,7 @@
-"""Attention of models that write.
+"""Attention of models that write text.
 
-cuDNN, which torch prefers on recent GPUs, plans anew for every length, and in a text every word has a length of its
-own: a plan takes longer than several words. So single words attend here, in plain steps; all else as transformers does.
+cuDNN, which torch prefers on recent GPUs, makes a plan for every length, which takes longer than several words. So
+single words are computed here in plain steps, everything else by transformers.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 NAME = "salva_word_by_word"
 _BEYOND = ("position_bias", "softcap", "cache", "s_aux")
-"""What only transformers' own way knows."""
+"""Arguments that only transformers' own function handles."""
 
 
 def attend_word_by_word(model: Any, device: str) -> None:
-    """Have the part of a model that writes attend this way, where it would go to cuDNN otherwise."""
+    """Use this attention in the text part of a model that would use cuDNN otherwise."""
     text = getattr(model.config, "text_config", None)
     if device.startswith("cuda") and getattr(text, "_attn_implementation", None) == "sdpa":
         from transformers import AttentionInterface, AttentionMaskInterface
@@ -37,7 +37,7 @@ def attend(
     scaling: float | None = None,
     **given: Any,
 ) -> tuple[torch.Tensor, None]:
-    """What was attended to: (texts, words, heads, width); keys and values may have fewer heads than queries."""
+    """The attention output: (texts, words, heads, width); keys and values may have fewer heads than queries."""
     import torch
     from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
@@ -47,12 +47,12 @@ def attend(
         )
         return outcome
     n, n_heads, _, width = query.shape
-    n_heard = key.shape[2]
-    # Queries that share a key's head stand where other words of the text would.
+    n_keys = key.shape[2]
+    # Queries that share a key's head take the place of further words.
     shared = (n, key.shape[1], n_heads // key.shape[1])
     scores = (query * (width**-0.5 if scaling is None else scaling)).reshape(*shared, width) @ key.transpose(-1, -2)
     if attention_mask is not None:
-        mask = attention_mask.expand(n, n_heads, 1, n_heard).reshape(scores.shape)
+        mask = attention_mask.expand(n, n_heads, 1, n_keys).reshape(scores.shape)
         least = torch.finfo(scores.dtype).min
         scores = scores.masked_fill(~mask, least) if mask.dtype == torch.bool else scores + mask
     weights = torch.softmax(scores, -1, dtype=torch.float32).to(value.dtype)

@@ -1,8 +1,7 @@
-"""Reader: any judge, asked what is written in a picture.
+"""Reader: any judge, asked for the text in an image.
 
-A judge's class comes in, and what makes a reader goes out, with the same options. It asks two questions, whether
-anything is written and then what: a painted "nothing" is a text, and no text is not a word that a judge must find for
-it. A judge says neither where a text stands nor how sure it is: a text has the whole picture for a box, and score 1.
+It asks two questions, whether there is text and then which, so that the word "nothing" in an image is a text. A judge
+gives no box and no score: a text gets the whole image and score 1.
 """
 
 from __future__ import annotations
@@ -31,13 +30,13 @@ WHAT = Query(
     "The first 20 words are enough.",
 )
 _NOTHING = ("none", "nothing", "no", "no text", "no words", "n/a", "unknown", "illegible", "unreadable")
-"""What a judge says in place of a text; after a yes to the first question the two contradict each other."""
+"""Replies that mean no text; after a yes to the first question they contradict it."""
 _EVERYWHERE = (0.0, 0.0, 1.0, 1.0)
 
 
 @dataclass(frozen=True)
 class JudgeAsReader:
-    """A judge's class in a reader's place: called with the judge's options, it makes the reader."""
+    """A judge's class as a reader's class, with the judge's options."""
 
     judge: Any
 
@@ -45,18 +44,18 @@ class JudgeAsReader:
         if self.about.sees_formula:
             raise UsageError(message("judge-cannot-read", judge=self.judge.__name__))
         described = (self.judge.__doc__ or self.judge.__name__).strip()
-        # Said as a class says it, for lists and messages.
+        # For lists and messages, as on a class.
         object.__setattr__(self, "__doc__", f"Reads by asking: {described}")
         object.__setattr__(self, "__name__", f"{self.judge.__name__}AsReader")
 
     @property
     def version(self) -> str:
-        """Another version of the judge is another reader."""
+        """The judge's version and that of this reader."""
         return f"{self.judge.version}, reads 1"
 
     @property
     def about(self) -> About:
-        """What the judge says of itself."""
+        """The judge's own."""
         return about_of(self.judge)
 
     @property
@@ -73,7 +72,7 @@ class JudgeAsReader:
         return address_of(self.judge, options)
 
     def __call__(self, options: object) -> JudgeReader:
-        """The reader at work."""
+        """The reader."""
         return JudgeReader(self.judge(options))
 
 
@@ -83,36 +82,38 @@ class JudgeReader:
     def __init__(self, judge: Any) -> None:
         self._judge = judge
         habits = habits_of(judge)
-        # The judge's time is for one question.
+        # The judge's timeout is for one question.
         self.habits = replace(habits, timeout_s=None if habits.timeout_s is None else 2 * habits.timeout_s)
 
     def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Reading | SalvaError]:
         """One reading or error per request."""
-        pictures = range(len(requests))
-        is_any = dict(zip(pictures, self._judge.observe(_asking(IS_ANY, requests)), strict=True))
-        with_text = [i for i in pictures if _said(is_any[i]) == "yes"]
-        asked = _asking(WHAT, [requests[i] for i in with_text])
-        what = dict(zip(with_text, self._judge.observe(asked), strict=True))
-        return [reading_of(is_any[i], what.get(i)) for i in pictures]
+        numbers = range(len(requests))
+        is_any = dict(zip(numbers, self._judge.observe(_requests(IS_ANY, requests)), strict=True))
+        with_text = [i for i in numbers if _text(is_any[i]) == "yes"]
+        second = _requests(WHAT, [requests[i] for i in with_text])
+        what = dict(zip(with_text, self._judge.observe(second), strict=True))
+        return [reading_of(is_any[i], what.get(i)) for i in numbers]
 
     def close(self) -> None:
-        """Let the judge put away what it holds."""
+        """Close the judge."""
         close(self._judge)
 
 
 def reading_of(is_any: object, what: object = None) -> Reading | SalvaError:
-    """What a picture's answers to the two questions say; the second is asked only after a yes."""
+    """The reading from the answers to the two questions; the second is only asked after a yes."""
     answers: list[Answer] = []
-    for said in (is_any, what):
-        if isinstance(said, BackendError) and answers:
-            # The first answer was paid for as well, and is lost with the second.
-            said = copy(said)
+    for answer in (is_any, what):
+        if isinstance(answer, BackendError) and answers:
+            # The first answer was paid for as well.
+            answer = copy(answer)
             paid = answers[0].usage
-            said.usage = {name: said.usage.get(name, 0.0) + paid.get(name, 0.0) for name in {**said.usage, **paid}}
-        if isinstance(said, SalvaError):
-            return said
-        if isinstance(said, Answer):
-            answers.append(said)
+            answer.usage = {
+                name: answer.usage.get(name, 0.0) + paid.get(name, 0.0) for name in {**answer.usage, **paid}
+            }
+        if isinstance(answer, SalvaError):
+            return answer
+        if isinstance(answer, Answer):
+            answers.append(answer)
     if not answers:
         got = type(is_any).__name__
         why = message("input-unexpected", component="a reader", wanted="a judge's answer", got=got)
@@ -121,18 +122,18 @@ def reading_of(is_any: object, what: object = None) -> Reading | SalvaError:
     problem, spans = last.problem, tuple[TextSpan, ...]()
     if not problem and len(answers) > 1:
         if last.text.casefold() in _NOTHING:
-            problem = f"something is written there, it said, and then {last.text!r}"
+            problem = f"the judge answered yes, then {last.text!r}"
         spans = () if problem else _spans(last.text)
     return Reading(
         spans=spans, reply=last.reply, problem=problem, usage=_sums([a.usage for a in answers]), snapshot=last.snapshot
     )
 
 
-def _asking(query: Query, requests: Sequence[ObserveRequest]) -> list[ObserveRequest]:
+def _requests(query: Query, requests: Sequence[ObserveRequest]) -> list[ObserveRequest]:
     return [ObserveRequest(picture=request.picture, query=query) for request in requests]
 
 
-def _said(answer: object) -> str:
+def _text(answer: object) -> str:
     return answer.text if isinstance(answer, Answer) else ""
 
 
@@ -142,6 +143,6 @@ def _spans(text: str) -> tuple[TextSpan, ...]:
 
 
 def _sums(usages: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """What all the answers cost together; what is not known of one is not known of all."""
+    """The usage of all answers; a value that one of them lacks is unknown."""
     shared = [name for name in usages[0] if all(name in usage for usage in usages)]
     return {name: sum(usage[name] for usage in usages) for name in shared}

@@ -1,8 +1,6 @@
-"""Reader: the text in a picture, by the two small networks that ship inside the rapidocr wheel.
+"""Reader: the text in an image, by the two small networks in the rapidocr wheel.
 
-Pictures in, Reading out. It knows nothing of prompts: whether a word was asked for is the
-check's business. Never the network: the model files are named outright, because rapidocr
-left to itself would download whatever it does not find.
+Knows no prompts. The model files are named explicitly, because rapidocr would download files that it does not find.
 """
 
 from __future__ import annotations
@@ -30,10 +28,10 @@ _DETECTION_MODEL = "PP-OCRv6_det_small.onnx"
 _RECOGNITION_MODEL = "PP-OCRv6_rec_small.onnx"
 _MAX_SIDE = 2048
 _MIN_SIDE = 32
-# Drawings are misread as one, two or three characters (a bicycle is "300", a window 田) and hardly ever
-# as more different ones, so short text has to be read with more certainty. By number of different letters.
+# Drawings are misread as one to three characters (a bicycle as "300", a window as 田), rarely as more different ones, so
+# short text needs a higher score. By number of different letters.
 _SHORT_TEXT_SCORE = {1: 0.97, 2: 0.97, 3: 0.85, 4: 0.75}
-# Three drawings in a column look like three ideographs (a cow 年, a banana 八): 0.70 to 0.76 in the pictures seen.
+# Three drawings in a column look like three ideographs (a cow 年, a banana 八), with scores of 0.70 to 0.76.
 _FEW_IDEOGRAPHS = 4
 _FEW_IDEOGRAPHS_SCORE = 0.9
 
@@ -56,8 +54,7 @@ class RapidOcr:
 
     def __init__(self, options: RapidOcrOptions) -> None:
         self._options = options
-        # rapidocr keeps state on the engine while it works, so each engine serves one caller at a
-        # time; a second thread gets a second engine, and the list never outgrows the threads.
+        # An engine has state during a call, so each thread gets its own.
         self._idle = [_new_engine(options)]
 
     @classmethod
@@ -79,7 +76,7 @@ class RapidOcr:
     def _read(self, engine: Any, picture: Picture) -> Reading | SalvaError:
         pixels = _pixels(picture)
         try:
-            # It documents no exception types, and one bad picture must cost only itself.
+            # It documents no exception types; an error concerns this image only.
             with translate_errors(partial(_unread, picture)):
                 output = engine(pixels)
         except BackendError as error:
@@ -124,21 +121,21 @@ def _new_engine(options: RapidOcrOptions) -> Any:
         "Global.text_score": options.min_score,
         "Global.max_side_len": _MAX_SIDE,
         "Det.model_path": str(folder / _DETECTION_MODEL),
-        # Left alone it enlarges small pictures to 736 pixels: slow, and drawings turn into letters.
+        # By default it enlarges small images to 736 pixels: slow, and drawings turn into letters.
         "Det.limit_type": "max",
         "Det.limit_side_len": options.detect_side,
         "Rec.model_path": str(folder / _RECOGNITION_MODEL),
-        # Left alone it pads every box to 320 pixels and to its widest neighbour: twice the time, more
-        # false letters, and a reading that depends on what else is in the picture.
+        # By default it pads every box to 320 pixels or its widest neighbour: twice the time, more false letters, and a
+        # reading that depends on the rest of the image.
         "Rec.rec_img_shape": [3, 48, 48],
         "Rec.rec_batch_num": 1,
         "EngineConfig.onnxruntime.intra_op_num_threads": options.threads,
         "EngineConfig.onnxruntime.inter_op_num_threads": 1,
     }
-    # Whatever a damaged model file makes onnxruntime raise.
+    # onnxruntime raises various errors for a damaged model file.
     with translate_errors(lambda error: _broken_install(f"its models cannot be loaded ({error})")):
         engine = RapidOCR(params=params)
-        # It loads each network at its first use; a blank picture, read and then searched, loads both now.
+        # Each network is loaded at its first use: a blank image loads both now.
         blank = numpy.full((_MIN_SIDE, _MIN_SIDE, 3), 255, dtype=numpy.uint8)
         engine(blank, use_det=False)
         engine(blank, use_det=True)
@@ -165,7 +162,7 @@ def _broken_install(problem: str) -> PluginError:
 
 
 def _pixels(picture: Picture) -> numpy.ndarray[Any, Any]:
-    """The picture as rapidocr wants it: blue first, no side over 2048 pixels."""
+    """The image in BGR, no side over 2048 pixels."""
     import numpy
     from PIL import Image
 

@@ -1,7 +1,4 @@
-"""What lies behind the things: calm enough never to be taken for a thing or for text, unless a photo is asked for.
-
-A kind, a side and a seed go in, a canvas comes out; nothing here knows what will stand on it.
-"""
+"""Backgrounds: too plain to be taken for an entity or text, except for the kind `photo`."""
 
 from __future__ import annotations
 
@@ -16,8 +13,8 @@ Floats = npt.NDArray[np.float32]
 _N_SHAPES = 64
 
 
-def paint_background(kind: str, side: int, seed: int) -> Image.Image:
-    """A canvas of this kind: varied, plain (one colour), white, or photo (as busy as a photograph; none is used)."""
+def draw_background(kind: str, side: int, seed: int) -> Image.Image:
+    """A canvas: varied, plain (one colour), white, or photo (as busy as a photograph, made by code)."""
     if kind == "white":
         return Image.new("RGB", (side, side), (255, 255, 255))
     rng = random.Random(seed)
@@ -30,7 +27,7 @@ def paint_background(kind: str, side: int, seed: int) -> Image.Image:
 
 
 def _colour(rng: random.Random, low: float = 0.6, high: float = 0.97) -> tuple[int, int, int]:
-    """A muted colour: things are saturated, what lies behind them is not."""
+    """A muted colour, as entities are saturated."""
     light = rng.uniform(low, high)
     tint = rng.uniform(0.02, 0.22)
     red, green, blue = (light + rng.uniform(-tint, tint) for _ in range(3))
@@ -66,7 +63,7 @@ def _glow(side: int, rng: random.Random) -> Image.Image:
 
 
 def _clouds(side: int, rng: random.Random) -> Image.Image:
-    """Soft noise: a few random cells stretched over the canvas."""
+    """Soft noise: a few random cells enlarged."""
     cells = rng.choice((3, 4, 6, 9))
     noise = np.random.default_rng(rng.getrandbits(32)).random((cells, cells), dtype=np.float32)
     stretched = Image.fromarray(noise, "F").resize((side, side), Image.Resampling.BICUBIC)
@@ -125,13 +122,13 @@ def _grid(side: int) -> tuple[Floats, Floats]:
 
 
 def _mix(share: Floats, first: tuple[int, int, int], second: tuple[int, int, int]) -> Image.Image:
-    """From the first colour where share is 0 to the second where it is 1."""
+    """The first colour where share is 0, the second where it is 1."""
     mask = Image.fromarray((share * np.float32(255)).astype(np.uint8), "L")
     return Image.composite(Image.new("RGB", mask.size, second), Image.new("RGB", mask.size, first), mask)
 
 
 def _photo(side: int, rng: random.Random) -> Image.Image:
-    """Shapes of all sizes over one another, shaded and rough: a photograph's edges and contrasts without its things."""
+    """Shaded shapes of all sizes with grain: the edges and contrasts of a photograph without entities."""
     small = 160
     x, y = _grid(small)
     dice = np.random.default_rng(rng.getrandbits(32))

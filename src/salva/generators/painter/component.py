@@ -1,7 +1,6 @@
-"""Generator: draws a scene that the prompt's formula denotes, with faults where they are asked for.
+"""Generator: draws a scene that fits the prompt's formula, with planted faults on request.
 
-The options and the seam; the work is done in composition.py, which is imported when a painter is
-built, because numpy and Pillow are not needed to read options.
+composition.py does the work; it is imported when a painter is built, as options need neither numpy nor Pillow.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from salva.core.image import Picture
 from salva.core.options import option
 from salva.core.protocols import Rendered, RenderRequest
 from salva.core.scene import Thing
-from salva.errors import BackendError, SalvaError, UsageError, unknown_name
+from salva.errors import BackendError, SalvaError, UsageError
 from salva.generators.painter.faults import parse_faults
 from salva.generators.painter.hard import HARD
 from salva.messages import Message, message
@@ -29,9 +28,9 @@ _SMALLEST_SIDE, _LARGEST_SIDE = 256, 2048
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PainterOptions:
-    """What can be set with --set model.<name>=<value>."""
+    """What can be set with --set model.NAME=VALUE."""
 
-    side: int = option(256, "Width and height of the picture in pixels, 256 or more.")
+    side: int = option(256, "Width and height of the image in pixels, 256 or more.")
     faults: str = option(
         "",
         "Faults to plant, each with its rate per image: entity-omission:0.3,x-misposition:0.1; "
@@ -45,15 +44,11 @@ class PainterOptions:
         if not _SMALLEST_SIDE <= self.side <= _LARGEST_SIDE:
             wanted = f"{_SMALLEST_SIDE} to {_LARGEST_SIDE} pixels"
             raise UsageError(message("option-invalid", name="model.side", value=self.side, wanted=wanted))
-        if self.background not in BACKGROUNDS:
-            raise unknown_name("background", self.background, BACKGROUNDS)
-        if self.hard and self.hard not in HARD:
-            raise unknown_name("kind of difficulty", self.hard, HARD)
         parse_faults(self.faults)
 
 
 class Painter:
-    """Paints what a formula says, from sprites; flawless unless faults are planted."""
+    """Draws formulas from sprites; without errors unless faults are planted."""
 
     version: ClassVar[str] = "1"
     about: ClassVar[About] = About(sees_formula=True, seeds_hold=True, defaults={"detector": "pocket"})
@@ -73,17 +68,17 @@ class Painter:
 
     @classmethod
     def weights(cls, options: PainterOptions) -> str:  # noqa: ARG003  # the same sprites, whatever the options
-        """Pins the sprites."""
+        """The digest of the sprites."""
         return folder_digest("sprites")[:16]
 
     def render(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | SalvaError]:
-        """One picture or error per request."""
+        """One image or error per request."""
         outcomes: list[Rendered | SalvaError] = []
         for request in requests:
             try:
-                outcomes.append(self._composer.paint(request.prompt, request.seed))
+                outcomes.append(self._composer.draw(request.prompt, request.seed))
             except SalvaError as error:
-                # What it cannot paint is that prompt's alone, and the others go on.
+                # An error concerns this prompt only.
                 outcomes.append(BackendError(Message(str(error), error.code), is_retryable=False))
         return outcomes
 
@@ -91,7 +86,7 @@ class Painter:
 def random_scene(
     rng: random.Random,
     entities: Sequence[str],
-    n_things: int,
+    n_entities: int,
     side: int = 256,
     *,
     styles: tuple[str, ...] = (),
@@ -99,11 +94,11 @@ def random_scene(
     text: str = "",
     colour_rate: float = 0.0,
 ) -> tuple[Picture, tuple[Thing, ...]]:
-    """A picture of n random things and what is where in it, without a formula.
+    """An image of n random entities and where they are, without a formula.
 
-    text: words to paint beside the things. colour_rate: how often a thing that takes colours gets one.
+    text: words to draw besides. colour_rate: how often an entity that can be coloured gets a colour.
     """
     from salva.generators.painter.composition import SceneComposer
 
     composer = SceneComposer(side=side, styles=styles, background=background, rates={})
-    return composer.paint_random(rng, entities, n_things, text, colour_rate)
+    return composer.draw_random(rng, entities, n_entities, text, colour_rate)

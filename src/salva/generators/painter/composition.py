@@ -1,8 +1,8 @@
-"""From a formula to a picture: choose a world, spoil it where asked, find a layout, paint.
+"""From a formula to an image: choose a world, plant faults, find a layout, draw.
 
-The seed chooses the world, so two wordings of one meaning show the same things; the words and
-the seed choose layout, styles, background and faults, so the two pictures differ as a model's
-would. Every faultless layout is checked against the formula before it is painted.
+The seed chooses the world, so two wordings of one meaning show the same entities. Words and seed choose layout,
+styles, background and faults, so the two images differ as a model's would. A layout without faults is checked against
+the formula before it is drawn.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from salva.english.describe import describe_world
 from salva.english.sentences import from_english
 from salva.errors import FormulaError, UsageError, unknown_name
 from salva.generators.painter.drawing import (
-    PaintedText,
     Placed,
-    paint,
+    TextStrip,
+    draw,
     pick_style,
     sprite_index,
     text_box_size,
 )
-from salva.generators.painter.faults import apply_fault, draw_faults, is_same_world, words_to_paint
-from salva.generators.painter.hard import harden
-from salva.generators.painter.layout import MOST_THINGS, EntityRequest, arrange
+from salva.generators.painter.faults import apply_fault, draw_faults, is_same_world, words_to_draw
+from salva.generators.painter.hard import make_hard
+from salva.generators.painter.layout import MOST_ENTITIES, EntityRequest, arrange
 from salva.generators.painter.lettering import OTHER_SCRIPTS
 from salva.imaging.palette import PALETTE
 from salva.logic.formula import And, Atom, Formula, Not, atoms, axis_of, entities
@@ -44,7 +44,7 @@ _LAYOUTS_TRIED = 40
 
 
 class SceneComposer:
-    """Paints formulas, or scenes of its own choice, with fixed side, styles, background and fault rates."""
+    """Draws formulas or random scenes with fixed side, styles, background and fault rates."""
 
     def __init__(
         self,
@@ -65,72 +65,72 @@ class SceneComposer:
         self._rates = rates
         self._hard = hard
 
-    def paint(self, prompt: Prompt, seed: int) -> Rendered:
-        """The picture of a prompt, with the true scene as its provenance."""
+    def draw(self, prompt: Prompt, seed: int) -> Rendered:
+        """The image of a prompt, with the true scene as its provenance."""
         formula = _formula(prompt.formula, prompt.text)
         _check_entities(entities(formula), self._styles)
         rng = random.Random(fingerprint([prompt.text, seed]))
         faults = draw_faults(self._rates, prompt.text, seed, prompt.role)
-        words = words_to_paint(prompt.text, rng) if "optical-character" in faults else ""
-        composed = self._of_some_world(formula, faults, words, seed, rng)
+        words = words_to_draw(prompt.text, rng) if "optical-character" in faults else ""
+        composed = self._compose_any_world(formula, faults, words, seed, rng)
         if composed is None:
-            values = {"formula": to_notation(formula), "n": MOST_THINGS}
+            values = {"formula": to_notation(formula), "n": MOST_ENTITIES}
             raise UsageError(message("arrangement-missing", **values))
         return self._rendered(composed, formula, rng)
 
-    def _of_some_world(
+    def _compose_any_world(
         self, formula: Formula, faults: Sequence[str], words: str, seed: int, rng: random.Random
     ) -> _Composed | None:
-        """A layout of the first world that has one, of those the seed chooses; spoilt where faults change it."""
-        # The words are left out on purpose: every wording of a case shows the same world.
+        """A layout of the first world that has one, of those the seed chooses, with its faults."""
+        # Without the words: every wording of a case shows the same world.
         world_rng = random.Random(f"world:{seed}")
         for _ in range(_WORLDS_TRIED):
             world = choose_world(formula, world_rng)
-            if len(world.things) > MOST_THINGS:
+            if len(world.things) > MOST_ENTITIES:
                 continue
             right = self._compose(world, _with_absences(formula, world), words, rng)
             if right is None:
                 continue
-            shown, planted = _spoil(world, faults, entities(formula), rng)
+            shown, planted = _plant(world, faults, entities(formula), rng)
             if not planted:
                 return right
-            wrong = self._compose(shown, formula, words, rng, is_spoilt=True)
+            wrong = self._compose(shown, formula, words, rng, has_faults=True)
             return replace(wrong, planted=planted) if wrong is not None else None
         return None
 
-    def paint_random(
-        self, rng: random.Random, names: Sequence[str], n_things: int, text: str, colour_rate: float
+    def draw_random(
+        self, rng: random.Random, names: Sequence[str], n_entities: int, text: str, colour_rate: float
     ) -> tuple[Picture, tuple[Thing, ...]]:
-        """A picture of n random things, and what is where in it."""
+        """An image of n random entities, and where they are."""
         _check_entities(names, self._styles)
-        if n_things > MOST_THINGS:
-            raise UsageError(message("entities-too-many", n=MOST_THINGS, given=n_things))
+        if n_entities > MOST_ENTITIES:
+            raise UsageError(message("entities-too-many", n=MOST_ENTITIES, given=n_entities))
         drawings = sprite_index()["entities"]
         things = []
-        for name in (rng.choice(names) for _ in range(n_things)):
+        for name in (rng.choice(names) for _ in range(n_entities)):
             is_coloured = drawings[name]["colourable"] and rng.random() < colour_rate
             things.append(WorldThing(entity=name, colour=rng.choice(list(PALETTE)) if is_coloured else None))
         composed = self._compose(World(things=tuple(things)), None, text, rng)
-        assert composed is not None, "a dozen things without places always find room"
+        assert composed is not None, "a dozen entities without places always fit"
         return self._picture(composed, rng), _scene(composed.placed).things
 
     def _compose(
-        self, world: World, formula: Formula | None, words: str, rng: random.Random, *, is_spoilt: bool = False
+        self, world: World, formula: Formula | None, words: str, rng: random.Random, *, has_faults: bool = False
     ) -> _Composed | None:
-        """A layout of the world that shows its formula; a spoilt world cannot, and is laid out as it is."""
+        """A layout of the world that fits its formula; one with faults need not fit."""
         for attempt in range(_LAYOUTS_TRIED):
-            wishes = _wishes(world, formula, self._styles, rng)
+            placements = _placements(world, formula, self._styles, rng)
             text = _text_strip(words, self._side, rng, self._hard) if words else None
             arranged = arrange(
-                wishes,
+                placements,
                 world.relations,
                 side=self._side,
                 rng=rng,
                 scale=max(0.3, 1 - 0.05 * attempt),
-                kept_free=(text.box,) if text else (),
+                reserved=(text.box,) if text else (),
             )
-            placed = harden(self._hard, arranged, rng) if arranged is not None else None
-            if placed is not None and (formula is None or is_spoilt or satisfies(formula, _scene(placed))):
+            placed = make_hard(self._hard, arranged, rng) if arranged is not None else None
+            if placed is not None and (formula is None or has_faults or satisfies(formula, _scene(placed))):
                 return _Composed(placed=placed, text=text, world=world)
         return None
 
@@ -148,7 +148,7 @@ class SceneComposer:
         )
 
     def _picture(self, composed: _Composed, rng: random.Random) -> Picture:
-        return paint(
+        return draw(
             composed.placed,
             side=self._side,
             background=self._background,
@@ -160,34 +160,36 @@ class SceneComposer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Composed:
-    """A layout, the words that go with it, and what it shows."""
+    """A layout, its text and its world."""
 
     placed: tuple[Placed, ...]
-    text: PaintedText | None
+    text: TextStrip | None
     world: World
     planted: tuple[str, ...] = ()
 
 
-def _spoil(
+def _plant(
     world: World, faults: Sequence[str], mentioned: Sequence[str], rng: random.Random
 ) -> tuple[World, tuple[str, ...]]:
     """The world with its faults, and the names of those that changed something."""
     planted: tuple[str, ...] = ()
     for name in faults:
-        spoilt = apply_fault(name, world, mentioned, rng)
-        if not is_same_world(spoilt, world):
-            world, planted = spoilt, (*planted, name)
+        changed = apply_fault(name, world, mentioned, rng)
+        if not is_same_world(changed, world):
+            world, planted = changed, (*planted, name)
     return world, planted
 
 
-def _wishes(world: World, formula: Formula | None, styles: tuple[str, ...], rng: random.Random) -> list[EntityRequest]:
-    # Most pictures are of one hand: a favourite style, taken wherever a thing is drawn in it.
+def _placements(
+    world: World, formula: Formula | None, styles: tuple[str, ...], rng: random.Random
+) -> list[EntityRequest]:
+    # Most images have a favourite style, used for every entity that has it.
     favourite = rng.choice(styles or list(sprite_index()["styles"])) if rng.random() < 0.6 else None
     drawings = sprite_index()["entities"]
-    wishes = []
+    placements = []
     for thing in world.things:
         has_favourite = favourite is not None and favourite in drawings[thing.entity]["styles"]
-        wishes.append(
+        placements.append(
             EntityRequest(
                 entity=thing.entity,
                 style=favourite if has_favourite and favourite else pick_style(rng, thing.entity, styles),
@@ -196,14 +198,13 @@ def _wishes(world: World, formula: Formula | None, styles: tuple[str, ...], rng:
                 y=_place(thing.y, "y", thing.entity, formula, rng),
             )
         )
-    return wishes
+    return placements
 
 
 def _with_absences(formula: Formula, world: World) -> Formula:
-    """The formula, and that nothing stands where this world has nothing.
+    """The formula with the places that are empty in this world.
 
-    By the order of centroids a dog "elsewhere" may come to stand left of the cat and so be on the left after all;
-    such a layout shows another world than the one that was chosen.
+    Without them a dog "elsewhere" may be left of the cat, so on the left by the order of centroids: another world.
     """
     for atom in atoms(formula):
         if isinstance(atom, Atom) and atom.place:
@@ -217,7 +218,7 @@ def _with_absences(formula: Formula, world: World) -> Formula:
 def _place(place: str | None, axis: str, entity: str, formula: Formula | None, rng: random.Random) -> str | None:
     if place != "elsewhere":
         return place
-    assert formula is not None, "only a formula speaks of elsewhere"
+    assert formula is not None, "only a formula says elsewhere"
     mentioned = {
         atom.place.removeprefix("x-").removeprefix("y-")
         for atom in atoms(formula)
@@ -236,12 +237,12 @@ def _colour(thing: WorldThing, formula: Formula | None, rng: random.Random) -> s
         raise UsageError(message("colour-unavailable", entity=thing.entity, names=names))
     if thing.colour != "other":
         return thing.colour
-    assert formula is not None, "only a formula speaks of other colours"
+    assert formula is not None, "only a formula says another colour"
     mentioned = {a.colour for a in atoms(formula) if isinstance(a, Atom) and a.entity == thing.entity}
     return rng.choice([colour for colour in PALETTE if colour not in mentioned])
 
 
-def _text_strip(words: str, side: int, rng: random.Random, hard: str) -> PaintedText:
+def _text_strip(words: str, side: int, rng: random.Random, hard: str) -> TextStrip:
     if hard == "other-scripts":
         words = rng.choice(OTHER_SCRIPTS)
     turn = rng.choice((-1, 1)) * rng.uniform(15, 90) if hard == "turned-text" else 0.0
@@ -252,11 +253,11 @@ def _text_strip(words: str, side: int, rng: random.Random, hard: str) -> Painted
     x0 = round(rng.uniform(0.02, max(0.02, 0.98 - width)) * side) / side
     y0 = round((rng.uniform(0.01, 0.04) if rng.random() < 0.5 else rng.uniform(0.96, 0.99) - height) * side) / side
     box = (x0, max(0.0, y0), x0 + width, max(0.0, y0) + height)
-    return PaintedText(text=words, box=box, is_dark=rng.random() < 0.5, turn=turn)
+    return TextStrip(text=words, box=box, is_dark=rng.random() < 0.5, turn=turn)
 
 
 def _visible(box: Box) -> Box:
-    """What of a box lies in the picture."""
+    """The part of a box in the image."""
     return max(0.0, box[0]), max(0.0, box[1]), min(1.0, box[2]), min(1.0, box[3])
 
 

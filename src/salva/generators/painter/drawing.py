@@ -1,7 +1,6 @@
-"""Pixels: sprites, their colours and shadows, backgrounds and painted words.
+"""Draws sprites with colours and shadows, backgrounds and text into given boxes.
 
-Takes boxes and names that somebody else chose and puts them on a canvas. Knows nothing of
-formulas, worlds or faults; every choice it makes itself comes from the seed it is given.
+Knows no formulas, worlds or faults; its own choices depend on a seed.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ from PIL import Image, ImageFilter
 from salva.assets.files import read_asset
 from salva.core.image import Picture
 from salva.core.scene import Box
-from salva.generators.painter.background import paint_background
-from salva.generators.painter.lettering import paint_strip, strip_size
-from salva.generators.painter.restyling import restyle
+from salva.generators.painter.background import draw_background
+from salva.generators.painter.effects import apply_effect
+from salva.generators.painter.lettering import draw_strip, strip_size
 from salva.imaging.palette import PALETTE
 
 Floats = npt.NDArray[np.float32]
 
-# What takes the colour where the commonest hue does not: porcelain, plaster or felt.
+# The part that is coloured, if not the most common hue: porcelain, plaster or felt.
 _BODY = {
     ("ball", "noto"): "light",
     ("ball", "noto-v1"): "light",
@@ -45,37 +44,37 @@ _SHADOW = 0.32
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placed:
-    """One thing ready to be painted."""
+    """An entity with its box and style."""
 
     entity: str
     style: str
     box: Box
-    """Whole pixels divided by the side, so the sprite fills it exactly."""
+    """Whole pixels divided by the side, so that the sprite fills it exactly."""
     colour: str | None = None
     is_flipped: bool = False
     turn: float = 0.0
     """Degrees; a turned drawing is as large as its box allows."""
-    look: str = ""
-    """A manner of drawing that is made by code; empty for the drawing as it is."""
+    effect: str = ""
+    """A change of the sprite, such as outlined; empty for none."""
     board: Box | None = None
-    """Something plain that stands before it."""
+    """A plain board in front of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PaintedText:
-    """Words on a strip, and where it lies."""
+class TextStrip:
+    """Words on a strip, and its box."""
 
     text: str
     box: Box
     is_dark: bool = False
     """Light words on a dark strip."""
     turn: float = 0.0
-    """Degrees by which the strip is turned; the box is then what the turned strip fills."""
+    """Degrees; the box is that of the turned strip."""
 
 
 @cache
 def sprite_index() -> dict[str, dict[str, dict[str, Any]]]:
-    """What can be drawn: styles with their sources, entities with their styles and whether they take colours."""
+    """Styles with their sources; entities with their styles and whether they can be coloured."""
     index: dict[str, dict[str, dict[str, Any]]] = json.loads(read_asset("sprites/index.json"))
     return index
 
@@ -87,21 +86,21 @@ def aspect(entity: str, style: str) -> float:
     return sprite.width / sprite.height
 
 
-def paint(
+def draw(
     placed: Sequence[Placed],
     *,
     side: int,
     background: str,
     seed: int,
     has_shadows: bool,
-    text: PaintedText | None = None,
+    text: TextStrip | None = None,
 ) -> Picture:
-    """The picture of these things, in this order from back to front."""
-    canvas = paint_background(background, side, seed)
+    """The image of these entities, from back to front."""
+    canvas = draw_background(background, side, seed)
     for thing in placed:
         x0, y0, x1, y1 = (round(edge * side) for edge in thing.box)
         sprite, shadow, reach = _sized(
-            thing.entity, thing.style, thing.colour, x1 - x0, y1 - y0, thing.is_flipped, thing.look, thing.turn
+            thing.entity, thing.style, thing.colour, x1 - x0, y1 - y0, thing.is_flipped, thing.effect, thing.turn
         )
         if has_shadows:
             canvas.paste((20, 20, 30), (x0 - reach + reach // 2, y0 - reach + reach // 2), shadow)
@@ -113,15 +112,14 @@ def paint(
             shade = boards.randint(60, 190)
             canvas.paste((shade, round(shade * 0.9), round(shade * 0.75)), (x0, y0, x1, y1))
     if text is not None:
-        _paint_text(canvas, text)
+        _draw_text(canvas, text)
     return Picture(rgb=canvas.tobytes(), width=side, height=side)
 
 
 def recolour(sprite: Image.Image, colour: str, body: str = "hue") -> Image.Image:
-    """The drawing with its body in another colour, light and shade kept.
+    """The sprite with its body in another colour; light and shade stay.
 
-    body: what counts as the body: "hue" for the commonest hue, "light" or "dark" for greys,
-    "pale" for whites that are slightly tinted.
+    body: "hue" for the most common hue, "light" or "dark" for greys, "pale" for slightly tinted whites.
     """
     pixels = np.asarray(sprite, dtype=np.float32) / np.float32(255)
     rgb, alpha = pixels[..., :3], pixels[..., 3]
@@ -146,8 +144,8 @@ def text_box_size(text: str, side: int, turn: float = 0.0) -> tuple[float, float
     return width / side, height / side
 
 
-def _paint_text(canvas: Image.Image, text: PaintedText) -> None:
-    strip = paint_strip(text.text, canvas.width, is_dark=text.is_dark)
+def _draw_text(canvas: Image.Image, text: TextStrip) -> None:
+    strip = draw_strip(text.text, canvas.width, is_dark=text.is_dark)
     if text.turn:
         strip = strip.rotate(text.turn, Image.Resampling.BICUBIC, expand=True)
     canvas.paste(strip, (round(text.box[0] * canvas.width), round(text.box[1] * canvas.width)), strip)
@@ -169,14 +167,14 @@ def _sized(
     width: int,
     height: int,
     is_flipped: bool,
-    look: str,
+    effect: str,
     turn: float,
 ) -> tuple[Image.Image, Image.Image, int]:
-    """A sprite at its size, its soft shadow, and how far the shadow reaches past the sprite."""
+    """A resized sprite, its soft shadow, and how far the shadow extends beyond the sprite."""
     drawn = _sprite(entity, style, colour)
     sprite = _turned(drawn, turn, width, height) if turn else drawn.resize((width, height), Image.Resampling.LANCZOS)
-    if look:
-        sprite = restyle(sprite, look)
+    if effect:
+        sprite = apply_effect(sprite, effect)
     if is_flipped:
         sprite = sprite.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
     reach = max(3, max(width, height) // 16)
@@ -186,7 +184,7 @@ def _sized(
 
 
 def _turned(sprite: Image.Image, turn: float, width: int, height: int) -> Image.Image:
-    """The drawing turned, as large as fits into the middle of a box."""
+    """The sprite turned, as large as fits into the box."""
     turned = sprite.rotate(turn, Image.Resampling.BICUBIC, expand=True)
     turned = turned.crop(turned.getchannel("A").getbbox())
     scale = min(width / turned.width, height / turned.height)
@@ -233,6 +231,6 @@ def _ramp(excess: Floats, width: float) -> Floats:
 
 
 def pick_style(rng: random.Random, entity: str, styles: Sequence[str]) -> str:
-    """A style this entity is drawn in, out of those allowed (none means all)."""
+    """A style of this entity, among the allowed ones (none means all)."""
     drawn: list[str] = sprite_index()["entities"][entity]["styles"]
     return rng.choice([style for style in drawn if not styles or style in styles])

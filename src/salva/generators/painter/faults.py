@@ -1,8 +1,7 @@
-"""Faults on purpose: which are planted in an image, and what they do to the world it shows.
+"""Planted faults: which ones an image gets, and how they change its world.
 
-A fault is drawn from the prompt's words, the seed and its own name, so two wordings of one
-meaning get different faults; at a rate of 1 all get it. Knows worlds, not pixels; what was planted
-is told to nobody but the provenance.
+Prompt, seed and name decide about a fault, so two wordings of one meaning get different faults; at a rate of 1 all get
+it. Only the provenance records them. Knows worlds, not pixels.
 """
 
 from __future__ import annotations
@@ -21,20 +20,20 @@ from salva.logic.worlds import World, WorldThing
 from salva.messages import message
 
 FAULTS: Mapping[str, str] = {
-    "entity-omission": "One thing of the scene is left out.",
-    "entity-duplication": "One thing of the scene is painted once more.",
-    "x-misposition": "Things placed on the horizontal axis change sides.",
-    "y-misposition": "Things placed on the vertical axis change sides.",
-    "ignores-word-order": "What is said of several things is dealt out among them by habit, whoever it was said of.",
-    "entity-forbidden": "A thing that the prompt names and that is to be absent is painted.",
-    "wrong-colour": "One thing whose colour is said has another.",
-    "follows-prior": "Colours, places and numbers that are said are painted as is usual for the thing instead.",
-    "optical-character": "Words of the prompt are painted into the picture.",
+    "entity-omission": "One entity of the scene is missing.",
+    "entity-duplication": "One entity of the scene is drawn once more.",
+    "x-misposition": "Entities with a horizontal place change sides.",
+    "y-misposition": "Entities with a vertical place change sides.",
+    "ignores-word-order": "Numbers, colours, places and sides go to entities by habit, not by word order.",
+    "entity-forbidden": "An entity that should be absent is drawn.",
+    "wrong-colour": "One entity has another colour than the prompt says.",
+    "follows-prior": "Colours, places and numbers are the usual ones of the entity, not those of the prompt.",
+    "optical-character": "Words of the prompt are drawn into the image.",
 }
 """Every fault that can be planted, in the order in which they are applied."""
 
 AT = "@"
-"""Before the role of the prompts that alone get a fault, as in follows-prior@l3:0.5."""
+"""Separates a fault from the role of the prompts that get it, as in follows-prior@l3:0.5."""
 _OPPOSITE = {"left": "right", "right": "left", "top": "bottom", "bottom": "top"}
 _X_RELATIONS = ("left_of", "right_of")
 _Y_RELATIONS = ("above", "below", "on")
@@ -61,13 +60,13 @@ def parse_faults(text: str) -> dict[str, float]:
 
 
 def draw_faults(rates: Mapping[str, float], text: str, seed: int, role: str = "") -> tuple[str, ...]:
-    """The faults this image gets, in the order of FAULTS; a rate for the prompt's role goes before one for all."""
+    """The faults of an image, in the order of FAULTS; a rate for the prompt's role precedes one for all."""
     own = {name: rates.get(f"{name}{AT}{role}", rates.get(name, 0.0)) for name in FAULTS}
     return tuple(name for name, rate in own.items() if _chance(name, text, seed) < rate)
 
 
 def apply_fault(name: str, world: World, mentioned: Sequence[str], rng: random.Random) -> World:
-    """The world with this fault in it; the same world when the fault finds nothing to spoil."""
+    """The world with this fault; unchanged if the fault does not apply."""
     things = list(world.things)
     if name == "entity-omission" and things:
         things.pop(rng.randrange(len(things)))
@@ -87,11 +86,11 @@ def apply_fault(name: str, world: World, mentioned: Sequence[str], rng: random.R
         return _with_things(world, _miscoloured(things, rng))
     if name == "follows-prior":
         return _with_things(world, _usual(things))
-    return _dealt_anew(world) if name == "ignores-word-order" else world
+    return _ignore_word_order(world) if name == "ignores-word-order" else world
 
 
 def _usual(things: list[WorldThing]) -> list[WorldThing]:
-    """One of each, in its usual colour and place where it has one."""
+    """One of each, in its usual colour and place."""
     one_each = {thing.entity: thing for thing in reversed(things)}
     kept = [one_each[name] for name in dict.fromkeys(thing.entity for thing in things)]
     usual = []
@@ -103,7 +102,7 @@ def _usual(things: list[WorldThing]) -> list[WorldThing]:
 
 
 def _miscoloured(things: list[WorldThing], rng: random.Random) -> list[WorldThing]:
-    """One of the things whose colour is said, in another colour than any of its kind."""
+    """One entity with a colour gets one that no other of its kind has."""
     coloured = [i for i, thing in enumerate(things) if thing.colour is not None and thing.colour != "other"]
     if not coloured:
         return things
@@ -114,7 +113,7 @@ def _miscoloured(things: list[WorldThing], rng: random.Random) -> list[WorldThin
 
 
 def is_same_world(first: World, second: World) -> bool:
-    """Whether the two show the same, in whatever order their things are listed."""
+    """Whether two worlds are equal up to the order of entities."""
 
     def key(world: World) -> list[str]:
         return sorted(map(repr, world.things)) + sorted(map(repr, world.relations))
@@ -122,8 +121,8 @@ def is_same_world(first: World, second: World) -> bool:
     return key(first) == key(second)
 
 
-def words_to_paint(text: str, rng: random.Random, longest: int = 22) -> str:
-    """A few neighbouring words of the prompt, at least five letters of them where there are as many."""
+def words_to_draw(text: str, rng: random.Random, longest: int = 22) -> str:
+    """A few neighbouring words of the prompt, with at least five letters if there are as many."""
     words = re.findall(r"[A-Za-z0-9]+", text)
     if not words:
         return ""
@@ -134,11 +133,10 @@ def words_to_paint(text: str, rng: random.Random, longest: int = 22) -> str:
     return " ".join(words[start:stop])[:longest].strip()
 
 
-def _dealt_anew(world: World) -> World:
-    """The world as somebody paints it who knows the words of a prompt and not their order.
+def _ignore_word_order(world: World) -> World:
+    """A world that depends on the words of a prompt and not on their order.
 
-    Numbers, colours and places go to the things, and things to the two sides of a relation, by the
-    words alone: every order of the same words gives the same world.
+    The words alone decide which entity gets which number, colour, place and side of a relation.
     """
     alike: dict[WorldThing, int] = {}
     for thing in world.things:
@@ -147,17 +145,19 @@ def _dealt_anew(world: World) -> World:
     relations = [canonical(relation) for relation in world.relations]
     named = sorted((r.relation, *sorted((r.first, r.second))) for r in relations)
     numbers = sorted(alike.values())
-    said = [sorted(filter(None, of_kind)) for of_kind in zip(*((t.colour, t.x, t.y) for t in groups), strict=True)]
+    attributes = [
+        sorted(filter(None, of_kind)) for of_kind in zip(*((t.colour, t.x, t.y) for t in groups), strict=True)
+    ]
     words: list[Json] = [[thing.entity for thing in groups], [*numbers]]
-    words += [[*values] for values in (*said, *named)]
+    words += [[*values] for values in (*attributes, *named)]
     habit = random.Random(fingerprint(words))
-    counts, dealt = habit.sample(numbers, len(numbers)), [habit.sample(values, len(values)) for values in said]
+    counts, dealt = habit.sample(numbers, len(numbers)), [habit.sample(values, len(values)) for values in attributes]
     things: list[WorldThing] = []
     for thing, count in zip(groups, counts, strict=True):
         old = (thing.colour, thing.x, thing.y)
         colour, x, y = (values.pop() if was else None for was, values in zip(old, dealt, strict=True))
         things += [replace(thing, colour=colour, x=x, y=y)] * count
-    # One order of the things for all relations, so that no two of them can contradict each other.
+    # One order of the entities for all relations, so that no two contradict each other.
     names = sorted({thing.entity for thing in groups})
     rank = dict(zip(habit.sample(names, len(names)), range(len(names)), strict=True))
     sided = (Related(name, *sorted(pair, key=rank.__getitem__)) for name, *pair in named)
@@ -176,7 +176,7 @@ def _with_things(world: World, things: list[WorldThing]) -> World:
 
 def _mirrored(things: list[WorldThing], axis: str, ends: tuple[str, str], rng: random.Random) -> list[WorldThing]:
     places = {_place(thing, axis) for thing in things} - {None, "elsewhere"}
-    # With nothing at the sides a mirror changes nothing, so what is in the middle goes to a side.
+    # With nothing at the sides, entities in the middle go to a side.
     mapping = {"middle": rng.choice(ends)} if places == {"middle"} else _OPPOSITE
     return [_moved(thing, axis, mapping) for thing in things]
 

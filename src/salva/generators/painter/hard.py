@@ -1,7 +1,6 @@
-"""Images that are hard to observe.
+"""Images that are hard to observe: entities that are cut, overlapping, small, turned, covered or changed by an effect.
 
-Boxes that hold a formula go in; boxes that may stick out, lie over each other, or hold something small, turned, covered
-or drawn in another manner come out. Centres stay where places need them, and the caller checks the formula again.
+Centres stay where places need them, and the caller checks the formula again.
 """
 
 from __future__ import annotations
@@ -17,29 +16,29 @@ if TYPE_CHECKING:
     from salva.generators.painter.drawing import Placed
 
 HARD: Mapping[str, str] = {
-    "turned": "Things turned by 30 to 180 degrees.",
-    "tiny": "Things 5.5 to 9 % of the side long: 14 to 23 of 256 pixels.",
-    "half-hidden": "A plain board before 40 to 50 % of every thing.",
-    "cut": "Things that stick out of the picture by 30 to 50 %.",
-    "overlapping": "Alike things, or neighbours where none are alike, that cover 25 to 50 % of each other's length.",
-    "photo-ground": "A ground with the edges, shades and grain of a photograph, made by code.",
-    "outlined": "Things as outlines.",
-    "silhouettes": "Things in one dark colour.",
-    "pixelated": "Things of 12 by 12 blocks.",
-    "recoloured": "Things with their colours exchanged for others.",
-    "turned-text": "Painted words turned by 15 to 90 degrees.",
-    "other-scripts": "Painted words in Greek, Cyrillic and Chinese letters.",
+    "turned": "Entities turned by 30 to 180 degrees.",
+    "tiny": "Entities 5.5 to 9 % of the side long: 14 to 23 of 256 pixels.",
+    "half-hidden": "A plain board in front of 40 to 50 % of every entity.",
+    "cut": "Entities that extend beyond the image by 30 to 50 %.",
+    "overlapping": "Two entities, of one kind if possible, that overlap by 25 to 50 % of their length.",
+    "photo-ground": "A background with the edges and grain of a photograph, made by code.",
+    "outlined": "Entities as outlines.",
+    "silhouettes": "Entities in one dark colour.",
+    "pixelated": "Entities of 12 by 12 blocks.",
+    "recoloured": "Entities with exchanged colours.",
+    "turned-text": "Text turned by 15 to 90 degrees.",
+    "other-scripts": "Text in Greek, Cyrillic and Chinese letters.",
 }
-"""Every way to make a picture hard, with one sentence."""
+"""The kinds of difficulty."""
 
-LOOKS = ("outlined", "silhouettes", "pixelated", "recoloured")
+EFFECTS = ("outlined", "silhouettes", "pixelated", "recoloured")
 TEXTS = ("turned-text", "other-scripts")
 
 _TRIES = 12
 
 
-def harden(kind: str, placed: Sequence[Placed], rng: random.Random) -> tuple[Placed, ...] | None:
-    """The same things, hard to see; None when there is no room for it."""
+def make_hard(kind: str, placed: Sequence[Placed], rng: random.Random) -> tuple[Placed, ...] | None:
+    """The same entities, hard to observe; None if there is no room."""
     if kind == "turned":
         return tuple(replace(thing, turn=rng.choice((-1, 1)) * rng.uniform(30, 180)) for thing in placed)
     if kind == "tiny":
@@ -50,9 +49,9 @@ def harden(kind: str, placed: Sequence[Placed], rng: random.Random) -> tuple[Pla
         return _cut(placed, rng)
     if kind == "overlapping":
         return _overlapping(placed, rng)
-    if kind in LOOKS:
-        # A colour that was asked for stays to be seen.
-        return tuple(thing if thing.colour else replace(thing, look=kind) for thing in placed)
+    if kind in EFFECTS:
+        # A requested colour must stay visible.
+        return tuple(thing if thing.colour else replace(thing, effect=kind) for thing in placed)
     return tuple(placed)
 
 
@@ -76,7 +75,7 @@ def _part(box: Box, rng: random.Random) -> Box:
 
 
 def _cut(placed: Sequence[Placed], rng: random.Random) -> tuple[Placed, ...] | None:
-    """Every thing that can be pushed straight out over an edge; at least one must."""
+    """Entities pushed over an edge of the image; at least one must be."""
     things = list(placed)
     n_cut = 0
     for index in rng.sample(range(len(things)), len(things)):
@@ -100,7 +99,7 @@ def _pushed(box: Box, edge: int, share: float) -> Box:
 
 
 def _overlapping(placed: Sequence[Placed], rng: random.Random) -> tuple[Placed, ...] | None:
-    """One thing moved over another of its kind, or over its neighbour where all are different."""
+    """One entity moved over another, of its kind if possible."""
     if len(placed) < 2:
         return tuple(placed)
     things = list(placed)
@@ -118,7 +117,7 @@ def _overlapping(placed: Sequence[Placed], rng: random.Random) -> tuple[Placed, 
 
 
 def _over(under: Box, over: Box, rng: random.Random) -> Box:
-    """The second box, so that along one axis the two share a part of the shorter length, in line on the other."""
+    """The second box, moved to overlap along one axis and aligned on the other."""
     size = over[2] - over[0], over[3] - over[1]
     axis = rng.randrange(2)
     shared = rng.uniform(0.25, 0.5) * min(size[axis], under[axis + 2] - under[axis])

@@ -1,8 +1,7 @@
-"""Where things go: wishes for places and relations in, boxes out.
+"""Layout: placements and relations in, boxes out.
 
-Left things lie wholly in the left part and right things in the right part, with room between, so
-that a place holds by the order of centroids, by halves and by thirds. One call is one attempt: it may
-find no room, and the caller tries again with the same generator of random numbers.
+Entities on the left are wholly in the left part, with a gap to the right part, so that a place holds by the order of
+centroids, by halves and by thirds. One call is one attempt; the caller repeats it with the same random numbers.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from salva.core.scene import Box
 from salva.generators.painter.drawing import Placed, aspect
 from salva.logic.formula import Related
 
-MOST_THINGS = 12
+MOST_ENTITIES = 12
 
 _TRIES = 40
 _ORDER_MARGIN = 0.08
@@ -24,17 +23,17 @@ _SMALLEST_PX = 34
 _SMALLEST_SHARE = 0.13
 _LARGEST_SHARE = 0.45
 _SIZE_RATIOS = (1.45, 1.8)
-"""How many times as long the larger of two things is, so that nobody has to measure."""
+"""The larger of two entities is so many times as long, which is clearly visible."""
 _SIZES = ("larger_than", "smaller_than")
 _TOUCHING = ("on", "next_to", "near")
 _BESIDE_SHARE = 0.8
-"""How often of two things that are only said to be near each other neither is on the other."""
+"""How often two entities near each other are side by side, and not one on the other."""
 _ORDERS = ("left_of", "right_of", "above", "below", "on")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityRequest:
-    """One thing to be placed."""
+    """An entity to be placed."""
 
     entity: str
     style: str
@@ -47,7 +46,7 @@ class EntityRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """What an axis allows: where edges may lie and where centres may."""
+    """The range of edges and of centres on an axis."""
 
     low: float
     high: float
@@ -57,8 +56,8 @@ class Span:
 
 _ANYWHERE = Span(low=_EDGE, high=1 - _EDGE, first_centre=0, last_centre=1)
 _MIDDLE = Span(low=0.2, high=0.8, first_centre=0.41, last_centre=0.59)
-# Centres keep to the outer thirds, so that a place holds by thirds as well; edges stop earlier when
-# something lies in the middle.
+# Centres stay in the outer thirds, so that a place holds by thirds as well; edges stop earlier if something is in the
+# middle.
 _OUTER = {
     False: Span(low=_EDGE, high=0.49, first_centre=0, last_centre=0.3),
     True: Span(low=_EDGE, high=0.42, first_centre=0, last_centre=0.3),
@@ -66,30 +65,34 @@ _OUTER = {
 
 
 def arrange(
-    wishes: Sequence[EntityRequest],
+    placements: Sequence[EntityRequest],
     relations: Sequence[Related],
     *,
     side: int,
     rng: random.Random,
     scale: float = 1.0,
-    kept_free: Sequence[Box] = (),
+    reserved: Sequence[Box] = (),
 ) -> tuple[Placed, ...] | None:
-    """Boxes for all wishes, or None when this attempt found no room; a smaller scale finds more."""
-    sizes = _in_order_of_size(_sizes(wishes, side, rng, scale), wishes, relations, side, rng)
+    """Boxes for all placements, or None if this attempt found no room; a smaller scale helps."""
+    sizes = _in_order_of_size(_sizes(placements, side, rng, scale), placements, relations, side, rng)
     if sizes is None:
         return None
     gap = rng.choice((-1, 0, 2, 4, 6)) * side / 256
-    taken = [_to_pixels(box, side) for box in kept_free]
+    taken = [_to_pixels(box, side) for box in reserved]
     boxes: dict[int, tuple[int, int, int, int]] = {}
-    spans = [_spans(wish, wishes) for wish in wishes]
-    for index in sorted(range(len(wishes)), key=lambda i: -sizes[i][0] * sizes[i][1]):
-        anchor = _anchor(wishes, index, relations, boxes)
+    spans = [_spans(placement, placements) for placement in placements]
+    for index in sorted(range(len(placements)), key=lambda i: -sizes[i][0] * sizes[i][1]):
+        anchor = _neighbour_of(placements, index, relations, boxes)
         for _ in range(_TRIES):
             box = (
                 _near(anchor, sizes[index], side, rng) if anchor else _somewhere(spans[index], sizes[index], side, rng)
             )
             is_free = all(_are_apart(box, other, 0 if anchor else gap) for other in taken)
-            if is_free and _fits(box, spans[index], side) and _is_ordered(wishes, index, box, boxes, relations, side):
+            if (
+                is_free
+                and _fits(box, spans[index], side)
+                and _is_ordered(placements, index, box, boxes, relations, side)
+            ):
                 break
         else:
             return None
@@ -97,26 +100,26 @@ def arrange(
         taken.append(box)
     return tuple(
         Placed(
-            entity=wish.entity,
-            style=wish.style,
-            colour=wish.colour,
+            entity=placement.entity,
+            style=placement.style,
+            colour=placement.colour,
             is_flipped=rng.random() < 0.5,
             box=(boxes[i][0] / side, boxes[i][1] / side, boxes[i][2] / side, boxes[i][3] / side),
         )
-        for i, wish in enumerate(wishes)
+        for i, placement in enumerate(placements)
     )
 
 
 _Pixels = tuple[int, int, int, int]
 
 
-def _sizes(wishes: Sequence[EntityRequest], side: int, rng: random.Random, scale: float) -> list[tuple[int, int]]:
+def _sizes(placements: Sequence[EntityRequest], side: int, rng: random.Random, scale: float) -> list[tuple[int, int]]:
     smallest = max(_SMALLEST_PX, _SMALLEST_SHARE * side)
-    largest = max(smallest, min(_LARGEST_SHARE, 0.6 / max(1, len(wishes)) ** 0.5) * side * scale)
+    largest = max(smallest, min(_LARGEST_SHARE, 0.6 / max(1, len(placements)) ** 0.5) * side * scale)
     sizes = []
-    for wish in wishes:
+    for placement in placements:
         longest = rng.uniform(max(smallest, 0.6 * largest), largest)
-        ratio = aspect(wish.entity, wish.style)
+        ratio = aspect(placement.entity, placement.style)
         width, height = (longest, longest / ratio) if ratio > 1 else (longest * ratio, longest)
         sizes.append((max(1, round(width)), max(1, round(height))))
     return sizes
@@ -124,12 +127,12 @@ def _sizes(wishes: Sequence[EntityRequest], side: int, rng: random.Random, scale
 
 def _in_order_of_size(
     sizes: list[tuple[int, int]],
-    wishes: Sequence[EntityRequest],
+    placements: Sequence[EntityRequest],
     relations: Sequence[Related],
     side: int,
     rng: random.Random,
 ) -> list[tuple[int, int]] | None:
-    """The sizes, with things that are compared made plainly larger or smaller; None when one would be too small."""
+    """The sizes, with compared entities clearly larger or smaller; None if one would be too small."""
     smaller_than: dict[str, set[str]] = {}
     for relation in relations:
         if relation.relation in _SIZES:
@@ -149,16 +152,16 @@ def _in_order_of_size(
     if any(length < max(_SMALLEST_PX, _SMALLEST_SHARE * side) for length in longest.values()):
         return None
     fitted = []
-    for wish, (width, height) in zip(wishes, sizes, strict=True):
-        factor = longest[wish.entity] / max(width, height) if wish.entity in longest else 1.0
+    for placement, (width, height) in zip(placements, sizes, strict=True):
+        factor = longest[placement.entity] / max(width, height) if placement.entity in longest else 1.0
         fitted.append((max(1, round(width * factor)), max(1, round(height * factor))))
     return fitted
 
 
-def _spans(wish: EntityRequest, wishes: Sequence[EntityRequest]) -> tuple[Span, Span]:
+def _spans(placement: EntityRequest, placements: Sequence[EntityRequest]) -> tuple[Span, Span]:
     return (
-        _span(wish.x, "left", any(w.x == "middle" for w in wishes)),
-        _span(wish.y, "top", any(w.y == "middle" for w in wishes)),
+        _span(placement.x, "left", any(w.x == "middle" for w in placements)),
+        _span(placement.y, "top", any(w.y == "middle" for w in placements)),
     )
 
 
@@ -189,7 +192,7 @@ def _start(span: Span, length: int, side: int, rng: random.Random) -> int:
 def _fits(box: _Pixels, spans: tuple[Span, Span], side: int) -> bool:
     for axis, span in enumerate(spans):
         start, end = box[axis] / side, box[axis + 2] / side
-        # Half a pixel of grace: boxes are rounded to whole pixels.
+        # Half a pixel of tolerance: boxes are rounded to whole pixels.
         grace = 0.5 / side
         if start < span.low - grace or end > span.high + grace:
             return False
@@ -203,20 +206,20 @@ def _are_apart(box: _Pixels, other: _Pixels, gap: float) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Anchor:
-    """A placed box that the next one must touch or neighbour."""
+class _Neighbour:
+    """A placed box that the next one must touch or be near."""
 
     relation: str
     box: _Pixels
     is_first: bool
-    """Whether the new thing is the relation's first ("on": the upper one)."""
+    """Whether the new entity is the relation's first ("on": the upper one)."""
 
 
-def _anchor(
-    wishes: Sequence[EntityRequest], index: int, relations: Sequence[Related], boxes: dict[int, _Pixels]
-) -> _Anchor | None:
-    entity = wishes[index].entity
-    if any(wishes[i].entity == entity for i in boxes):
+def _neighbour_of(
+    placements: Sequence[EntityRequest], index: int, relations: Sequence[Related], boxes: dict[int, _Pixels]
+) -> _Neighbour | None:
+    entity = placements[index].entity
+    if any(placements[i].entity == entity for i in boxes):
         return None
     for relation in relations:
         if relation.relation not in _TOUCHING or entity not in (relation.first, relation.second):
@@ -224,12 +227,12 @@ def _anchor(
         is_first = entity == relation.first
         partner = relation.second if is_first else relation.first
         for i, box in boxes.items():
-            if wishes[i].entity == partner:
-                return _Anchor(relation=relation.relation, box=box, is_first=is_first)
+            if placements[i].entity == partner:
+                return _Neighbour(relation=relation.relation, box=box, is_first=is_first)
     return None
 
 
-def _near(anchor: _Anchor, size: tuple[int, int], side: int, rng: random.Random) -> _Pixels:
+def _near(anchor: _Neighbour, size: tuple[int, int], side: int, rng: random.Random) -> _Pixels:
     x0, y0, x1, y1 = anchor.box
     width, height = size
     is_beside = anchor.relation == "next_to" or (anchor.relation == "near" and rng.random() < _BESIDE_SHARE)
@@ -245,7 +248,7 @@ def _near(anchor: _Anchor, size: tuple[int, int], side: int, rng: random.Random)
 
 
 def _is_ordered(
-    wishes: Sequence[EntityRequest],
+    placements: Sequence[EntityRequest],
     index: int,
     box: _Pixels,
     boxes: dict[int, _Pixels],
@@ -253,7 +256,7 @@ def _is_ordered(
     side: int,
 ) -> bool:
     """Whether the new box keeps every order relation with the boxes already there."""
-    entity = wishes[index].entity
+    entity = placements[index].entity
     for relation in relations:
         if relation.relation not in _ORDERS or entity not in (relation.first, relation.second):
             continue
@@ -262,7 +265,7 @@ def _is_ordered(
         axis = 0 if relation.relation in ("left_of", "right_of") else 1
         is_before = is_first == (relation.relation in ("left_of", "above", "on"))
         for i, other in boxes.items():
-            if wishes[i].entity != partner:
+            if placements[i].entity != partner:
                 continue
             ahead = (other[axis] + other[axis + 2] - box[axis] - box[axis + 2]) / 2 / side
             if (ahead if is_before else -ahead) < _ORDER_MARGIN:

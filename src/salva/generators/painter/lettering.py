@@ -1,8 +1,4 @@
-"""Words on a strip: plain letters by a font, and a few Chinese characters drawn stroke by stroke.
-
-Text and a side go in, a small picture comes out. No font with Chinese letters comes with salva, so these are drawn from
-straight lines; there are only as many as straight lines make.
-"""
+"""Text on a strip: by a font, or for a few Chinese characters, which no shipped font has, stroke by stroke."""
 
 from __future__ import annotations
 
@@ -18,10 +14,10 @@ OTHER_SCRIPTS = (
     *("красная машина", "большой слон", "кошка и собака"),
     *("中日土木", "王田山口", "工人日土"),
 )
-"""Words in other letters than the prompts'."""
+"""Texts in other scripts."""
 
 _FONT_SHARE = 0.075
-"""Height of painted words as a share of the side: 19 px at 256."""
+"""Height of text as a share of the side: 19 px at 256."""
 _Stroke = tuple[int, int, int, int]
 # On a square of 10 by 10, each stroke from one point to another.
 _STROKES: Mapping[str, tuple[_Stroke, ...]] = {
@@ -48,8 +44,8 @@ def strip_size(text: str, side: int) -> tuple[int, int]:
     return round(right - left) + 2 * margin, round(bottom - top) + 2 * margin
 
 
-def paint_strip(text: str, side: int, *, is_dark: bool) -> Image.Image:
-    """The strip with its words, on nothing."""
+def draw_strip(text: str, side: int, *, is_dark: bool) -> Image.Image:
+    """The strip with its text."""
     ground, ink = ((28, 30, 40), (250, 250, 245)) if is_dark else ((250, 250, 245), (25, 25, 35))
     strip = Image.new("RGBA", strip_size(text, side), (*ground, 255))
     pen = ImageDraw.Draw(strip)

@@ -1,7 +1,6 @@
-"""Drawings in manners that nobody drew: outlines, silhouettes, blocks and exchanged colours, all made by code.
+"""Effects on sprites: outlines, silhouettes, blocks and exchanged colours.
 
-A sprite goes in, a sprite of the same size comes out. Each shows the same thing to a person and is new to a detector
-that learnt from the sprites as they are.
+People recognise the entity; to a detector trained on the sprites the image is new.
 """
 
 from __future__ import annotations
@@ -12,23 +11,23 @@ _BLOCKS = 12
 _INK = (30, 30, 45)
 
 
-def restyle(sprite: Image.Image, look: str) -> Image.Image:
-    """The drawing in another manner."""
+def apply_effect(sprite: Image.Image, effect: str) -> Image.Image:
+    """The sprite with an effect."""
     makers = {
         "outlined": _outlined,
         "silhouettes": _silhouette,
         "pixelated": _pixelated,
         "recoloured": _recoloured,
     }
-    return makers[look](sprite)
+    return makers[effect](sprite)
 
 
 def _outlined(sprite: Image.Image) -> Image.Image:
-    """Its edges in ink on white: where light or colour changes, and where it ends."""
+    """Its edges in ink on white."""
     alpha = sprite.getchannel("A")
     ground = Image.new("RGB", sprite.size, (255, 255, 255))
     ground.paste(sprite, (0, 0), sprite)
-    # The filter sees the border of the canvas as an edge of its own.
+    # The filter takes the border of the canvas for an edge.
     edges = ImageChops.multiply(ground.convert("L").filter(ImageFilter.FIND_EDGES), _inside(sprite.size))
     rim = ImageChops.subtract(alpha, alpha.filter(ImageFilter.MinFilter(3)))
     lines = ImageChops.lighter(edges.point(lambda value: min(255, value * 3)), rim)
@@ -55,6 +54,6 @@ def _pixelated(sprite: Image.Image) -> Image.Image:
 
 
 def _recoloured(sprite: Image.Image) -> Image.Image:
-    """Red becomes green, green blue and blue red; light and dark stay."""
+    """Red becomes green, green blue and blue red."""
     red, green, blue, alpha = sprite.split()
     return Image.merge("RGBA", (blue, red, green, alpha))
