@@ -28,7 +28,7 @@ _DETECTION_MODEL = "PP-OCRv6_det_small.onnx"
 _RECOGNITION_MODEL = "PP-OCRv6_rec_small.onnx"
 _MAX_SIDE = 2048
 _MIN_SIDE = 32
-# Drawings are misread as one to three characters (a bicycle as "300", a window as 田), rarely as more different ones, so
+# Drawings are misread as one to three characters (a bicycle as "300", a window as 田), rarely as more different ones;
 # short text needs a higher score. By number of different letters.
 _SHORT_TEXT_SCORE = {1: 0.97, 2: 0.97, 3: 0.85, 4: 0.75}
 # Three drawings in a column look like three ideographs (a cow 年, a banana 八), with scores of 0.70 to 0.76.
