@@ -14,9 +14,8 @@ from salva.errors import UsageError
 from salva.messages import message
 
 if TYPE_CHECKING:
+    from salva.core.judgements import SetFigure
     from salva.core.table import Cell
-    from salva.engine.progress import Progress
-    from salva.runs.image_quality import QualityRequest
 
 _FOLDER = click.Path(path_type=Path)
 _NOTE = (
@@ -81,21 +80,19 @@ def command(
     Below 2,048 images a distance is too large and compares only with others of as many images.
     """
     from salva.engine.progress import make_progress
-    from salva.runs.image_quality import QualityRequest
+    from salva.runs.image_quality import QualityRequest, quality_figures
 
-    if r_precision and not by_set:
-        raise UsageError(message("by-set-needed"))
-    wanted = None
-    if reference is not None or logits or held_out is not None or not r_precision:
-        wanted = QualityRequest(
-            embedder=embedder,
-            options=_embedder_options(settings),
-            reference=reference,
-            logits=logits,
-            held_out=held_out,
-        )
-    progress = make_progress(quiet=no_progress)
-    figures = _of_sets(run, wanted, r_precision, progress) if by_set else _of_models(run, wanted, progress)
+    wanted = QualityRequest(
+        embedder=embedder,
+        options=_embedder_options(settings),
+        reference=reference,
+        logits=logits,
+        held_out=held_out,
+        retrieval=r_precision,
+        by_set=by_set,
+    )
+    by_model = quality_figures(run, wanted, make_progress(quiet=no_progress))
+    figures = [_row(model, figure) for model, of_model in by_model.items() for figure in of_model]
     figure = ("figure", "value", "from", "to", "spread", "n_images", "n_reference")
     columns = ("model", *(("set",) if by_set else ()), *figure)
     if form == "json":
@@ -112,48 +109,20 @@ def command(
         click.echo(f"salva: {warning}", err=True)
 
 
-def _of_models(run: Path, wanted: QualityRequest | None, progress: Progress) -> list[dict[str, Cell]]:
-    from salva.runs.image_quality import quality_figures
-
-    assert wanted is not None, "without sets there is nothing else to want"
-    return [
-        {
-            "model": model,
-            "figure": name,
-            "value": quality.value,
-            "from": quality.interval.low if quality.interval else None,
-            "to": quality.interval.high if quality.interval else None,
-            "spread": quality.spread or None,
-            "n_images": quality.n_images,
-            "n_reference": quality.n_reference or None,
-            "embedder": wanted.embedder,
-            "warning": quality.warning,
-        }
-        for model, name, quality in quality_figures(run, wanted, progress)
-    ]
-
-
-def _of_sets(run: Path, wanted: QualityRequest | None, r_precision: str, progress: Progress) -> list[dict[str, Cell]]:
-    from salva.runs.set_figures import Retrieval, set_figures
-
-    retrieval = Retrieval(embedder=r_precision) if r_precision else None
-    return [
-        {
-            "model": model,
-            "set": figure.set,
-            "figure": figure.name,
-            "value": figure.value,
-            "from": figure.low,
-            "to": figure.high,
-            "spread": figure.spread or None,
-            "n_images": figure.n_images,
-            "n_reference": figure.n_reference or None,
-            "embedder": figure.by,
-            "warning": figure.warning,
-        }
-        for model, figures in set_figures(run, wanted, retrieval, progress).items()
-        for figure in figures
-    ]
+def _row(model: str, figure: SetFigure) -> dict[str, Cell]:
+    return {
+        "model": model,
+        "set": figure.set,
+        "figure": figure.name,
+        "value": figure.value,
+        "from": figure.low,
+        "to": figure.high,
+        "spread": figure.spread or None,
+        "n_images": figure.n_images,
+        "n_reference": figure.n_reference or None,
+        "embedder": figure.by,
+        "warning": figure.warning,
+    }
 
 
 def _embedder_options(settings: tuple[str, ...]) -> dict[str, str]:

@@ -1,131 +1,243 @@
-"""Image quality of a run: FID against a folder of real pictures, and Inception Score, for every model of the run.
+"""Image quality of a run: FID, Inception Score and R-precision, for every model or for every set of its images.
 
-Vectors that the run has stored from the same embedder are used, the rest are made now; nothing is written. The run's
-verdicts play no part, and neither do prompts: both figures judge a set of pictures, not what they show.
+A set is what one model generated for one role of the prompts; of captions and their mutants, `orig` and each operator.
+Figures of sets are stored with the run. Verdicts play no part: the figures judge a set of images, not what they show.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import dataclasses
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import NamedTuple
 
-from salva.core.about import habits_of
-from salva.core.image import Picture
-from salva.core.observation import Vector
-from salva.core.protocols import ObserveRequest, Query
+from salva.core.case import Case
+from salva.core.fingerprint import Json
+from salva.core.judgements import SetFigure
 from salva.core.quantity import quantity
-from salva.core.run_spec import ComponentSpec
-from salva.engine.actors import Actor
-from salva.engine.guard import build
+from salva.core.run_spec import NOTHING
+from salva.core.source import REAL
 from salva.engine.progress import Progress, SilentProgress
-from salva.errors import BackendError, SalvaError, StoreError, UsageError
-from salva.imaging.files import SUFFIXES, decode_picture
-from salva.messages import message, text_of
-from salva.registry import bind
+from salva.errors import UsageError
+from salva.messages import message
+from salva.runs.image_features import (
+    Stage,
+    built_embedder,
+    embed_files,
+    embed_texts,
+    features_of,
+    image_files,
+)
 from salva.stats.frechet import Quality, fid, fit_temperature, gaussian_of, inception_score
-from salva.store.records import Status
+from salva.stats.retrieval import r_precision
+from salva.store.records import FIGURES, Status
 from salva.store.runfile import read_run_file
 from salva.store.sqlite import RunStore, open_run
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-_QUERY = Query(role="embedder")
 SILENT = SilentProgress()
-_NO_PICTURE = Picture(rgb=bytes(3), width=1, height=1)
-Name = TypeVar("Name")
-
-
 SPLITS = 10
 """The parts of the Inception Score, as published."""
+ORIG = "orig"
+OWN_CAPTION, ORIGINAL_CAPTION = "R-precision", "R-precision by the original captions"
+_FEWEST = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QualityRequest:
     """Which figures, by which network."""
 
-    embedder: str
-    """As on the command line, such as inception/fid.onnx."""
+    embedder: str = ""
+    """Of FID and Inception Score, as on the command line: inception/fid.onnx."""
     options: Mapping[str, str] = field(default_factory=dict)
     """The embedder's options by name."""
     reference: Path | None = None
-    """Real pictures, for FID."""
+    """Real images, for FID."""
     logits: str = ""
     """The embedder's output for Inception Score."""
     held_out: Path | None = None
-    """Pictures by class, to calibrate the logits."""
+    """Images by class, to calibrate the logits."""
+    retrieval: str = ""
+    """The embedder of images and texts for R-precision, such as clip or pocket."""
+    by_set: bool = False
+    """Whether figures are of each set of images, and stored with the run."""
 
     def __post_init__(self) -> None:
+        if self.retrieval and not self.by_set:
+            raise UsageError(message("by-set-needed"))
         if self.held_out is not None and not self.logits:
             raise UsageError(message("flag-needed", flag="--logits", why="--held-out calibrates logits"))
-        if self.reference is None and not self.logits:
+        if self.reference is None and not self.logits and not self.retrieval:
             raise UsageError(message("flag-needed", flag="--reference or --logits", why="they name the figure"))
 
 
-def quality_figures(
-    directory: Path, wanted: QualityRequest, progress: Progress = SILENT
-) -> list[tuple[str, str, Quality]]:
-    """The figures that are wanted, each of every model: model, name of the figure, and what came out."""
-    figures: list[tuple[str, dict[str, Quality]]] = []
-    if wanted.reference is not None:
-        figures.append(("FID", run_fid(directory, wanted.reference, wanted.embedder, wanted.options, progress)))
-    if wanted.logits:
-        options, temperature, name = {**wanted.options, "output": wanted.logits}, 1.0, "Inception Score"
-        if wanted.held_out is not None:
-            temperature = calibrated_temperature(wanted.held_out, wanted.embedder, options, progress)
-            name = f"I-IS, temperature {temperature:.4g}"
-        scores = run_inception_score(directory, wanted.embedder, options, progress, temperature=temperature)
-        figures.append((name, scores))
-    return [(model, name, quality) for name, by_model in figures for model, quality in by_model.items()]
+class ImageSet(NamedTuple):
+    """What one model generated for one role, or for all of them."""
+
+    model: str
+    name: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.model}, {self.name}" if self.name else self.model
 
 
-def run_fid(
-    directory: Path,
-    reference: Path,
-    embedder: str,
-    settings: Mapping[str, str] | None = None,
-    progress: Progress = SILENT,
-) -> dict[str, Quality]:
-    """FID of each model's pictures from those of a reference folder, by model.
+class CaptionedImage(NamedTuple):
+    """An image and what it was generated for."""
 
-    embedder: as on the command line, such as inception/fid.onnx. settings: its options by name.
-    """
-    files = image_files(reference)
-    with open_run(directory) as store:
-        painted = _painted(store, directory, at_least=2)
-        actor, component = built_embedder(embedder, settings)
-        real = gaussian_of(embed_files(component, files, Stage(progress, "reference", len(files))))
-        return {
-            model: fid(features, real) for model, features in features_of(store, painted, actor, component, progress)
+    image_id: str
+    caption: str = ""
+    original: str = ""
+    """The caption that its own was made from; its own where it was made from none."""
+
+
+Sets = Mapping[ImageSet, Sequence[CaptionedImage]]
+
+
+def quality_figures(directory: Path, wanted: QualityRequest, progress: Progress = SILENT) -> dict[str, list[SetFigure]]:
+    """The figures that are wanted, by model; those of sets are stored in the place of older ones of their name."""
+    figures: dict[str, list[SetFigure]] = {}
+    with open_run(directory, "write" if wanted.by_set else "read") as store:
+        sets = _large_enough(image_sets(store, directory) if wanted.by_set else _images_by_model(store), directory)
+        for make in (_fids, _inception_scores, _precisions):
+            for of, figure in make(store, sets, wanted, progress):
+                figures.setdefault(of.model, []).append(figure)
+        if wanted.by_set:
+            _keep(store, figures)
+    return figures
+
+
+def _large_enough(sets: Sets, directory: Path) -> Sets:
+    if not sets:
+        run = read_run_file(directory)
+        imported = run is not None and run.imported is not None
+        raise UsageError(message("run-imported" if imported else "images-missing", path=str(directory)))
+    large = {of: sorted(images) for of, images in sets.items() if len(images) >= _FEWEST}
+    if not large:
+        found = quantity(max(map(len, sets.values())), "images")
+        raise UsageError(message("folder-invalid", path=str(directory), wanted=f"{_FEWEST} images", found=found))
+    return large
+
+
+def _images_by_model(store: RunStore) -> dict[ImageSet, list[CaptionedImage]]:
+    """The images of each model, each as often as it was generated: two seeds that give one image are two."""
+    sets: dict[ImageSet, list[CaptionedImage]] = {}
+    for _, render in store.renders():
+        if render.status is Status.DONE and render.image_id is not None:
+            model = ImageSet(store.label_of(render.component_id))
+            sets.setdefault(model, []).append(CaptionedImage(render.image_id))
+    return sets
+
+
+def image_sets(store: RunStore, directory: Path) -> dict[ImageSet, list[CaptionedImage]]:
+    """Every set of the run; an image that several cases share is in its set once."""
+    run = read_run_file(directory)
+    asked = run.spec if run is not None else NOTHING
+    renders: dict[tuple[str, int], list[tuple[str, str]]] = {}
+    for _, render in store.renders():
+        if render.status is Status.DONE and render.image_id is not None:
+            painted_by = store.label_of(render.component_id)
+            renders.setdefault((render.text, render.seed), []).append((painted_by, render.image_id))
+    sets: dict[ImageSet, dict[tuple[str, str, int], CaptionedImage]] = {}
+    for case in store.cases():
+        for prompt in case.prompts:
+            name = _set_of(case, prompt.role)
+            original = case.prompts[0].text if case.mutation else prompt.text
+            for repeat in range(asked.repeats):
+                for model, image_id in renders.get((prompt.text, case.seed(asked.seed, repeat)), ()):
+                    painted = sets.setdefault(ImageSet(model, name), {})
+                    key = (case.painting or case.case_id, prompt.text, repeat)
+                    painted[key] = CaptionedImage(image_id, prompt.text, original)
+    return {of: list(painted.values()) for of, painted in sets.items()}
+
+
+def _set_of(case: Case, role: str) -> str:
+    if case.mutation is None:
+        return role
+    return ORIG if role == case.prompts[0].role else case.mutation.operator
+
+
+def _fids(
+    store: RunStore, sets: Sets, wanted: QualityRequest, progress: Progress
+) -> Iterator[tuple[ImageSet, SetFigure]]:
+    if wanted.reference is None:
+        return
+    actor, component = built_embedder(wanted.embedder, wanted.options)
+    files = image_files(wanted.reference, at_least=2 * _FEWEST if wanted.by_set else _FEWEST)
+    features = embed_files(component, files, Stage(progress, "reference", len(files)))
+    real = gaussian_of(features)
+    if wanted.by_set:
+        # What real images get: one half of them from the other.
+        yield ImageSet(REAL, REAL), _figure("FID", REAL, fid(features[::2], features[1::2]), wanted.embedder)
+    for of, rows in features_of(store, _ids(sets), actor, component, progress):
+        yield of, _figure("FID", of.name, fid(rows, real), wanted.embedder)
+
+
+def _inception_scores(
+    store: RunStore, sets: Sets, wanted: QualityRequest, progress: Progress
+) -> Iterator[tuple[ImageSet, SetFigure]]:
+    if not wanted.logits:
+        return
+    options, temperature, name = {**wanted.options, "output": wanted.logits}, 1.0, "Inception Score"
+    if wanted.held_out is not None:
+        temperature = calibrated_temperature(wanted.held_out, wanted.embedder, options, progress)
+        name = "I-IS" if wanted.by_set else f"I-IS, temperature {temperature:.4g}"
+    actor, component = built_embedder(wanted.embedder, options)
+
+    def figure(of: str, logits: object, n: int) -> SetFigure:
+        n_splits = min(SPLITS, n)
+        score = inception_score(logits, temperature=temperature, n_splits=n_splits)  # type: ignore[arg-type]  # an array
+        return _figure(name, of, score, wanted.embedder)
+
+    if wanted.reference is not None and wanted.by_set:
+        files = image_files(wanted.reference)
+        rows = embed_files(component, files, Stage(progress, "reference", len(files)))
+        yield ImageSet(REAL, REAL), figure(REAL, rows, len(files))
+    for of, rows in features_of(store, _ids(sets), actor, component, progress):
+        yield of, figure(of.name, rows, len(rows))
+
+
+def _precisions(
+    store: RunStore,
+    sets: Sets,
+    wanted: QualityRequest,
+    progress: Progress,
+) -> Iterator[tuple[ImageSet, SetFigure]]:
+    if not wanted.retrieval:
+        return
+    actor, component = built_embedder(wanted.retrieval, {})
+    texts = sorted(
+        {text for pictures in sets.values() for picture in pictures for text in (picture.caption, picture.original)}
+    )
+    rows_of = {text: row for row, text in enumerate(texts)}
+    # Once each, and not once for every picture that they are held against.
+    vectors = embed_texts(component, texts, Stage(progress, "captions", len(texts)))
+
+    def precision(name: str, of: str, images: object, captions: Sequence[str]) -> SetFigure | None:
+        different = sorted(set(captions))
+        if len(different) < _FEWEST:
+            return None
+        places = {text: place for place, text in enumerate(different)}
+        among = vectors[[rows_of[text] for text in different]]
+        own = [places[text] for text in captions]
+        quality = r_precision(images, among, own, seed=0)  # type: ignore[arg-type]  # an array
+        return _figure(name, of, quality, wanted.retrieval)
+
+    for of, images in features_of(store, _ids(sets), actor, component, progress):
+        captions_of = {
+            OWN_CAPTION: [picture.caption for picture in sets[of]],
+            ORIGINAL_CAPTION: [picture.original for picture in sets[of]],
         }
-
-
-def run_inception_score(
-    directory: Path,
-    embedder: str,
-    settings: Mapping[str, str] | None = None,
-    progress: Progress = SILENT,
-    *,
-    temperature: float = 1.0,
-    n_splits: int = SPLITS,
-) -> dict[str, Quality]:
-    """Inception Score of each model's pictures, by model.
-
-    The embedder must give logits: its option `output` says so. temperature: 1 for the published score, what
-    calibrated_temperature found for ACTesting's I-IS. Pictures are taken in an order that has nothing to do with
-    their prompts, since a split of one suite category would score itself.
-    """
-    with open_run(directory) as store:
-        painted = _painted(store, directory, at_least=n_splits)
-        actor, component = built_embedder(embedder, settings)
-        return {
-            model: inception_score(logits, temperature=temperature, n_splits=n_splits)
-            for model, logits in features_of(store, painted, actor, component, progress)
-        }
+        if captions_of[OWN_CAPTION] == captions_of[ORIGINAL_CAPTION]:
+            del captions_of[ORIGINAL_CAPTION]
+        for name, captions in captions_of.items():
+            if (figure := precision(name, of.name, images, captions)) is not None:
+                yield of, figure
+    captioned = _captioned(wanted.reference, store, rows_of) if wanted.reference is not None else {}
+    if len(captioned) >= _FEWEST:
+        images = embed_files(component, list(captioned), Stage(progress, "real pictures", len(captioned)))
+        if (figure := precision(OWN_CAPTION, REAL, images, list(captioned.values()))) is not None:
+            yield ImageSet(REAL, REAL), figure
 
 
 def calibrated_temperature(
@@ -147,127 +259,44 @@ def calibrated_temperature(
     return fit_temperature(embed_files(component, files, Stage(progress, "held out", len(files))), labels)
 
 
-def built_embedder(embedder: str, settings: Mapping[str, str] | None) -> tuple[Actor, object]:
-    """The embedder of a name, with what its keys are made of."""
-    actor = Actor.of(bind(ComponentSpec.parse("embedder", embedder, settings)))
-    assert actor.binding is not None, "just bound"
-    return actor, build(actor.binding)
+def _captioned(reference: Path, store: RunStore, known: Mapping[str, int]) -> dict[Path, str]:
+    """The real pictures whose file is called after the image of a caption, as COCO's are."""
+    captions = {
+        case.cluster.lstrip("0"): case.prompts[0].text
+        for case in store.cases()
+        if case.mutation is not None and case.prompts[0].text in known
+    }
+    numbered = {path: re.sub(r"^.*_", "", path.stem).lstrip("0") for path in image_files(reference)}
+    return {path: captions[number] for path, number in numbered.items() if number in captions}
 
 
-def features_of(
-    store: RunStore, painted: Mapping[Name, Sequence[str]], actor: Actor, component: object, progress: Progress
-) -> Iterator[tuple[Name, NDArray[np.float64]]]:
-    """The vectors of each model's pictures, or of each set of them, one row a picture."""
-    for model, images in painted.items():
-        stored: dict[str, Vector] = {}
-        missing: list[str] = []
-        for image_id in dict.fromkeys(images):
-            outcome = store.observation_outcome(actor.observation_key(image_id, _QUERY, {}))
-            if outcome is not None and isinstance(outcome[1], Vector):
-                stored[image_id] = outcome[1]
-            else:
-                missing.append(image_id)
-        pictures = (_read(store, image_id) for image_id in missing)
-        stored.update(zip(missing, embed(component, pictures, Stage(progress, str(model), len(missing))), strict=True))
-        yield model, matrix((stored[image_id] for image_id in images), len(images))
+def _ids(sets: Mapping[ImageSet, Sequence[CaptionedImage]]) -> dict[ImageSet, list[str]]:
+    return {of: [picture.image_id for picture in pictures] for of, pictures in sets.items()}
 
 
-def _painted(store: RunStore, directory: Path, at_least: int) -> dict[str, list[str]]:
-    """The images of each model, each as often as it was painted: two seeds that give one picture are two."""
-    painted: dict[str, list[str]] = {}
-    for _, render in store.renders():
-        if render.status is Status.DONE and render.image_id is not None:
-            painted.setdefault(store.label_of(render.component_id), []).append(render.image_id)
-    if not painted:
-        run = read_run_file(directory)
-        if run is not None and run.imported is not None:
-            raise UsageError(message("run-imported", path=str(directory)))
-        raise UsageError(message("images-missing", path=str(directory)))
-    for model, images in painted.items():
-        if len(images) < at_least:
-            wanted, found = f"{at_least} images of {model!r} or more", quantity(len(images), "images")
-            raise UsageError(message("folder-invalid", path=str(directory), wanted=wanted, found=found))
-    # By their hashes, which is as good as shuffled and the same on every machine.
-    return {model: sorted(images) for model, images in painted.items()}
+def _figure(name: str, of: str, quality: Quality, embedder: str) -> SetFigure:
+    return SetFigure(
+        name=name,
+        set=of,
+        value=quality.value,
+        n_images=quality.n_images,
+        by=embedder,
+        spread=quality.spread,
+        low=quality.interval.low if quality.interval else None,
+        high=quality.interval.high if quality.interval else None,
+        n_reference=quality.n_reference,
+        warning=quality.warning,
+    )
 
 
-def _read(store: RunStore, image_id: str) -> Picture:
-    try:
-        return decode_picture(store.blobs.read(image_id))
-    except ValueError as error:
-        raise StoreError(message("image-damaged", path=image_id)) from error
-
-
-def image_files(folder: Path, at_least: int = 2) -> list[Path]:
-    """The pictures in a folder and its subfolders."""
-    if not folder.is_dir():
-        raise UsageError(message("file-missing", path=str(folder)))
-    inside = sorted(path for path in folder.rglob("*") if path.is_file())
-    files = [path for path in inside if path.suffix.lower() in SUFFIXES]
-    if len(files) < at_least:
-        among = f" among {quantity(len(inside), 'files')}" if len(inside) > len(files) else ""
-        wanted, found = f"{at_least} images or more ({', '.join(SUFFIXES)})", f"{len(files)}{among}"
-        raise UsageError(message("folder-invalid", path=str(folder), wanted=wanted, found=found))
-    return files
-
-
-def embed_files(component: object, files: Sequence[Path], stage: Stage) -> NDArray[np.float64]:
-    """The vectors of picture files, one row each."""
-    return matrix(embed(component, map(_decoded, files), stage), len(files))
-
-
-def _decoded(path: Path) -> Picture:
-    try:
-        return decode_picture(path.read_bytes())
-    except (ValueError, OSError) as error:
-        raise UsageError(message("file-unreadable", path=str(path), why=text_of(error))) from error
-
-
-class Stage(NamedTuple):
-    """A part of the work, as it is told to whoever waits."""
-
-    progress: Progress
-    name: str
-    total: int
-
-
-def embed_texts(component: object, texts: Sequence[str], stage: Stage) -> NDArray[np.float64]:
-    """The vectors of texts, one row each; a text has the same vector whatever picture it is asked about."""
-    requests = (ObserveRequest(picture=_NO_PICTURE, query=Query(role="embedder", text=text)) for text in texts)
-    return matrix(_answered(component, requests, stage), len(texts))
-
-
-def embed(component: object, pictures: Iterable[Picture], stage: Stage) -> Iterator[Vector]:
-    """The vectors of pictures, in their order."""
-    return _answered(component, (ObserveRequest(picture=picture, query=_QUERY) for picture in pictures), stage)
-
-
-def _answered(component: Any, requests: Iterable[ObserveRequest], stage: Stage) -> Iterator[Vector]:
-    size = max(1, habits_of(component).batch_size)
-    rest = iter(requests)
-    stage.progress.start(stage.name, stage.total)
-    while part := list(islice(rest, size)):
-        for seen in component.observe(part):
-            if isinstance(seen, SalvaError):
-                raise seen
-            if not isinstance(seen, Vector):
-                what = f"a {type(seen).__name__} instead of a vector"
-                raise BackendError(
-                    message("numbers-invalid", component=type(component).__name__, what=what), is_retryable=False
-                )
-            yield seen
-        stage.progress.advance(stage.name, len(part))
-    stage.progress.finish(stage.name)
-
-
-def matrix(vectors: Iterable[Vector], n: int) -> NDArray[np.float64]:
-    """One row a vector, filled as they come: tuples of floats take four times the room."""
-    import numpy as np
-
-    rows: NDArray[np.float64] | None = None
-    for index, vector in enumerate(vectors):
-        if rows is None:
-            rows = np.empty((n, len(vector.values)))
-        rows[index] = vector.values
-    assert rows is not None, "both folders and runs without images have been refused"
-    return rows
+def _keep(store: RunStore, measured: Mapping[str, Sequence[SetFigure]]) -> None:
+    """Keep figures with the run; one of the same name and set takes the place of an older one."""
+    kept = store.meta().get(FIGURES)
+    by_model: dict[str, dict[tuple[str, str], Json]] = {}
+    for model, rows in kept.items() if isinstance(kept, dict) else ():
+        assert isinstance(rows, list)
+        by_model[model] = {(str(row["name"]), str(row["set"])): row for row in rows if isinstance(row, dict)}
+    for model, figures in measured.items():
+        by_model.setdefault(model, {}).update({(f.name, f.set): dataclasses.asdict(f) for f in figures})
+    store.set_meta(FIGURES, {model: list(rows.values()) for model, rows in by_model.items()})
+    store.flush()

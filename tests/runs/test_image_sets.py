@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -16,8 +17,7 @@ from salva.core.source import REAL
 from salva.engine.progress import SilentProgress
 from salva.errors import UsageError
 from salva.report.summary import summarise_run
-from salva.runs.image_quality import QualityRequest
-from salva.runs.set_figures import ORIGINAL_CAPTION, OWN_CAPTION, Retrieval, image_sets, set_figures
+from salva.runs.image_quality import ORIGINAL_CAPTION, OWN_CAPTION, QualityRequest, image_sets, quality_figures
 from salva.runs.verify import verify
 from salva.store.sqlite import open_run
 
@@ -43,8 +43,8 @@ def test_a_seeds_picture_is_in_its_set_once(directory: Path) -> None:
 
 def test_figures_are_kept_and_reported(directory: Path, tmp_path: Path) -> None:
     network = f"inception/{save_means(tmp_path / 'means.onnx')}"
-    wanted = QualityRequest(embedder=network, options={"pixels": "unit"}, reference=directory / "images")
-    found = set_figures(directory, wanted, Retrieval(embedder="pocket"))
+    asked: dict[str, Any] = {"embedder": network, "options": {"pixels": "unit"}, "reference": directory / "images"}
+    found = quality_figures(directory, QualityRequest(**asked, retrieval="pocket", by_set=True))
     assert found.keys() == {"painter", REAL}
     names = {(figure.name, figure.set) for figure in found["painter"]}
     assert names == {
@@ -62,7 +62,7 @@ def test_figures_are_kept_and_reported(directory: Path, tmp_path: Path) -> None:
         assert figure.high is not None
         assert figure.low <= figure.value <= figure.high
     assert all((figure.low, figure.high) == (None, None) for figure in found["painter"] if figure.name == "FID")
-    again = set_figures(directory, None, Retrieval(embedder="pocket"))
+    again = quality_figures(directory, QualityRequest(retrieval="pocket", by_set=True))
     assert again["painter"] == [figure for figure in found["painter"] if figure.name != "FID"], "the same draws again"
     table = summarise_run(directory).by_model[0].table("quality by set")
     assert table is not None
@@ -90,4 +90,4 @@ def test_a_run_without_pictures_is_refused(tmp_path: Path) -> None:
     with open_run(tmp_path, "write"):
         pass
     with pytest.raises(UsageError, match=r"\[images-missing\]"):
-        set_figures(tmp_path, None, Retrieval(embedder="pocket"))
+        quality_figures(tmp_path, QualityRequest(retrieval="pocket", by_set=True))
