@@ -21,6 +21,7 @@ from salva.checks.truth import Truth
 from salva.core.about import About
 from salva.core.case import Case, Prompt
 from salva.core.judgements import Rate
+from salva.core.observation import Vector
 from salva.core.question import Question
 from salva.core.verdict import Outcome
 from salva.errors import UsageError
@@ -253,3 +254,29 @@ def test_right_answers_applies_where_it_is_named_and_has_questions() -> None:
     assert not check.applies(replace(CUP, check_groups=(("truth",),)))
     one_sided = replace(asking((own("Red?"),), (own("Blue?"),), equivalent=False), check="right-answers")
     assert check.applies(one_sided)
+
+
+@pytest.mark.parametrize(
+    ("b", "outcome"),
+    [((0.005, 1.0), Outcome.PASS), ((0.0, 1.0), Outcome.UNDECIDED), ((-0.5, 1.0), Outcome.UNDECIDED)],
+)
+def test_two_images_of_nothing_do_not_agree(b: tuple[float, float], outcome: Outcome) -> None:
+    text = Vector(values=(1.0, 0.0))
+    vectors = {"a": Vector(values=(0.0, 1.0)), "b": Vector(values=b), "wording a": text, "wording b": text}
+    check = SameSimilarity(SameSimilarityOptions())
+    assert heard(check, pair(None, None, equivalent=None), {}, vectors)[0].outcome is outcome
+    assert heard(check, pair("cup", None, equivalent=None), {}, vectors)[0].outcome is outcome
+    assert heard(check, CUP, {}, vectors)[0].outcome is Outcome.PASS, "formulas say what there should be"
+
+
+def test_scores_need_two_images_with_their_texts() -> None:
+    found, _ = heard(same(), CUP, {"a": RIGHT, "b": RIGHT}, VECTORS)
+    assert {name for name in found.scores if name.startswith(("clip", "image"))} == {
+        *("clip_A", "clip_B", "clip_mean", "clip_diff", "clip_stability", "image_similarity")
+    }
+    alike = {**VECTORS, "b": Vector(values=(2.0, 0.0))}
+    assert heard(same(), CUP, {"a": RIGHT, "b": RIGHT}, alike)[0].scores["image_similarity"] == pytest.approx(100)
+    found, _ = heard(same(clip_scale="cosine"), CUP, {"a": RIGHT, "b": RIGHT}, alike)
+    assert found.scores["image_similarity"] == pytest.approx(1)
+    single = replace(CUP, prompts=CUP.prompts[:1])
+    assert heard(SameSimilarity(SameSimilarityOptions()), single, {}, VECTORS)[0].outcome is Outcome.UNDECIDED

@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 
 import pytest
-from checks.planted import box_at, pair, text
+from checks.planted import box_at, painted, pair, row, text
 
-from salva.checks.scenes import mentioned, unrequested_text
+from salva.checks.scenes import (
+    READER,
+    ImageScene,
+    SceneOptions,
+    is_alike,
+    mentioned,
+    see,
+    text_failure,
+    unrequested_text,
+)
 from salva.core.boxes import scene_of
-from salva.core.observation import Detection, Detections
+from salva.core.image import ImageRef
+from salva.core.observation import Detection, Detections, Observation, Reading
 from salva.core.options import keyed_options
+from salva.core.protocols import ImageObservations, Query
 from salva.core.run_spec import ComponentSpec
+from salva.core.scene import Scene
 from salva.core.verdict import ENTITY_OMISSION, OPTICAL_CHARACTER, X_MISPOSITION, Failure, failure_types_of
 from salva.errors import UsageError
 from salva.registry import bind
@@ -106,3 +119,119 @@ def test_a_detectors_own_name_counts_where_just_that_was_asked_for() -> None:
     assert [thing.label for thing in scene_of(Detections(boxes=boxes), 0.5, ("man",)).things] == ["man"]
     assert [thing.label for thing in scene_of(Detections(boxes=boxes), 0.5, ("person",)).things] == ["person"]
     assert [thing.label for thing in scene_of(Detections(boxes=boxes), 0.5, ("man", "person")).things] == ["person"]
+
+
+def looked(seen: Observation, reading: Reading | None = None, colours: Detections | None = None) -> ImageObservations:
+    """What observers saw of an image of CASE."""
+    what = mentioned(CASE)
+    queries: dict[Query, Observation] = {what.query: seen}
+    if reading is not None:
+        queries[READER] = reading
+    if colours is not None and what.colour_query is not None:
+        queries[what.colour_query] = colours
+    return ImageObservations(image=ImageRef(image_id="i", width=1, height=1), seen=queries)
+
+
+CASE = pair("red cat & dog", texts=('a cat "HI"', "prompt b"))
+SEEN = row("cat", "dog")
+
+
+def test_what_was_seen_of_every_image() -> None:
+    told = painted(("cat", "red"), ("dog", None))
+    seen = see(CASE, {"a": looked(SEEN, text("hi", "STOP")), "b": looked(SEEN, colours=told)}, SceneOptions())
+    assert not isinstance(seen, str)
+    a, b = seen
+    assert (a.role, a.text, b.role, b.text) == ("a", ("STOP",), "b", ())
+    assert [(thing.label, thing.colour) for thing in b.scene.things] == [("cat", "red"), ("dog", None)]
+    assert a.scores == (0.9, 0.9)
+    assert (a.has_scores, a.threshold, a.doubt) == (False, None, None)
+
+
+@pytest.mark.parametrize(
+    ("stated", "options", "worth"),
+    [
+        ({"threshold": 0.4, "doubt": 0.6}, {}, (True, 0.4, 0.6)),
+        ({"threshold": 0.4, "doubt": 0.6}, {"threshold": 0.5, "doubt": 0.7}, (True, 0.5, 0.7)),
+        ({"threshold": 0.4, "doubt": 0.6}, {"doubt": 0.0}, (True, 0.4, 0.0)),
+        ({}, {"doubt": 0.5}, (True, None, 0.5)),
+        ({}, {"doubt": 0.0}, (False, None, 0.0)),
+        ({"threshold": 0.4, "floor": 0.4}, {}, (True, 0.4, None)),
+    ],
+)
+def test_scores_are_worth_what_the_detector_or_the_check_says(
+    stated: dict[str, float], options: dict[str, float], worth: tuple[bool, float | None, float | None]
+) -> None:
+    boxes = Detections(boxes=SEEN.boxes, **stated)  # type: ignore[arg-type]  # numbers alone
+    seen = see(CASE, {role: looked(boxes) for role in "ab"}, SceneOptions(**options))  # type: ignore[arg-type]  # as above
+    assert not isinstance(seen, str)
+    assert [(one.has_scores, one.threshold, one.doubt) for one in seen] == [worth, worth]
+
+
+@pytest.mark.parametrize(
+    ("b", "options", "why"),
+    [
+        (None, {}, "no detections of the image of prompt 'b'"),
+        (looked(text("x")), {}, "no detections of the image of prompt 'b'"),
+        (looked(SEEN, Reading(problem="no words")), {}, "the text in the image of prompt 'b': no words"),
+        (looked(Detections(floor=0.3)), {"threshold": 0.2}, "boxes below 0.3 were not kept, and the threshold is 0.2"),
+        (looked(Detections(boxes=SEEN.boxes[:1], threshold=0.1, floor=0.2)), {}, "boxes below 0.2 were not kept"),
+        (
+            looked(Detections(boxes=(replace(SEEN.boxes[0], score=1.5),), threshold=0.5)),
+            {},
+            "the detector gave cat the score 1.5, which is none from 0 to 1",
+        ),
+    ],
+)
+def test_nobody_can_tell_and_why(b: ImageObservations | None, options: dict[str, float], why: str) -> None:
+    observations = {"a": looked(SEEN), **({"b": b} if b else {})}
+    told = see(CASE, observations, SceneOptions(**options))  # type: ignore[arg-type]  # numbers alone
+    assert isinstance(told, str)
+    assert why in told
+
+
+def test_scores_of_a_detector_without_a_threshold_may_be_anything() -> None:
+    odd = Detections(boxes=(replace(SEEN.boxes[0], score=1.5),))
+    assert not isinstance(see(CASE, {role: looked(odd) for role in "ab"}, SceneOptions()), str)
+    bounds = Detections(boxes=tuple(replace(SEEN.boxes[0], score=score) for score in (0.0, 1.0)), threshold=0.0)
+    assert not isinstance(see(CASE, {role: looked(bounds) for role in "ab"}, SceneOptions()), str)
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_thresholds_are_shares_and_doubt_is_above(value: float) -> None:
+    assert SceneOptions(threshold=value, doubt=value)
+    assert SceneOptions(threshold=0.5, doubt=0.0)
+    for given in ({"threshold": 0.5, "doubt": 0.4}, {"doubt": -0.1}, {"threshold": 1.1}):
+        with pytest.raises(UsageError) as refused:
+            SceneOptions(**given)  # type: ignore[arg-type]  # numbers alone
+        assert refused.value.code == "option-invalid"
+
+
+def test_a_long_text_is_cut_where_it_is_told() -> None:
+    scene = Scene(things=())
+    short, long = (text_failure(ImageScene(role="a", scene=scene, text=("x" * n,))) for n in (80, 81))
+    assert short.seen == "x" * 80
+    assert long.seen == "x" * 79 + "…"
+    assert (short.failure_type, short.role, short.expected) == (OPTICAL_CHARACTER, "a", "no text")
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "counts", "alike"),
+    [
+        (painted(("cat", "red"), ("dog", "blue")), painted(("cat", "red"), ("dog", "red")), "exact", True),
+        (painted(("cat", "red"), ("dog", None)), painted(("cat", "blue"), ("dog", None)), "exact", False),
+        (painted(("cat", "red"), ("dog", None)), painted(("cat", "blue"), ("dog", None)), "at-least", False),
+        (painted(("cat", "red")), painted(("cat", "red"), ("cat", "red")), "exact", False),
+        (painted(("cat", "red"), ("dog", None)), painted(("cat", "red")), "exact", False),
+    ],
+)
+def test_two_images_are_alike_in_what_the_prompts_speak_of(
+    a: Detections, b: Detections, counts: str, alike: bool
+) -> None:
+    seen = see(CASE, {"a": looked(a), "b": looked(b)}, SceneOptions())
+    assert not isinstance(seen, str)
+    first, second = seen
+    what = mentioned(CASE)
+    assert is_alike(first, second, what, counts=counts, place="order") is alike
+    with_text = replace(first, text=("STOP",))
+    assert not is_alike(with_text, second, what, counts=counts, place="order")
+    assert is_alike(with_text, replace(second, text=("GO",)), what, counts=counts, place="order") is alike

@@ -85,3 +85,53 @@ def test_what_a_killed_process_left_half_written_is_swept_away(tmp_path: Path) -
 def test_a_missing_file_is_an_error_that_names_it(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=f"{'c' * 38}.webp"):
         Blobs(tmp_path).read(IMAGE_ID)
+
+
+@pytest.mark.parametrize("image_id", ["", "a", "a.b", "a/b", "../ab", "ä" * 4, "a" * 129, 7, None])
+def test_an_id_that_could_lead_elsewhere_is_refused(tmp_path: Path, image_id: object) -> None:
+    with pytest.raises(StoreError) as refused:
+        Blobs(tmp_path).path_of(image_id)  # type: ignore[arg-type]  # as a damaged row may have it
+    assert refused.value.code == "store-damaged"
+    assert Blobs(tmp_path).path_of("a" * 128)
+
+
+def test_what_is_no_plain_file_is_no_image(tmp_path: Path) -> None:
+    blobs = Blobs(tmp_path)
+    path = blobs.path_of(IMAGE_ID)
+    assert not blobs.has(IMAGE_ID)
+    assert list(blobs.stored_ids()) == []
+    path.parent.parent.mkdir()
+    path.parent.write_text("a file where a folder should be")
+    assert not blobs.has(IMAGE_ID)
+    path.parent.unlink()
+    path.parent.mkdir()
+    os.mkfifo(path)
+    assert not blobs.has(IMAGE_ID)
+    with pytest.raises(StoreError) as refused:
+        blobs.read(IMAGE_ID)
+    assert refused.value.code == "image-file-damaged"
+    path.unlink()
+    blobs.write(IMAGE_ID, b"")
+    assert blobs.has(IMAGE_ID)
+    assert blobs.read(IMAGE_ID) == b""
+
+
+def test_files_are_listed_by_name_and_half_written_ones_are_not(tmp_path: Path) -> None:
+    blobs = Blobs(tmp_path, tmp_path / "elsewhere")
+    for image_id in ("cd34", "ab99", "ab12"):
+        blobs.write(image_id, image_id.encode())
+    (tmp_path / "elsewhere" / "ab" / ".1-0").write_bytes(b"half")
+    (tmp_path / "elsewhere" / "notes.txt").write_text("no folder")
+    assert list(blobs.stored_ids()) == ["ab12", "ab99", "cd34"]
+    assert list(blobs.lost([("ab12", 4), ("ab99", 5), ("ef56", 4)])) == ["ab99", "ef56"]
+    blobs.prepare()
+    assert sorted(path.name for path in (tmp_path / "elsewhere" / "ab").iterdir()) == ["12.webp", "99.webp"]
+
+
+def test_a_large_file_is_written_whatever_the_disk_takes_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda handle, data: write(handle, bytes(data[:3])))
+    Blobs(tmp_path).write(IMAGE_ID, b"0123456789")
+    assert Blobs(tmp_path).read(IMAGE_ID) == b"0123456789"
