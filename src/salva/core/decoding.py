@@ -12,6 +12,15 @@ from salva.messages import message
 _T = TypeVar("_T")
 
 
+def converted(value: object, kind: type[_T]) -> _T:
+    """The record that a part of a file holds; the error names the field."""
+    try:
+        return msgspec.convert(value, kind)
+    except (msgspec.MsgspecError, RecursionError) as problem:
+        where, why = _place_and_reason(problem)
+        raise UsageError(message("entry-invalid", where=where, why=why)) from problem
+
+
 def decoded(
     text: str,
     kind: type[_T],
@@ -25,6 +34,10 @@ def decoded(
             return msgspec.toml.decode(text, type=kind)
         return msgspec.json.decode(text, type=kind)
     except (msgspec.MsgspecError, RecursionError) as problem:
-        why, _, place = str(problem).partition(" - at `")
-        where = place.rstrip("`").removeprefix("$.") or "as a whole"
+        where, why = _place_and_reason(problem)
         raise error(message("file-invalid", path=str(path), where=where, why=why)) from problem
+
+
+def _place_and_reason(problem: Exception) -> tuple[str, str]:
+    why, _, place = str(problem).partition(" - at `")
+    return place.rstrip("`").removeprefix("$.") or "as a whole", why

@@ -30,6 +30,10 @@ ENTRIES: Mapping[str, Entry] = {
         "{path!r}, {where}: {why}.",
         "The place is a line, a row or a key of the file.",
     ),
+    "entry-invalid": Entry(
+        "{where}: {why}.",
+        "The place is a field of the entry, and $ the entry itself.",
+    ),
     "json-invalid": Entry(
         "{path!r}{where} is no JSON: {why}.",
     ),

@@ -14,6 +14,7 @@ from salva.core.case import Case, Prompt
 from salva.errors import UsageError
 from salva.logic.equivalence import are_equivalent, is_determinate
 from salva.logic.notation import parse
+from salva.messages import code_of
 from salva.suites.geneval.demands import (
     commuted,
     demand_in,
@@ -97,26 +98,27 @@ def test_a_case_of_another_suite_asks_for_nothing_here() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "where"),
     [
-        ({"tag": None}, "tag is None"),
-        ({"include": []}, "include is []"),
-        ({"include": ["cat"]}, "include is 'cat'"),
-        ({"include": [{"count": 1}]}, "class is None"),
-        ({"include": [{"class": "cat", "count": 0}]}, "count of 'cat' is 0"),
-        ({"include": [{"class": "cat", "count": True}]}, "count of 'cat' is True"),
-        ({"include": [{"class": "cat", "count": 1, "color": "mauve"}]}, "color of 'cat' is 'mauve'"),
-        ({"include": [{"class": "cat", "count": 1, "position": ["left of", 0]}]}, "clause is 0"),
-        ({"include": [{"class": "cat", "count": 1, "position": "left of"}]}, "position of 'cat' is"),
-        ({"exclude": {"class": "cat"}}, "exclude is"),
-        ({"exclude": [{"class": "cat", "count": 2, "color": "red"}]}, "without color and position"),
+        ({"tag": None}, "tag"),
+        ({"include": []}, "include"),
+        ({"include": ["cat"]}, "include[0]"),
+        ({"include": [{"count": 1}]}, "include[0]"),
+        ({"include": [{"class": "cat", "count": 0}]}, "include[0].count"),
+        ({"include": [{"class": "cat", "count": True}]}, "include[0].count"),
+        ({"include": [{"class": "cat", "count": 1, "color": "mauve"}]}, "include[0].color"),
+        ({"include": [{"class": "cat", "count": 1, "position": ["left of", 0]}]}, "include[0].position"),
+        ({"include": [{"class": "cat", "count": 1, "position": "left of"}]}, "include[0].position"),
+        ({"exclude": {"class": "cat"}}, "exclude"),
+        ({"exclude": [{"class": "cat", "count": 2, "color": "red"}]}, "exclude"),
     ],
 )
-def test_what_is_wrong_with_metadata_is_said(change: dict[str, Any], told: str) -> None:
+def test_invalid_metadata_is_refused_with_its_place(change: dict[str, Any], where: str) -> None:
     metadata = {"tag": "single_object", "include": [{"class": "cat", "count": 1}], "prompt": "a cat", **change}
     with pytest.raises(UsageError) as error:
         demand_in(metadata)
-    assert told in str(error.value)
+    assert code_of(error.value) == "entry-invalid"
+    assert str(error.value).startswith(f"{where}: ")
 
 
 def test_names_are_those_of_all_clauses() -> None:

@@ -33,7 +33,7 @@ def test_every_broken_line_is_told_at_once(tmp_path: Path) -> None:
         read_metadata(path)
     assert "2 lines" in str(error.value)
     assert "line 2: prompt is ''" in str(error.value)
-    assert "line 3: include: count of 'cow' is -1" in str(error.value)
+    assert "line 3: include[0].count" in str(error.value)
 
 
 @pytest.mark.parametrize(("text", "code"), [("{half", "json-invalid"), ("[1]", "json-shape")])

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from salva.core.fingerprint import Json
 from salva.errors import UsageError
+from salva.messages import code_of
 from salva.suites.geneval.files import asked_in
 from salva.suites.geneval.published import SeenBox
 from salva.suites.geneval.results import Result, ResultPlace, line_of, missing_numbers, picture_path, placed, result_in
@@ -80,20 +81,21 @@ def test_details_that_are_none(details: Json, boxes: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "name"),
     [
-        ({"correct": None}, "correct is None"),
-        ({"correct": "maybe"}, "correct is 'maybe'"),
-        ({"metadata": "{half"}, "it must be JSON"),
-        ({"metadata": 3}, "metadata is '3'"),
-        ({"metadata": "{}"}, "prompt is None"),
-        ({"prompt": "a photo of a dog"}, "as in its metadata"),
+        ({"correct": None}, "correct"),
+        ({"correct": "maybe"}, "correct"),
+        ({"metadata": "{half"}, "metadata"),
+        ({"metadata": 3}, "metadata"),
+        ({"metadata": "{}"}, "prompt"),
+        ({"prompt": "a photo of a dog"}, "prompt"),
     ],
 )
-def test_what_is_wrong_is_said(change: dict[str, Json], told: str) -> None:
+def test_an_invalid_line_is_refused_with_its_field(change: dict[str, Json], name: str) -> None:
     with pytest.raises(UsageError) as error:
         result_in({**LINE, **change})
-    assert told in str(error.value)
+    assert code_of(error.value) == "field-invalid"
+    assert str(error.value).startswith(f"{name} is ")
 
 
 @pytest.mark.parametrize(

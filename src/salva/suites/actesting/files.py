@@ -6,16 +6,19 @@ wrong with a file is one error that says what and where; what is wrong with a ca
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
+from salva.core.decoding import decoded
 from salva.core.fingerprint import Json
 from salva.core.mutation import Pool, Triple
 from salva.english.prompt_files import plain_name
 from salva.errors import UsageError
 from salva.files.infiles import file_text
-from salva.files.tables import is_json, parse_json, read_json, read_json_lines, read_sheet, unusable
+from salva.files.tables import is_json, parse_json, read_json_lines, read_sheet, unusable
 from salva.messages import message
 
 SEEDS = "new-captions_val2017_new"
@@ -39,6 +42,15 @@ class Caption:
     image: str
     """The image it was written for; its place in the file where none is named."""
     text: str
+
+
+class _SetEntry(msgspec.Struct, frozen=True):
+    """An entry of a published set."""
+
+    image_id: int | str
+    caption: str
+    classes: list[str]
+    triples: list[tuple[str, str, str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,21 +137,18 @@ def _of_objects(file: Path, rows: list[tuple[str, dict[str, Json]]]) -> Iterator
 def read_published(folder: str) -> list[PublishedPair]:
     """Every pair of the published sets, set by set; sets that are not there are left out."""
     place = Path(folder).expanduser()
-    seeds = {str(row["image_id"]): row for _, row in _set_rows(place / f"{SEEDS}.json")}
+    seeds = {str(entry.image_id): entry for entry in _entries(place / f"{SEEDS}.json")}
     pairs: list[PublishedPair] = []
     absent: list[str] = []
     for operator, name in SETS.items():
         file = place / f"{name}.json"
-        if not file.is_file():
-            continue
-        for where, row in _set_rows(file):
-            image = str(row["image_id"])
-            if image not in seeds:
-                absent.append(f"{name} {where}: image_id {image} is in no entry of {SEEDS}")
-                continue
-            pools = (_pool(seeds[image], f"{SEEDS}, image_id {image}"), _pool(row, f"{name} {where}"))
-            texts = (str(seeds[image]["caption"]), str(row["caption"]))
-            pairs.append(PublishedPair(image=image, operator=operator, texts=texts, pools=pools))
+        for entry in _entries(file) if file.is_file() else ():
+            image = str(entry.image_id)
+            if seed := seeds.get(image):
+                texts, pools = (seed.caption, entry.caption), (_pool(seed), _pool(entry))
+                pairs.append(PublishedPair(image=image, operator=operator, texts=texts, pools=pools))
+            else:
+                absent.append(f"{name}: image_id {image} is in no entry of {SEEDS}")
     if absent:
         raise unusable(folder, absent, "mutants without a seed")
     if not pairs:
@@ -154,43 +163,12 @@ def read_published(folder: str) -> list[PublishedPair]:
     return pairs
 
 
-def _set_rows(file: Path) -> list[tuple[str, dict[str, Json]]]:
-    content = read_json(file)
-    rows = content if isinstance(content, list) else []
-    problems = []
-    for number, row in enumerate(rows, 1):
-        fields = row if isinstance(row, dict) else {}
-        missing = [name for name in ("image_id", "caption", "classes", "triples") if name not in fields]
-        if missing:
-            problems.append(f"entry {number}: no {', '.join(missing)}")
-    if not rows:
-        raise UsageError(
-            message(
-                "json-shape",
-                path=str(file),
-                where="",
-                wanted="a list of entries with image_id, caption, classes and triples",
-            )
-        )
-    if problems:
-        raise unusable(str(file), problems, "entries")
-    return [(f"entry {number}", row) for number, row in enumerate(rows, 1) if isinstance(row, dict)]
+def _entries(file: Path) -> list[_SetEntry]:
+    return decoded(file_text(file), list[_SetEntry], file)
 
 
-def _pool(row: Mapping[str, Json], where: str) -> Pool:
-    """The pool of an entry; what is named twice is one thing, and triples bring their ends with them."""
-    classes, triples = row["classes"], row["triples"]
-    if not isinstance(classes, list) or not isinstance(triples, list):
-        raise UsageError(
-            message("field-invalid", name=f"{where}: classes or triples", value=(classes, triples), wanted="lists")
-        )
-    related = []
-    for triple in triples:
-        if not isinstance(triple, list) or len(triple) != 3:
-            raise UsageError(
-                message("field-invalid", name=f"{where}: triple", value=triple, wanted="[subject, predicate, object]")
-            )
-        subject, predicate, thing = map(str, triple)
-        related.append(Triple(subject=subject, predicate=predicate, object=thing))
+def _pool(entry: _SetEntry) -> Pool:
+    """The pool of an entry; what is named twice is one entity, and triples bring their ends with them."""
+    related = [Triple(subject=a, predicate=predicate, object=b) for a, predicate, b in entry.triples]
     ends = (name for triple in related for name in (triple.subject, triple.object))
-    return Pool(entities=tuple(dict.fromkeys((*map(str, classes), *ends))), triples=tuple(dict.fromkeys(related)))
+    return Pool(entities=tuple(dict.fromkeys((*entry.classes, *ends))), triples=tuple(dict.fromkeys(related)))

@@ -9,8 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from typing import Annotated, Literal
+
+import msgspec
 
 from salva.core.case import Case
+from salva.core.decoding import converted
 from salva.core.fingerprint import Json
 from salva.english.nouns import plural
 from salva.english.words import article, number_word
@@ -18,14 +22,24 @@ from salva.errors import FormulaError, UsageError
 from salva.logic.formula import And, Atom, Formula, Not, Related, conjunction
 from salva.logic.notation import parse, to_notation
 from salva.messages import message
-from salva.suites.geneval.published import ABOVE, BELOW, COLOURS, LEFT, OTHER_SIDES, POSITIONS, RIGHT, Clause, Demand
+from salva.suites.geneval.published import (
+    ABOVE,
+    BELOW,
+    LEFT,
+    OTHER_SIDES,
+    RIGHT,
+    Clause,
+    Colour,
+    Demand,
+    Position,
+)
 
 TAG = "tag"
 SINGLE, TWO, COUNT, COLOR, POSITION, COLOR_ATTR = (
     *("single_object", "two_object", "counting", "colors", "position", "color_attr"),
 )
 TASKS = (SINGLE, TWO, COUNT, COLOR, POSITION, COLOR_ATTR)
-_RELATION = {LEFT: "left_of", RIGHT: "right_of", ABOVE: "above", BELOW: "below"}
+_RELATION: Mapping[str, str] = {LEFT: "left_of", RIGHT: "right_of", ABOVE: "above", BELOW: "below"}
 _POSITION = {relation: position for position, relation in _RELATION.items()}
 _MOST = 98
 """The largest number that a formula can deny as one more."""
@@ -184,76 +198,35 @@ def _entry(clause: Clause) -> dict[str, Json]:
     return said
 
 
+class _Entry(msgspec.Struct, frozen=True):
+    name: Annotated[str, msgspec.Meta(min_length=1)] = msgspec.field(name="class")
+    count: Annotated[int, msgspec.Meta(ge=1, le=_MOST)] = 1
+    color: Colour | Literal[""] = ""
+    position: tuple[Position, int] | None = None
+
+
+class _Metadata(msgspec.Struct, frozen=True):
+    tag: Annotated[str, msgspec.Meta(min_length=1)]
+    include: Annotated[tuple[_Entry, ...], msgspec.Meta(min_length=1)]
+    exclude: tuple[_Entry, ...] | None = None
+
+
 def demand_in(metadata: Mapping[str, Json]) -> Demand:
     """The clauses of one metadata object; UsageError says what is wrong with it."""
-    tag, include = metadata.get(TAG), metadata.get("include")
-    if not isinstance(tag, str) or not tag:
-        raise UsageError(message("field-invalid", name="tag", value=tag, wanted=f"the task, such as {SINGLE!r}"))
-    if not isinstance(include, list) or not include:
-        raise UsageError(
-            message("field-invalid", name="include", value=include, wanted="a list of objects with a class and a count")
-        )
-    wanted: list[Clause] = []
-    for entry in include:
-        wanted.append(_clause_in(entry, "include", n_before=len(wanted)))
-    unwanted = metadata.get("exclude") or []
-    if not isinstance(unwanted, list):
-        raise UsageError(message("field-invalid", name="exclude", value=unwanted, wanted="a list as include is"))
-    return Demand(tag=tag, include=tuple(wanted), exclude=tuple(_clause_in(entry, "exclude") for entry in unwanted))
+    read = converted(metadata, _Metadata)
+    unwanted = read.exclude or ()
+    for number, entry in enumerate(read.include):
+        if entry.position and not 0 <= entry.position[1] < number:
+            where = f"include[{number}].position"
+            raise UsageError(message("entry-invalid", where=where, why="Its target must be an entry before it"))
+    if any(entry.color or entry.position for entry in unwanted):
+        raise UsageError(message("entry-invalid", where="exclude", why="The published rule counts here and no more"))
+    return Demand(tag=read.tag, include=tuple(map(_clause, read.include)), exclude=tuple(map(_clause, unwanted)))
 
 
-def _clause_in(entry: Json, where: str, n_before: int = 0) -> Clause:
-    if not isinstance(entry, dict):
-        raise UsageError(message("field-invalid", name=where, value=entry, wanted="an object with class and count"))
-    name, count, colour = entry.get("class"), entry.get("count", 1), entry.get("color", "")
-    if not isinstance(name, str) or not name:
-        raise UsageError(message("field-invalid", name=f"{where}: class", value=name, wanted="the name of an entity"))
-    if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= _MOST:
-        raise UsageError(
-            message(
-                "field-invalid",
-                name=f"{where}: count of {name!r}",
-                value=count,
-                wanted=f"a whole number from 1 to {_MOST}",
-            )
-        )
-    if colour not in ("", *COLOURS):
-        raise UsageError(
-            message(
-                "field-invalid", name=f"{where}: color of {name!r}", value=colour, wanted=f"one of {', '.join(COLOURS)}"
-            )
-        )
-    if where == "exclude" and (colour or "position" in entry):
-        raise UsageError(
-            message(
-                "field-invalid",
-                name="exclude",
-                value=name,
-                wanted="without color and position, since the published rule only counts there",
-            )
-        )
-    position, target = _position_in(entry.get("position"), name, n_before)
-    return Clause(name=name, count=count, colour=str(colour), position=position, target=target)
-
-
-def _position_in(said: Json, name: str, n_before: int) -> tuple[str, int]:
-    if said is None:
-        return "", 0
-    position, target = said if isinstance(said, list) and len(said) == 2 else (None, None)
-    if position not in POSITIONS or isinstance(target, bool) or not isinstance(target, int):
-        raise UsageError(
-            message(
-                "field-invalid",
-                name=f"position of {name!r}",
-                value=said,
-                wanted=f"[one of {', '.join(POSITIONS)}, a number]",
-            )
-        )
-    if not 0 <= target < n_before:
-        raise UsageError(
-            message("field-invalid", name=f"position of {name!r}: clause", value=target, wanted="one before it, from 0")
-        )
-    return str(position), target
+def _clause(entry: _Entry) -> Clause:
+    position, target = entry.position or ("", 0)
+    return Clause(name=entry.name, count=entry.count, colour=entry.color, position=position, target=target)
 
 
 def names_of(demands: Iterable[Demand] | Sequence[Demand]) -> tuple[str, ...]:

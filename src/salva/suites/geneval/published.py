@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import hypot
+from typing import Literal, get_args
 
 PUBLISHED, RL_STRICT, RL_SCORE = "published", "rl-strict", "rl-score"
 RULES = (PUBLISHED, RL_STRICT, RL_SCORE)
@@ -17,10 +18,12 @@ RULES = (PUBLISHED, RL_STRICT, RL_SCORE)
 COUNTING = "counting"
 THRESHOLD, COUNTING_THRESHOLD = 0.3, 0.9
 MOST_BOXES = 16
-COLOURS = ("red", "orange", "yellow", "green", "blue", "purple", "pink", "brown", "black", "white")
-LEFT, RIGHT, ABOVE, BELOW = "left of", "right of", "above", "below"
-POSITIONS = (LEFT, RIGHT, ABOVE, BELOW)
-OTHER_SIDES = {LEFT: RIGHT, RIGHT: LEFT, ABOVE: BELOW, BELOW: ABOVE}
+Colour = Literal["red", "orange", "yellow", "green", "blue", "purple", "pink", "brown", "black", "white"]
+COLOURS: tuple[Colour, ...] = get_args(Colour)
+Position = Literal["left of", "right of", "above", "below"]
+POSITIONS: tuple[Position, ...] = get_args(Position)
+LEFT, RIGHT, ABOVE, BELOW = POSITIONS
+OTHER_SIDES: Mapping[str, str] = {LEFT: RIGHT, RIGHT: LEFT, ABOVE: BELOW, BELOW: ABOVE}
 
 _OVERLAP, _BESIDE, _NEAR_ZERO = 0.1, 0.5, 1e-3
 """How much of both sizes two centres may be apart and count as not apart; which share of their distance an axis must

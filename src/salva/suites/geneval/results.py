@@ -7,11 +7,12 @@ sentence that says what is wrong with it. Knows nothing of runs.
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+
+import msgspec
 
 from salva.core.fingerprint import Json
 from salva.errors import UsageError
@@ -22,6 +23,8 @@ from salva.suites.geneval.published import PUBLISHED, RULES, SeenBox
 
 RESULTS = "results.jsonl"
 SAMPLES = "samples"
+_BoxRows = dict[str, list[tuple[float, float, float, float, float]]]
+_N_SHOWN = 60
 _TRUE, _FALSE = (True, 1, "true", "True"), (False, 0, "false", "False")
 
 
@@ -105,41 +108,29 @@ def _names(said: Json) -> tuple[str, ...]:
 
 def _metadata(cells: Mapping[str, Json]) -> dict[str, Json]:
     stored = cells.get("metadata")
-    if isinstance(stored, str):
-        try:
-            stored = json.loads(stored)
-        except (ValueError, RecursionError) as error:
-            raise UsageError(message("field-invalid", name="metadata", value=error, wanted="JSON")) from error
-    if not isinstance(stored, dict):
-        raise UsageError(
-            message(
-                "field-invalid", name="metadata", value=_short(stored), wanted="the prompt's metadata, as a JSON string"
-            )
-        )
-    return stored
+    try:
+        read = json.loads(stored) if isinstance(stored, str) else stored
+    except (ValueError, RecursionError):
+        read = None
+    if not isinstance(read, dict):
+        shown = repr(stored)[:_N_SHOWN]
+        raise UsageError(message("field-invalid", name="metadata", value=shown, wanted="an object, or its JSON"))
+    return read
 
 
 def _boxes(stored: Json) -> tuple[SeenBox, ...] | None:
     """The boxes of the details, by class; None where they are not what they should be."""
-    if isinstance(stored, str):
-        try:
-            stored = json.loads(stored)
-        except (ValueError, RecursionError):
-            return None
-    if not isinstance(stored, dict):
+    try:
+        by_class = (
+            msgspec.json.decode(stored, type=_BoxRows) if isinstance(stored, str) else msgspec.convert(stored, _BoxRows)
+        )
+    except (msgspec.MsgspecError, RecursionError):
         return None
-    boxes = []
-    for name, rows in stored.items():
-        for row in rows if isinstance(rows, list) else [None]:
-            if not isinstance(row, list) or len(row) < 5 or not all(map(_is_number, row[:5])):
-                return None
-            x0, y0, x1, y1, score = (float(value) for value in row[:5] if isinstance(value, int | float))
-            boxes.append(SeenBox(name=name, score=score, box=(x0, y0, x1, y1)))
-    return tuple(boxes)
-
-
-def _is_number(value: Json) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return tuple(
+        SeenBox(name=name, score=score, box=(x0, y0, x1, y1))
+        for name, rows in by_class.items()
+        for x0, y0, x1, y1, score in rows
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,8 +160,3 @@ def missing_numbers(results: Sequence[Result]) -> list[int]:
     """The folders that have no line, up to the last one that has."""
     numbers = {number for result in results if (number := placed(result.filename).number) is not None}
     return [number for number in range(max(numbers, default=-1) + 1) if number not in numbers]
-
-
-def _short(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:60]}..."
