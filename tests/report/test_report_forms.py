@@ -128,7 +128,7 @@ def test_what_cannot_be_chosen_is_no_button() -> None:
     fine = tuple(replace(verdict, outcome=Outcome.PASS, failure_types=(), failures=()) for verdict in records.verdicts)
     tags = Page(render_html(replace(records, verdicts=fine), images)).tags
     assert not [tag for tag, attributes in tags if attributes.get("role") == "button"]
-    assert [tag for tag, attributes in tags if str(attributes.get("aria-label")).endswith("law by modifier")]
+    assert [tag for tag, attributes in tags if str(attributes.get("aria-label")).endswith("law and modifier")]
 
 
 def test_counterexamples_are_spread_over_categories() -> None:
@@ -226,7 +226,7 @@ def test_a_heat_map_with_holes_is_shown_in_every_form() -> None:
     )
     holed = replace(records, cases=kept, verdicts=undecided)
     summary = summarise(holed.cases, holed.verdicts, asked=holed.asked)
-    lines = to_markdown(summary).partition("### Where it breaks")[2].partition("###")[0].splitlines()
+    lines = to_markdown(summary).partition("### Failure rate by law and modifier")[2].partition("###")[0].splitlines()
     cells = {line.split(" | ")[0]: line.split(" | ")[1:] for line in lines if line.startswith("| ")}
     assert [cell for cell in cells["| associative"] if "–" in cell] == ["–"], "undecided: no rate, and no number"
     assert cells["| de-morgan"][0] == "–"

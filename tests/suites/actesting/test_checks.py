@@ -100,13 +100,13 @@ def test_the_definition_that_leads_decides_and_all_are_stored() -> None:
     assert (ours.outcome, theirs.outcome, program.outcome) == (Outcome.FAIL, Outcome.FAIL, Outcome.PASS)
     assert ours.scores == theirs.scores == program.scores
     assert theirs.failure_types == ("entity-sets",)
-    assert theirs.failures[0].message.startswith("cat, dog in the seed's image, cat, dog, horse in the mutant's")
+    assert (theirs.failures[0].expected, theirs.failures[0].seen) == ("cat, dog", "cat, dog, horse")
 
 
 def test_without_a_judge_what_boxes_cannot_tell_is_undecided_and_counted() -> None:
     concluded = judged(RIDING, row("man", "horse"), row("man", "horse"))
     assert concluded.outcome is Outcome.UNDECIDED
-    assert concluded.reason == "nobody could tell whether an image shows man riding horse"
+    assert "man riding horse" in concluded.reason
     assert concluded.scores["untold_triples"] == 2
     assert concluded.scores["told_triples_a"] == 0
     assert {name for name in ERROR_SCORES if name in concluded.scores} == {
@@ -183,14 +183,14 @@ def test_a_thing_in_doubt_leaves_the_pair_open_under_expected_alone() -> None:
     assert concluded.scores["paper.entity_error"] == concluded.scores["paper.relation_error"] == 0
     assert judged(SWAP, row("cat", "dog"), seen(0.5), doubt="0").outcome is Outcome.PASS
     assert judged(SWAP, row("cat", "dog"), seen(0.2)).failure_types == ("new-relation-missing", "new-entity-missing")
-    assert "not kept" in judged(SWAP, row("cat", "dog"), seen(0.2), threshold="0.05").reason
+    assert "0.05" in judged(SWAP, row("cat", "dog"), seen(0.2), threshold="0.05").reason
 
 
 def test_two_blank_pictures_never_pass() -> None:
     for mutation in MUTATIONS.values():
         assert judged(mutation, things(), things()).outcome is not Outcome.PASS
     concluded = judged(MUTATIONS["ss"], things(), things())
-    assert concluded.reason == "the image of the seed shows nothing that its caption names"
+    assert "seed" in concluded.reason
 
 
 def test_the_seeds_caption_is_held_against_itself_to_see_luck() -> None:

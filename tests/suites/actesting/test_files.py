@@ -149,7 +149,7 @@ def test_published_sets_are_pairs_with_the_pools_they_name(tmp_path: Path) -> No
     assert (mutation.removed_entities, mutation.added_entities) == (("cat",), ("dog",))
     assert cases["er-a"].labels["predicate"] == "with"
     assert len({case.painting for case in cases.values()}) == 1
-    assert "pairs by operator: ec 1, er-r 0, er-a 1, ss 1" in suite.remarks("full")[0]
+    assert "ec 1, er-r 0, er-a 1, ss 1" in suite.remarks("full")[0]
 
 
 def test_a_published_mutant_without_its_seed_is_named(tmp_path: Path) -> None:

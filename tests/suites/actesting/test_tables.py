@@ -107,7 +107,7 @@ def test_what_leads_says_which_operators_it_is_the_mean_of() -> None:
     pairs = [verdict(one, {"expected.entity_error": float(n == 0)}) for n, one in enumerate(cases)]
     figure = measured(cases, pairs).key_figures[0]
     assert figure.value == 0.5
-    assert figure.note.startswith("by expected, the mean over ec, ec+er-a, 2 pairs; synonyms alone 0.0 %")
+    assert figure.note.startswith("by expected, mean over ec, ec+er-a, 2 pairs; synonyms alone 0.0 %")
 
 
 def test_an_operator_without_a_decided_pair_is_not_said_to_be_in_the_mean() -> None:
@@ -115,9 +115,9 @@ def test_an_operator_without_a_decided_pair_is_not_said_to_be_in_the_mean() -> N
     decided = {"expected.entity_error": 1.0}
     pairs = [verdict(one, decided if n == 0 else {}) for n, one in enumerate(cases)]
     things, checks = measured(cases, pairs).key_figures
-    assert things.note == "by expected, the mean over ec, 1 pair; synonyms alone undecided, er-r undecided"
+    assert things.note == "by expected, mean over ec, 1 pair; synonyms alone undecided, er-r undecided"
     assert checks.value is None
-    assert "the mean over nothing, 0 pairs" in checks.note
+    assert "mean over nothing, 0 pairs" in checks.note
 
 
 def test_the_noise_floor_stands_beside_every_bar() -> None:

@@ -214,8 +214,8 @@ def test_rows_without_an_id_are_no_rule_and_no_pair(tmp_path: Path) -> None:
     ]
     assert "unpaired" not in kinds(read)
     counts = [found.sentence for entry in read.entries for found in entry.findings if found.kind == "count-differs"]
-    assert [sentence.partition(": ")[2].partition(" here")[0] for sentence in counts] == [
-        "1 rules with 3 prompts",
+    assert [sentence.partition(": ")[2].partition("; paper")[0] for sentence in counts] == [
+        "1 rules, 3 prompts",
         "1 pairs",
     ]
 

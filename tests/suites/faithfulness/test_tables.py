@@ -96,7 +96,7 @@ def test_pairs_that_nobody_could_ask_about_are_named_beside_the_mean() -> None:
     silent = [_case(f"n{i}", "commutative", "conjunctive", "1") for i in range(5)]
     cases = [*(case for case, _ in RUN), *silent]
     measured = FaithfulnessTables(NoOptions()).measure(judged(cases, [verdict for _, verdict in RUN], same_answers={}))
-    wanted = "3 pairs, 1 left out; 5 of 9 pairs of prompts have no formula and were not asked about"
+    wanted = "3 pairs, 1 left out; 5 of 9 pairs have no formula"
     assert [figure.note for figure in measured.key_figures] == [wanted, wanted]
 
 

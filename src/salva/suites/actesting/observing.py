@@ -38,28 +38,23 @@ class MutationOptions(AskingOptions):
 
     definition: str = option(
         EXPECTED,
-        "Which of the three definitions leads; all of them are computed. expected: the image changes by what the "
-        "caption changed by. paper: equations 7 to 14. released: what the paper's program checks.",
+        (
+            "The definition that decides. expected: exactly the caption's change. paper: "
+            "equations 7 to 14. released: the paper's program."
+        ),
         choices=DEFINITIONS,
     )
     scope: str = option(
         "all",
-        "For expected: all: nothing else may come or go either. mentioned: only things that a caption names are "
-        "looked at.",
+        "For expected. all: nothing else may change. mentioned: only entities in captions count.",
         choices=("all", "mentioned"),
     )
-    tolerance: int = option(
-        0, "How many things, and how many relations, may be otherwise (epsilon of equation 5, less one)."
-    )
+    tolerance: int = option(0, "Entities and relations that may differ (epsilon of equation 5, less one).")
     top_relations: ClassVar[int] = 20
-    side: int = option(
-        0, "The detector sees images scaled to a square of this many pixels, 512 as published; 0: as they are."
-    )
+    side: int = option(0, "Scale images to a square of this side for the detector (published: 512); 0: no.")
     merge_iou: ClassVar[float] = 0.7
-    threshold: float | None = option(None, "Boxes with a lower score do not count; unset, as the detector states.")
-    doubt: float | None = option(
-        None, "A thing seen only with a lower score is in doubt; unset, as the detector states; 0: none."
-    )
+    threshold: float | None = option(None, "Least score of a box; unset: the detector's own.")
+    doubt: float | None = option(None, "Least score for certainty; unset: the detector's own; 0: no doubt.")
 
     def __post_init__(self) -> None:
         AskingOptions.__post_init__(self)
@@ -117,7 +112,7 @@ def see(mutation: Mutation, sight: ImageObservations, options: MutationOptions) 
         return "no detections"
     least = boxes.threshold if options.threshold is None else options.threshold
     if least is not None and boxes.floor is not None and least < boxes.floor:
-        return f"boxes below {boxes.floor:g} were not kept, and the threshold is {least:g}"
+        return f"the detector kept no boxes below {boxes.floor:g}; the threshold is {least:g}"
     seen = placed_entities(boxes, options.merge_iou, query.labels, options.threshold)
     doubt = (boxes.doubt if options.doubt is None else options.doubt) or 0.0
     sure = {placed_entity.thing.label for placed_entity in seen if placed_entity.score >= doubt}

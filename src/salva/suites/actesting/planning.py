@@ -26,8 +26,8 @@ from salva.suites.actesting.cases import case_of
 from salva.suites.actesting.files import Caption
 
 _N_SHOWN = 6
-_DISCARDED = "captions were discarded because they read otherwise"
-_ONE_DISCARDED = "caption was discarded because it reads otherwise"
+_DISCARDED = "captions were discarded: they read otherwise"
+_ONE_DISCARDED = "caption was discarded: it reads otherwise"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,10 +118,10 @@ def stratum(pool: Pool) -> tuple[str, str]:
 def _remarks(
     read: _SeedReading, chosen: Sequence[tuple[str, str, Pool]], operators: Sequence[str], tally: Tally
 ) -> Iterator[str]:
+    n_captions = read.corpus.n_captions + _n_unread(read.passed)
     yield (
-        f"{quantity(len(chosen), 'seeds')} of "
-        f"{quantity(read.corpus.n_captions + _n_unread(read.passed), 'captions')}, one an image"
-        + (f"; passed over: {by_reason(read.passed)}" if read.passed else "")
+        f"{quantity(len(chosen), 'seeds')} of {quantity(n_captions, 'captions')}"
+        + (f"; skipped: {by_reason(read.passed)}" if read.passed else "")
     )
     triples = Counter(stratum(pool)[1] for _, _, pool in chosen)
     predicates = Counter(stratum(pool)[0] for _, _, pool in chosen)
@@ -143,8 +143,8 @@ def _remarks(
 def _worded(operator: str, tally: Tally) -> str:
     """What became of a text model's words."""
     n, n_discarded = tally.reworded[operator], tally.misworded[operator]
-    dropped = f", {n_discarded} of which were discarded because they read otherwise" if n_discarded else ""
-    return f"; {n} in the words of a text model, which had {n + n_discarded}{dropped}" if n + n_discarded else ""
+    dropped = f", {n_discarded} of them discarded" if n_discarded else ""
+    return f"; {n} of {n + n_discarded} paraphrases used{dropped}" if n + n_discarded else ""
 
 
 def _own_names(corpus: Corpus) -> str:

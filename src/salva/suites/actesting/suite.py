@@ -43,29 +43,25 @@ class ActestingOptions:
 
     path: str = option(
         "",
-        "Captions: COCO JSON, CSV, JSON lines or text, or a folder of the published sets; pocket's world unless given.",
+        "A file of captions (COCO JSON, CSV, JSON lines, text) or a folder of published sets.",
         reaches="file",
     )
-    classes: str = option("paper", "Which words count as one class.", choices=KINDS)
-    hypernyms: str = option("none", "Who is asked for the class of a word that is none.", choices=("none", _WORDNET))
+    classes: str = option("paper", "The classes that words belong to.", choices=KINDS)
+    hypernyms: str = option("none", "Where to look up other words.", choices=("none", _WORDNET))
     synonyms: str = option(
         "table",
-        "Who gives the baseline its synonyms; wordnet besides the table, and with suite.hypernyms=wordnet.",
+        "The source of synonyms; wordnet needs suite.hypernyms=wordnet.",
         choices=("table", _WORDNET),
     )
     wordings: str = option(
         "",
-        "Mutants in other words, as salva write paraphrases leaves them; used where they read alike.",
+        "Paraphrased mutants, from salva write paraphrases.",
         reaches="file",
     )
-    parser: str = option(
-        "", "grammar, or a spaCy pipeline; unless given, grammar in pocket's world and spaCy for a file."
-    )
-    operators: tuple[str, ...] = option(OPERATORS, "The operators to apply, each to every seed that can take it.")
-    guide: str = option(
-        "", "An earlier run: things and predicates that it matched seldom are drawn more often.", reaches="file"
-    )
-    seed: int = option(0, "For other mutants of the same captions.")
+    parser: str = option("", "grammar, or a spaCy pipeline; the default is spaCy for files.")
+    operators: tuple[str, ...] = option(OPERATORS, "The operators to apply.")
+    guide: str = option("", "An earlier run; what it matched seldom is drawn more often.", reaches="file")
+    seed: int = option(0, "Seed for other mutants of the captions.")
 
     def __post_init__(self) -> None:
         for operator in self.operators:
@@ -80,7 +76,7 @@ class ActestingOptions:
                 message(
                     "flag-needed",
                     flag="suite.hypernyms=wordnet",
-                    why="suite.synonyms=wordnet keeps the classes of words, which only WordNet knows",
+                    why="suite.synonyms=wordnet needs WordNet's classes",
                 )
             )
 
@@ -143,7 +139,7 @@ def _wordings(path: str) -> dict[str, str]:
     wordings = paraphrased_in(read_prompt_rows(path))
     if not wordings:
         raise UsageError(
-            message("suite-file-empty", path=path, what="paraphrases", wanted="the output of salva write paraphrases")
+            message("suite-file-empty", path=path, what="paraphrases", wanted="a file from salva write paraphrases")
         )
     return wordings
 
@@ -159,7 +155,7 @@ def _published(options: ActestingOptions, size: str) -> MutantPlan:
         )
     counts = Counter(case.category for case in cases)
     told = ", ".join(f"{operator} {counts[operator]}" for operator in options.operators)
-    return MutantPlan(cases=cases, remarks=(f"{len(images)} published seeds; pairs by operator: {told}",))
+    return MutantPlan(cases=cases, remarks=(f"{len(images)} published seeds; pairs: {told}",))
 
 
 def _stamp(path: str) -> float:

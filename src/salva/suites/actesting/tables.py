@@ -114,10 +114,8 @@ def errors_table(pairs: Sequence[CaseVerdict], controls: Sequence[CaseVerdict]) 
             for name, score in _scores(definition)
         ),
         title="Errors by operator and definition (as Figure 6)",
-        note="Shares of the pairs that could be decided. noise_rate: the noise floor, the seed's caption against "
-        "itself under another seed, by the same definition; run with --control. For two operators the paper defines "
-        "nothing: both their rules apply."
-        + (" reweighted_rate: as a uniform sample of the captions would have it." if is_weighted else ""),
+        note="Of decided pairs. noise_rate: the seed's caption against itself under another seed (--control)."
+        + (" reweighted_rate: for a uniform sample." if is_weighted else ""),
         is_joined=True,
     )
 
@@ -146,10 +144,11 @@ def misses_table(model: str, missed: Mapping[str, Miss]) -> Table | None:
             if name in missed
             for miss, share, base in zip(_MISSES, missed[name], missed.get(ORIG, missed[name]), strict=True)
         ),
-        title="What captions say and images do not show (as Table 2)",
-        note="n: entities (Miss_e) and triples (Miss_r) that captions name. A triple counts whole here; the released "
-        "program counts predicates, and leaves captions without an image in its denominator, so that its rate falls "
-        "when images are missing. change: relative to the seeds' captions.",
+        title="Missed entities and relations by set (as Table 2)",
+        note=(
+            "n: entities (Miss_e) and triples (Miss_r) in captions; the released program counts "
+            "predicates. change: relative to the seeds."
+        ),
         is_joined=True,
     )
 
@@ -174,10 +173,10 @@ def quality_table(model: str, figures: Sequence[SetFigure]) -> Table | None:
         ],
         TableColumns(("value", "from", "to", "spread", "n", "n_reference", "change_rate", "by"), cells),
         title="Image quality (as Table 1)",
-        note="FID: smaller is better, and few images make it larger. R-precision: how often an image finds its own "
-        "caption among n_reference others, ties lost; the paper's program asks for the original caption whatever was "
-        "generated. from, to: 95 %, of R-precision over captions, of Inception Scores over splits; FID has none. "
-        "spread: over splits or draws. change: relative to the seeds' images. Made by salva quality --by-set.",
+        note=(
+            "FID: lower is better; few images raise it. R-precision: own caption found among "
+            "n_reference. spread: over splits or draws. From salva quality --by-set."
+        ),
         is_joined=True,
     )
 
@@ -195,8 +194,7 @@ def over_baseline(pairs: Sequence[CaseVerdict], definition: str) -> Table | None
             for name, score, base in baselines
             if operator != SS and base.n
         ),
-        note=f"By the definition {definition}: 75 % means three quarters more errors than synonyms make. Empty where "
-        "the baseline makes none.",
+        note=f"By {definition}: errors relative to those of synonyms.",
         is_joined=True,
     )
 
@@ -212,7 +210,7 @@ def compositions(missed: Mapping[str, Miss]) -> Table | None:
             if both in missed and single in missed
             for name, share, base in zip(_MISSES, missed[both], missed[single], strict=True)
         ),
-        note="26 % means that a quarter more is missed.",
+        note="Relative increase of misses.",
     )
 
 
@@ -258,7 +256,7 @@ def _key_figures(
                 low=low,
                 high=high,
                 is_share=True,
-                note=f"by {definition}, the mean over {over or 'nothing'}, {quantity(n, 'pairs')}; {baseline}",
+                note=f"by {definition}, mean over {over or 'nothing'}, {quantity(n, 'pairs')}; {baseline}",
             )
         )
     return tuple(figures)
@@ -277,7 +275,7 @@ def _published() -> Table | None:
             for model, row in TABLE_2.items()
             for i, name in enumerate(SETS)
         ),
-        note="Table 2 of the paper: 4,062 captions a set, observed by a scene graph model.",
+        note="Table 2 of the paper, 4,062 captions a set.",
     )
 
 

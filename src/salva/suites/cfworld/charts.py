@@ -65,7 +65,7 @@ def _fall(judged: Sequence[CaseVerdict], note: str) -> Chart:
         is_joined=True,
         is_high_good=True,
         x_label="level",
-        y_label="mean score, L2 and L3 behind the gate",
+        y_label="mean score (L2, L3 behind the gate)",
         note=note,
     )
 

@@ -43,10 +43,10 @@ class _LevelDifference(NamedTuple):
     lower: str
 
 
-_COMPARED = (
-    _LevelDifference("deduced L3 - plain L3", "deduced", "plain", "deduction was missing", "what was deduced misleads"),
+COMPARED = (
+    _LevelDifference("deduced L3 - plain L3", "deduced", "plain", "deduction was missing", "the deduction misleads"),
     _LevelDifference(
-        "L2 - deduced L3", "told", "deduced", "painting or the deduced text falls short", "better than told"
+        "L2 - deduced L3", "told", "deduced", "drawing or the deduced text falls short", "better than told"
     ),
     _LevelDifference("L2 - plain L3", "told", "plain", "L3 falls short of L2", "L3 is above L2"),
 )
@@ -70,8 +70,10 @@ def deduction_table(by_judge: ByJudge, inner: ByJudge) -> Table | None:
             for judge, judged in by_judge.items()
             for compared, pairs in _compared(judged, inner.get(judge, ()))
         ),
-        note="Scores before the gate within the groups that have all three. Ends of 95 % intervals by resampling "
-        "groups; p is of the exact sign test, two-sided. The last difference is the sum of the two before it.",
+        note=(
+            "Scores before the gate, in groups with all three. Intervals: 95 %, groups "
+            "resampled; p: exact sign test, two-sided."
+        ),
         is_joined=True,
     )
 
@@ -83,7 +85,7 @@ def _compared(
     groups = _groups(judged, inner)
     return [
         (compared, [(getattr(group, compared.first), getattr(group, compared.second)) for group in groups])
-        for compared in (_COMPARED if groups else ())
+        for compared in (COMPARED if groups else ())
     ]
 
 
@@ -102,7 +104,7 @@ def deduction_figures(by_judge: ByJudge, inner: ByJudge) -> tuple[KeyFigure, ...
 def _says(compared: _LevelDifference, difference: LevelFigure) -> str:
     low, high = difference.ends
     if low is None or high is None:
-        return "too few groups to say"
+        return "too few groups"
     return compared.higher if low > 0 else compared.lower if high < 0 else _NOTHING
 
 

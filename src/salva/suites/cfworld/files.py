@@ -75,11 +75,11 @@ def read_files(paths: Sequence[str]) -> CfWorldFiles:
                 "suite-file-empty",
                 path=",".join(paths),
                 what=f"groups of CF-World{f' ({found})' if found else ''}",
-                wanted="a folder with prompt, eval_questions and prompt_ablation, or JSON lines by salva",
+                wanted="CF-World's folder, or JSON lines",
             )
         )
     if groups and len(groups) != N_GROUPS:
-        contents.findings.append(gap("count-differs", f"{len(groups)} groups here, {N_GROUPS} in the paper"))
+        contents.findings.append(gap("count-differs", f"{len(groups)} groups; paper: {N_GROUPS}"))
     return CfWorldFiles(entries, tuple(contents.findings))
 
 

@@ -36,25 +36,25 @@ class LevelsOptions(AskingOptions):
 
     mean: str = option(
         DIMENSIONS,
-        "An image's score: by the three dimensions as the paper says, or by question as its program does.",
+        "The mean of an image's score: over dimensions (paper) or questions (its program).",
         choices=(DIMENSIONS, QUESTIONS),
     )
     missing: str = option(
         EXCLUDE,
-        "An image that was not generated or a reply nobody could read: leave it out and count it, or score it zero.",
+        "A missing image or unreadable reply: exclude it, or score it zero.",
         choices=(EXCLUDE, ZERO),
     )
     gate: str = option(
         ZERO,
-        "Where the fact fails: set L2 and L3 to zero, or also skip asking about them.",
+        "If L1 fails: score L2 and L3 zero, or skip them.",
         choices=(ZERO, SKIP),
     )
     gate_at: ClassVar[float] = 0.5
     pass_: ClassVar[float] = 0.5
-    lock_in: bool = option(True, "Ask L1's question about L2 and L3 images that fail: one more call for each.")
+    lock_in: bool = option(True, "Ask L1's question about failed L2 and L3 images.")
     rubrics: str = option(
         "both",
-        "How strictly levels are graded: facts more kindly (levels), all alike (one), or L1 in both ways.",
+        "How to grade: facts more kindly (levels), all alike (one), or L1 both ways.",
         choices=("both", "levels", ONE_RUBRIC),
     )
 
@@ -80,10 +80,10 @@ class Levels:
         needs_roles=("judge",),
         takes_gaps=True,
         failure_types={
-            LOCK_IN: "An image that should show the counterfactual shows the fact.",
-            DEDUCTION: "The counterfactual is drawn when it is stated, and not when it must be deduced.",
-            COUNTERFACTUAL: "The counterfactual is not drawn although the prompt states it.",
-            FACTUAL: "The image of the fact itself falls short, so that nothing can be said about L2 and L3.",
+            LOCK_IN: "The image shows the fact, not the counterfactual.",
+            DEDUCTION: "The counterfactual is drawn if stated, not if deduced.",
+            COUNTERFACTUAL: "The stated counterfactual is not drawn.",
+            FACTUAL: "The fact is not drawn, which decides nothing about L2 and L3.",
         },
         broken="levels failed",
     )
@@ -175,7 +175,7 @@ class Levels:
             reason = "; ".join(f"no score of {role}: {why}" for role, why in missing.items())
             return Conclusion(outcome=Outcome.UNDECIDED, scores=scores, reason=reason)
         if absent := [level for level in LEVELS if level not in {prompt.role for prompt in case.prompts}]:
-            reason = f"the group has no prompt or no questions for {', '.join(absent)}, which were not generated"
+            reason = f"no prompt or no questions for {', '.join(absent)}"
             return Conclusion(outcome=Outcome.UNDECIDED, scores=scores, reason=reason)
         failures = self._failures(case, observations, given)
         outcome = Outcome.FAIL if failures else Outcome.PASS
@@ -235,7 +235,7 @@ class Levels:
         for role in ("l2", "l3"):
             fits = self._fits_fact(case, observations, role)
             if fits is not None and fits >= mark and given.get(role, 0.0) < mark:
-                message = f"the image of {role} shows what {case.prompt('l1').text!r} asks for ({fits:.2f})"
+                message = f"the image of {role} shows the fact ({fits:.2f})"
                 failures.append(Failure(failure_type=LOCK_IN, role=role, message=message, seen=f"{fits:.2f}"))
         return failures
 

@@ -98,19 +98,19 @@ def _of_probe(probe: Probe) -> _Found:
     wanted = ((1, 1), (1, 1)) if probe.part == ATTRIBUTE else (RULE_FACTS, RULE_COUNTERFACTUALS)
     for what, count, (least, most) in (("factual", facts, wanted[0]), ("counterfactual", changed, wanted[1])):
         if not least <= count <= most:
-            yield "wrong-number", f"{count} {what} prompts; there must be {least} to {most}"
+            yield "wrong-number", f"{count} {what} prompts; wanted {least} to {most}"
     levels = [*probe.factual, *probe.counterfactual]
     for number, level in enumerate(levels, 1):
         yield from _level(f"prompt {number}", level, (POINT,))
     texts = Counter(level.prompt for level in levels)
     for prompt, times in texts.items():
         if times > 1:
-            yield "same-prompt", f"the prompt {prompt[:50]!r} stands there {times} times"
+            yield "same-prompt", f"the prompt {prompt[:50]!r} is there {times} times"
     if probe.part == ATTRIBUTE:
         thing = set(telling(probe.principle.partition(":")[0]))
         for number, level in enumerate(levels, 1):
             if thing and not thing & set(telling(level.prompt)):
-                yield "subject-not-shared", f"prompt {number} does not name the thing of the pair"
+                yield "subject-not-shared", f"prompt {number} lacks the pair's entity"
 
 
 def _level(name: str, level: LevelPrompt, kinds: tuple[str, ...]) -> _Found:
@@ -122,9 +122,9 @@ def _level(name: str, level: LevelPrompt, kinds: tuple[str, ...]) -> _Found:
         yield from _length(f"{name}'s {what}", text, limits)
     for word in words(level.point):
         if word in UNSEEN:
-            yield "not-visible", f"{name}'s point says {word!r}, which no still image shows"
+            yield "not-visible", f"{name}'s point says {word!r}: not visible in a still image"
         if word in STYLE:
-            yield "style-only", f"{name}'s point says {word!r}: a style, and nothing that follows from a law"
+            yield "style-only", f"{name}'s point says {word!r}: a style"
     yield from _questions(name, level, kinds)
 
 
@@ -133,7 +133,7 @@ def _text(where: str, text: str) -> _Found:
         odd = next(character for character in text if not character.isascii())
         yield "not-ascii", f"{where} holds {odd!r}"
     if text != text.strip() or "  " in text:
-        yield "padded", f"{where} has blanks at its ends or two in a row"
+        yield "padded", f"{where} has needless blanks"
     for word in words(text):
         if word in UNSAFE:
             yield "unsafe-word", f"{where} says {word!r}"
@@ -143,18 +143,18 @@ def _length(where: str, text: str, limits: tuple[int, int]) -> _Found:
     said = words(text)
     n_words = len(said)
     if n_words >= PROMPT_WORDS[0] and not FUNCTION_WORDS & set(said):
-        yield "not-english", f"{where} has none of the small words of an English sentence"
+        yield "not-english", f"{where} is not English"
     if not limits[0] <= n_words <= limits[1]:
-        yield "length", f"{where} has {n_words} words; {limits[0]} to {limits[1]} are wanted"
+        yield "length", f"{where} has {n_words} words; wanted {limits[0]} to {limits[1]}"
 
 
 def _questions(name: str, level: LevelPrompt, kinds: tuple[str, ...]) -> _Found:
     asked = Counter(question.kind for question in level.questions)
     for kind in kinds:
         if asked[kind] != 1:
-            yield "question-kinds", f"{name} has {asked[kind]} questions of the kind {kind!r}; there must be one"
+            yield "question-kinds", f"{name} has {asked[kind]} {kind} questions; wanted 1"
     for kind in asked.keys() - set(KINDS):
-        yield "question-kinds", f"{name} has a question of the unknown kind {kind!r}"
+        yield "question-kinds", f"{name} has a question of unknown kind {kind!r}"
     for question in level.questions:
         yield from _question(f"{name}'s {question.kind} question", question)
         if question.kind == POINT and level.point:
@@ -165,18 +165,18 @@ def _question(where: str, question: Question) -> _Found:
     yield from _text(where, question.text)
     yield from _length(where, question.text, QUESTION_WORDS)
     if not question.text.rstrip().endswith("?"):
-        yield "not-a-question", f"{where} does not end with a question mark"
+        yield "not-a-question", f"{where} has no question mark"
     if question.kind in WEIGHTS and question.weight != WEIGHTS[question.kind]:
         yield "weight", f"{where} weighs {question.weight:g}; {WEIGHTS[question.kind]:g} is published"
     steps = tuple(score for score, _ in question.criteria)
     if steps != STEPS:
         yield (
             "criteria-steps",
-            f"{where} has criteria for {', '.join(f'{s:g}' for s in steps) or 'nothing'}, not 1, 0.5, 0",
+            f"{where} has criteria for {', '.join(f'{s:g}' for s in steps) or 'nothing'}; wanted 1, 0.5, 0",
         )
     sentences = [sentence for _, sentence in question.criteria]
     if len(set(sentences)) < len(sentences) or not all(sentence.strip() for sentence in sentences):
-        yield "criteria-steps", f"{where} says the same for two scores, or nothing for one"
+        yield "criteria-steps", f"{where} has equal or empty criteria"
     for score, sentence in question.criteria:
         yield from _text(f"{where}, criterion {score:g},", sentence)
 
@@ -185,24 +185,24 @@ def _covers(name: str, point: str, question: Question) -> _Found:
     wanted, asked = telling(point), telling(question.text)
     left_out = [word for stem, word in wanted.items() if stem not in asked]
     if wanted and len(left_out) / len(wanted) > 1 - COVERED:
-        yield "point-not-covered", f"{name}'s point question leaves out {', '.join(left_out)}"
+        yield "point-not-covered", f"{name}'s point question lacks {', '.join(left_out)}"
 
 
 def _deduction(group: LevelGroup) -> _Found:
     """L2 says the outcome, l3 does not, and the outcome is another one than the fact's."""
     if group.l2.point and group.l1.point == group.l2.point:
-        yield "nothing-changed", "l1 and l2 have the same point"
+        yield "nothing-changed", "l1 and l2 have one point"
     if group.l3.point and group.l2.point and group.l3.point != group.l2.point:
-        yield "other-outcome", "l2 and l3 have different points; the same law must have the same outcome"
+        yield "other-outcome", "l2 and l3 have different points"
     if group.l3.prompt and group.l3.prompt.strip() == group.l2.prompt.strip():
         yield "same-prompt", "l2 and l3 are the same prompt"
     outcome = outcome_words(group)
     said = set(telling(group.l2.prompt))
     if outcome and not said & set(outcome):
-        yield "outcome-not-said", f"l2 does not say its outcome: no word of {', '.join(outcome.values())}"
+        yield "outcome-not-said", f"l2 lacks its outcome: {', '.join(outcome.values())}"
     leaked = [word for stem, word in outcome.items() if stem in telling(group.l3.prompt)] or _leaked_phrases(group)
     if leaked:
-        yield "leaked-outcome", f"l3 says {', '.join(leaked)} of the outcome it should leave open"
+        yield "leaked-outcome", f"l3 gives the outcome away: {', '.join(leaked)}"
 
 
 def _leaked_phrases(group: LevelGroup) -> list[str]:
@@ -228,7 +228,7 @@ def _subject(group: LevelGroup) -> _Found:
         if share < SHARED:
             yield (
                 "subject-not-shared",
-                f"{name} shares {100 * share:.0f} % of the words of another level; is it the same scene?",
+                f"{name} shares {100 * share:.0f} % of another level's words; the same scene?",
             )
 
 
@@ -238,7 +238,7 @@ def _third_kind(group: LevelGroup) -> _Found:
         if texts["l1"] and texts["l1"] == texts[name]:
             yield (
                 "same-logic",
-                f"l1 and {name} ask the same about the surroundings; {name} must ask for the changed law",
+                f"l1 and {name} have the same logic question",
             )
 
 
@@ -246,15 +246,15 @@ def _described(group: LevelGroup) -> _Found:
     second, described = telling(group.l2.prompt), telling(group.denorm)
     missing = [word for stem, word in second.items() if stem not in described]
     if len(missing) < DESCRIBED:
-        yield "nothing-described", "the de-nominalised prompt names all that l2 names"
+        yield "nothing-described", "the de-nominalised prompt names all of l2"
     if len(set(second) & set(described)) < SHARED * len(second):
-        yield "law-dropped", "the de-nominalised prompt shares too little with l2; only its telling nouns may change"
+        yield "law-dropped", "the de-nominalised prompt shares too little with l2"
 
 
 def _repeated_names(entries: list[Entry]) -> Iterator[Finding]:
     for name, times in Counter(map(name_of, entries)).items():
         if times > 1:
-            yield Finding(kind="repeated-id", sentence=f"{name}: {times} entries have this id", subject=(name,))
+            yield Finding(kind="repeated-id", sentence=f"{name}: {times} entries with this id", subject=(name,))
 
 
 def _near_duplicates(entries: list[Entry]) -> Iterator[Finding]:
@@ -270,5 +270,5 @@ def _alike(named: list[tuple[str, str]], what: str) -> Iterator[Finding]:
     for (one, first), (other, second) in combinations(stems, 2):
         share = likeness(first, second)
         if share >= TOO_ALIKE:
-            sentence = f"{one}: its {what} prompt is nearly that of {other} ({100 * share:.0f} % of the words)"
+            sentence = f"{one}: {what} prompt like that of {other} ({100 * share:.0f} % of the words)"
             yield Finding(kind="near-duplicate", sentence=sentence, subject=(one, other))

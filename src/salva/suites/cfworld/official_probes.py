@@ -82,7 +82,7 @@ def read_rules(rows: Iterable[Row], findings: list[Finding]) -> list[Probe]:
         level = LevelPrompt(prompt=prompt, point=point, questions=(_from_point(point),))
         (parts.factual if category in FACTS else parts.counterfactual).append(level)
     if rules and (len(rules), n_rows) != (N_RULES, N_RULE_PROMPTS):
-        told = f"{len(rules)} rules with {n_rows} prompts here, {N_RULES} with {N_RULE_PROMPTS} in the paper"
+        told = f"{len(rules)} rules, {n_rows} prompts; paper: {N_RULES}, {N_RULE_PROMPTS}"
         next(iter(rules.values())).findings.append(gap("count-differs", told))
     return [_probe(RULE, name, parts) for name, parts in rules.items()]
 
@@ -119,7 +119,7 @@ def read_pairs(rows: Iterable[Row], findings: list[Finding]) -> list[Probe]:
         )
         parts.things = parts.things if is_fact else f"{first.strip()}, {second.strip()}"
     if pairs and len(pairs) != N_PAIRS:
-        told = f"{len(pairs)} pairs here, {N_PAIRS} in the paper"
+        told = f"{len(pairs)} pairs; paper: {N_PAIRS}"
         next(iter(pairs.values())).findings.append(gap("count-differs", told))
     return [_probe(ATTRIBUTE, name, parts) for name, parts in pairs.items()]
 

@@ -33,8 +33,7 @@ def probe_table(by_judge: ByJudge, group: str) -> Table | None:
             for part, probes in _by_part(judged)
         ],
         TableColumns(("n", "Fact", "CF", "kept", "kept_from", "kept_to"), cells),
-        note="Mean scores over the n rules or pairs that have both, and CF / Fact; empty where Fact is 0. Ends of "
-        "95 % intervals by resampling rules or pairs.",
+        note="Means over the n rules or pairs with both, and CF / Fact. Intervals: 95 %, rules or pairs resampled.",
         is_joined=True,
         averaged_by="group",
     )
@@ -50,7 +49,7 @@ def probe_figures(by_judge: ByJudge) -> tuple[KeyFigure, ...]:
         # A share alone would flatter a model that fails both alike.
         note = f"CF {cf or 0.0:.2f} / Fact {fact or 0.0:.2f} over {kept.n}"
         if kept.value is None:
-            note = "none: Fact is 0" if both else "none: facts and counterfactuals of no probe were both scored"
+            note = "none: Fact is 0" if both else "none: no probe has both scores"
         if blind := says_nothing(probes):
             note = f"{note}; {blind}"
         figures.append(KeyFigure(title=f"{part} kept", value=kept.value, low=low, high=high, note=note))
@@ -81,8 +80,7 @@ def denorm_table(by_judge: ByJudge, group: str) -> Table | None:
             for gate, before, after in _COMPARED
             if (paired := [pair for pair in judged if {before, after} <= pair.verdict.scores.keys()])
         ),
-        note="The same groups, seeds and questions. The paper's gain compares a gated column of L2 with an ungated "
-        "one: the last row does too, and its difference to the others is the gate's.",
+        note="The same groups, seeds and questions. As published: L2 gated, the new prompt not.",
         is_joined=True,
         averaged_by="group",
     )

@@ -30,12 +30,10 @@ FACT, CF = "fact", "cf"
 class RetentionOptions(AskingOptions):
     """How grades become a verdict."""
 
-    mean: str = option(
-        DIMENSIONS, "An image's score: by dimension or by question, as for levels.", choices=(DIMENSIONS, QUESTIONS)
-    )
+    mean: str = option(DIMENSIONS, "The mean of an image's score, as for levels.", choices=(DIMENSIONS, QUESTIONS))
     missing: str = option(
         EXCLUDE,
-        "An image that was not generated or a reply nobody could read: leave it out and count it, or score it zero.",
+        "A missing image or unreadable reply: exclude it, or score it zero.",
         choices=(EXCLUDE, ZERO),
     )
     pass_: ClassVar[float] = 0.5
@@ -52,8 +50,8 @@ class Retention:
         needs_roles=("judge",),
         takes_gaps=True,
         failure_types={
-            FACTUAL: "The images of the facts fall short.",
-            COUNTERFACTUAL: "The images of the counterfactuals fall short.",
+            FACTUAL: "The facts are not drawn.",
+            COUNTERFACTUAL: "The counterfactuals are not drawn.",
         },
         broken="probes failed",
     )
@@ -96,7 +94,7 @@ class Retention:
         scores |= {f"missing_{role}": 1.0 for role in missing}
         if len(means) < 2 or (missing and self._options.missing == EXCLUDE):
             told = "; ".join(f"no score of {role}: {why}" for role, why in missing.items())
-            return Conclusion(outcome=Outcome.UNDECIDED, scores=scores, reason=told or "facts or counterfactuals lack")
+            return Conclusion(outcome=Outcome.UNDECIDED, scores=scores, reason=told or "no facts or no counterfactuals")
         kept = share_kept(means[CF], means[FACT])
         scores |= {} if kept is None else {"kept": kept}
         failures = tuple(

@@ -47,12 +47,12 @@ class ScoresOptions:
 
     mean: str = option(
         DIMENSIONS,
-        "An image's score: by dimension, or by question as the program has it.",
+        "The mean of an image's score: over dimensions or questions.",
         choices=(DIMENSIONS, QUESTIONS),
     )
     missing: str = option(
         EXCLUDE,
-        "An image or reply that was missing: leave it out, or zero as the program has it.",
+        "A missing image or reply: exclude it, or score it zero.",
         choices=(EXCLUDE, ZERO),
     )
 

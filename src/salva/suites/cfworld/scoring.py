@@ -36,7 +36,7 @@ def grade_query(text: str, questions: Sequence[Question], rubric: str) -> Query:
 def grades_of(answer: object, questions: Sequence[Question]) -> tuple[float, ...] | str:
     """One grade for each question, or why there are none."""
     if not isinstance(answer, Answer):
-        return "the judge gave none"
+        return "no reply of the judge"
     if answer.problem:
         return answer.problem
     grades = [answer.scores.get(f"q{i}") for i in range(1, len(questions) + 1)]

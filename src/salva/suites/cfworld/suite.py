@@ -37,12 +37,12 @@ class CfWorldOptions:
 
     path: tuple[str, ...] = option(
         (),
-        "Folders or files of CF-World, as published or as JSON lines; our own starter set unless given.",
+        "CF-World's folders or files, or JSON lines; the default is salva's starter set.",
         reaches="file",
     )
     part: str = option(
         "levels",
-        "levels: facts and counterfactuals. rule, attribute: the probes. denorm: levels with a fourth prompt.",
+        "levels, their probes (rule, attribute), or levels with a fourth prompt (denorm).",
         choices=PARTS,
     )
 
@@ -100,7 +100,7 @@ class CfWorld:
         counts = Counter(finding.kind for finding in self._gaps()) if self._options.path and size != "embedded" else {}
         if counts:
             told = ", ".join(f"{kind} {n}" for kind, n in sorted(counts.items()))
-            yield f"gaps in the files of suite.path: {told}; salva cases cfworld --lint lists each"
+            yield f"gaps in the files: {told} (salva cases cfworld --lint)"
 
     def lint(self) -> list[Finding]:
         """What is wrong with the texts of suite.path or of the starter set: gaps of the files, then of the texts."""

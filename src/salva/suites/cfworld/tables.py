@@ -131,13 +131,13 @@ def _key_figures(by_judge: ByJudge) -> tuple[KeyFigure, ...]:
     for judge, judged in by_judge.items():
         by = f" ({judge})" if len(by_judge) > 1 else ""
         for title, estimate, meaning in (
-            ("PRR", prr(judged), "how well stated counterfactuals are drawn, relative to facts"),
-            ("RRR", rrr(judged), "how much of that remains where the outcome must be deduced"),
+            ("PRR", prr(judged), "stated counterfactuals relative to facts"),
+            ("RRR", rrr(judged), "deduced counterfactuals relative to stated ones"),
         ):
             low, high = estimate.ends
             note = f"over {estimate.n} groups: {meaning}"
             if estimate.value is None:
-                note = "none: the mean it is divided by is 0, or no group was scored at both levels"
+                note = "none: divided by 0, or no group has both levels"
             if title == "PRR" and (blind := says_nothing(judged)):
                 note = f"{note}; {blind}"
             figures.append(KeyFigure(title=f"{title}{by}", value=estimate.value, low=low, high=high, note=note))
@@ -159,9 +159,7 @@ def _models_and_judges(by_judge: ByJudge, gate_at: float, judgements: Judgements
         [((_model(by_judge), judgements.group, judge), judged) for judge, judged in by_judge.items()],
         _LEVEL_MEANS,
         TableColumns(("PRR", "RRR", "PRR one rubric", "n_prr", "n_rrr"), rates),
-        note="L2 and L3 are zero behind a shut gate. PRR and RRR are ratios of means over the groups scored at both "
-        "levels. PRR one rubric: L1 graded as strictly as L2, so that a kinder rubric for facts is not taken for a "
-        "better model; empty with check.rubrics=levels.",
+        note="L2 and L3 are zero behind a shut gate. PRR one rubric: L1 graded as strictly as L2.",
         is_joined=True,
         averaged_by="group",
     )
@@ -186,8 +184,7 @@ def _by_level(by_judge: ByJudge) -> Table | None:
             for level in (*LEVELS, DENORM)
             if is_scored(judged, level)
         ),
-        note="S before the gate and behind it, and the grade of each dimension; ends of 95 % intervals by resampling "
-        "groups.",
+        note="S before and behind the gate, and each dimension. Intervals: 95 %, groups resampled.",
     )
 
 
@@ -200,7 +197,7 @@ def _by_discipline(by_judge: ByJudge) -> Table | None:
         _LEVEL_MEANS,
         TableColumns(("PRR", "PRR_from", "PRR_to"), lambda group: prr(group).cells),
         TableColumns(("RRR", "RRR_from", "RRR_to"), lambda group: rrr(group).cells),
-        note="Behind the gate; with few groups there is no interval.",
+        note="Behind the gate.",
     )
 
 
@@ -229,8 +226,7 @@ def _gate(by_judge: ByJudge, gate_at: float) -> Table | None:
             for judge, judged in by_judge.items()
             for at in (0.0, gate_at - _NEAR, gate_at, gate_at + _NEAR)
         ),
-        note=f"PRR and RRR with the gate at other scores of L1; near: L1 within {_NEAR:g} of it. Groups whose L2 or L3 "
-        "was not graded behind a shut gate stay at zero.",
+        note=f"PRR and RRR with other gates; near: within {_NEAR:g}.",
     )
 
 
@@ -255,7 +251,7 @@ def _missing(by_judge: ByJudge) -> Table | None:
         "without a score",
         ("judge", "level", "n", "of"),
         ((judge, *row) for judge, judged in by_judge.items() for row in counts(judged)),
-        note="Not generated, refused, or an unreadable reply: not counted in any mean unless check.missing is zero.",
+        note="Not generated, refused, or unreadable.",
     )
 
 

@@ -71,7 +71,7 @@ def read_pairs(path: str) -> list[Row]:
         elif not wrong and not slug:
             wrong.append(f"{where}: pair_id {record['pair_id']!r} has no letter or digit")
         if not wrong and _words(record["prompt_A"]) == _words(record["prompt_B"]):
-            wrong.append(f"{where}: prompt_A and prompt_B are the same, {record['prompt_A'].strip()!r}; wanted are two")
+            wrong.append(f"{where}: equal prompts, {record['prompt_A'].strip()!r}")
         problems += wrong
         if not wrong:
             first_at[slug] = where
@@ -95,7 +95,7 @@ def _row(record: Mapping[str, str], slug: str, extra: tuple[str, ...]) -> Row:
     readings = [_reading(text) for text in texts]
     findings = []
     if extra:
-        sentence = f"the file has columns that are not used: {', '.join(extra)}"
+        sentence = f"unused columns: {', '.join(extra)}"
         findings.append(Finding(kind="unused-columns", sentence=sentence, subject=extra))
     law, dimension = _slug(record["logical_law"]), _slug(record["semantic_dimension"])
     law = {"demorgan": "de-morgan", "de-morgans": "de-morgan"}.get(law, law)

@@ -36,17 +36,13 @@ class FaithfulnessOptions:
     objects: tuple[str, ...] = option(
         ("apple", "ball", "book", "car", "chair", "cup", "hat", "umbrella"), "Things, as singular nouns."
     )
-    colours: tuple[str, ...] = option(("red", "yellow", "green", "blue"), "Colours of the attribute categories.")
-    sizes: tuple[str, ...] = option(
-        ("small", "large"), "Words for sizes, the smallest first; empty leaves sizes out of the attribute categories."
-    )
-    surfaces: tuple[str, ...] = option(
-        (), "What things are on, such as wooden table; said in both prompts and in no formula."
-    )
-    coloured: bool = option(False, "Colours in every category, as published, and not only where they are tested.")
-    pairs: int = option(20, "Pairs a category in the sizes full and contrast.")
-    contrast: bool = option(False, "Add the contrast categories to every size.")
-    path: str = option("", "A CSV file with the published columns to take the pairs from.", reaches="file")
+    colours: tuple[str, ...] = option(("red", "yellow", "green", "blue"), "Colours.")
+    sizes: tuple[str, ...] = option(("small", "large"), "Words for sizes, smallest first; empty: none.")
+    surfaces: tuple[str, ...] = option((), "Surfaces such as wooden table, in both prompts and no formula.")
+    coloured: bool = option(False, "Colours in every category, as published.")
+    pairs: int = option(20, "Pairs per category in full and contrast.")
+    contrast: bool = option(False, "Add the contrast categories.")
+    path: str = option("", "A CSV file of pairs with the published columns.", reaches="file")
 
     def __post_init__(self) -> None:
         _check_nouns(self.objects)
@@ -144,7 +140,7 @@ class Faithfulness:
                         message(
                             "no-cases",
                             what=f"{n_pairs} pairs of the category {template.category!r}",
-                            why=f"these objects and colours make about {len(seen)}",
+                            why=f"these words make about {len(seen)}",
                         )
                     )
                 continue
@@ -223,7 +219,7 @@ def _orders(dimension: str, nouns: Sequence[str], things: Sequence[str], is_colo
 def _case_of_pair(template: PairTemplate, number: int, i: int, filled: _Filled) -> Case:
     findings = findings_of(*filled.formulas)
     if filled.surface:
-        sentence = "the surface is in both prompts and in no formula"
+        sentence = "the surface is in no formula"
         findings = (*findings, Finding(kind="surface-left-out", sentence=sentence, subject=(filled.surface,)))
     labels = {"law": template.law, "dimension": template.dimension, "category_id": str(number)}
     if template.contrast_of:
@@ -256,7 +252,7 @@ def _case_of_row(row: Row) -> Case:
         findings += findings_of(a, b)
     if unread:
         prompts = "either prompt" if len(unread) == 2 else f"prompt {unread[0]}"
-        sentence = f"no formula found for {prompts}: nothing is known about equivalence"
+        sentence = f"no formula for {prompts}: equivalence unknown"
         why = "; ".join(f"{role}: {why}" for role, why in zip("ab", row.problems, strict=True) if why)
         findings.append(
             Finding(kind="no-formula", sentence=f"{sentence} ({why})", subject=tuple(unread), general=sentence)

@@ -180,8 +180,7 @@ def _table(name: str, pairs: Sequence[CaseVerdict], *labels: str) -> Table | Non
         labels,
         _by_labels(pairs, *labels),
         _MEANS,
-        note="Means over n_pairs pairs; n_left_out lack the score: a reply or side is missing, or nothing is settled. "
-        "Intervals (from, to) are 95 %, by Student's t over clusters.",
+        note="Means over n_pairs pairs; n_left_out have no score. Intervals: 95 %, Student's t over clusters.",
     )
 
 
@@ -207,7 +206,7 @@ def _worst(pairs: Sequence[CaseVerdict]) -> Table | None:
             *("least stable pair", "prompt a", "prompt b", "answers"),
         ),
         rows[:_N_WORST],
-        note="The least stable categories, each with its least stable pair and the answers that were wrong or differ.",
+        note="The least stable categories, each with its least stable pair.",
     )
 
 
@@ -231,7 +230,7 @@ def _unasked(judgements: Judgements, everyone: Sequence[CaseVerdict]) -> str:
         case.case_id not in asked and any(prompt.formula is None for prompt in case.prompts)
         for case in judgements.cases
     )
-    return f"; {n} of {len(judgements.cases)} pairs of prompts have no formula and were not asked about" if n else ""
+    return f"; {n} of {len(judgements.cases)} pairs have no formula" if n else ""
 
 
 def _totals(
@@ -278,7 +277,7 @@ def _charts(
                     high=f"{short}_to",
                     y_label=f"mean {measure}",
                     filters={label: f"label:{label}" for label in ("law", "dimension") if label in table.columns},
-                    note="100 % is perfect; n is the number of pairs.",
+                    note="n: pairs.",
                 )
         if by_both:
             yield chart(
@@ -290,7 +289,7 @@ def _charts(
                 y="law",
                 value=column,
                 filters={"dimension": "label:dimension", "law": "label:law"},
-                note="One cell a category of pairs.",
+                note="One cell per category.",
             )
 
 

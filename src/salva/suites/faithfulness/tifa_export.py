@@ -84,9 +84,7 @@ class TifaExport:
     class Options:
         """What a run cannot say of itself."""
 
-        questions: str = option(
-            "", "The question file that the run asked from (check.questions), where it did.", reaches="file"
-        )
+        questions: str = option("", "The run's question file (check.questions).", reaches="file")
 
     def __init__(self, options: Options) -> None:
         self._questions = options.questions
@@ -170,7 +168,7 @@ class _ModelFolder:
             if score is not None and leaves_open(questions, prompt.role):
                 # What the prompt leaves open counts as one question more, reckoned from the answers to the others.
                 reckoned = YES if score else NO
-                yield side, path, RECKONED, YES, "reckoned from the answers", reckoned, int(score), int(score)
+                yield side, path, RECKONED, YES, "computed from the answers", reckoned, int(score), int(score)
 
 
 def _write_images(images: ImageSource, case: Case, verdict: Verdict, folder: Path) -> dict[str, str]:
@@ -196,7 +194,7 @@ def _asked_with(asked: RunSpec, questions: str) -> AnswerOptions:
             message(
                 "flag-needed",
                 flag="--questions",
-                why=f"the run asked from the file {used['questions']!r}, which says what each answer should be",
+                why=f"the run used questions from {used['questions']!r}",
             )
         )
     return AnswerOptions(counts=str(used.get("counts") or "exact"), questions=questions)

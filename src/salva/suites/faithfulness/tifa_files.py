@@ -47,7 +47,7 @@ class TifaKind(StrEnum):
     CLIP = "CLIP scores"
     PROMPTS = "prompts"
     MEANS = "means by category"
-    """The authors' own; read only to be compared with what the answers give."""
+    """They follow from the answers and are not read."""
 
 
 NEEDED = {
@@ -83,9 +83,9 @@ def read_tifa_file(path: Path, note: Callable[[Flaw], None], name: str = "") -> 
     ragged: list[Flaw] = []
     table = read_sheet(path, ragged)
     for flaw in ragged:
-        note(replace(flaw, what=f"{flaw.what}; the row is not used"))
+        note(replace(flaw, what=f"{flaw.what}; row skipped"))
     if extra := [column for column in table.columns if column and column not in _KNOWN]:
-        note(Flaw(file=name, where="line 1", what=f"columns that are not used: {', '.join(extra)}"))
+        note(Flaw(file=name, where="line 1", what=f"unused columns: {', '.join(extra)}"))
     kind = _kind(path, table.columns)
     return TifaFile(name=name, path=path, kind=kind, columns=table.columns, rows=table.rows)
 
@@ -100,7 +100,7 @@ def _kind(path: Path, columns: tuple[str, ...]) -> TifaKind:
             message(
                 "file-kind-unknown",
                 path=str(path),
-                wanted=f"prompts, answers or CLIP scores; as {nearest} it lacks {', '.join(missing[nearest])}",
+                wanted=f"prompts, answers or CLIP scores; {nearest} need {', '.join(missing[nearest])}",
                 header=", ".join(columns) or "nothing",
             )
         )

@@ -31,18 +31,16 @@ from salva.suites.faithfulness.tifa_files import (
 from salva.suites.faithfulness.tifa_verdicts import (
     AnswerRow,
     ClipRow,
-    category_means,
     verdict_of,
 )
 
 _LABELS = ("category_id", "logical_law", "semantic_dimension")
 _TRUTH = {"1": True, "1.0": True, "true": True, "yes": True, "0": False, "0.0": False, "false": False, "no": False}
-_ROUNDING = 5e-7
 _FINDINGS = {
-    "incomplete-answers": "a row of answers is incomplete",
-    "unanswered": "a question has no answer",
-    "unexpected-answer": "an answer is outside the choices",
-    "contradictory-row": "is_correct and the answer contradict each other",
+    "incomplete-answers": "incomplete answer",
+    "unanswered": "missing answer",
+    "unexpected-answer": "invalid answer",
+    "contradictory-row": "is_correct contradicts the answer",
 }
 _RANGES = {"percent": 100.0, "cosine": 1.0, "clipscore": 2.5}
 _MOST_DIGITS = 6
@@ -73,7 +71,7 @@ class _ImportState:
         cell = row.get(REPEAT, "").strip() or "0"
         if cell.isdecimal() and cell.isascii() and len(cell) <= _MOST_DIGITS:
             return int(cell)
-        what = f"{REPEAT} is {cell!r}, not a whole number from 0; the row is not used"
+        what = f"{REPEAT} is {cell!r}, not a whole number; row skipped"
         self.name(sheet, where, what, row["pair_id"].strip())
         return None
 
@@ -100,7 +98,7 @@ class TifaImport:
 def _read(files: Sequence[Path], model: str, scale: str) -> ReadIn:
     work = _ImportState()
     sheets = [read_tifa_file(path, work.problems.append) for path in files]
-    answer_files, clip_files, prompts, means = ([sheet for sheet in sheets if sheet.kind is kind] for kind in TifaKind)
+    answer_files, clip_files, prompts, _ = ([sheet for sheet in sheets if sheet.kind is kind] for kind in TifaKind)
     if len(prompts) > 1:
         raise UsageError(message("files-duplicate", what="prompts", files=f"{prompts[0].name}, {prompts[1].name}"))
     if not answer_files and not clip_files:
@@ -122,8 +120,6 @@ def _read(files: Sequence[Path], model: str, scale: str) -> ReadIn:
         for pair_id, case in cases.items()
         for n in repeats
     )
-    for sheet in means if len(names) == 1 else ():
-        _compare_means(sheet, category_means(tuple(cases.values()), verdicts), work)
     for verdict in verdicts:
         if verdict.reason:
             whose = f"{verdict.model}, " if len(names) > 1 else ""
@@ -184,12 +180,10 @@ def _answers(sheet: TifaFile, work: _ImportState) -> _Answers:
         pair_id, side, question = row["pair_id"].strip(), row["image_variant"].strip().upper(), row["question"].strip()
         missing = [name for name in NEEDED[TifaKind.ANSWERS] if not row[name].strip()]
         if missing:
-            work.name(sheet, where, f"no {', '.join(missing)}; the row is not used", pair_id, "incomplete-answers")
+            work.name(sheet, where, f"no {', '.join(missing)}; row skipped", pair_id, "incomplete-answers")
             continue
         if side not in ("A", "B"):
-            work.name(
-                sheet, where, f"image_variant is {row['image_variant']!r}, not A or B; the row is not used", pair_id
-            )
+            work.name(sheet, where, f"image_variant is {row['image_variant']!r}, not A or B; row skipped", pair_id)
             continue
         repeat = work.repeat(sheet, where, row)
         if repeat is None:
@@ -198,11 +192,11 @@ def _answers(sheet: TifaFile, work: _ImportState) -> _Answers:
         work.labels.setdefault(pair_id, {name: row[name] for name in _LABELS if name in row})
         first = seen.setdefault((image, side, question), where)
         if first != where:
-            work.name(sheet, where, f"the question of {first} again; both are counted", pair_id)
+            work.name(sheet, where, f"the question of {first} again; both count", pair_id)
         answers.setdefault(image, {}).setdefault(side, []).append(_answer(sheet, where, row, work))
     wanted = {row.expected for pair in answers.values() for side in pair.values() for row in side}
     if len(wanted) == 1:
-        what = f"every expected answer is {wanted.pop()!r}: a judge that always says that is never wrong"
+        what = f"every expected answer is {wanted.pop()!r}"
         work.problems.append(Flaw(file=sheet.name, what=what))
     return answers
 
@@ -217,15 +211,13 @@ def _answer(sheet: TifaFile, where: str, row: Mapping[str, str], work: _ImportSt
     if written and is_right is None:
         work.name(sheet, where, f"is_correct is {row['is_correct']!r}, not 1 or 0", pair_id)
     if given and not answer:
-        work.name(sheet, where, "no answer to this question; the pair cannot be decided", pair_id, "unanswered")
+        work.name(sheet, where, "no answer; the pair is undecided", pair_id, "unanswered")
         return AnswerRow(question=row["question"].strip(), expected=expected, answer="", is_right=None)
     if answer and expected in ("yes", "no") and answer not in ("yes", "no"):
-        what = f"the answer {answer!r} is neither yes nor no; it counts as {'right' if is_right else 'wrong'}"
+        what = f"the answer {answer!r} is neither yes nor no; counted {'right' if is_right else 'wrong'}"
         work.name(sheet, where, what, pair_id, "unexpected-answer")
     if answer and is_right is not None and is_right != (answer == expected):
-        what = (
-            f"is_correct is {written}, but the answer is {answer!r} where {expected!r} is expected; is_correct counts"
-        )
+        what = f"is_correct is {written}, the answer {answer!r}, expected {expected!r}; is_correct counts"
         work.name(sheet, where, what, pair_id, "contradictory-row")
     if is_right is None and given:
         is_right = answer == expected
@@ -253,7 +245,7 @@ def _clips(sheet: TifaFile, work: _ImportState, scale: str) -> dict[_Image, Clip
         numbers = [_number(row.get(name, "")) for name in ("clip_A", "clip_B", "image_similarity")]
         a, b, likeness = numbers
         if not pair_id or a is None or b is None:
-            work.name(sheet, where, "no pair_id, clip_A or clip_B that is a number; the row is not used", pair_id)
+            work.name(sheet, where, "no pair_id, or no number in clip_A or clip_B; row skipped", pair_id)
             continue
         if max(abs(a), abs(b)) > _RANGES[scale]:
             why = f"CLIP scores {a:g} and {b:g} are not on the scale {scale!r}; name it with --scale"
@@ -261,19 +253,6 @@ def _clips(sheet: TifaFile, work: _ImportState, scale: str) -> dict[_Image, Clip
         work.labels.setdefault(pair_id, {name: row[name] for name in _LABELS if name in row})
         clips[pair_id, repeat] = ClipRow(a=a, b=b, image_similarity=likeness)
     return clips
-
-
-def _compare_means(sheet: TifaFile, ours: Mapping[str, Mapping[str, float]], work: _ImportState) -> None:
-    """Name every mean of the authors' table that does not follow from the answers."""
-    for where, row in sheet.rows:
-        mine = ours.get(row["category_id"].strip())
-        if mine is None:
-            work.name(sheet, where, f"category {row['category_id']!r} has no answered pairs")
-            continue
-        for name, value in mine.items():
-            theirs = _number(row.get(name, ""))
-            if name in row and (theirs is None or abs(theirs - value) > _ROUNDING):
-                work.name(sheet, where, f"{name} is {row[name]}, and the answers give {value:g}")
 
 
 def _number(text: str) -> float | None:
@@ -306,7 +285,7 @@ def _case_without_prompts(pair_id: str, labels: Mapping[str, str]) -> Case:
             "pair_id": pair_id,
         },
         cluster=pair_id,
-        findings=(Finding(kind="no-text", sentence="the files have no prompts for this pair", subject=("a", "b")),),
+        findings=(Finding(kind="no-text", sentence="no prompts for this pair", subject=("a", "b")),),
     )
 
 

@@ -14,13 +14,6 @@ from salva.logic.notation import parse
 from salva.stats.pair_scores import clip_divisor, mean, pair_scores
 
 _OBSERVERS = ("imported",)
-MEANS = {
-    "mean_faith_A": "faith_A",
-    "mean_faith_B": "faith_B",
-    "mean_faith": "faith_mean",
-    "mean_faith_stability": "faith_stability",
-}
-"""Columns of the project's category table and the scores they are means of."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,17 +71,15 @@ def verdict_of(
     if is_contrast and not reason:
         telling = _telling(case, sides)
         differing = [failure for question, failure in compared.items() if failure and question in telling]
-        reason = "" if telling else "no question about both images is about what distinguishes the prompts"
+        reason = "" if telling else "no common question distinguishes the prompts"
     heard = [row.heard for rows in sides.values() for row in rows]
     if not reason and not is_contrast and case.equivalent is None and is_nothing_seen(heard):
         reason = NOTHING_SEEN
     if is_contrast and not reason and not differing and not _excludes(case):
-        reason = "both images get the same answers, and some images are right for both prompts"
+        reason = "equal answers, and some images are right for both prompts"
     is_fail = not reason and (not differing if is_contrast else bool(differing))
     if is_fail and is_contrast:
-        same = Failure(
-            failure_type="no-difference", role="", message="every question gets the same answer in both images"
-        )
+        same = Failure(failure_type="no-difference", role="", message="equal answers for both images")
         failures = [same, *failures]
     outcome = Outcome.UNDECIDED if reason else Outcome.FAIL if is_fail else Outcome.PASS
     return Verdict(
@@ -132,15 +123,15 @@ def _undecided(sides: Mapping[str, Sequence[AnswerRow]]) -> str:
     """Why nobody can tell, or nothing."""
     empty = [side for side, rows in sides.items() if not rows]
     if len(empty) == 2:
-        return "no answers about either image"
+        return "no answers about the images"
     if empty:
         return f"no answers about image {empty[0]}"
     for side, rows in sides.items():
         silent = [row.question for row in rows if row.is_right is None]
         if silent:
-            return f"{len(silent)} of {len(rows)} questions about image {side} have no answer: {silent[0]!r}"
+            return f"{len(silent)} of {len(rows)} questions about image {side} unanswered: {silent[0]!r}"
     if not {row.question for row in sides["A"]} & {row.question for row in sides["B"]}:
-        return "the two images were asked nothing in common"
+        return "no common question"
     return ""
 
 
@@ -162,7 +153,7 @@ def _wrong(sides: Mapping[str, Sequence[AnswerRow]]) -> list[Failure]:
         Failure(
             failure_type="wrong-answer",
             role=side.lower(),
-            message=f"{row.question} {row.heard}, and it should be {row.expected}",
+            message=f"{row.question} {row.heard}; expected {row.expected}",
             expected=row.expected,
             seen=row.heard,
         )
@@ -170,18 +161,3 @@ def _wrong(sides: Mapping[str, Sequence[AnswerRow]]) -> list[Failure]:
         for row in rows
         if not row.is_right
     ]
-
-
-def category_means(cases: Sequence[Case], verdicts: Sequence[Verdict]) -> dict[str, dict[str, float]]:
-    """Category id to n_pairs and means, as the project's own table has them."""
-    category = {case.case_id: case.labels.get("category_id", "") for case in cases}
-    groups: dict[str, list[Verdict]] = {}
-    for verdict in verdicts:
-        if "faith_mean" in verdict.scores:
-            groups.setdefault(category[verdict.case_id], []).append(verdict)
-    means = {}
-    for name, group in groups.items():
-        means[name] = {"n_pairs": float(len(group))} | {
-            column: mean(verdict.scores[score] for verdict in group) for column, score in MEANS.items()
-        }
-    return means

@@ -218,9 +218,9 @@ def demand_in(metadata: Mapping[str, Json]) -> Demand:
     for number, entry in enumerate(read.include):
         if entry.position and not 0 <= entry.position[1] < number:
             where = f"include[{number}].position"
-            raise UsageError(message("entry-invalid", where=where, why="Its target must be an entry before it"))
+            raise UsageError(message("entry-invalid", where=where, why="The target must be an earlier entry"))
     if any(entry.color or entry.position for entry in unwanted):
-        raise UsageError(message("entry-invalid", where="exclude", why="The published rule counts here and no more"))
+        raise UsageError(message("entry-invalid", where="exclude", why="Only a class and a count are allowed"))
     return Demand(tag=read.tag, include=tuple(map(_clause, read.include)), exclude=tuple(map(_clause, unwanted)))
 
 

@@ -50,7 +50,7 @@ def read_metadata(path: str) -> tuple[GenEvalPrompt, ...]:
                 "suite-file-empty",
                 path=path,
                 what="prompts",
-                wanted="a JSON object a line with tag, include and prompt",
+                wanted="JSON lines with tag, include and prompt",
             )
         )
     return tuple(asked)
@@ -84,11 +84,11 @@ def _by_prompt(asked: Sequence[GenEvalPrompt], rows: Sequence[Row[Json]], path: 
         prompt = cells.get("prompt")
         new = next((cells[name] for name in _REWRITTEN if name in cells), None)
         if not isinstance(prompt, str) or not isinstance(new, str) or not new.strip():
-            problems.append(f"{where}: needs prompt and {_REWRITTEN[0]}, both texts; has {sorted(cells)}")
+            problems.append(f"{where}: needs the texts prompt and {_REWRITTEN[0]}; has {sorted(cells)}")
         elif prompt not in asked_texts:
-            problems.append(f"{where}: {prompt!r} is none of the prompts that are asked")
+            problems.append(f"{where}: unknown prompt {prompt!r}")
         elif texts.setdefault(prompt, new) != new:
-            problems.append(f"{where}: {prompt!r} is rewritten a second time, and otherwise")
+            problems.append(f"{where}: second text for {prompt!r}")
     if problems:
         raise unusable(path, problems, "lines")
     return tuple(replace(prompt, rewritten=texts.get(prompt.text, "")) for prompt in asked)
@@ -111,7 +111,7 @@ def _line_by_line(asked: Sequence[GenEvalPrompt], path: str) -> tuple[GenEvalPro
             message(
                 "rewritten-mismatch",
                 path=path,
-                why=f"{quantity(len(unlike), 'lines')} have other clauses than their prompts (the first: {lines})",
+                why=f"{quantity(len(unlike), 'lines')} have other clauses (first: {lines})",
             )
         )
     return tuple(replace(one, rewritten=other.text) for one, other in zip(asked, others, strict=True))

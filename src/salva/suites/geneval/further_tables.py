@@ -28,7 +28,7 @@ def further_charts(groups: Groups) -> Iterator[Chart]:
     if table:
         yield Chart(
             name="geneval-atoms",
-            title="Correct images over the number of atoms",
+            title="Correct images by number of atoms",
             kind=ChartKind.LINES,
             table=table,
             x="atoms",
@@ -72,9 +72,8 @@ def _variants(judgements: Judgements, groups: Groups) -> Table | None:
             for kind in VARIANTS
             if (pairs := _of_kind(group, kind))
         ),
-        title="The same in other words, and colours exchanged",
-        note="both_right_rate: both images of a pair are correct. only_one_right_rate: one is and the other is not. "
-        "images_differ_rate: they do not show the same (same-scene), for pairs that mean the same.",
+        title="Reworded pairs and exchanged colours",
+        note="images_differ_rate: by same-scene, for pairs of one meaning.",
     )
 
 
@@ -106,10 +105,10 @@ def _rewritten(groups: Groups) -> Table | None:
             for standpoint, group in groups.items()
             for task, found in by_task(group).items()
         ),
-        title="What rewriting the prompts gains",
-        note="Share of correct images with the rewritten text less that with the published one, from the same "
-        f"seeds and judged by one formula; {OVERALL}: the mean of the tasks. n: pairs of images. Figures of "
-        "rewritten prompts are not GenEval's, and enter none of its rates here.",
+        title="Gain by rewriting",
+        note=(
+            f"Correct images with the rewritten text less the published one, same seeds; {OVERALL}: the mean of tasks."
+        ),
     )
 
 
@@ -135,8 +134,8 @@ def _growing(groups: Groups) -> Table | None:
             for standpoint, group in groups.items()
             for n_atoms, own in by_atoms(group)
         ),
-        title="Correct images over the number of atoms",
-        note="Prompts that grow: each holds the one before it and one entity or place more.",
+        title="Correct images by number of atoms",
+        note="Each prompt holds the one before it and one atom more.",
     )
 
 

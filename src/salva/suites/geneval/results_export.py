@@ -80,7 +80,7 @@ def _told(rows: Sequence[tuple[str, int, int, int]]) -> Table:
         name="written",
         columns=("model", "images", "result_lines", "undecided"),
         rows=tuple(rows),
-        note="An image that nobody could decide has no result line: a line is right or wrong.",
+        note="Undecided images have no result line.",
     )
 
 

@@ -47,7 +47,7 @@ _NO_IMAGE = ImageRef(image_id="", width=0, height=0)
 class ResultsOptions:
     """What the lines cannot say about themselves."""
 
-    metadata: str = option("", "The official metadata: which of its prompts are missing is then said by name.")
+    metadata: str = option("", "The official metadata, to name missing prompts.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class ResultsImport:
                 message(
                     "import-empty",
                     what="results of GenEval",
-                    wanted="lines with filename, tag, prompt, correct, reason, metadata and details"
+                    wanted="lines with filename, tag, prompt, correct, reason, metadata, details"
                     + "".join(f"; {flaw}" for flaw in problems[:1]),
                 )
             )
@@ -130,9 +130,7 @@ class ResultsImport:
         is_coloured = any(clause.colour for clause in result.asked.demand.include)
         if ruling.is_right != result.is_right and (result.is_right or not is_coloured):
             counts["lines that contradict their boxes"] += 1
-            said = (
-                f"is {'right' if result.is_right else 'wrong'}, and by the rule {result.rule} its boxes say otherwise"
-            )
+            said = f"is {'right' if result.is_right else 'wrong'}; by {result.rule} its boxes say otherwise"
             problems.append(Flaw(file=name, where=line.where, what=f"{said}: {ruling.reason or 'nothing is wrong'}"))
         query = mentioned(case).query
         seen = Detections(boxes=tuple(_shares(result.boxes)))
@@ -168,7 +166,7 @@ class ResultsImport:
             return [Flaw(file=name, what=gaps)]
         folders = missing_numbers(results)
         shown = ", ".join(f"{number:05}" for number in folders[:_N_NAMED])
-        return [Flaw(file=name, what=f"no line of {len(folders)} folders: {shown}")] if folders else []
+        return [Flaw(file=name, what=f"no line for {len(folders)} folders: {shown}")] if folders else []
 
 
 def _lines(path: Path, name: str, problems: list[Flaw]) -> list[_ResultLine]:
@@ -177,7 +175,7 @@ def _lines(path: Path, name: str, problems: list[Flaw]) -> list[_ResultLine]:
     boxes = [result.boxes for _, result in usable]
     if () in boxes and not any(boxes):
         # One image may well show nothing; of all of them it says that nobody kept the boxes.
-        what = "no line has a box in its details; its verdicts stand as they are, and are not judged again by our rule"
+        what = "no boxes in any line; not judged again"
         problems.append(Flaw(file=name, what=what))
         usable = [(where, replace(result, boxes=None)) for where, result in usable]
     # An image with a number keeps it; those without take what is left, in the order of the lines.
@@ -191,7 +189,7 @@ def _lines(path: Path, name: str, problems: list[Flaw]) -> list[_ResultLine]:
         if repeat is None:
             repeat = next(n for n in count() if (prompt, n) not in taken and (prompt, n) not in numbered)
         if (prompt, repeat) in taken:
-            problems.append(Flaw(file=name, where=where, what=f"a second line for {result.filename!r}; left out"))
+            problems.append(Flaw(file=name, where=where, what=f"second line for {result.filename!r}, skipped"))
             continue
         taken.add((prompt, repeat))
         lines.append(_ResultLine(where, result, repeat))
@@ -250,7 +248,7 @@ def _strange_errors(line: _ResultLine, name: str) -> list[Flaw]:
     """Error types beside a line that its check does not have."""
     result = line.result
     strange = [error for error in result.errors if error not in _ERRORS[_check(result)]]
-    what = f"failure_types has {', '.join(map(repr, strange))}, which {_check(result)} has no error type of; not used"
+    what = f"unknown failure_types of {_check(result)}: {', '.join(map(repr, strange))}"
     return [Flaw(file=name, where=line.where, what=what)] if strange else []
 
 

@@ -68,8 +68,7 @@ class RuleOptions:
 
     rule: str = option(
         OURS,
-        "ours: truth alone judges. published: GenEval's own rule. rl-strict: exact numbers, every box. rl-score: the "
-        "same with partial credit.",
+        "ours: truth. published: GenEval's rule. rl-strict: exact numbers, every box. rl-score: partial credit.",
         choices=(OURS, *RULES),
     )
 
@@ -82,12 +81,12 @@ class GenEvalRule:
         needs_roles=("detector",),
         broken="the image is wrong by this rule",
         failure_types={
-            ENTITY_OMISSION: "There is less of something than the rule asks for.",
-            ENTITY_DUPLICATION: "There is more of something than the rule allows.",
-            WRONG_COLOUR: "The boxes that are looked at have another colour.",
-            X_MISPOSITION: "Something is not far enough to the left or right of what it should stand to.",
-            Y_MISPOSITION: "Something is not far enough above or below what it should stand to.",
-            WITHOUT_TARGET: "What something should stand to is not there, or not right itself.",
+            ENTITY_OMISSION: "Fewer than the rule wants.",
+            ENTITY_DUPLICATION: "More than the rule allows.",
+            WRONG_COLOUR: "Another colour.",
+            X_MISPOSITION: "Not far enough left or right of its target.",
+            Y_MISPOSITION: "Not far enough above or below its target.",
+            WITHOUT_TARGET: "The target is missing or wrong itself.",
         },
     )
     Options = RuleOptions
@@ -126,14 +125,14 @@ class GenEvalRule:
             sight = observations[prompt.role]
             boxes = sight.seen.get(what.query)
             if not isinstance(boxes, Detections):
-                return _undecided(f"no detections of the image of prompt {prompt.role!r}")
+                return _undecided(f"no detections for prompt {prompt.role!r}")
             if problem := _unusable(boxes, demand):
                 return _undecided(problem)
             coloured = sight.seen.get(what.colour_query) if what.colour_query else None
             eye = _Eye(sight, coloured if isinstance(coloured, Detections) else boxes, what.query)
             ruling = JUDGES[self._rule](demand, eye.boxes, eye.tell)
             if eye.untold:
-                return _undecided(f"nobody could tell the colour of the {eye.untold} in the image of {prompt.role!r}")
+                return _undecided(f"no colour for the {eye.untold} in the image of {prompt.role!r}")
             failures += [failure_of(fault, prompt.role, eye.says) for fault in ruling.faults]
             scores |= _scores(prompt.role, ruling, eye, is_partial=self._rule == RL_SCORE)
         return Conclusion(
@@ -221,7 +220,7 @@ def boxes_in_pixels(detections: Detections, width: int, height: int, wanted: Col
 def _unusable(detections: Detections, demand: Demand) -> str:
     """Why these boxes say nothing by a rule that counts from its own score on; empty where they do."""
     if detections.floor is not None and detections.floor > demand.threshold:
-        return f"boxes below {detections.floor:g} were not kept, and this rule counts from {demand.threshold:g} on"
+        return f"the detector kept no boxes below {detections.floor:g}; this rule counts from {demand.threshold:g} on"
     return ""
 
 

@@ -65,18 +65,15 @@ class GenEvalOptions:
 
     path: str = option(
         "",
-        "The official metadata, JSON lines, or a folder of images that has it; our own prompts unless given.",
+        "GenEval's metadata, or a folder of images with it; the default is salva's prompts.",
         reaches="file",
     )
     rewritten: str = option(
         "",
-        "A file of rewritten prompts, JSON lines with prompt and rewritten, or the metadata with other prompts: both "
-        "texts are generated, under one formula, and never counted together.",
+        "Rewritten prompts: JSON lines with prompt and rewritten, or other metadata.",
         reaches="file",
     )
-    variants: tuple[str, ...] = option(
-        (), f"Pairs beside the tasks that say it otherwise: {', '.join(VARIANTS)}; size beyond has all."
-    )
+    variants: tuple[str, ...] = option((), f"Reworded pairs: {', '.join(VARIANTS)}; size beyond has all.")
 
     def __post_init__(self) -> None:
         for name in self.variants:
@@ -123,9 +120,9 @@ class GenEval:
         n_each = Counter(prompt.demand.tag for prompt in read_metadata(self._options.path))
         yield f"{quantity(n_each.total(), 'prompts')}: {', '.join(f'{n} {tag}' for tag, n in n_each.items())}"
         if n_each.keys() <= set(TASKS) and (gaps := missing_prompts(n_each)):
-            yield f"{gaps}; a score over fewer prompts is not GenEval's"
+            yield f"{gaps}; figures are not GenEval's"
         if size == "quick":
-            yield f"size quick takes {_QUICK} prompts a task; give --size paper for all of them"
+            yield f"size quick takes {_QUICK} prompts a task"
 
     def _asked(self, size: str) -> Sequence[GenEvalPrompt]:
         if not self._options.path:

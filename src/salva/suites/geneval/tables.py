@@ -40,9 +40,9 @@ from salva.suites.geneval.shares import (
 from salva.suites.geneval.suite import IN_TASKS, N_OFFICIAL, OFFICIAL, SET, SOURCE, missing_prompts
 
 _RULES = {
-    OURS: "our rule: truth, exact numbers, undecided not counted",
+    OURS: "our rule (truth)",
     PUBLISHED: "published rules",
-    "rl-strict": "rl-strict: exact numbers, every box",
+    "rl-strict": "rl-strict",
     RL_SCORE: "rl-score: partial credit",
 }
 
@@ -94,9 +94,10 @@ def _by_task(tasks: Groups, shares: Mapping[Standpoint, Mapping[str, CorrectShar
             for task, share in by_task.items()
         ),
         title="Correct images by task, rule and detector",
-        note=f"Shares of correct images. {OVERALL}: the mean of tasks; {IMAGES}: the plain share; {PROMPTS}: the "
-        "share of prompts with any correct image (n: prompts). credit: the mean partial credit of rl-score. "
-        "colours_by: what decided the colours of boxes; the published classifier is an embedder.",
+        note=(
+            f"{OVERALL}: the mean of tasks; {PROMPTS}: prompts with a correct image. colours_by: "
+            f"the published classifier is an embedder."
+        ),
         is_joined=True,
     )
 
@@ -139,9 +140,8 @@ def _prompts(cases: Sequence[Case], group: Sequence[CaseVerdict]) -> Table | Non
             *((task, *cells(own, N_OFFICIAL.get(task))) for task, own in names.items()),
             ("all", *cells([case.case_id for case in asked], n_published)),
         ],
-        title="How many of the prompts these figures are about",
-        note="with_images: prompts with at least one image to judge."
-        + (" published: GenEval's own number; figures over fewer are not its figures." if is_official else ""),
+        title="Prompts with images",
+        note="with_images: prompts with an image to judge." + (" published: GenEval's number." if is_official else ""),
     )
 
 
@@ -192,11 +192,11 @@ def _key_figure(
     n_prompts = len({judged.case.case_id for judged in group if judged.verdict.outcome is not Outcome.ERROR})
     who = _colours_by(group)
     notes = [
-        f"mean of {len(shares) - 3} tasks over {quantity(share.n, 'images')} of {quantity(n_prompts, 'prompts')}",
+        f"mean of {len(shares) - 3} tasks, {quantity(share.n, 'images')}, {quantity(n_prompts, 'prompts')}",
         _gaps(group),
         f"seen by {standpoint.seen_by}",
         f"colours by {who}, not the published classifier" if who == "the pixels" else "",
-        f"images of other prompts would get {100 * chance:.1f} %" if chance is not None else "",
+        f"chance {100 * chance:.1f} %" if chance is not None else "",
         f"mean credit {credit:.3f}" if (credit := _mean_credit(group)) is not None else "",
     ]
     low, high = ends(share.interval)

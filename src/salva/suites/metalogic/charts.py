@@ -19,7 +19,7 @@ def charts_of(tables: Sequence[Table], numbers: Mapping[str, float | None]) -> I
     if "law by modifier" in by_name:
         yield chart(
             name="law-by-modifier",
-            title="Where it breaks: law by modifier",
+            title="Failure rate by law and modifier",
             kind=ChartKind.HEAT_MAP,
             table=_with_edges(by_name, numbers.get("macro_rate")),
             x="modifier",
@@ -29,8 +29,7 @@ def charts_of(tables: Sequence[Table], numbers: Mapping[str, float | None]) -> I
             words={modifier: modifier.upper() for modifier in ("and", "or", "x", "y")},
             filters={"law": "label:law", "modifier": "label:modifier"},
             replaces="by-category",
-            note="Share of pairs that broke. What stands under all is pooled over its row or column; the corner is the "
-            "macro average.",
+            note="Under all: pooled; the corner is the macro average.",
         )
     if "by law" in by_name:
         yield bars(
@@ -43,7 +42,7 @@ def charts_of(tables: Sequence[Table], numbers: Mapping[str, float | None]) -> I
     if "numbering by count and entity" in by_name:
         yield chart(
             name="by-count",
-            title="How many: failure rate over the number of things",
+            title="Failure rate by number of entities",
             kind=ChartKind.LINES,
             table=_with_all_things(by_name),
             x="count",
@@ -52,8 +51,8 @@ def charts_of(tables: Sequence[Table], numbers: Mapping[str, float | None]) -> I
             edge=_ALL,
             low="low",
             high="high",
-            x_label="things, the larger number named in the prompt",
-            note="The band is the 95 % interval over all things together.",
+            x_label="entities (the larger number)",
+            note="Band: 95 % interval over all entities.",
         )
     if "and against or" in by_name:
         yield bars(

@@ -38,18 +38,13 @@ _N_NUMBERED = 4
 class MetaLogicOptions:
     """What the prompts are about."""
 
-    entities: tuple[str, ...] = option(
-        ("cat", "dog", "apple", "banana", "cow"), "Entities of the logic categories, as singular nouns."
-    )
-    numbering_entities: tuple[str, ...] = option(
-        (), "Entities of the numbering categories; the first four of suite.entities unless given."
-    )
-    counts: int = option(10, "The numbering categories count from one to this, at most twenty.")
-    brackets: bool = option(False, "Print the square brackets that mark which words belong together.")
+    entities: tuple[str, ...] = option(("cat", "dog", "apple", "banana", "cow"), "Entities of the logic categories.")
+    numbering_entities: tuple[str, ...] = option((), "Entities of the numbering categories; default: the first four.")
+    counts: int = option(10, "The largest number, at most twenty.")
+    brackets: bool = option(False, "Print square brackets around groups of words.")
     numbering: str = option(
         "equivalent",
-        "Pairs of the numbering categories: ones that say the same, or those of the paper's Table 5 as printed, "
-        "which do so in its first row alone.",
+        "Numbering pairs that are equivalent, or as printed in Table 5.",
         choices=("equivalent", "as-printed"),
     )
 
@@ -72,7 +67,7 @@ def _check_entities(where: str, entities: tuple[str, ...]) -> None:
     for entity in entities:
         problem: str | None = entity_problem(entity)
         if problem is None and not entity.isascii():
-            problem = f"case ids are made of the entities, so they need the letters a to z, got {entity!r}"
+            problem = f"only ASCII letters are allowed, got {entity!r}"
         if problem:
             raise UsageError(message("noun-invalid", name=where, why=problem))
     if len(set(entities)) != len(entities):
@@ -82,7 +77,7 @@ def _check_entities(where: str, entities: tuple[str, ...]) -> None:
                 "option-invalid",
                 name=where,
                 value=",".join(entities),
-                wanted=f"without repeats, and {twice!r} is in it twice",
+                wanted=f"without repeats ({twice!r})",
             )
         )
     if len(entities) < 2:
@@ -189,7 +184,7 @@ def _each_once(cases: Iterator[Case]) -> Iterator[Case]:
                     "option-invalid",
                     name="suite.entities",
                     value=case.labels.get("entities", ""),
-                    wanted=f"without two entities that make the case id {case.case_id!r}",
+                    wanted=f"without two entities of one case id ({case.case_id!r})",
                 )
             )
         seen.add(case.case_id)
@@ -258,33 +253,30 @@ def _sentences(
     """The kind of every finding, and its sentence."""
     names = _formula_fields(entities)
     if not facts.equivalent and facts.witness:
-        told = f"not equivalent: {_describe(facts.witness, entities)} fits one prompt and not the other"
+        told = f"not equivalent: {_describe(facts.witness, entities)} fits one prompt only"
         if template.is_as_printed:
-            told += (
-                "; Table 5 prints it as a pair, so by the published rule the images are compared and a faultless "
-                "painter is flagged; else each is held against its own prompt alone"
-            )
+            told += "; compared by the published rule, else each is held against its own prompt"
         yield "not-equivalent", told
     if not facts.determinate:
         n_a, n_b = facts.n_worlds
         worlds = f"{n_a} worlds" if n_a == n_b else f"{n_a} worlds of prompt a, {n_b} of prompt b"
         yield SEVERAL_WORLDS, f"not determinate: {worlds}, so two right images may differ"
     if facts.reduces:
-        yield "reduces", f"both prompts come down to {template.reduces_to.format_map(names)}"
+        yield "reduces", f"both prompts reduce to {template.reduces_to.format_map(names)}"
     if not brackets and facts.other_reading:
         reading = template.other_reading.format_map(names)
         why = (
             "which no image can satisfy"
             if facts.other_reading_is_contradictory
-            else f"which is not equivalent: {_describe(facts.other_reading, entities)} tells them apart"
+            else f"which is not equivalent: {_describe(facts.other_reading, entities)} fits one only"
         )
-        yield "second-reading", f"without brackets prompt b can also be read as {reading}, {why}"
+        yield "second-reading", f"a second reading of prompt b: {reading}, {why}"
     if facts.as_printed and template.as_printed:
         first, second = (formula.format_map(names) for formula in template.as_printed)
         yield (
             "no-equivalence-as-printed",
-            f"Table 5 as printed ({first} against {second}) is not an equivalence: "
-            f"{_describe(facts.as_printed, entities)} fits only one of them; this pair keeps the numbers in place",
+            f"Table 5 as printed ({first} against {second}) is no equivalence: "
+            f"{_describe(facts.as_printed, entities)} fits only one; here the numbers stay in place",
         )
 
 

@@ -107,8 +107,7 @@ def _published(logic: Sequence[CaseVerdict], numbering: Sequence[CaseVerdict], c
             title="Compared with the published figures",
             columns=("figure", "published", "where", "ours"),
             rows=tuple((p.figure, p.value, p.where, _ours(p.ours, of_the_paper, numbering)) for p in PUBLISHED),
-            note="Published figures of the MetaLogic paper, measured by the rule of this run; averages are over "
-            "categories. The paper states AND against OR three ways; each is named with its section.",
+            note="As published, by the rule of this run; averages over categories.",
         )
     return None
 
@@ -120,7 +119,7 @@ def _numbering_figure(numbers: Mapping[str, float | None], counted: Tally) -> tu
     title = f"numbering, macro average over {numbers['numbering_n_categories']:g} categories"
     low, high = numbers["numbering_macro_low"], numbers["numbering_macro_high"]
     undecided = f", {counted.undecided} undecided" if counted.undecided else ""
-    note = f"{counted.n} decided pairs{undecided}; not part of the leading rate"
+    note = f"{counted.n} decided pairs{undecided}; not in the headline rate"
     return (KeyFigure(title=title, value=rate, low=low, high=high, is_share=True, is_aside=True, note=note),)
 
 
@@ -172,7 +171,7 @@ def _and_against_or(logic: Sequence[CaseVerdict]) -> Table | None:
         [((modifier,), groups[modifier]) for modifier in ("and", "or")],
         RATES,
         TableColumns(("macro_rate",), lambda group: (category_mean(group).rate,)),
-        note="The plain AND and OR variants of every law, without places.",
+        note="Variants without places.",
     )
 
 

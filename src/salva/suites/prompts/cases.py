@@ -88,7 +88,7 @@ def _meant(row: PromptRow, formulas: Sequence[str | None], problems: Sequence[st
         return Meant(formulas=(None,) * len(formulas), source=NONE, findings=(finding,))
     source = GIVEN if any(row.formulas) else READ
     findings = [
-        Finding(kind=CONTRADICTORY, sentence="no image can be right for this prompt", subject=(formula or "",))
+        Finding(kind=CONTRADICTORY, sentence="the prompt is contradictory", subject=(formula or "",))
         for formula in formulas
         if formula and is_contradictory(parse(formula))
     ]
@@ -139,7 +139,7 @@ def _decided(prompts: Sequence[Prompt], expect: str) -> tuple[bool | None, bool 
     facts = facts_of(*formulas)
     findings = findings_of(*formulas)
     if expect == DIFFER and facts.equivalent:
-        sentence = "the file says that the prompts differ, and by their formulas they say the same"
+        sentence = "marked as different, but the formulas are equivalent"
         findings = (*findings, Finding(kind="same-after-all", sentence=sentence, subject=("a", "b")))
     if expect != DIFFER:
         findings = tuple(finding for finding in findings if finding.kind not in ("exclusive", "overlapping"))

@@ -48,22 +48,16 @@ class PromptsOptions:
 
     path: str = option(
         "",
-        "Prompts: a text file, CSV or JSON lines with prompt, or prompt_a and prompt_b, or two text files a.txt,b.txt; "
-        "a few in pocket's world unless given.",
+        "Prompts: text, CSV or JSON lines (prompt, or prompt_a and prompt_b), or a.txt,b.txt.",
         reaches="file",
     )
-    rewordings: int = option(
-        1, "Other wordings of each prompt with a formula, each proved by a law of logic; 0: none.", given="0"
-    )
+    rewordings: int = option(1, "Equivalent wordings for each prompt with a formula; 0: none.", given="0")
 
-    mutate: tuple[str, ...] = option(
-        (), "Operators that change one thing of each prompt (ec, er-r, er-a, ...); each mutant is a case by itself."
-    )
-    parser: str = option("", "Who takes prompts apart: grammar, or a spaCy pipeline; unless given, spaCy for a file.")
+    mutate: tuple[str, ...] = option((), "Operators (ec, er-r, er-a, ...) that make mutants as further cases.")
+    parser: str = option("", "grammar, or a spaCy pipeline; the default is spaCy for files.")
     questions: str = option(
         WHOLE,
-        "What a judge is asked about a prompt without a formula: one question for all of it, or before it one for each "
-        "thing, number, attribute and relation that a parser reads in it.",
+        "Questions for prompts without a formula: one for the whole, or also one for each part.",
         choices=(WHOLE, PARTS),
     )
 
@@ -155,7 +149,7 @@ def _remarks(
         told += f"; repeated: {len(repeated)} of {len(rows)} entries (at {shown})"
     yield told
     if names := dict.fromkeys(name for row in by_name.values() for name in row.labels):
-        yield f"columns taken for labels: {', '.join(names)}"
+        yield f"columns used as labels: {', '.join(names)}"
     rows_of = {(case.painting, case.cluster): case.labels["formula"] for case in cases}
     sources = Counter(rows_of.values())
     said = [f"{sources[name]} {name}" for name in (GIVEN, READ) if sources[name]]
@@ -171,4 +165,4 @@ def _remarks(
     if n_more := sum(n for _, n in why.most_common()[_N_SHOWN:]):
         others = quantity(len(why) - _N_SHOWN, "other reasons")
         file = f"--set suite.path={shlex.quote(path)} " if path else ""
-        yield f"{n_more}: no formula, for {others}; `salva cases prompts {file}--format jsonl` says them"
+        yield f"{n_more}: no formula, {others}; see `salva cases prompts {file}--format jsonl`"

@@ -62,7 +62,7 @@ def _by_check(seen: Sequence[CaseVerdict], unchecked: Sequence[Case], waiting: S
     unjudged = {NO_CHECK: unchecked, "not judged yet": waiting}
     return Table(
         name="prompts by check",
-        title="Which prompts were judged by which check",
+        title="Prompts by check",
         columns=("check", "what", "prompts", *RATES.names, "right_answers"),
         rows=(
             *((*key, *cells(group)) for key, group in groups.items()),
@@ -72,8 +72,7 @@ def _by_check(seen: Sequence[CaseVerdict], unchecked: Sequence[Case], waiting: S
                 if cases
             ),
         ),
-        note="Each check has its own rate and n; they are never added. right_answers is the mean "
-        "share of right answers, a question behind a wrong one counted as wrong.",
+        note="right_answers: the mean share of right answers; a question behind a wrong one is wrong.",
     )
 
 
@@ -87,7 +86,7 @@ def _chart(table: Table, *, is_sorted: bool) -> Iterator[Chart]:
     if len(rows) > 1:
         yield Chart(
             name="prompts-by-check",
-            title="Which prompts were judged by which check, and how often each failed",
+            title="Failure rate by check",
             kind=ChartKind.BARS,
             table=Table(name=table.name, columns=("check", "rate", "low", "high", "decided"), rows=tuple(rows)),
             x="check",
@@ -95,7 +94,7 @@ def _chart(table: Table, *, is_sorted: bool) -> Iterator[Chart]:
             low="low",
             high="high",
             n="decided",
-            y_label="failure rate of each check; decided: of all cases",
+            y_label="failure rate; decided: of all cases",
             is_share=True,
             ends=(0.0, 1.0),
             replaces="" if is_sorted else BY_CATEGORY,
@@ -121,8 +120,8 @@ def _by_reason(cases: Sequence[Case], file: str) -> Table | None:
         "prompts without a check, by reason",
         ("reason", "n"),
         why.most_common(_MOST_ROWS),
-        note="Name a --judge for prompts without a formula, or give formulas in a column of the file."
-        + (" Questions about more prompts are written by salva write questions." if file else ""),
+        note="Name a --judge, or give formulas in a column."
+        + (" For more questions: salva write questions." if file else ""),
     )
 
 

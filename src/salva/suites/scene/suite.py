@@ -31,9 +31,9 @@ _SUITE = "scene"
 class SceneSuiteOptions:
     """The scene, and its other wordings."""
 
-    scene: str = option("cat & dog", "What a right image shows: a formula, or a sentence that can be read as one.")
-    law: str = option("", "A law or a family of laws; every other wording that it proves is tested too.")
-    prompt: str = option("", "The wording, where it is not salva's English for the scene.")
+    scene: str = option("cat & dog", "The scene: a formula or a sentence.")
+    law: str = option("", "A law or family of laws, to test its other wordings.")
+    prompt: str = option("", "The prompt, if it is not salva's English for the scene.")
 
     def __post_init__(self) -> None:
         if is_contradictory(parse_text(self.scene)):

@@ -73,7 +73,7 @@ def _boxes(judged: Sequence[CaseVerdict], note: str, *, is_over_models: bool = F
         y_label="kappa",
         ends=_kappa_ends(judged),
         marks=_MARKS,
-        note=f"Above 0.5 an image follows the meaning; at 0 it changes as much when the meaning stays. {note}".strip(),
+        note=f"Above 0.5 the image follows the meaning. {note}".strip(),
     )
 
 
@@ -112,11 +112,11 @@ def _scatter(judged: Sequence[CaseVerdict], note: str) -> Chart:
         x="alignment",
         y="kappa",
         series="aspect",
-        x_label="S-bar: how well the three images fit their own texts",
+        x_label="S-bar: the fit of images to their texts",
         y_label="kappa",
         ends=_kappa_ends(judged),
         marks=_MARKS,
-        note=f"Low on the right: images that fit their texts and yet do not follow the meaning. {note}".strip(),
+        note=f"Low right: images fit their texts but do not follow the meaning. {note}".strip(),
     )
 
 
@@ -135,7 +135,7 @@ def _shares(judged: Sequence[CaseVerdict], note: str) -> Chart:
         y="share",
         filters={"aspect": "label:aspect"},
         series="kappa",
-        y_label="share of the triples",
+        y_label="share of triples",
         is_share=True,
         is_high_good=True,
         ends=(0.0, 1.0),
@@ -165,7 +165,7 @@ def _text_charts(judged: Sequence[CaseVerdict], note: str) -> list[Chart]:
             note=note,
         )
         for y, y_label, title in (
-            ("score", "S(permutation, I_a)", "Distance of the texts against S (as Figure 6 a)"),
-            ("gamma", "gamma", "Distance of the texts against gamma (as Figure 6 b)"),
+            ("score", "S(permutation, I_a)", "Text distance against S (as Figure 6 a)"),
+            ("gamma", "gamma", "Text distance against gamma (as Figure 6 b)"),
         )
     ]

@@ -161,19 +161,19 @@ def _row(fields: Mapping[str, object], source: _Source, where: str) -> TripleRow
     def text(name: str) -> str:
         value = fields.get(name)
         if not isinstance(value, str | int) or isinstance(value, bool) or not str(value).strip():
-            raise _BadLineError(f"{name} is {value!r}; it must be text")
+            raise _BadLineError(f"{name} is {value!r}, not text")
         return str(value).strip()
 
     categories = fields.get("categories", fields.get("category", ""))
     if isinstance(categories, str):
         categories = categories.split(",")
     if not isinstance(categories, list) or not all(isinstance(name, str) for name in categories):
-        raise _BadLineError(f"category is {categories!r}; it must be a name or a list of names")
+        raise _BadLineError(f"category is {categories!r}, not a name or a list")
     names = [source.category, *(category_name(name) for name in categories)]
     a, pv, pi = (text(f"t_{role}") for role in ROLES)
     review, template = fields.get("review"), fields.get("template")
     review = review if isinstance(review, str) else ""
-    unreviewed = finding("unreviewed", "reviewers have not agreed that it is valid", review)
+    unreviewed = finding("unreviewed", "not reviewed as valid", review)
     return TripleRow(
         row_id=text("id"),
         texts=(a, pv, pi),
@@ -191,7 +191,7 @@ def _formulas(given: object) -> tuple[str | None, str | None, str | None]:
     if given is None:
         return (None, None, None)
     if not isinstance(given, dict) or not all(isinstance(given.get(role), str | None) for role in ROLES):
-        raise _BadLineError(f"formulas is {given!r}; it must be an object with a, pv and pi")
+        raise _BadLineError(f"formulas is {given!r}, not an object with a, pv and pi")
     try:
         for role in ROLES:
             parse(given[role]) if given.get(role) else None
@@ -262,9 +262,9 @@ def _with_findings(rows: Sequence[TripleRow]) -> tuple[TripleRow, ...]:
 def _of_itself(row: TripleRow) -> Iterator[Finding]:
     texts = dict(zip(("T_a", "T_pv", "T_pi"), map(bare_sentence, row.texts), strict=True))
     for first, second, so in (
-        ("T_pv", "T_pi", "one sentence cannot both change and keep the meaning, so nothing is decided"),
-        ("T_pv", "T_a", "the meaning does not change"),
-        ("T_pi", "T_a", "nothing is said anew"),
+        ("T_pv", "T_pi", "nothing is decided"),
+        ("T_pv", "T_a", "no change of meaning"),
+        ("T_pi", "T_a", "no other wording"),
     ):
         if texts[first] == texts[second]:
             yield finding("equal-texts", so, first, second)

@@ -34,11 +34,11 @@ WRONG_DIRECTION = "wrong-direction"
 REVERSED_ROLE = "reversed-role"
 
 RELATION_ERRORS: Mapping[str, str] = {
-    REVERSED_ROLE: "The image shows what the prompt with its words swapped says.",
-    MISSING_OBJECTS: "A thing of the prompt is not there, or not often enough.",
-    WRONG_DIRECTION: "All things are there, but stand on the wrong side or at the wrong place.",
-    NO_INTERACTION: "All things are there, but what should join them does not.",
-    WRONG_INTERACTION: "All things are there, but something else is said of them than what is seen.",
+    REVERSED_ROLE: "The image shows the swapped prompt.",
+    MISSING_OBJECTS: "An entity is missing, or too few.",
+    WRONG_DIRECTION: "All entities, on the wrong side or place.",
+    NO_INTERACTION: "All entities, but without what joins them.",
+    WRONG_INTERACTION: "All entities, but another relation or property.",
 }
 
 # The published scale of relevance: 30 still matches in part, 20 and less does not; of objects: at 30 most exist.
@@ -113,7 +113,7 @@ def failure_from_scores(
     # Judges speak in steps, so a lead of exactly the margin is common, and rounding must not let some of them pass.
     is_reversed = swapped_total is not None and swapped_total - total > margin + _ROUNDING
     if is_reversed and own.objects >= _MISSING_BELOW:
-        error, message = REVERSED_ROLE, f"fits the swapped prompt better ({swapped_total:.2f}) than its own"
+        error, message = REVERSED_ROLE, f"fits the swapped prompt better ({swapped_total:.2f})"
     elif own.objects < _MISSING_BELOW:
         error, message = MISSING_OBJECTS, f"the judge gives {own.objects:g} of 50 for objects"
     elif own.relations < _UNRELATED_BELOW:

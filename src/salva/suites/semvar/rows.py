@@ -14,8 +14,8 @@ TITLES = {
     "category-file-only": "only in a category file",
     "listed-again": "listed {0} times, counted once",
     "equal-texts": "{0} equals {1}",
-    "same-texts": "the same three sentences under another id",
-    "same-texts-in-other-split": "the same three sentences in the split {0}",
+    "same-texts": "same sentences under another id",
+    "same-texts-in-other-split": "same sentences in the split {0}",
     "text-in-other-split": "its {0} is also in the split {1}",
     "ambiguous-id": "its id {0} also names other sentences",
 }

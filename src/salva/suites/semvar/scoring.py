@@ -29,7 +29,7 @@ class TripleScoring:
         """A triple as the suite would make it."""
         categories = tuple(dict.fromkeys(map(category_name, category.split(",")))) if category else (UNLABELLED,)
         missing = tuple(f"T_{role}" for role in ROLES if role not in texts)
-        sentence = f"the files have no text of {', '.join(missing)}"
+        sentence = f"no text of {', '.join(missing)}"
         return Case(
             case_id=case_id,
             suite=self.suite,
@@ -64,11 +64,8 @@ class TripleScoring:
     def filter_note(self, wanted: TrainingFilter) -> str:
         """Which of the two readings of the paper this is."""
         if wanted.need_kept:
-            return "S(T_a, I_a), S(T_pv, I_pv) and S(T_pi, I_pi) above min_score, as in the paper's code."
-        return (
-            "S(T_a, I_a) and S(T_pv, I_pv) above min_score, as in equation 12 (--no-need-kept); "
-            "without the flag S(T_pi, I_pi) is asked too, as the paper's code does."
-        )
+            return "All three matched scores above min_score, as in the paper's code."
+        return "S(T_a, I_a) and S(T_pv, I_pv) above min_score (equation 12)."
 
 
 SCORING = TripleScoring()

@@ -45,12 +45,12 @@ OVERSENSITIVE = "oversensitive"
 class SemanticEffectOptions(AskingOptions):
     """How seven scores become a verdict."""
 
-    kappa_threshold: float = option(0.5, "The check holds when kappa is above this, between -2 and 2.")
+    kappa_threshold: float = option(0.5, "PASS when kappa is above this, from -2 to 2.")
     changed_at: ClassVar[float] = CHANGED_AT
     merge_iou: ClassVar[float] = 0.7
-    threshold: float | None = option(None, "Boxes with a lower score do not count; unset, as the detector states.")
+    threshold: float | None = option(None, "Least score of a box; unset: the detector's own.")
     role_margin: ClassVar[float] = 0.1
-    tokens: bool = option(False, "Also ask the judge about every word of meaning, for token accuracy.")
+    tokens: bool = option(False, "Also ask about every meaningful word, for token accuracy.")
 
     def __post_init__(self) -> None:
         AskingOptions.__post_init__(self)
@@ -125,7 +125,7 @@ class SemanticEffect:
         for text, image in PAIRS:
             halves = given[text, image]
             if isinstance(halves, str):
-                reason = f"no score of the image of {image!r} against the text of {text!r}: {halves}"
+                reason = f"no score of image {image!r} with text {text!r}: {halves}"
                 return Conclusion(outcome=Outcome.UNDECIDED, reason=reason)
             totals[text, image] = sum(halves) / (2 * HIGHEST)
             if text == image:
@@ -135,7 +135,7 @@ class SemanticEffect:
         scores |= _text_distances(case, observations)
         scores |= _token_accuracy(case, observations) if self._options.tokens else {}
         if _is_one_sentence(case):
-            reason = "T_pv and T_pi are the same sentence, which cannot both change and keep the meaning"
+            reason = "T_pv and T_pi are equal"
             return Conclusion(outcome=Outcome.UNDECIDED, scores=scores, reason=reason)
         if measured.kappa > self._options.kappa_threshold:
             return Conclusion(outcome=Outcome.PASS, scores=scores)
@@ -178,10 +178,10 @@ class SemanticEffect:
             is_oversensitive = not is_insensitive
         failures = []
         if is_insensitive:
-            message = f"the meaning changes and gamma_w is {measured.gamma_w:.2f}, where 1 is right"
+            message = f"gamma_w is {measured.gamma_w:.2f}, ideally 1"
             failures.append(Failure(failure_type=INSENSITIVE, role="", message=message, seen=f"{measured.gamma_w:.2f}"))
         if is_oversensitive:
-            message = f"the meaning stays and gamma_wo is {measured.gamma_wo:.2f}, where 0 is right"
+            message = f"gamma_wo is {measured.gamma_wo:.2f}, ideally 0"
             failures.append(
                 Failure(failure_type=OVERSENSITIVE, role="", message=message, seen=f"{measured.gamma_wo:.2f}")
             )
@@ -215,7 +215,7 @@ def _seen(observations: Mapping[str, ImageObservations], role: str, query: Query
 def _halves(answer: object) -> tuple[float, float] | str:
     """The two halves of a score, or why there are none."""
     if not isinstance(answer, Answer):
-        return "the judge gave none"
+        return "no reply of the judge"
     if answer.problem:
         return answer.problem
     halves = [answer.scores.get(name) for name in ("objects", "relations")]

@@ -32,11 +32,9 @@ class SemVarOptions:
     """Where the triples are."""
 
     path: tuple[str, ...] = option(
-        (), "Files or folders of triples, tab-separated or JSON lines; the embedded set unless given.", reaches="file"
+        (), "Files or folders of triples (tabs or JSON lines); the default is the embedded set.", reaches="file"
     )
-    categories: tuple[str, ...] = option(
-        (), "Files or folders with one file per category; a folder in suite.path finds its own.", reaches="file"
-    )
+    categories: tuple[str, ...] = option((), "Files or folders with one file per category.", reaches="file")
 
     def __post_init__(self) -> None:
         if self.categories and not self.path:
@@ -86,7 +84,7 @@ class SemVar:
                 message(
                     "no-cases",
                     what=f"cases of size {size}",
-                    why=f"no file is called {split}, and the triples belong to {here}",
+                    why=f"the triples belong to {here}",
                 )
             )
         return [row for row in rows if row.split == split]

@@ -171,8 +171,7 @@ def _models_and_judges(by_judge: ByJudge) -> Table | None:
         "models and judges (as Table 2)",
         ("model", "mean", *figures),
         ((_model(by_judge), "by sample", *by_sample), (_model(by_judge), "by category", *by_category)),
-        note="S-bar (alignment), gamma and kappa. By sample: every triple has the same weight. By category: every "
-        "category has, and a triple of several categories counts in each.",
+        note="By sample: triples count equally. By category: categories do.",
         is_joined=True,
     )
 
@@ -198,8 +197,7 @@ def _categories_of_models(cases: Sequence[Case], by_judge: ByJudge) -> Table | N
             ("avg by sample", "avg by category"),
             lambda judged: (mean(values_of(judged, "kappa")), _by_categories(judged, "kappa")),
         ),
-        note="Mean kappa; a triple of several categories counts in each. Categories stand in the order of the paper: "
-        "relations, comparisons, values.",
+        note="Mean kappa, in the paper's order of categories.",
         is_joined=True,
     )
 
@@ -224,8 +222,7 @@ def _effects(by_judge: ByJudge) -> Table | None:
             for judge, judged in by_judge.items()
             for mean_by in ("by sample", "by category")
         ),
-        note="By sample: every triple has the same weight. By category: every category has, and a triple of several "
-        "categories counts in each. From and to are the ends of the 95 % interval of kappa.",
+        note="By sample: triples count equally. By category: categories do. Interval: 95 %, of kappa.",
     )
 
 
@@ -248,7 +245,7 @@ def _by_aspect(by_judge: ByJudge) -> Table | None:
             )
             for keys, group in subgroups(by_judge, lambda judged: grouped(judged, "aspect"))
         ),
-        note="By sample except for kappa_by_category; the last two columns are the shares of the paper's Figure 8.",
+        note="By sample, except kappa_by_category.",
     )
 
 
@@ -263,7 +260,7 @@ def _by_category(by_judge: ByJudge) -> Table | None:
         ("judge", "category"),
         subgroups(by_judge, lambda judged: grouped(judged, "category")),
         _EFFECT,
-        note="For this model; a triple of several categories counts in each.",
+        note="A triple of several categories counts in each.",
     )
 
 
@@ -282,8 +279,10 @@ def _quadrants(by_judge: ByJudge) -> Table | None:
             for quadrant, words in QUADRANTS.items()
             for keys in [(judge, quadrant, words, "as it should be" if quadrant in (1, 3) else "wrong")]
         ),
-        note=f"Every triple makes two steps, one of each text; an image changes when gamma is above {CHANGED_AT:g}. "
-        "By the equations; the paper's appendix A names quadrants 2 and 3 the other way round.",
+        note=(
+            f"Two steps a triple; an image changes above a gamma of {CHANGED_AT:g}. The paper's "
+            f"headings of 2 and 3 are swapped."
+        ),
     )
 
 
@@ -303,7 +302,7 @@ def _matched_scores(by_judge: ByJudge) -> Table | None:
         ("judge", "images"),
         subgroups(by_judge, by_repeat),
         TableColumns(("n", "alignment", "s_a", "s_pv", "s_pi", "mean_a_pv", "mean_a_pi", *FIGURES[1:]), cells),
-        note="Where s_a alone is high, the mean hides that permutations are not understood.",
+        note="s: the fit of each image to its own text.",
     )
 
 
@@ -327,8 +326,7 @@ def _seed_noise(by_judge: ByJudge) -> Table | None:
         "seed noise",
         ("judge", "figure", "cases", "gamma", "same_prompt_other_seed", "above_noise", "from", "to"),
         ((*keys, *cells(str(keys[-1]), groups)) for keys, groups in subgroups(by_judge, by_figure)),
-        note="The anchor generated again under another seed and scored against the same two texts: what gamma would be "
-        "if the permutation did nothing. From and to are the ends of the 95 % interval of what is above it.",
+        note="The anchor against itself under another seed. Interval: 95 %, of above_noise.",
     )
 
 
@@ -351,7 +349,7 @@ def _relation_errors(by_judge: ByJudge) -> Table | None:
         ("judge", "error"),
         sorted(subgroups(by_judge, by_type), key=lambda row: row[0]),
         TableColumns(("image_a", "image_pv", "image_pi", "case"), by_image),
-        note="The classes of appendix F.3.2 among failed triples, by image; the last column counts whole triples.",
+        note="Classes of appendix F.3.2 in failed triples, by image; case: whole triples.",
     )
 
 
@@ -366,8 +364,8 @@ def _numbers(judged: Sequence[CaseVerdict]) -> dict[str, float | None]:
 def _key_figures(judged: Sequence[CaseVerdict], by_judge: ByJudge) -> tuple[KeyFigure, ...]:
     """Kappa and what it is made of, by sample and by category: the paper gives now one, now the other."""
     titles = {
-        "kappa": ("Kappa", "how much more images change with the meaning than without; 1 is right, 0 is chance"),
-        "alignment": ("S-bar", "how well images fit their own texts"),
+        "kappa": ("Kappa", "1 is right, 0 is chance"),
+        "alignment": ("S-bar", "fit of images to their texts"),
         "gamma_w": ("Gamma with a change of meaning", "1 is right"),
         "gamma_wo": ("Gamma without a change of meaning", "0 is right"),
     }
@@ -376,9 +374,9 @@ def _key_figures(judged: Sequence[CaseVerdict], by_judge: ByJudge) -> tuple[KeyF
     for name, (title, words) in titles.items():
         low, high = ends(interval_by_sample(judged, name))
         over = f"over {quantity(len(judged), 'verdicts')}{by}"
-        note = f"{words}; {over}, {_by_categories(judged, name):.3f} as the mean of categories"
+        note = f"{words}; {over}, by category {_by_categories(judged, name):.3f}"
         values = values_of(judged, name)
         if low is None and len(values) > 1 and len(set(values)) == 1:
-            note += "; all are the same, so that no interval is defined"
+            note += "; all equal, so without an interval"
         figures.append(KeyFigure(title=title, value=mean(values), low=low, high=high, note=note))
     return tuple(figures)

@@ -34,8 +34,7 @@ def edit_distances(cases: Sequence[Case]) -> Table | None:
         ("category",),
         [*named(groups), *named(whole)],
         TableColumns(("n", "a_pv", "a_pi", "a_random"), _mean_distances),
-        note="Letters to insert, drop or replace. Random is the anchor of another triple of the category, and in "
-        "the last row of any. A paraphrase is further from its anchor than a swap, though it means the same.",
+        note="Letters to insert, drop or replace. Random: another triple's anchor.",
     )
 
 
@@ -65,7 +64,7 @@ def findings_table(cases: Sequence[Case]) -> Table | None:
         ("finding",),
         sorted(named(groups), key=lambda group: -len(group[1])),
         TableColumns(("cases", "for example"), lambda group: (len(group), group[0].labels.get("id", group[0].case_id))),
-        note="Found in the files, before any image was generated; the findings of each case say where.",
+        note="Found in the files.",
     )
 
 
@@ -90,8 +89,7 @@ def text_similarity(by_judge: Mapping[str, Sequence[CaseVerdict]]) -> Table | No
             for judge, judged in has_distance.items()
             for permuted in (_GAMMA_OF if judged else ())
         ),
-        note="1 - cosine of the anchor's vector with the permutation's, the score of the "
-        "anchor's image against the permutation, and gamma; r is Pearson's correlation over triples.",
+        note="text_distance: 1 - cosine of the vectors; r: Pearson's correlation over triples.",
     )
 
 
@@ -110,8 +108,7 @@ def token_accuracy(by_judge: Mapping[str, Sequence[CaseVerdict]]) -> Table | Non
             ("n", "t_a", "t_pv", "t_pi"),
             lambda group: (len(group), *(mean(t.verdict.scores[name] for t in group) for name in _TOKENS)),
         ),
-        note="Every meaningful word on its own, whatever it belongs to. A model can show all "
-        "words and none of the relations between them.",
+        note="Share of meaningful words that are shown.",
     )
 
 
