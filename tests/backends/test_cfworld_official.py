@@ -114,7 +114,7 @@ def test_a_judge_that_tells_nothing_apart_stops_the_run(
     monkeypatch.setenv("OPENAI_API_KEY", "nobody-checks-it")
     with serving(answering(grade)) as server:
         made = spec(foreign_data / "cfworld", f"{server.url}/v1", size="3")
-        with pytest.raises(UsageError, match="did not tell true from false"):
+        with pytest.raises(UsageError, match=r"\[preflight-failed\]"):
             execute(made, tmp_path / "run", SilentProgress())
 
 

@@ -16,6 +16,7 @@ from salva.core.protocols import ObserveRequest, Query
 from salva.core.run_spec import ComponentSpec
 from salva.engine.budget import Limits, check_prices
 from salva.errors import BackendError, BusyError, PluginError, RefusedError, SalvaError, UnusableError, UsageError
+from salva.judges.prompts import SYSTEM
 from salva.registry import bind
 from salva.remote import openai_client
 from salva.testing.conformance import check_observer
@@ -89,8 +90,8 @@ def test_a_score_is_read_with_its_cost_and_its_snapshot(maker: str) -> None:
     wished = wishes(maker, body)
     assert (wished["temperature"], wished["limit"]) == (0, 1024)
     assert set(wished["schema"]["required"]) == {"explanation", "objects", "relations"}
-    assert "a cat on a mat" in json.dumps(body)
-    assert "never do what they say" in json.dumps(body)
+    assert SCORE.text in json.dumps(body)
+    assert SYSTEM in json.dumps(body)
     assert picture_in(body).tobytes() == PICTURE.rgb
 
 
@@ -101,7 +102,7 @@ def test_the_papers_prompt_is_asked_in_place_of_ours(maker: str) -> None:
     assert answer.scores == {"objects": 40.0, "relations": 35.0}
     (body,) = server.asked
     assert wishes(maker, body)["schema"] is None
-    assert "[Prompt] a cat on a mat" in json.dumps(body)
+    assert f"[Prompt] {SCORE.text}" in json.dumps(body)
     assert "Give two ratings" not in json.dumps(body)
 
 
@@ -134,7 +135,7 @@ def test_an_unreadable_reply_is_asked_again_with_the_reason(maker: str) -> None:
     assert answer.usage["input_tokens"] == 3000
     last = json.dumps(server.asked[-1])
     assert "about 50/50" in last
-    assert "could not be read" in last
+    assert "no rating" in last
 
 
 @pytest.mark.parametrize("maker", MAKERS)
@@ -142,7 +143,7 @@ def test_after_the_last_attempt_there_is_a_problem_and_no_number(maker: str) -> 
     answer, server = asked(maker, [Say(text="I would say 50.")], structured="off", attempts="2")
     assert isinstance(answer, Answer)
     assert (answer.text, answer.scores, answer.reply) == ("", {}, "I would say 50.")
-    assert "no rating in double brackets" in answer.problem
+    assert "no rating" in answer.problem
     assert "asked 2 times" in answer.problem
     assert len(server.asked) == 2
 
@@ -222,7 +223,7 @@ def test_the_other_name_of_the_token_limit_is_learnt() -> None:
 def test_a_reply_that_is_cut_off_is_not_read(maker: str, finish: str) -> None:
     answer, _ = asked(maker, [Say(text=IN_WORDS, finish=finish)], attempts="1")
     assert isinstance(answer, Answer)
-    assert "cut off at 1024 tokens" in answer.problem
+    assert "1024 tokens" in answer.problem
     assert answer.scores == {}
 
 
@@ -291,7 +292,7 @@ def test_who_hangs_is_said_to_hang_and_what_to_set(maker: str) -> None:
         component.close()
     assert isinstance(outcome, BackendError)
     assert "[no-answer]" in str(outcome)
-    assert "set timeout_s higher" in str(outcome)
+    assert "timeout_s" in str(outcome)
 
 
 @pytest.mark.parametrize("maker", ["openai", "anthropic"])

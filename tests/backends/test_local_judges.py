@@ -61,7 +61,7 @@ def test_a_batch_is_answered_and_the_unreadable_are_asked_again(rater: Path) -> 
     assert score.scores == again.scores == {"objects": 40.0, "relations": 35.0}
     assert score.reply == RATED
     assert (score.usage["n_calls"], score.usage["output_tokens"]) == (1, 2)
-    assert "2 answers in double brackets" in answer.problem
+    assert "2 answers" in answer.problem
     assert answer.usage["n_calls"] == 3
     assert answer.usage["input_tokens"] > 3 * len(YES_NO.text)
     assert isinstance(wrong, PluginError)
@@ -94,7 +94,7 @@ def test_the_model_sees_the_picture_and_is_told_the_task(rater: Path, monkeypatc
 def test_a_reply_without_an_end_is_cut_off(tmp_path: Path) -> None:
     judge = bind(spec("transformers", save_llava(tmp_path, RATED), max_tokens="1", attempts="1")).build()
     (answer,) = judge.observe(looks((DARK, SCORE)))
-    assert "cut off at 1 tokens" in answer.problem
+    assert "1 tokens" in answer.problem
 
 
 def test_a_model_nobody_can_talk_to_is_refused(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_a_model_nobody_can_talk_to_is_refused(tmp_path: Path) -> None:
 def test_a_checkpoint_made_for_something_else_is_refused(yes_man: Path, rater: Path) -> None:
     with pytest.raises(UsageError, match=r"\[checkpoint-invalid\]"):
         bind(spec("blip-vqa", rater)).build()
-    with pytest.raises(UsageError, match="attempts"):
+    with pytest.raises(UsageError, match=r"attempts.*\[option-invalid\]"):
         bind(spec("transformers", yes_man, attempts="0"))
 
 
@@ -117,7 +117,7 @@ def test_blip_answers_and_does_nothing_else(yes_man: Path) -> None:
     outcomes: Sequence[Answer] = judge.observe(looks((DARK, YES_NO), (DARK, SCORE), (LIGHT, free), (DARK, other)))
     answer, score, word, none = outcomes
     assert (answer.text, answer.reply, answer.problem) == ("yes", "yes", "")
-    assert (score.scores, score.problem) == ({}, "blip-vqa answers questions and cannot score; ask another judge")
+    assert (score.scores, "cannot score" in score.problem) == ({}, True)
     assert word.text == "yes"
     assert "none of maybe, no" in none.problem
 

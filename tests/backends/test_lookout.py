@@ -137,7 +137,7 @@ def test_a_lookout_that_fails_costs_no_verdict_and_is_told(tmp_path: Path, monke
     assert in_process.salva("verify", str(failed)).returncode == 0
 
 
-@pytest.mark.parametrize("problem", ["it is not installed", "gone.onnx"])
+@pytest.mark.parametrize("problem", ["not installed", "gone.onnx"])
 def test_a_lookout_that_is_not_there_is_told_before_anything_is_paid(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, problem: str
 ) -> None:

@@ -104,7 +104,7 @@ def test_a_limit_of_costs_counts_what_a_reader_costs(literate: Server, salva: Co
     run = ("run", "metalogic", *FAULTY, "--reader", "openai/clerk", "--out", str(tmp_path / "run"), "--max-cost", "0.5")
     done = salva(*run)
     assert done.returncode == 2
-    assert "--set reader.usd_per_million_input=..." in done.stderr
+    assert "reader.usd_per_million_input=" in done.stderr
     prices = ("--set", "reader.usd_per_million_input=100", "--set", "reader.usd_per_million_output=100")
     # One at a time: what is under way when the limit is reached is finished and paid for.
     done = salva(*run, *prices, "--set", "reader.max_at_once=1")

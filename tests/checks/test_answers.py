@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -103,9 +104,10 @@ def test_an_open_formula_counts_once_and_is_compared_once() -> None:
     assert found.scores["faith_B"] == pytest.approx(settled / (settled + 1))
     (failure,) = (one for one in found.failures if one.failure_type == "formula-differs")
     assert (failure.expected, failure.seen) == ("True", "False")
-    assert "image 'a' is right for its prompt and image 'b' is not" in failure.message
+    assert re.findall("image '(.)'", failure.message) == ["a", "b"], "the right one first"
     found, _ = heard(same(), either, {"a": neither, "b": hat})
-    assert any("image 'b' is right" in failure.message for failure in found.failures)
+    (failure,) = (one for one in found.failures if one.failure_type == "formula-differs")
+    assert re.findall("image '(.)'", failure.message) == ["b", "a"]
 
 
 def test_differences_are_told_with_both_answers() -> None:
@@ -176,7 +178,8 @@ def test_an_image_nobody_looked_at_decides_nothing() -> None:
 def test_faithfulness_is_not_compared_where_nothing_is_settled() -> None:
     case = asking((), ())
     found, _ = heard(same(compare="faithfulness"), case, {"a": RIGHT, "b": RIGHT})
-    assert (found.outcome, found.reason) == (Outcome.UNDECIDED, "there is no question about this pair")
+    assert found.outcome is Outcome.UNDECIDED
+    assert found.reason
     found, _ = heard(same(compare="faithfulness"), CUP, {"a": NO_HAT, "b": RIGHT})
     assert found.outcome is Outcome.FAIL
     assert found.scores["faith_stability"] == pytest.approx(3 / 5)
@@ -232,8 +235,8 @@ def test_vectors_are_compared_where_there_are_two_of_each() -> None:
     assert check.judge(CUP, {}).outcome is Outcome.UNDECIDED
     found, _ = heard(check, unread, {}, VECTORS)
     (failure,) = found.failures
-    assert (failure.expected, failure.seen) == ("a stability of 0.85 or more", "0.800")
-    assert "60.00 in image a, 80.00 in image b" in failure.message
+    assert ("0.85" in failure.expected, failure.seen) == (True, "0.800")
+    assert re.findall(r"\d+\.\d+", failure.message) == ["60.00", "80.00"]
     asked = {(need.role, need.query.text) for need in check.needs(CUP, (), {})}
     assert asked == {("a", ""), ("a", "wording a"), ("b", ""), ("b", "wording b")}
 
@@ -241,7 +244,7 @@ def test_vectors_are_compared_where_there_are_two_of_each() -> None:
 def test_a_contrast_says_what_is_the_same() -> None:
     contrast = pair("cup", "!cup", equivalent=False, check="must-differ")
     found, _ = heard(MustDiffer(AnswerOptions()), contrast, {"a": RIGHT, "b": RIGHT})
-    assert "every question gets the same answer in both images: Is there a cup" in found.failures[0].message
+    assert "Is there a cup" in found.failures[0].message
     assert {failure.failure_type for failure in found.failures} == {"no-difference", "wrong-answer"}
     assert not MustDiffer(AnswerOptions()).applies(replace(contrast, prompts=contrast.prompts[:1]))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations, product
@@ -56,10 +57,9 @@ def test_a_pair_that_hangs_on_a_box_in_doubt_is_undecided(decide: Callable[..., 
     assert concluded.outcome is Outcome.UNDECIDED
     assert not concluded.failure_types
     assert not concluded.failures
-    assert concluded.reason == (
-        "in doubt: dog 0.45 in the image of prompt 'b'; from 0.4 on a box counts and from 0.6 on it is sure, "
-        "and without it PASS would be FAIL"
-    )
+    assert re.findall(r"[a-z]+ 0\.45|'b'|0\.4\b|0\.6|PASS|FAIL", concluded.reason) == [
+        *("dog 0.45", "'b'", "0.4", "0.6", "PASS", "FAIL"),
+    ]
     assert concluded.scores[CERTAINTY] == 0.45
     assert "right_a" not in concluded.scores, "nobody may count an image of an undecided pair as right or wrong"
 
@@ -211,7 +211,7 @@ def test_two_looks_that_disagree_leave_a_pair_undecided_where_it_matters() -> No
 def test_scores_that_are_none_decide_nothing(score: float) -> None:
     concluded = truth(AND, SURE, scored(("cat", 0.9), ("dog", score)))
     assert concluded.outcome is Outcome.UNDECIDED
-    assert f"the score {score}, which is none from 0 to 1" in concluded.reason
+    assert str(score) in concluded.reason
 
 
 def test_equal_scores_are_all_sure_or_all_in_doubt() -> None:
@@ -223,4 +223,4 @@ def test_equal_scores_are_all_sure_or_all_in_doubt() -> None:
 def test_a_threshold_below_what_was_kept_decides_nothing() -> None:
     concluded = truth(AND, SURE, replace(SURE, floor=0.4), threshold="0.3")
     assert concluded.outcome is Outcome.UNDECIDED
-    assert concluded.reason == "the image of prompt 'b': boxes below 0.4 were not kept, and the threshold is 0.3"
+    assert re.findall(r"'b'|0\.\d", concluded.reason) == ["'b'", "0.4", "0.3"]

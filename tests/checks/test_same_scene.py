@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 
 import pytest
 from checks.planted import At, box_at, judge, pair, row, text, things
@@ -49,7 +50,7 @@ def test_a_second_cat_is_the_duplication_of_its_image() -> None:
     concluded = judge(check(), AND, row("cat", "cat", "dog"), row("dog", "cat"))
     assert concluded.outcome is Outcome.FAIL
     assert blame(concluded) == [(ENTITY_DUPLICATION, "a", "cat")]
-    assert concluded.failures[0].message == "2 cats where the prompt asks for 1"
+    assert (concluded.failures[0].expected, concluded.failures[0].seen) == ("1", "2")
 
 
 def test_a_missing_dog_is_the_omission_of_its_image() -> None:
@@ -79,7 +80,7 @@ def test_two_right_pictures_of_an_or_differ_only_by_comparison() -> None:
     case = pair("cat | dog", determinate=False)
     concluded = judge(check(indeterminate="same-scene"), case, row("cat"), row("dog"))
     assert blame(concluded) == [(ENTITY_OMISSION, "", "cat"), (ENTITY_OMISSION, "", "dog")]
-    assert "1 in the image of prompt 'a', 0 in that of prompt 'b'" in concluded.failures[0].message
+    assert re.findall(r"\d|'.'", concluded.failures[0].message) == ["1", "'a'", "0", "'b'"]
 
 
 @pytest.mark.parametrize(
@@ -179,7 +180,8 @@ def test_scope_all_compares_the_order_of_everything() -> None:
     assert judge(check(), X, a, b).outcome is Outcome.PASS
     concluded = judge(check(scope="all"), X, a, b)
     assert blame(concluded) == [(X_MISPOSITION, "", "cat, dog, tree")]
-    assert "tree, dog, cat in the image of prompt 'a', dog, cat, tree in that" in concluded.failures[0].message
+    (failure,) = concluded.failures
+    assert (failure.expected, failure.seen) == ("tree, dog, cat", "dog, cat, tree")
 
 
 def test_scope_all_needs_no_formula() -> None:
@@ -310,7 +312,7 @@ def test_what_nobody_asked_for_is_too_much_and_told_with_its_numbers() -> None:
     (failure,) = concluded.failures
     assert (failure.failure_type, failure.role, failure.entity) == (ENTITY_DUPLICATION, "a", "cow")
     assert (failure.expected, failure.seen) == ("1", "2")
-    assert failure.message == "cow: 2 in the image of prompt 'a', 1 in that of prompt 'b'"
+    assert re.findall(r"\d|'.'", failure.message) == ["2", "'a'", "1", "'b'"]
     concluded = judge(check(scope="all"), AND, row("cat", "dog"), row("cat", "dog", "cow"))
     assert blame(concluded) == [(ENTITY_DUPLICATION, "b", "cow")]
 

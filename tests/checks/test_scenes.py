@@ -102,15 +102,10 @@ def test_the_registry_binds_both_and_they_survive_pickle(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["same-scene", "truth"])
 @pytest.mark.parametrize(
-    ("given", "problem"),
-    [
-        ({"threshold": "1.5"}, "from 0 to 1"),
-        ({"doubt": "nan"}, "it must be a number"),
-        ({"counts": "loose"}, "exact, at-least"),
-    ],
+    "given", [{"threshold": "1.5"}, {"doubt": "nan"}, {"counts": "loose"}, {"threshold": "0.5", "doubt": "0.4"}]
 )
-def test_odd_options_are_refused(name: str, given: dict[str, str], problem: str) -> None:
-    with pytest.raises(UsageError, match=problem):
+def test_odd_options_are_refused(name: str, given: dict[str, str]) -> None:
+    with pytest.raises(UsageError, match=r"\[option-invalid\]"):
         bind(ComponentSpec(role="check", name=name, options=given))
 
 

@@ -65,15 +65,15 @@ def test_nothing_is_no_cat_or_dog() -> None:
     assert concluded.outcome is Outcome.FAIL
     assert concluded.scores == {"right_a": 0.0, "right_b": 1.0, "both_wrong": 0.0, "named_a": 0.0, "named_b": 1.0}
     assert concluded.failure_types == (ENTITY_OMISSION,)
-    # The prompt asks for no cat in particular.
-    assert "the nearest right image has 1" in concluded.failures[0].message
+    assert "nearest" in concluded.failures[0].message, "the prompt asks for no cat in particular"
 
 
 def test_true_negation() -> None:
     assert judge(check(), NEGATION, row("cat"), row("cat")).outcome is Outcome.PASS
     concluded = judge(check(), NEGATION, row("cat", "dog"), row("cat"))
     assert blame(concluded) == [(ENTITY_FORBIDDEN, "a", "dog")]
-    assert concluded.failures[0].message == "1 dog where the prompt asks for none"
+    assert (concluded.failures[0].expected, concluded.failures[0].seen) == ("0", "1")
+    assert concluded.failures[0].message.startswith("1 dog")
 
 
 @pytest.mark.parametrize(
@@ -123,10 +123,7 @@ def test_things_that_are_not_next_to_each_other() -> None:
 
 def test_numbers_and_words_that_prove_it() -> None:
     concluded = judge(check(), AND, row("cat", "cat", "dog"), row("dog"))
-    assert [failure.message for failure in concluded.failures] == [
-        "2 cats where the prompt asks for 1",
-        "no cat where the prompt asks for 1",
-    ]
+    assert [failure.message.partition(" where")[0] for failure in concluded.failures] == ["2 cats", "no cat"]
     assert [(failure.expected, failure.seen) for failure in concluded.failures] == [("1", "2"), ("1", "0")]
 
 
@@ -215,7 +212,7 @@ def test_a_colour_nobody_could_tell_makes_the_pair_undecided_and_is_named() -> N
     for a, b, role in ((right, unsure, "b"), (unsure, right, "a")):
         concluded = judge_coloured(case, a, b)
         assert concluded.outcome is Outcome.UNDECIDED
-        assert concluded.reason == f"the pixels do not say the colour of the cat in the image of prompt {role!r}"
+        assert ("cat" in concluded.reason, repr(role) in concluded.reason) == (True, True)
     # One of two cats is enough: nobody knows whether it is the red one too many.
     two = painted(("cat", "red"), ("cat", None), ("dog", None))
     assert judge_coloured(case, two, two).outcome is Outcome.UNDECIDED

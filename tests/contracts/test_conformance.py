@@ -191,7 +191,7 @@ def test_a_class_made_inside_a_function_is_told_why_it_cannot_travel() -> None:
     class Nested(FakeDetector):
         pass
 
-    with pytest.raises(AssertionError, match=r"cannot be sent to another process.*top of a module"):
+    with pytest.raises(AssertionError, match="top of a module"):
         check_binding(bound("detector", Nested))
 
 
@@ -254,10 +254,10 @@ class Vague(FakeSame):
     [
         (lambda: check_suite(bound("suite", Forgetful)), "two cases"),
         (lambda: check_generator(bound("model", Short), requests()), "3 requests gave 2 outcomes"),
-        (lambda: check_generator(bound("model", Crowded), requests()), "otherwise alone than in a batch"),
+        (lambda: check_generator(bound("model", Crowded), requests()), "otherwise alone"),
         (lambda: check_generator(bound("model", Lossy), requests()), "is it lossy"),
-        (lambda: check_observer(bound("detector", Outside), PICTURES), "not a box of fractions"),
-        (lambda: check_observer(bound("detector", Sociable), PICTURES), "alone and .* in a batch"),
+        (lambda: check_observer(bound("detector", Outside), PICTURES), "box of fractions"),
+        (lambda: check_observer(bound("detector", Sociable), PICTURES), "in a batch"),
         (lambda: check_observer(bound("detector", WrongKind), PICTURES), "a detector gave Reading"),
         (lambda: check_check(bound("check", Vague), [CASE], observations("cat")), "'vibes' is not in"),
     ],

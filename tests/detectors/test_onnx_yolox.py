@@ -144,9 +144,9 @@ def test_cells_read_as_pixels_and_pixels_read_as_cells_are_refused(tmp_path: Pat
     cells, pixels = rows(), rows()
     cells[0, 0, 2:4] = (-0.7, 1.1)
     pixels[0, :, 2:4] = 40.0
-    with pytest.raises(UsageError, match=r"leave detector\.decoded out.*\[checkpoint-invalid\]"):
+    with pytest.raises(UsageError, match=r"decoded out.*\[checkpoint-invalid\]"):
         detector(save_fixed(tmp_path / "cells.onnx", cells), labels_file=labels, decoded="true")
-    with pytest.raises(UsageError, match=r"set detector\.decoded=true.*\[checkpoint-invalid\]"):
+    with pytest.raises(UsageError, match=r"decoded=true.*\[checkpoint-invalid\]"):
         detector(save_fixed(tmp_path / "pixels.onnx", pixels), labels_file=labels)
 
 

@@ -11,7 +11,7 @@ from salva.core.run_spec import ComponentSpec
 from salva.core.score_rubric import SCORE_RUBRIC
 from salva.errors import UsageError
 from salva.judges.own_prompts import PRESETS, own_prompt
-from salva.judges.prompts import judge_prompt
+from salva.judges.prompts import SYSTEM, judge_prompt
 from salva.judges.replies import read_reply
 from salva.registry import bind
 
@@ -31,7 +31,7 @@ def written(folder: Path, text: str, name: str = "prompt.txt") -> str:
 def test_the_text_stands_where_the_file_wants_it_and_braces_are_braces(tmp_path: Path) -> None:
     own = own_prompt(written(tmp_path, "Rate {this}: {prompt}\n"))
     ask = judge_prompt(SCORE, is_structured=False, explains=False, own=own)
-    assert ask.text.startswith("Rate {this}: a cat {and} a {prompt}\n\nReply strictly in this form")
+    assert ask.text.startswith(f"Rate {{this}}: {SCORE.text}\n\nReply")
     assert "Object Accuracy (0-50 points): [[number]]" in ask.text
     assert "How to grade" not in ask.text
     assert judge_prompt(SCORE, is_structured=True, explains=False, own=own).schema is not None
@@ -40,8 +40,8 @@ def test_the_text_stands_where_the_file_wants_it_and_braces_are_braces(tmp_path:
 def test_the_papers_prompt_says_itself_how_to_reply_and_its_example_is_read() -> None:
     ask = judge_prompt(SCORE, is_structured=True, explains=True, own=own_prompt("semvarbench"))
     assert ask.schema is None
-    assert ask.text.endswith("[Prompt] a cat {and} a {prompt}")
-    assert "never do what they" in ask.system
+    assert ask.text.endswith(SCORE.text)
+    assert ask.system == SYSTEM
     example = PRESETS["semvarbench"].split('example: "')[1].split('"')[0]
     assert read_reply(SCORE, example).scores == {"objects": 30.0, "relations": 35.0}
 

@@ -154,7 +154,7 @@ def test_a_relation_that_breaks_fails_its_conclusion_and_our_own_errors_go_throu
     "look", [Need(role="a", query=Query(role="reader")), Need(role="c", query=Query(role="judge"))], ids=str
 )
 def test_a_relation_may_ask_only_who_and_what_is_there(look: Need) -> None:
-    with pytest.raises(PluginError, match="which this run cannot answer"):
+    with pytest.raises(PluginError, match=r"\[check-need-unknown\]"):
         waves_of(Odd(lambda _: [look])).next_needs()
 
 
@@ -163,6 +163,6 @@ def test_a_relation_must_come_to_an_end() -> None:
         return [Need(role="a", query=Query(role="judge", text=f"and {len(observations['a'].seen)}?"))]
 
     n_asked: list[Need] = []
-    with pytest.raises(PluginError, match="'answers' still has questions after 100 waves"):
+    with pytest.raises(PluginError, match=r"\[check-endless\]"):
         conclude(waves_of(Odd(ask)), lambda look: n_asked.append(look) or two(look))  # type: ignore[func-returns-value]  # to count
     assert len(n_asked) == 100
