@@ -19,6 +19,7 @@ from salva.core.observation import Observation
 from salva.detectors.pocket_detector import PocketDetector
 from salva.engine import guard
 from salva.errors import SalvaError
+from salva.readers.rapid_ocr import RapidOcr
 from salva.store import images
 
 # The same examples on every run, and none of them timed: a red test means a changed program. SALVA_EXPLORE=1
@@ -73,8 +74,9 @@ def no_waiting() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def seen_once() -> Iterator[None]:
-    """What the pocket detector saw in an image holds for all tests: half of what they show it was shown before."""
+    """What the embedded detector and reader saw in an image holds for all tests: half of it was shown before."""
     observe, seen = PocketDetector._look, {}
+    read, texts = RapidOcr._read, {}
 
     def observe_once(self: PocketDetector, image: Picture) -> Observation | SalvaError:
         key = (hashlib.sha256(image.rgb).digest(), image.width, image.height, self._floor)
@@ -82,8 +84,17 @@ def seen_once() -> Iterator[None]:
             seen[key] = observe(self, image)
         return seen[key]
 
+    def read_once(self: RapidOcr, engine: Any, image: Picture) -> Observation | SalvaError:
+        if type(engine).__name__ != "RapidOCR":
+            return read(self, engine, image)
+        key = (hashlib.sha256(image.rgb).digest(), image.width, image.height, self._options)
+        if key not in texts:
+            texts[key] = read(self, engine, image)
+        return texts[key]
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(PocketDetector, "_look", observe_once)
+        patch.setattr(RapidOcr, "_read", read_once)
         yield
 
 

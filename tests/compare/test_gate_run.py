@@ -17,7 +17,6 @@ from salva.runs.summary import RunSummary
 from salva.store.sqlite import open_run
 
 ROOT = Path(__file__).parents[2]
-EXAMPLE = ROOT / "docs" / "how-to" / "release-check.toml"
 GREY = '''
 from salva.core.about import About
 from salva.core.image import Picture
@@ -221,23 +220,6 @@ def test_an_interrupted_check_goes_on(tmp_path: Path, monkeypatch: pytest.Monkey
     assert before
     assert gate(tmp_path, text).returncode == 1
     assert before.items() <= pictures(tmp_path).items()
-
-
-@pytest.mark.slow
-def test_the_example_of_the_page_runs(tmp_path: Path) -> None:
-    text = EXAMPLE.read_text(encoding="utf-8")
-    small = text.replace("size = 200", "size = 20").replace("only =", "size = 26\nonly =")
-    for side in ('"pocket/small"', 'model = "pocket"'):
-        small = small.replace(side, f'{side}\nset = {{"model.steps" = 2}}')
-    assert ("size = 200" in small, small.count("model.steps")) == (False, 2)
-    done = gate(tmp_path, small)
-    assert done.returncode in (0, 1), done.stdout + done.stderr
-    content = json.loads((tmp_path / "salva-gate" / "report" / "gate.json").read_text(encoding="utf-8"))
-    assert [suite["title"] for suite in content["suites"]] == ["metalogic", "numbering"]
-    logic, numbering = (suite["comparison"]["pairs"] for suite in content["suites"])
-    # Pairs that one of the two leaves undecided are not compared.
-    assert 16 <= logic <= 20
-    assert 16 <= numbering <= 26
 
 
 def test_many_seeds_of_one_scene_show_no_difference_of_models(tmp_path: Path) -> None:
