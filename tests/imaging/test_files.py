@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from PIL import Image
 from PIL.JpegImagePlugin import JpegImageFile
 
 from salva.core.image import Picture
+from salva.errors import StoreError
 from salva.imaging.files import (
     FORMATS,
     MAX_PIXELS,
@@ -19,7 +21,9 @@ from salva.imaging.files import (
     as_image,
     decode_picture,
     encode_picture,
+    png_of,
     scaled,
+    stored_picture,
 )
 from salva.imaging.palette import PALETTE
 from salva.messages import code_of
@@ -148,3 +152,20 @@ def test_colour_words_are_told_apart() -> None:
         if name < second
     ]
     assert min(distances) > 30
+
+
+class OneFile:
+    """A run with one image file."""
+
+    def __init__(self, data: bytes) -> None:
+        self.file_bytes = lambda _: data
+
+
+def test_a_run_s_image_is_read_from_its_file() -> None:
+    images: Any = OneFile(encode_picture(NOISE, "WEBP"))
+    assert stored_picture(images, "id") == NOISE
+    assert png_of(images, "id") == encode_picture(NOISE)
+    damaged: Any = OneFile(b"no image")
+    with pytest.raises(StoreError) as refused:
+        png_of(damaged, "id")
+    assert refused.value.code == "image-damaged"

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from PIL import Image
 
+from salva.imaging import objects
 from salva.imaging.files import ImageError
 from salva.imaging.objects import picture_of
 
@@ -80,3 +81,17 @@ def test_tensors_have_their_channels_first() -> None:
         picture_of(torch.zeros(3, 8, 3))
     with pytest.raises(ImageError, match=r"\(1, 3, 8, 8\)"):
         picture_of(torch.zeros(1, 3, 8, 8))
+
+
+def test_sizes_and_roundings_are_taken_up_to_their_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(objects, "MAX_PIXELS", 30)
+    assert picture_of(RGB).width == 5
+    assert picture_of(Image.fromarray(RGB)).height == 6
+    for held in (np.zeros((6, 6, 3), np.uint8), Image.new("RGB", (6, 6))):
+        with pytest.raises(ImageError, match="6 x 6"):
+            picture_of(held)
+    near = np.array([[[-0.001, 1.001, 0.5]]])
+    assert picture_of(near).rgb == bytes((0, 255, 128))
+    for beyond in (near - 0.001, near + 0.001):
+        with pytest.raises(ImageError, match="0 to 1"):
+            picture_of(beyond)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from salva.errors import StoreError
-from salva.store.connection import connect_for_reading, translated
+from salva.store.connection import connect_for_reading, connect_for_writing, translated, write_copy
 from salva.store.sqlite import open_run
 
 
@@ -80,3 +80,42 @@ def test_what_to_do_follows_from_sqlites_own_code(store: Path, statement: str, f
 
 def test_an_error_without_a_code_says_what_is_safe(store: Path) -> None:
     assert "committed rows are kept" in str(translated(store, sqlite3.ProgrammingError("closed")))
+
+
+def test_a_store_for_writing_is_safe_against_a_power_cut(tmp_path: Path) -> None:
+    connection = connect_for_writing(tmp_path / "salva.db")
+    settings = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous")]
+    assert settings == ["wal", 2]
+    assert connection.execute("PRAGMA wal_autocheckpoint").fetchone()[0] == 4000
+    assert connection.row_factory is sqlite3.Row
+    connection.close()
+
+
+def test_an_empty_file_is_no_store_until_one_is_made_of_it(tmp_path: Path) -> None:
+    path = tmp_path / "salva.db"
+    path.write_bytes(b"")
+    with pytest.raises(StoreError) as refused:
+        open_run(tmp_path)
+    assert refused.value.code == "store-damaged"
+    open_run(tmp_path, "write").close()
+    open_run(tmp_path).close()
+
+
+def test_a_place_that_is_no_file_is_an_error(tmp_path: Path) -> None:
+    for connect in (connect_for_reading, connect_for_writing):
+        with pytest.raises(StoreError) as refused:
+            connect(tmp_path)
+        assert refused.value.code == "disk-error"
+
+
+def test_a_copy_goes_where_there_is_nothing(store: Path, tmp_path: Path) -> None:
+    connection = connect_for_reading(store)
+    write_copy(connection, store, tmp_path / "copy.db")
+    assert open_run(store.parent).meta() == {}
+    with pytest.raises(StoreError, match=r"salva\.db"):
+        write_copy(connection, store, tmp_path / "copy.db")
+    connection.close()
+
+
+def test_rows_that_are_none_of_ours_are_damage(store: Path) -> None:
+    assert "damaged or not salva's" in str(translated(store, ValueError("odd")))

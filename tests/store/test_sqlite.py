@@ -19,6 +19,7 @@ from salva.core.protocols import Query
 from salva.core.verdict import Failure, Outcome, Verdict
 from salva.errors import LockedError, PluginError, StoreError, UsageError
 from salva.store import sqlite
+from salva.store.images import allow_images_at
 from salva.store.queries import VerdictFilter, count_verdicts
 from salva.store.records import Status, StoredComponent, StoredImage, StoredObservation, StoredRender
 from salva.store.sqlite import RunStore, open_run
@@ -354,3 +355,40 @@ def test_a_directory_that_cannot_be_made_is_not_said_to_be_gone() -> None:
     with pytest.raises(StoreError, match="nothing can be made there") as refused:
         open_run(Path("/proc/nope/run"), "write")
     assert refused.value.code == "disk-error"
+
+
+def test_what_is_forgotten_is_gone(tmp_path: Path) -> None:
+    with open_run(tmp_path, "write") as store:
+        store.put_case(0, CASE)
+        for check in ("same", "truth"):
+            store.put_verdict(replace(VERDICT, check=check))
+        store.set_meta("note", 1)
+        store.drop_verdicts("truth")
+        store.drop_meta("note")
+        assert [verdict.check for verdict in store.verdicts()] == ["same"]
+        assert "note" not in store.meta()
+        store.clear_cases()
+        assert store.n_cases() == 0
+    store.close()
+
+
+def test_a_directory_that_cannot_be_made_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    for directory in (tmp_path / "file", tmp_path / "file" / "run", Path("/proc/none/run")):
+        with pytest.raises(StoreError) as refused:
+            open_run(directory, "write")
+        assert refused.value.code == "disk-error"
+
+
+def test_images_elsewhere_are_noted_once(tmp_path: Path) -> None:
+    address = f"file://{tmp_path}/pictures"
+    allow_images_at(address)
+    with open_run(tmp_path / "run", "write", images_at=address) as store:
+        assert store.images_at() == address
+        store.blobs.write("ab12", b"data")
+        store.put_image(StoredImage(image_id="ab12", width=1, height=1, digest="d", n_bytes=4))
+    assert (tmp_path / "pictures" / "ab" / "12.webp").exists()
+    assert not (tmp_path / "run" / "images").exists()
+    with pytest.raises(UsageError):
+        open_run(tmp_path / "run", "write", images_at="s3://bucket/other")
+    open_run(tmp_path / "run", "write").close()
