@@ -133,9 +133,8 @@ def test_a_model_that_hangs_fails_its_pictures_and_the_run_goes_on(tmp_path: Pat
 def test_a_model_that_raises_fails_every_picture_with_its_message(tmp_path: Path) -> None:
     summary = run(tmp_path, n=3, generator={"mischief": "raise"})
     assert (summary.outcomes, summary.n_failed) == ({"ERROR": 3}, 6)
-    assert {v.reason for v in verdicts(tmp_path)} == {
-        "image 'a' was not generated: the model 'fake' failed: RuntimeError: out of paint"
-    }
+    (reason,) = {v.reason for v in verdicts(tmp_path)}
+    assert "'fake' failed: RuntimeError: out of paint" in reason
 
 
 @pytest.mark.parametrize("mischief", ["short", "wrong-type"])
@@ -225,7 +224,7 @@ def test_two_models_are_judged_on_the_same_cases_and_seeds(tmp_path: Path) -> No
         ("one", Outcome.PASS): 4,
         ("two", Outcome.FAIL): 4,
     }
-    with pytest.raises(UsageError, match="the model 'one' is named twice"):
+    with pytest.raises(UsageError, match=r"\[component-twice\]"):
         run(tmp_path / "other", models=(models[0], models[0]))
 
 

@@ -25,7 +25,7 @@ class Actor:
     """What it is called in verdicts: its name as typed, with options where two share a name."""
     component_id: str
     binding: Binding | None
-    """None for a generator whose pictures are only looked up."""
+    """None for a generator whose images are only looked up."""
     about: About
     """What it says of itself; of a generator that is only looked up, no more than whether it saw formulas."""
     identity: Mapping[str, Json]
@@ -45,7 +45,7 @@ class Actor:
 
     @classmethod
     def remembered(cls, component: StoredComponent) -> Actor:
-        """A generator that painted earlier and paints no more."""
+        """A generator that generated earlier and generates no more."""
         return cls(
             role=component.role,
             label=component.label,
@@ -71,7 +71,7 @@ class Actor:
         )
 
     def render_key(self, request: RenderRequest) -> str:
-        """The key of a picture it paints."""
+        """The key of an image it generates."""
         formula = request.prompt.formula if self.about.sees_formula else None
         return render_key(
             *(self.component_id, request.prompt.text, formula, request.seed, request.repeat),
@@ -89,12 +89,12 @@ class Actor:
         return query
 
     def observation_key(self, image_id: str, query: Query, given: Mapping[str, str]) -> str:
-        """The key of a look; query as keyed_query gives it."""
+        """The key of an observation; query as keyed_query gives it."""
         return observation_key(self.component_id, image_id, query, given)
 
 
 def requests_of(case: Case, repeats: int, run_seed: int) -> list[RenderRequest]:
-    """Every picture of a case: each prompt in each repeat."""
+    """Every image of a case: each prompt in each repeat."""
     seeds = [case.seed(run_seed, repeat) for repeat in range(repeats)]
     return [
         RenderRequest(prompt=prompt, seed=seed, repeat=repeat)

@@ -69,7 +69,7 @@ class Budget:
             reserved = sum(n * self._price(working) for working, n in self._under_way.values())
             price = self._price(actor)
             left = self._limits.max_cost_usd - self.spent_usd - reserved
-            # Rounding must not cost the last picture: ten at 0.10 fit into 1.00.
+            # Rounding must not cost the last image: ten at 0.10 fit into 1.00.
             affordable = int(left / price + 1e-6) if price > 0 else (1 if left > 0 else 0)
             allowed = min(allowed, affordable)
         return max(0, allowed)

@@ -1,4 +1,4 @@
-"""A component in one process: built, guarded, and handed pictures it can look at.
+"""A component in one process: built, guarded, and handed images it can observe.
 
 The same in a thread of the run and in an actor elsewhere. Knows neither queue nor store.
 """

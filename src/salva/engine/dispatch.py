@@ -1,6 +1,6 @@
-"""Work goes out: batches to lanes, pictures to and from files, as far as memory and budget allow.
+"""Work goes out: batches to lanes, images to and from files, as far as memory and budget allow.
 
-Knows who has how much to do and how many pictures are in memory. What comes back it puts on the flow's queue of
+Knows who has how much to do and how many images are in memory. What comes back it puts on the flow's queue of
 events, from whichever thread ends the work; everything else here belongs to the flow's one thread.
 """
 
@@ -53,7 +53,7 @@ class Dispatch:
     ) -> None:
         self.events: SimpleQueue[Event] = SimpleQueue()
         self.n_room = _FEWEST_PICTURES
-        """How many pictures may be in memory: as many as all lanes can have under way, and some besides."""
+        """How many images may be in memory: as many as all lanes can have under way, and some besides."""
         self._executor, self._crowd, self._budget = executor, crowd, budget
         self._pending, self._files = pending, files
         self._workers = Workers(_N_WRITERS)
@@ -64,7 +64,7 @@ class Dispatch:
         self._note, self._n_pictures = note, n_pictures
         self._out: set[Future[Any]] = set()
         self._room = RoomTaken()
-        """What is taken by pictures that are painted and not written yet."""
+        """What is taken by images that are generated and not written yet."""
 
     @property
     def n_out(self) -> int:
@@ -72,9 +72,9 @@ class Dispatch:
         return len(self._out)
 
     def stop(self) -> None:
-        """Begin nothing more; what is under way is reported as before, and pictures can still be written."""
+        """Begin nothing more; what is under way is reported as before, and images can still be written."""
         self._executor.stop()
-        # Nobody looks any more, and what is still being painted needs the room.
+        # Nothing is observed any more, and what is still being generated needs the room.
         self._pending.buffer.clear()
 
     def close(self) -> None:
@@ -84,16 +84,16 @@ class Dispatch:
         self._room.close()
 
     def paint(self, job: RenderJob, unit: Unit) -> None:
-        """Queue a picture."""
+        """Queue an image."""
         if job.actor.component_id not in self._painters:
-            # Those who will look start first, as `send` has it: a detector that cannot start should cost no picture.
+            # Observers start first: a detector that cannot start should cost no image.
             for actor in unit.first_observers():
                 self._observing(actor)
             self._painters[job.actor.component_id] = JobQueue(job.actor, self._open)
         self._painters[job.actor.component_id].waiting.append(job)
 
     def observe(self, job: ObserveJob) -> None:
-        """Queue a look that is ready."""
+        """Queue an observation that is ready."""
         self._observing(job.actor).waiting.append(job)
 
     def put_off(self) -> Iterator[RenderJob | ObserveJob]:
@@ -115,13 +115,13 @@ class Dispatch:
                 self._send_renders(painter, jobs)
 
     def send_observations(self) -> None:
-        """Start those looks that are ready, and nothing else."""
-        # Who paints here shares the machine with those who look: a look at few pictures takes nearly as long as one at
-        # many, and the painting stands still meanwhile. An endpoint that paints does not care, and is slow.
+        """Start those observations that are ready, and nothing else."""
+        # A local generator shares the machine with observers: a small batch takes them nearly as long as a full one,
+        # and generating stands still meanwhile. A remote generator does not wait, and is slow.
         is_patient = not any(painter.n_under_way and painter.is_remote for painter in self._painters.values())
         for observing in self._observing_actors.values():
             n_allowed = self._budget.n_allowed(observing.actor)
-            # Where there is no room for more pictures, no company will come to a batch either.
+            # Where there is no room for more images, no company will come to a batch either.
             is_last = self._n_painting == 0 or self._room.is_crowded
             while looks := observing.next_batch(is_last, self.n_room, n_allowed, is_patient=is_patient):
                 self._send_observations(observing, looks)
@@ -141,16 +141,16 @@ class Dispatch:
             self._budget.end(event.jobs[0].actor, event.error)
 
     def write(self, painted: Sequence[tuple[RenderJob, Painting]]) -> None:
-        """Have pictures written to files."""
+        """Have images written to files."""
         for start in range(0, len(painted), _N_PER_WRITE):
             self._write(painted[start : start + _N_PER_WRITE])
 
     def written(self, event: FilesWritten) -> None:
-        """Pictures are written: whether they stay in memory is for those to say who look at them."""
+        """Images are written: whether they stay in memory is for those to say who observe them."""
         self._room.add(-sum(bytes_of(rendered.picture) for _, rendered in event.painted))
 
     def placed(self) -> None:
-        """A picture that was to be painted is in its place, or will not come."""
+        """An image that was to be generated is in its place, or will not come."""
         self._n_painting -= 1
 
     def _queues(self) -> list[JobQueue[ObserveJob] | JobQueue[RenderJob]]:
@@ -181,7 +181,7 @@ class Dispatch:
         self._report(future, lambda outcomes: self._painted(jobs, outcomes), jobs)
 
     def _painted(self, jobs: Sequence[RenderJob], outcomes: Sequence[object]) -> RenderDone:
-        """Pictures have come; counted before anything else happens, by whichever thread brings them."""
+        """Images have come; counted before anything else happens, by whichever thread brings them."""
         self._room.add(sum(bytes_of(outcome.picture) for outcome in outcomes if isinstance(outcome, Painting)))
         return RenderDone(jobs=jobs, outcomes=outcomes)
 

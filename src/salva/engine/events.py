@@ -18,12 +18,12 @@ class RenderDone:
 
     jobs: Sequence[RenderJob]
     outcomes: Sequence[object]
-    """For each job what was painted, or a BackendError."""
+    """For each job what was generated, or a BackendError."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilesWritten:
-    """Pictures are whole on disk."""
+    """Images are whole on disk."""
 
     painted: Sequence[tuple[RenderJob, Painting]]
     images: Sequence[StoredImage]
@@ -31,7 +31,7 @@ class FilesWritten:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageLoaded:
-    """A stored picture is back in memory, or could not be read."""
+    """A stored image is back in memory, or could not be read."""
 
     image_id: str
     picture: Picture | StoreError

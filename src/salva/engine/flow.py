@@ -1,8 +1,8 @@
 """The coordinator: moves units from prompts to verdicts while components work in their lanes.
 
-One thread owns the store and all state here; painting, writing files and looking happen elsewhere at the same time
+One thread owns the store and all state here; generating, writing files and observing happen elsewhere at the same time
 and come back as events through one queue. `step` takes an event and changes what is known; what that makes ready
-waits on a list until it is worked off. What is in the store is never done again. The number of pictures in memory
+waits on a list until it is worked off. What is in the store is never done again. The number of images in memory
 and their pixels are bounded, so a run of any length takes the same room.
 """
 
@@ -47,7 +47,7 @@ from salva.store.sqlite import RunStore
 _WAIT_S = 0.1
 
 Vouch = Callable[["Flow", Sequence[Actor]], None]
-"""Called before anybody looks for the first time or anything is painted for them; what it raises ends the run."""
+"""Called before an observer is used for the first time; what it raises ends the run."""
 
 
 class Flow:
@@ -76,7 +76,7 @@ class Flow:
         self._store, self._cast, self._progress = store, roster, progress
         self._may_paint, self._retry_refused = may_paint, retry_refused
         self._lost = {*lost}
-        """Keys of stored renders whose pictures are away; what is stored stands until there is another."""
+        """Keys of stored renders whose images are away; what is stored stands until there is another."""
         self._pending = PendingObservations(store, retry_refused=retry_refused, retry_unreadable=retry_unreadable)
         self._ctrl_c = CtrlC()
         crowd = [actor.binding for actor in roster.actors() if actor.binding is not None and actor.is_usable]
@@ -93,16 +93,16 @@ class Flow:
         self._ready: deque[Unit] = deque()
         """Units that wait for nothing: they ask their next wave, or are concluded."""
         self._n_open = 0
-        """Pictures of the units under way."""
+        """Images of the units under way."""
         self._is_last = False
         self._results = Results(store, budget.drop, self._lost)
         self._vouch = vouch
         self._newcomers: dict[str, Actor | None] = {}
-        """Whoever is about to look for the first time, by component id; None for those who have been vouched for."""
+        """Observers before their first use, by component id; None for those that passed the preflight."""
 
     @property
     def unasked(self) -> Mapping[str, int]:
-        """How many looks were left out because whoever could make them may not be asked."""
+        """How many observations were left out because their observer may not be used."""
         return self._pending.unasked
 
     def run(self, units: Iterator[Unit]) -> None:
@@ -137,7 +137,7 @@ class Flow:
     def open(self, unit: Unit) -> None:
         """Begin a unit: what is stored of it is used, the rest is queued."""
         if not unit.checks:
-            # No check has anything to say about this case, so its pictures are not worth their price.
+            # No check has anything to say about this case, so its images are not worth their price.
             self.left_out.add(unit.case.case_id)
             self._progress.advance("judging")
             return
@@ -180,10 +180,9 @@ class Flow:
         self._dispatch.send(is_last=self._is_last)
 
     def observe_for_preflight(self, wanted: Sequence[PreflightObservation]) -> list[Observation | Missing | Deferred]:
-        """What is seen in pictures that belong to no case, before anything else goes on.
+        """What is seen in images that belong to no case, before anything else goes on.
 
-        The looks are stored as every look is. The pictures are not: they are none of the run's, and whoever brings them
-        has them.
+        The observations are stored as all are. The images are not, since they are none of the run's.
         """
         jobs = []
         for look in wanted:
@@ -245,7 +244,7 @@ class Flow:
     # What became ready
 
     def _work_off(self) -> None:
-        """Everything that waits for nothing more: looks first, since units wait for them."""
+        """Everything that waits for nothing more: observations first, since units wait for them."""
         while self._pending.changed or self._ready:
             if self._pending.changed:
                 self._check(self._pending.changed.popleft())
@@ -373,7 +372,7 @@ class Flow:
             self._pending.arrived(event.image_id, event.picture)
             return
         if self._may_paint:
-            # Its renders count as failed from now on, so that the same command paints it again.
+            # Its renders count as failed from now on, so that the same command generates it again.
             self._store.forget_image(event.image_id, str(event.picture))
         self.counts["failed"] += 1
         for job in self._pending.at(event.image_id):

@@ -47,7 +47,7 @@ FIRST_DELAY_S = 0.5
 LONGEST_DELAY_S = 15.0
 
 _OVER = 0.02
-"""By so much of the picture a box may stick out: networks guess edges, and one over the rim is no other unit."""
+"""By so much of the image a box may stick out: networks guess edges, and one over the rim is no other unit."""
 _NO_GROWTH = BackendError("no answer")
 _SHORTEST_JOIN_S = 0.05
 

@@ -19,7 +19,7 @@ class _Held:
 
 
 class ImageBuffer:
-    """What lies here is painted just now or loaded for a look, and is gone with the last look at it."""
+    """Images that were just generated or loaded; each is dropped after its last observation."""
 
     def __init__(self) -> None:
         self._held: dict[str, _Held] = {}
@@ -28,24 +28,24 @@ class ImageBuffer:
 
     @property
     def n_pictures(self) -> int:
-        """Pictures here or being loaded; those that wait to be loaded take no room yet."""
+        """Images here or being loaded; those that wait to be loaded take no room yet."""
         return len(self._held) - len(self._to_load)
 
     def add(self, image_id: str, picture: AnyPicture) -> None:
-        """Put a picture here; without a look at it, release takes it away again."""
+        """Put an image here; without an observation of it, release takes it away again."""
         if image_id not in self._held:
             self._held[image_id] = _Held(picture=picture, n_bytes=bytes_of(picture))
             self._take(image_id)
 
     def want(self, image_id: str, n_bytes: int = 0) -> None:
-        """One more look at a picture; it is loaded in its turn if it is not here, and will take so many bytes."""
+        """Register an observation of an image; it is queued for loading if it is not here. n_bytes: its size."""
         if image_id not in self._held:
             self._held[image_id] = _Held(picture=None, n_bytes=n_bytes)
             self._to_load.append(image_id)
         self._held[image_id].n_jobs += 1
 
     def release(self, image_id: str, n_jobs: int) -> None:
-        """So many looks at a picture are over; the last one takes it away."""
+        """Unregister observations of an image; after the last one it is dropped."""
         held = self._held.get(image_id)
         if held is not None:
             held.n_jobs -= n_jobs
@@ -54,12 +54,12 @@ class ImageBuffer:
                 self._room.add(-held.n_taken)
 
     def picture_of(self, image_id: str) -> AnyPicture | None:
-        """The picture, once it is here."""
+        """The image, once it is here."""
         held = self._held.get(image_id)
         return held.picture if held is not None else None
 
     def next_to_load(self) -> str | None:
-        """The next picture that somebody waits for."""
+        """The next image to load."""
         while self._to_load:
             image_id = self._to_load.popleft()
             if image_id in self._held:
@@ -68,13 +68,13 @@ class ImageBuffer:
         return None
 
     def clear(self) -> None:
-        """Nobody will look any more; what is being looked at stays with whoever looks."""
+        """Drop everything."""
         self._held.clear()
         self._to_load.clear()
         self._room.close()
 
     def loaded(self, image_id: str, picture: Picture) -> bool:
-        """A picture has come; whether anybody still wants it."""
+        """Add a loaded image; False where no observation waits for it any more."""
         if image_id not in self._held:
             return False
         self._held[image_id].picture = picture

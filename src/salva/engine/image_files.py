@@ -1,4 +1,4 @@
-"""Pictures to files and back: lossless WebP, written before anything points at it.
+"""Images to files and back: lossless WebP, written before anything points at it.
 
 Runs in worker threads; the only place of the engine that knows which image format is stored.
 """
@@ -27,11 +27,11 @@ class ImageFiles:
         self._turns = [threading.Lock() for _ in range(64)]
 
     def save(self, pictures: Sequence[AnyPicture]) -> list[StoredImage]:
-        """Store pictures; when this returns, their files are whole and on disk."""
+        """Store images; when this returns, their files are whole and on disk."""
         return [self._save(picture) for picture in pictures]
 
     def load(self, image_id: str) -> Picture:
-        """A stored picture, checked against its id; it brings its file, since whoever looks may be elsewhere."""
+        """A stored image, checked against its id; with its file, since its observer may be elsewhere."""
         try:
             webp = self._blobs.read(image_id)
             picture = replace(decode_picture(webp, formats=("WEBP",)), webp=webp)
@@ -42,7 +42,7 @@ class ImageFiles:
         return picture
 
     def stored(self, image_id: str) -> StoredImage:
-        """The row of a picture whose file is there, checked against its id."""
+        """The row of an image whose file is there, checked against its id."""
         picture = self.load(image_id)
         assert picture.webp is not None, "what is loaded brings its file"
         return _row(image_id, picture, picture.webp)

@@ -2,7 +2,7 @@
 
 It begins with a few and grows with every clean answer. When the endpoint says "too many" the limit falls
 by a fifth, once an episode: answers to requests sent before the fall tell nothing new. From then on it stays
-just under the number that was too many, and looks above it only after a long clean stretch. An endpoint that turns
+just under the number that was too many, and probes above it only after a long clean stretch. An endpoint that turns
 one in a hundred away, however many are under way, has reasons of its own: the limit falls and grows back, and no number
 counts as too many. A Retry-After holds every request of the lane. Knows no component and no HTTP.
 """
@@ -107,7 +107,7 @@ class Limiter:
         return 2 * self.limit + self._n_resting
 
     def begin(self, is_again: bool = False) -> Permit | None:
-        """Wait for a place; None when everything stops. Who is told to come again goes first."""
+        """Wait for a place; None when everything stops. Repeated requests go first."""
         waiter = _Waiter()
         with self._lock:
             (self._again if is_again else self._waiting).append(waiter)

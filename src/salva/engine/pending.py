@@ -1,7 +1,7 @@
 """Pending observations: found in the store, under way already, or new.
 
-A look may have to be told what others saw in the same image; it is handed out only when their answers and its
-picture are here. Belongs to the flow's one thread.
+An observation may have to be told what others saw in the same image; it is handed out only when their answers and its
+image are here. Belongs to the flow's one thread.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from salva.store.sqlite import RunStore
 
 
 class PendingObservations:
-    """Every look under way, and the pictures they are about."""
+    """Every observation under way, and the images they are about."""
 
     def __init__(self, store: RunStore, *, retry_refused: bool, retry_unreadable: bool = False) -> None:
         self.buffer = ImageBuffer()
         self.changed: deque[ObserveJob] = deque()
-        """PendingObservations that are new, or whose picture or answers have come: they may be ready now."""
+        """Observations that are new, or whose image or answers have come: they may be ready now."""
         self.unasked: Counter[str] = Counter()
         """PendingObservations that only somebody could make who may not be asked, by who it is."""
         self._store, self._retry_refused, self._retry_unreadable = store, retry_refused, retry_unreadable
         self._under_way: dict[str, ObserveJob] = {}
 
     def find(self, actors_by_role: ActorsByRole, image: ImageRef, query: Query) -> ObserveJob:
-        """The job of a look, with all that must be looked at before it."""
+        """The job of an observation, with all that must be observed before it."""
         if not actors_by_role[query.role].about.needs_roles:
             return self._job(actors_by_role[query.role], image, query, {})
         jobs: dict[str, ObserveJob] = {}
@@ -75,24 +75,24 @@ class PendingObservations:
         return self._retry_unreadable and isinstance(observation, Answer | Reading) and bool(observation.problem)
 
     def problem_of(self, job: ObserveJob) -> Missing | Deferred | None:
-        """Why a look cannot be made: one that it needs has no answer."""
+        """Why an observation cannot be made: one that it needs has no answer."""
         outcomes = (other.outcome for other in job.given.values())
         return next((outcome for outcome in outcomes if isinstance(outcome, Missing | Deferred)), None)
 
     def is_ready(self, job: ObserveJob) -> bool:
-        """Whether its picture is here and all it must be told is known."""
+        """Whether its image is here and all it must be told is known."""
         is_told = all(other.outcome is not None for other in job.given.values())
         return is_told and self.buffer.picture_of(job.image_id) is not None
 
     def order_of(self, job: ObserveJob) -> ObserveOrder:
-        """What its lane is asked; for a look that is ready."""
+        """What its lane is asked; for an observation that is ready."""
         picture = self.buffer.picture_of(job.image_id)
         assert picture is not None
         given = {need: cast(Observation, other.outcome) for need, other in job.given.items()}
         return ObserveOrder(picture=picture, query=job.query, given=given, failed_before=job.failed_before is not None)
 
     def answer(self, job: ObserveJob, outcome: Observation | Missing | Deferred) -> list[Subscriber]:
-        """A look is over; who waited for it, each told."""
+        """Finish an observation; the subscribers that waited for it, each notified."""
         job.outcome = outcome
         del self._under_way[job.key]
         self.buffer.release(job.image_id, 1)
@@ -105,10 +105,10 @@ class PendingObservations:
         return subscribers
 
     def at(self, image_id: str) -> list[ObserveJob]:
-        """The looks under way at an image."""
+        """The observations under way at an image."""
         return [job for job in self._under_way.values() if job.image_id == image_id]
 
     def arrived(self, image_id: str, picture: Picture) -> None:
-        """A picture was loaded."""
+        """An image was loaded."""
         if self.buffer.loaded(image_id, picture):
             self.changed.extend(self.at(image_id))

@@ -1,4 +1,4 @@
-"""What came back, on its way into the store: pictures, observations and failures, a row each.
+"""What came back, on its way into the store: images, observations and failures, a row each.
 
 Used by the flow while a run goes on, and for what is still to come when it ends early. One thread's, as the flow is.
 """
@@ -22,14 +22,14 @@ from salva.store.sqlite import RunStore
 
 
 class Results:
-    """The rows of a run's renders and looks, as they come."""
+    """The rows of a run's renders and observations, as they come."""
 
     def __init__(
         self, store: RunStore, drop: Callable[[Actor, object], None], lost: Collection[str] = frozenset()
     ) -> None:
         """drop: told of what came back, and from whom, where it is not kept.
 
-        lost: keys of renders whose pictures are away, which stay as they are until there are others.
+        lost: keys of renders whose images are away, which stay as they are until there are others.
         """
         self._store, self._drop, self._lost = store, drop, lost
         self._snapshots = Snapshots(store)
@@ -37,7 +37,7 @@ class Results:
     def sort(
         self, jobs: Sequence[RenderJob], outcomes: Sequence[object]
     ) -> tuple[list[tuple[RenderJob, Painting]], list[tuple[RenderJob, BackendError]], UnusableError | None]:
-        """What was painted, what was not, and why the run must end, if it must: another model has answered."""
+        """What was generated, what was not, and why the run must end, if it must: another model has answered."""
         painted, failed, ended_by = list[tuple[RenderJob, Painting]](), list[tuple[RenderJob, BackendError]](), None
         for job, outcome in zip(jobs, outcomes, strict=True):
             if not isinstance(outcome, Painting):
@@ -53,7 +53,7 @@ class Results:
         return painted, failed, ended_by
 
     def store_image(self, job: RenderJob, rendered: Painting, image: StoredImage) -> ImageRef | Missing:
-        """Store a picture whose file is on disk."""
+        """Store an image whose file is on disk."""
         self._store.put_image(image)
         try:
             row = job.row(Status.DONE, image_id=image.image_id, provenance=dict(rendered.provenance))

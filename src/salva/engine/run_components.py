@@ -51,13 +51,13 @@ class AppliedCheck:
     first_observations: tuple[Need, ...]
     """What it asks before anything was seen."""
     unnamed: tuple[str, ...] = ()
-    """What it is about and its detector has no name for; nobody can tell then, whatever is painted."""
+    """What it is about and its detector has no name for; nobody can tell then, whatever is generated."""
     unread: str = ""
     """Why one it needs has nothing to reason from; nobody can tell then either."""
 
     @property
     def undecidable(self) -> str:
-        """Why nobody here can tell, whatever is painted; empty where somebody may."""
+        """Why nobody here can tell, whatever is generated; empty where somebody may."""
         if self.unnamed:
             return f"the detector {self.actors_by_role[DETECTOR].label!r} cannot name {', '.join(self.unnamed)}"
         return self.unread
@@ -181,7 +181,7 @@ class Cast:
                 return
 
     def _unnamed(self, looks: Iterable[Need], actors_by_role: ActorsByRole) -> tuple[str, ...]:
-        """What looks that go by boxes are about and the detector has no name for."""
+        """What observations that go by boxes are about and the detector has no name for."""
         if self.names is None:
             return ()
         by_boxes = {role for role in actors_by_role if DETECTOR in with_needs(role, actors_by_role)}
@@ -209,7 +209,7 @@ def _without_formulas(looks: Iterable[Need], needed: Collection[str], actors_by_
 
 
 def _without_words(looks: Iterable[Need], needed: Collection[str], actors_by_role: ActorsByRole) -> str:
-    """Why a detector that looks for the words it is given finds nothing here; empty where it is given some."""
+    """Why a detector that searches for given words finds nothing here; empty where it is given some."""
     if DETECTOR not in needed or actors_by_role[DETECTOR].about.names is not Naming.ASKED:
         return ""
     asked = [look.query for look in looks if look.query.role == DETECTOR]
@@ -230,7 +230,7 @@ def _without(role: str, actors_by_role: ActorsByRole) -> ActorsByRole:
 
 
 def with_needs(role: str, actors_by_role: ActorsByRole) -> list[str]:
-    """A role after all that must look before it, each after its own needs."""
+    """A role after all roles that it needs, each after its own needs."""
     ordered: dict[str, None] = {}
     path = [role]
     while path:

@@ -1,7 +1,7 @@
-"""Pictures between processes: a file on the way, pixels where somebody looks.
+"""Images between processes: files on the way, pixels where they are observed.
 
-What is painted elsewhere comes as its file, which is also what is stored; whoever looks is sent that file again. So
-pixels never pass through the process that owns the store, and nobody encodes a picture twice.
+An image that is generated elsewhere comes as its file, which is stored and sent on to observers. So pixels never pass
+through the process that owns the store, and no image is encoded twice.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from salva.imaging.parts import part_of
 
 
 def as_file(picture: AnyPicture) -> PictureFile:
-    """A picture as its file."""
+    """An image as its file."""
     if isinstance(picture, PictureFile):
         return picture
     webp = picture.webp if picture.webp is not None else encode_picture(picture, "WEBP")
@@ -30,7 +30,7 @@ def packed(orders: Orders) -> list[RenderRequest] | list[ObserveOrder]:
 
 
 def opened(orders: Orders) -> list[RenderRequest | ObserveRequest]:
-    """Orders as a component takes them; a picture that several are about is decoded once."""
+    """Orders as a component takes them; an image that several are about is decoded once."""
     pixels: dict[str, Picture] = {}
     return [_opened(order, pixels) for order in orders]
 

@@ -28,7 +28,7 @@ DEFERRED = Deferred()
 
 
 class ImageSlot(NamedTuple):
-    """Where a picture goes."""
+    """Where an image goes."""
 
     unit: Unit
     repeat: int
@@ -37,7 +37,7 @@ class ImageSlot(NamedTuple):
 
 
 class PreflightObservation(NamedTuple):
-    """A question about a picture of ours, asked before those about cases."""
+    """A question about an image of ours, asked before those about cases."""
 
     actors_by_role: ActorsByRole
     picture: Picture
@@ -45,7 +45,7 @@ class PreflightObservation(NamedTuple):
 
 
 class Subscriber(NamedTuple):
-    """Who waits for a look."""
+    """Who waits for an observation."""
 
     unit: Unit
     waves: Waves
@@ -54,7 +54,7 @@ class Subscriber(NamedTuple):
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class RenderJob:
-    """A picture to be painted for one or more slots."""
+    """An image to be generated for one or more slots."""
 
     key: str
     actor: Actor
@@ -95,7 +95,7 @@ class ObserveJob:
     image_id: str
     query: Query
     given: Mapping[str, ObserveJob] = field(default_factory=dict)
-    """The looks it must be told the answers of."""
+    """The observations it must be told the answers of."""
     failed_before: str | None = None
     """Why it failed when an earlier command asked for it; None where it did not."""
     is_queued: bool = False
@@ -103,7 +103,7 @@ class ObserveJob:
     outcome: Observation | Missing | Deferred | None = None
     subscribers: list[Subscriber] = field(default_factory=list)
     dependents: list[ObserveJob] = field(default_factory=list)
-    """The looks that must be told its answer."""
+    """The observations that must be told its answer."""
 
     def tell(self, subscriber: Subscriber) -> None:
         """Hand its outcome to one who asked."""
@@ -142,11 +142,11 @@ class Unit:
     checks: Sequence[tuple[AppliedCheck, Sequence[Waves]]]
     """Each check with its waves, one a repeat."""
     observation_keys: set[str] = field(default_factory=set)
-    """The different looks its verdicts rest on."""
+    """The different observations its verdicts rest on."""
     n_pending: int = 0
-    """Pictures and answers it waits for."""
+    """Images and answers it waits for."""
     is_deferred: bool = False
-    """Whether something is missing that nobody will paint or look at now."""
+    """Whether something is missing that nobody will generate or observe now."""
 
     @classmethod
     def of(cls, case: Case, model: Actor, repeats: int, checks: Sequence[AppliedCheck]) -> Unit:

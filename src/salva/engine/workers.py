@@ -65,7 +65,7 @@ class Workers:
                     self._finished()
                     future.set_result(outcome)
                     del outcome
-            # A thread that waits for its next call must not keep the pictures of the last one alive.
+            # A thread that waits for its next call must not keep the images of the last one alive.
             del job, call, args, future
 
     def _finished(self) -> None:

@@ -1,7 +1,7 @@
-"""Libraries that take seconds to import, imported in a thread while somebody else hashes files or tries a detector.
+"""Imports of slow libraries in a thread, while files are hashed or a detector is tried.
 
-Such work is planned by whoever will need a library and begun by whoever has a moment in which nobody imports anything.
-Whoever is about to import waits for the end of it: libraries whose files import each other do not stand two threads.
+A component plans the import of a library that it will need; code that imports nothing itself begins it. `wait` before
+another import: libraries whose files import each other fail in two threads.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class BackgroundImports:
                 if before is not None:
                     before.join()
                 for work in works:
-                    # Whoever needs the library imports it again, meets the same error and says it in its own words.
+                    # The component that needs the library imports it again and reports the error.
                     with suppress(SalvaError), plugin_errors("a library", "cannot be imported"):
                         work()
 

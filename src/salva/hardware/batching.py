@@ -37,7 +37,7 @@ class Gauge(Protocol):
 class BatchSizer:
     """Cuts work into batches that fit one device; every thread that uses the device shares one.
 
-    key: what decides the size besides the device: model, picture size, precision. start: the first size tried when
+    key: what decides the size besides the device: model, image size, precision. start: the first size tried when
     nothing is remembered and memory is not plentiful; where it is, the limit is tried at once. limit: never more than
     this. name and advice: for the message when even one does not fit.
     """

@@ -210,10 +210,10 @@ def check_weights(name: str, folder: Path, variant: str = "") -> None:
 
 
 def check_complete(name: str, where: str, kind: str, info: Mapping[str, Any], advice: str = _AGAIN) -> None:
-    """Refuse weights that a library filled in with random numbers: a checkpoint that lacks some looks like a model.
+    """Refuse weights that a library filled in with random numbers: a checkpoint that lacks some seems whole.
 
     where: the folder or hub id. kind: what the model is. info: what from_pretrained(output_loading_info=True) says;
-    weights that are tied to others, or made anew by the model itself, are not in it.
+    weights that are tied to others, or made again by the model itself, are not in it.
     """
     missing = sorted(info["missing_keys"])
     differing = sorted((key, tuple(stored), tuple(wanted)) for key, stored, wanted in info.get("mismatched_keys", ()))

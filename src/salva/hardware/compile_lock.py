@@ -15,7 +15,7 @@ from salva.hardware.cache import recall, remember
 
 TOPIC = "compiled"
 PAYS_FROM = 1_300
-"""So many pictures; measured with Stable Diffusion 1.5 on one H200: 71 s more at the start, 57 ms less a picture."""
+"""So many images; measured with Stable Diffusion 1.5 on one H200: 71 s more at the start, 57 ms less an image."""
 PAYS_AGAIN_FROM = 200
 """Where the compiler's own cache has it from an earlier run: 9 s more at the start."""
 
@@ -74,7 +74,7 @@ COMPILE_LOCK = CompileLock()
 
 
 def is_compiling_worthwhile(model: str, n_pictures: int) -> bool:
-    """Whether so many pictures win back what compiling costs here; model: which one, at what size and on what."""
+    """Whether so many images win back what compiling costs here; model: which one, at what size and on what."""
     return n_pictures >= (PAYS_AGAIN_FROM if recall(TOPIC, model) else PAYS_FROM)
 
 

@@ -144,7 +144,7 @@ def _config(shape: Shape, class_names: Sequence[str], transformers: Any) -> dict
         "encoder_feedforward_dim": shape.encoder_width,
         "dim_feedforward": shape.decoder_width,
         "encoder_layers": shape.n_encoders,
-        "decoder_layers": shape.n_decoders + 1,  # it counts the look before the first layer
+        "decoder_layers": shape.n_decoders + 1,  # it counts the one before the first layer
         "num_attention_heads": shape.n_heads,
         "num_queries": shape.n_queries,
         "id2label": dict(enumerate(class_names)),

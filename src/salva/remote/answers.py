@@ -16,7 +16,7 @@ from salva.remote.errors import invalid
 
 @contextmanager
 def paid_for(price_usd: float | None) -> Iterator[None]:
-    """While what was painted becomes a picture: where that fails, it was paid for all the same."""
+    """While what was generated becomes an image: where that fails, it was paid for all the same."""
     try:
         yield
     except BackendError as error:
@@ -25,7 +25,7 @@ def paid_for(price_usd: float | None) -> Iterator[None]:
 
 
 def picture_from_bytes(name: str, content: bytes) -> Picture:
-    """The picture in an image file an endpoint sent."""
+    """The image in an image file an endpoint sent."""
     try:
         return decode_picture(content)
     except ImageError as error:
@@ -33,7 +33,7 @@ def picture_from_bytes(name: str, content: bytes) -> Picture:
 
 
 def picture_from_base64(name: str, text: str) -> Picture:
-    """The picture in an image file an endpoint sent as text, with or without a data: prefix."""
+    """The image in an image file an endpoint sent as text, with or without a data: prefix."""
     if text.startswith("data:"):
         text = text.partition(",")[2]
     try:

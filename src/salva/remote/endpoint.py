@@ -1,6 +1,6 @@
 """Plain HTTP requests: JSON in, JSON or bytes out, their errors in our words.
 
-Nothing larger than a picture could be is ever read, and a redirect never carries a key elsewhere.
+Nothing larger than an image could be is ever read, and a redirect never carries a key elsewhere.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import httpx
 
 MAX_BYTES = 256 * 2**20
-"""More than any picture of the largest size that is read, written as text."""
+"""More than any image of the largest size that is read, written as text."""
 
 _PACKED = ("gzip", "deflate")
 """How an answer may be packed, once. Others, and several at once, turn kilobytes into gigabytes within one step."""

@@ -58,7 +58,7 @@ def _networks_of(url: str) -> tuple[str, ...]:
     if host == "localhost" or host.endswith(".localhost"):
         return (_LOOPBACK,)
     if parts.scheme in getproxies() and not proxy_bypass(host):
-        # The proxy looks names up, where it is; here nobody may know any.
+        # The proxy resolves names, and this machine may not.
         return ()
     try:
         return _looked_up(host)
@@ -78,7 +78,7 @@ def _literal(host: str) -> IPv4Address | IPv6Address | None:
         return None
 
 
-@lru_cache(maxsize=256)  # a picture each is fetched from the same few hosts, and a lookup may take seconds
+@lru_cache(maxsize=256)  # an image each is fetched from the same few hosts, and a lookup may take seconds
 def _looked_up(host: str) -> tuple[str, ...]:
     found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     return tuple(dict.fromkeys(_network_of(ip_address(address[0])) for *_, address in found))

@@ -24,7 +24,7 @@ _TEMPORARY = "."
 a directory is twice as fast here as moving out of one that all threads share."""
 
 _LARGEST = 2**30
-"""Bytes; no picture that can be decoded takes as many."""
+"""Bytes; no image that can be decoded takes as many."""
 _IMAGE_ID = re.compile(r"[0-9A-Za-z]{2,128}", re.ASCII)
 """Hashes have no dots and no slashes: an id that is read from a row becomes a path inside the run, or none."""
 
@@ -76,7 +76,7 @@ class Blobs:
         return Path(self.place_of(image_id))
 
     def place_of(self, image_id: str) -> str:
-        """The same as text; asked for every picture, and putting paths together takes longer than looking there."""
+        """The same as text; asked for every image, and putting paths together takes longer than looking there."""
         check_image_id(image_id, self._owner)
         return f"{self._root}/{image_id[:2]}/{image_id[2:]}.webp"
 
@@ -96,7 +96,7 @@ class Blobs:
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
-            # Whether it is there nobody knows; a picture that counts as lost would be painted again.
+            # Whether it is there nobody knows; an image that counts as lost would be generated again.
             raise store_error(Path(path), error) from error
 
     def read(self, image_id: str) -> bytes:

@@ -45,7 +45,7 @@ class ImageStore(Protocol):
         """The image id of every file under a final name."""
 
     def prepare(self) -> None:
-        """See that files can be written, before anything is painted; only for the holder of the run lock."""
+        """See that files can be written, before anything is generated; only for the holder of the run lock."""
 
 
 def checked_address(url: str) -> str:

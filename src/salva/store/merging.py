@@ -76,7 +76,7 @@ def _agree(store: RunStore, table: str, present: sqlite3.Row, row: sqlite3.Row) 
         case "renders":
             return bool(present["image_id"] == row["image_id"])
         case "observations":
-            # Pictures of salva's own, which observers are tried on, are no images of a run and decide nothing in it.
+            # Images of salva's own, which observers are tried on, are no images of a run and decide nothing in it.
             return _seen(present) == _seen(row) or store.find_image(row["image_id"]) is None
         case "verdicts":
             return bool(present["outcome"] == row["outcome"] == "ERROR" or present["digest"] == row["digest"])

@@ -104,7 +104,7 @@ def _where(wanted: VerdictFilter) -> tuple[str, tuple[Value, ...]]:
 
 
 class StoredImages:
-    """The pictures of an open run.
+    """The images of an open run.
 
     threshold: from which score on a box counts, where the run's checks say so.
     """
@@ -171,7 +171,7 @@ def _questions_answered(query: Query, answer: Answer) -> list[QuestionAnswer]:
 
 
 def spent(store: RunReader) -> tuple[Spent, ...]:
-    """What the work of every component came to: pictures, answers and readings, failed and refused ones too."""
+    """What the work of every component came to: images, answers and readings, failed and refused ones too."""
     noted = store.meta().get(IN_VAIN)
     in_vain = noted if isinstance(noted, dict) else {}
     components = {component.component_id: component for component in store.components()}
@@ -213,7 +213,7 @@ _PAINTED = """
 
 
 def _painted(store: RunReader, image_id: str | None = None) -> Iterator[RewrittenPrompt]:
-    """What became of prompts before they were painted: of all pictures, or of one."""
+    """What became of prompts before they were generated: of all images, or of one."""
     for row in store.rows(_PAINTED, (image_id, image_id)):
         yield store.parsed("renders", row, _painted_from_row)
 
@@ -251,7 +251,7 @@ def current_judging(directory: Path) -> Judging:
 
 @contextmanager
 def open_source(directory: Path) -> Iterator[RunSource]:
-    """The records and the pictures of a run; closed again afterwards."""
+    """The records and the images of a run; closed again afterwards."""
     with open_run(directory) as store:
         judging, run_file = current_judging(directory), read_run_file(directory)
         with store.read_transaction():
@@ -279,7 +279,7 @@ def open_source(directory: Path) -> Iterator[RunSource]:
 
 
 def _check_cases(store: RunReader, cases: Iterable[Case], verdicts: Iterable[Verdict]) -> None:
-    """Refuse verdicts on cases that are not stored: whoever reads them looks their cases up."""
+    """Refuse verdicts on cases that are not stored: readers look their cases up."""
     unknown = {verdict.case_id for verdict in verdicts} - {case.case_id for case in cases}
     if unknown:
         why = f"it has verdicts on {min(unknown)!r}, which is none of its cases"
@@ -287,7 +287,7 @@ def _check_cases(store: RunReader, cases: Iterable[Case], verdicts: Iterable[Ver
 
 
 def _effort(pace: Json, run_file: RunFile | None) -> Effort | None:
-    """How long the pictures took, and where; None where either was not written down."""
+    """How long the images took, and where; None where either was not written down."""
     seconds, n_images = (pace.get("seconds"), pace.get("n_images")) if isinstance(pace, dict) else (None, None)
     if not isinstance(seconds, int | float) or not isinstance(n_images, int) or run_file is None:
         return None

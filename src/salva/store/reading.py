@@ -201,12 +201,12 @@ class RunReader:
         return self.parsed("renders", row, lambda _: Status(status)), image, error
 
     def observations(self) -> Iterator[tuple[str, StoredObservation]]:
-        """Every look row with its key."""
+        """Every observation row with its key."""
         for row in self.rows(select("observations")):
             yield row["observation_key"], self._look(row)
 
     def observations_of(self, image_id: str, observers: Observers | None = None) -> list[StoredObservation]:
-        """What these observers saw of an image, or all of them: looks that were answered, by component label."""
+        """What these observers saw of an image, or all of them: observations that were answered, by component label."""
         labels = "SELECT component_id FROM components WHERE label IN (SELECT value FROM json_each(?))"
         where = f"WHERE image_id = ? AND status = 'done' AND (? IS NULL OR component_id IN ({labels}))"
         names = None if observers is None else to_text(observers)
@@ -214,7 +214,7 @@ class RunReader:
         return sorted(map(self._look, rows), key=lambda look: (look.query.role, look.label, look.key()))
 
     def observation_outcome(self, key: str) -> tuple[Status, Observation | None, str] | None:
-        """How a look ended, what was seen and its error, if it was tried; quicker than the whole record."""
+        """How an observation ended, what was seen and its error, if it was tried; quicker than the whole record."""
         row = self._row(
             "SELECT observation_key, status, observation, error FROM observations WHERE observation_key = ?",
             key,
@@ -222,7 +222,7 @@ class RunReader:
         return None if row is None else self.parsed("observations", row, _observation_outcome)
 
     def failed_work(self) -> dict[str, int]:
-        """How often failed work was tried: by the key of a render, and of looks by the id of their image."""
+        """How often failed work was tried: by the key of a render, and of observations by the id of their image."""
         rows = self.rows(
             "SELECT render_key, attempts FROM renders WHERE status = 'failed' "
             "UNION ALL SELECT image_id, max(attempts) FROM observations WHERE status = 'failed' GROUP BY image_id"
@@ -235,7 +235,7 @@ class RunReader:
         return int(next(self.rows(f"SELECT count(*) FROM observations WHERE {unreadable}"))[0])
 
     def highest_floor(self, component_id: str) -> float | None:
-        """The highest score below which boxes were not kept in any look of a detector; None where nobody knows."""
+        """The highest score below which a detector dropped boxes; None where it is not known."""
         floors = "max(json_extract(observation, '$.floor'))"
         row = self._row(f"SELECT {floors} FROM observations WHERE component_id = ?", component_id)
         return None if row is None else row[0]

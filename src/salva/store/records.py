@@ -1,4 +1,4 @@
-"""Records of work done: renders and looks, with the inputs of their keys."""
+"""Records of work done: renders and observations, with the inputs of their keys."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from salva.core.observation import Observation
 from salva.core.protocols import Query
 
 GATE = "gate"
-"""The note of a run that a gate looked at: model to what it decided."""
+"""The note of a run that a gate decided on: model to what it decided."""
 FIGURES = "figures"
-"""The note of a run whose pictures were measured as pictures: model to figures."""
+"""The note of a run whose images were measured as images: model to figures."""
 PASSED, WARNED, UNTRIED, STOPPED = "preflight_passed", "preflight_warned", "preflight_off", "preflight_stopped"
-"""The notes of a run on its observers: those who passed on pictures of salva's own, those who failed and could not be
+"""The notes of a run on its observers: those who passed on images of salva's own, those who failed and could not be
 held to it, those who were let off, and those who ended the run."""
 IN_VAIN = "spent_in_vain"
 """The note of a run on what was paid for work that came to nothing: component id to usage."""
 PACE = "pace"
-"""The note of a run on how long its pictures took, all that was done for them included: seconds and n_images."""
+"""The note of a run on how long its images took, all that was done for them included: seconds and n_images."""
 WHOLE = "is_whole"
 """The note of a run whose cases all have every verdict that they can have."""
 
@@ -69,7 +69,7 @@ class StoredImage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredRender:
-    """One prompt painted, or the reason why not."""
+    """One prompt generated, or the reason why not."""
 
     component_id: str
     text: str
@@ -100,7 +100,7 @@ class StoredObservation:
     query: Query
     """Without labels when the observer takes none."""
     given: Mapping[str, str]
-    """Role to look key of what the observer was told beforehand."""
+    """Role to observation key of what the observer was told beforehand."""
     status: Status
     observation: Observation | None = None
     error: str = ""
@@ -108,20 +108,20 @@ class StoredObservation:
     """How the component is called; filled when read."""
 
     def key(self) -> str:
-        """The look key these inputs have."""
+        """The observation key these inputs have."""
         return observation_key(self.component_id, self.image_id, self.query, self.given)
 
 
 def render_key(
     component_id: str, text: str, formula: str | None, seed: int, repeat: int, *, passes_over: bool = False
 ) -> str:
-    """The key of a painted prompt: everything that can change the picture."""
+    """The key of a generated prompt: everything that can change the image."""
     inputs: list[Json] = [component_id, text, formula, seed, repeat]
     return fingerprint([*inputs, "passes over"] if passes_over else inputs)
 
 
 def observation_key(component_id: str, image_id: str, query: Query, given: Mapping[str, str]) -> str:
-    """The key of a look: everything that can change what is seen."""
+    """The key of an observation: everything that can change what is seen."""
     return fingerprint([component_id, image_id, query_to_json(query), dict(given)])
 
 

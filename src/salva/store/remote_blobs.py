@@ -1,7 +1,7 @@
 """Image files through fsspec: bytes in, bytes out.
 
 On an object store a put is atomic, so a name that exists is whole; elsewhere a writer that was killed may leave half a
-file, which no row names, and which is written anew when its picture is painted again. A file that is not there is a
+file, which no row names, and which is written again when its image is generated again. A file that is not there is a
 StoreError; a storage that is away or refuses is a BackendError, since the run's own disk is well.
 """
 
@@ -91,7 +91,7 @@ class RemoteBlobs:
                 yield posixpath.basename(folder) + stem, size
 
     def prepare(self) -> None:
-        """Write a small file, so that a wrong key or bucket costs no picture."""
+        """Write a small file, so that a wrong key or bucket costs no image."""
         self._put(f"{self._root}/{_TRIAL}", b"salva keeps the images of a run here\n")
 
     def _found(self) -> dict[str, int | None]:

@@ -53,7 +53,7 @@ have a digest of their file, and components are named by theirs."""
 
 _FAILURE_FIELDS = ("failure_type", "role", "message", "entity", "expected", "seen")
 
-# Escaped to ASCII: text read off a picture may hold lone surrogates, which SQLite does not take.
+# Escaped to ASCII: text read off an image may hold lone surrogates, which SQLite does not take.
 _ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
 
 
@@ -221,7 +221,7 @@ def render_from_row(row: sqlite3.Row) -> StoredRender:
 
 
 def observation_to_row(look: StoredObservation, key: str) -> Row:
-    """A look as its row, under its key."""
+    """An observation as its row, under its key."""
     seen = None if look.observation is None else to_text(redacted(observation_to_json(look.observation)))
     return _digested(
         "observations",
@@ -244,7 +244,7 @@ def observation_of(seen: str) -> Observation:
 
 
 def observation_from_row(row: sqlite3.Row, label: str) -> StoredObservation:
-    """A look from its row."""
+    """An observation from its row."""
     return StoredObservation(
         component_id=row["component_id"],
         image_id=row["image_id"],

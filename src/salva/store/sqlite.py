@@ -137,7 +137,7 @@ class RunStore(RunReader):
         self._put("renders", render_to_row(render, key or render.key()))
 
     def put_observation(self, look: StoredObservation, key: str = "") -> None:
-        """Store what became of a look; key: its own, from whoever has it already."""
+        """Store what became of an observation; key: its own, from whoever has it already."""
         self._put("observations", observation_to_row(look, key or look.key()))
 
     def put_verdict(self, verdict: Verdict) -> None:

@@ -55,7 +55,7 @@ class ActorBackend(Protocol):
         """What a ActorWorker answers; LostError when it never will, UnsentError when it cannot be told."""
 
     def tell(self, actor: Any, method: str) -> None:
-        """The same without waiting, whatever becomes of it."""
+        """The same without waiting, ignoring the result."""
 
     def kill_actor(self, actor: Any) -> None:
         """End an actor, whatever it is at; one that is gone already is no trouble."""
@@ -202,7 +202,7 @@ class ActorPool:
                         raise self._end
                     if self._workers.stopping.is_set():
                         return None
-                    # Others let one pass that must be alone, or it would wait for ever.
+                    # Others let one pass that must be alone, or it would wait forever.
                     most = 0 if is_alone else -1 if self._n_alone else MOST_SEATS
                     free = [p for p in self._slots if p.is_up and p.n_busy <= min(most, p.n_seats - 1)]
                     if free:

@@ -1,4 +1,4 @@
-"""What runs in an actor: one component, built when it is told to be.
+"""What runs in an actor: one component, built on request.
 
 Errors are given back as values: an exception would leave its traceback, with whatever it holds, in the cluster's logs.
 Knows no cluster.

@@ -1,7 +1,7 @@
 """Executor: components work in threads of this process.
 
-A lane is one component and as many threads as it can use. Nothing here knows what is painted or
-looked at, or where it goes.
+A lane is one component and as many threads as it can use. Nothing here knows what is generated or
+observed, or where it goes.
 """
 
 from __future__ import annotations

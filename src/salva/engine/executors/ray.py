@@ -120,7 +120,7 @@ class RayCluster:
     def create_actor(self, share: Share, number: int) -> Any:
         """An actor with a ActorWorker, there as soon as there is room for it."""
         settings: dict[str, Any] = {
-            # One that dies is followed by one of the pool's, which counts them: Ray's own would go on for ever.
+            # One that dies is followed by one of the pool's, which counts them: Ray's own would go on forever.
             "max_restarts": 0,
             "max_task_retries": 0,
             "max_concurrency": MOST_SEATS + 1,
@@ -145,7 +145,7 @@ class RayCluster:
             raise LostError(_why(error)) from None
 
     def tell(self, actor: Any, method: str) -> None:
-        """The same without waiting, whatever becomes of it."""
+        """The same without waiting, ignoring the result."""
         with suppress(self._ray.exceptions.RayError):
             getattr(actor, method).remote()
 
@@ -214,7 +214,7 @@ class RayCluster:
             if 0 < n_free < self._n_grouped:
                 self._n_grouped = n_free
                 self._remove_group()
-                # They would wait for a place in it for ever; others are hired in their stead.
+                # They would wait for a place in it forever; others are hired in their stead.
                 while self._grouped:
                     self.kill_actor(self._grouped.pop())
 

@@ -113,7 +113,7 @@ def _by_request(role: str, crowd: Sequence[Binding], requests: ResourceRequests,
 
 
 def _usual(role: str, crowd: Sequence[Binding], n_cpus: float) -> int:
-    """Painting takes longest: an actor a core; those who look share as many again."""
+    """Generating takes longest: an actor a core. The observers share as many again."""
     n_observing = sum(other.role != _PAINTS for other in crowd)
     return max(1, math.ceil(n_cpus if role == _PAINTS else n_cpus / max(1, n_observing)))
 
