@@ -41,7 +41,6 @@ from salva.logic.satisfaction import satisfies
 from salva.registry import add_loose_plugin, entries, load
 from salva.runs.pipeline import execute
 from salva.runs.plans import make_plan
-from salva.store.queries import VerdictFilter, find_verdicts
 from salva.store.sqlite import RunStore, open_run
 
 FAULTS = "entity-omission:0.12,entity-duplication:0.08,x-misposition:0.12,y-misposition:0.12"
@@ -227,7 +226,7 @@ def _watched(role: str, look: Callable[..., Any]) -> Callable[..., Any]:
 def report(store: RunStore, oracles: Iterable[Oracle]) -> None:
     """Print one row an oracle."""
     cases = {case.case_id: case for case in store.cases()}
-    pairs = find_verdicts(store, VerdictFilter(arm="pair"))
+    pairs = (verdict for verdict in store.verdicts() if verdict.arm == "pair")
     verdicts = [verdict for verdict in pairs if cases[verdict.case_id].equivalent is not False]
     bad = {verdict.case_id: is_bad(store, cases[verdict.case_id], verdict) for verdict in verdicts}
     n_images = store.n_images()

@@ -164,6 +164,11 @@ class LockedError(StoreError):
     """Another process is writing to this run."""
 
 
+def invalid_option(name: str, value: object, wanted: object) -> UsageError:
+    """The error for a value that an option cannot have."""
+    return UsageError(message("option-invalid", name=name, value=value, wanted=wanted))
+
+
 def unknown_name(kind: str, name: str, known: Iterable[str], hint: str = "") -> UsageError:
     """The error for a name nobody registered, with the nearest known one; hint: a sentence that follows."""
     names = sorted(known)

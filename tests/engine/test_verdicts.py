@@ -21,9 +21,9 @@ from salva.testing.fakes import CALLS, FakeAnswers, FakeDetector, FakeJudge, Fak
 from salva.testing.specs import bound, fake_spec
 
 
-def verdicts(directory: Path, **selected: str) -> list[Verdict]:
+def verdicts(directory: Path) -> list[Verdict]:
     with open_run(directory) as store:
-        return list(store.verdicts(**selected))
+        return list(store.verdicts())
 
 
 def run(directory: Path, **changes: object) -> list[Verdict]:

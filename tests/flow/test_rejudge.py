@@ -17,7 +17,7 @@ from salva.runs.gate import Gate, decide, keep
 from salva.runs.pipeline import execute
 from salva.runs.rejudge import rejudge
 from salva.runs.verify import verify
-from salva.store.queries import VerdictFilter, find_verdicts, read_records
+from salva.store.queries import read_records
 from salva.store.runfile import read_run_file
 from salva.store.sqlite import open_run
 from salva.testing.fakes import CALLS, FakeAnswers, FakeDetector, FakeJudge, FakeSame
@@ -35,7 +35,7 @@ def finished(tmp_path: Path) -> Path:
 
 def counts(directory: Path, arm: str = "pair") -> Counter[tuple[str, str]]:
     with open_run(directory) as store:
-        return Counter((v.check, observers_text(v.observers)) for v in find_verdicts(store, VerdictFilter(arm=arm)))
+        return Counter((v.check, observers_text(v.observers)) for v in store.verdicts() if v.arm == arm)
 
 
 def test_what_is_said_of_the_components_is_said_again(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -112,7 +112,7 @@ def test_a_relation_with_other_options_judges_everything_anew_until_the_run_is_r
     rejudge(finished, dataclasses.replace(SPEC, checks=(strict,)).asking(check="fake-same"), SilentProgress())
     assert counts(finished) == {("fake-same", "fake-detector"): 20}
     with open_run(finished) as store:
-        outcomes = {verdict.outcome for verdict in find_verdicts(store, VerdictFilter(arm="pair"))}
+        outcomes = {verdict.outcome for verdict in store.verdicts() if verdict.arm == "pair"}
     assert outcomes == {Outcome.FAIL}, "cat, dog is never dog, cat"
     content = read_run_file(finished)
     assert content is not None

@@ -16,10 +16,6 @@ from salva.core.source import RewrittenPrompt
 from salva.core.verdict import Outcome, Verdict
 from salva.store.queries import (
     StoredImages,
-    VerdictFilter,
-    VerdictGroup,
-    count_verdicts,
-    find_verdicts,
     last_written,
     open_source,
 )
@@ -66,44 +62,13 @@ def store(tmp_path: Path) -> Iterator[RunStore]:
         yield reader
 
 
-@pytest.mark.parametrize(
-    ("wanted", "n"),
-    [
-        (VerdictFilter(), 48),
-        (VerdictFilter(model="m"), 24),
-        (VerdictFilter(check="truth", arm="pair"), 24),
-        (VerdictFilter(check="same-scene"), 0),
-        (VerdictFilter(outcome=Outcome.FAIL), 8),
-        (VerdictFilter(observers=("p", "r")), 24),
-        (VerdictFilter(error="x-misposition", model="n", arm="pair"), 2),
-        (VerdictFilter(error="misposition"), 0),
-        (VerdictFilter(labels={"law": LAWS[1]}), 24),
-        (VerdictFilter(labels={"law": LAWS[1], "number": "3"}, arm="pair"), 4),
-        (VerdictFilter(labels={"law": LAWS[0], "number": "3"}), 0),
-        (VerdictFilter(model="m' OR 1=1 --"), 0),
-    ],
-)
-def test_pages_of_a_filter_are_what_it_finds_and_counts(store: RunStore, wanted: VerdictFilter, n: int) -> None:
-    everything = list(find_verdicts(store, wanted))
-    assert len(everything) == n == sum(count_verdicts(store, wanted).values())
-    everyone = set(map(repr, VERDICTS))
-    assert all(repr(verdict) in everyone for verdict in everything)
-    pages = [list(find_verdicts(store, wanted, offset, 5)) for offset in range(0, n + 5, 5)]
-    assert [verdict for page in pages for verdict in page] == everything
-    assert all(len(page) == 5 for page in pages[: n // 5])
-
-
-def test_verdicts_come_in_the_order_of_a_whole_run(store: RunStore) -> None:
-    assert list(find_verdicts(store, VerdictFilter())) == list(store.verdicts()) == list(VERDICTS)
-
-
-def test_verdicts_are_counted_by_model_relation_and_outcome(store: RunStore) -> None:
-    assert count_verdicts(store, VerdictFilter(arm="pair", observers=("p",))) == {
-        VerdictGroup("m", "truth", Outcome.PASS): 5,
-        VerdictGroup("m", "truth", Outcome.FAIL): 1,
-        VerdictGroup("n", "truth", Outcome.PASS): 5,
-        VerdictGroup("n", "truth", Outcome.FAIL): 1,
-    }
+def test_verdicts_come_in_order_and_by_check_and_observers(store: RunStore) -> None:
+    assert list(store.verdicts()) == list(VERDICTS)
+    by_both = list(store.verdicts("truth", ("p", "r")))
+    assert by_both == [verdict for verdict in VERDICTS if verdict.observers == ("p", "r")]
+    assert len(by_both) == 24
+    assert not list(store.verdicts("same-scene"))
+    assert list(store.verdicts("truth")) == [verdict for verdict in VERDICTS if verdict.check == "truth"]
 
 
 def test_what_became_of_prompts_before_they_were_painted_is_read(tmp_path: Path) -> None:

@@ -20,7 +20,6 @@ from salva.core.verdict import Failure, Outcome, Verdict
 from salva.errors import LockedError, PluginError, StoreError, UsageError
 from salva.store import sqlite
 from salva.store.images import allow_images_at
-from salva.store.queries import VerdictFilter, count_verdicts
 from salva.store.records import Status, StoredComponent, StoredImage, StoredObservation, StoredRender
 from salva.store.sqlite import RunStore, open_run
 
@@ -309,12 +308,6 @@ def test_a_store_that_cannot_be_read_is_refused_with_the_reason(
 def test_an_edited_row_is_named(tmp_path: Path, statement: str, row: str) -> None:
     with open_run(broken_by(tmp_path, statement)) as store, pytest.raises(StoreError, match=row):
         list(store.cases()), list(store.verdicts()), list(store.observations())
-
-
-def test_an_outcome_that_nobody_knows_is_named_when_verdicts_are_counted(tmp_path: Path) -> None:
-    edited = broken_by(tmp_path, "UPDATE verdicts SET outcome = 'MAYBE'")
-    with open_run(edited) as store, pytest.raises(StoreError, match=r"table verdicts, row 'm/x/same'.*'MAYBE'"):
-        count_verdicts(store, VerdictFilter())
 
 
 @pytest.mark.parametrize(

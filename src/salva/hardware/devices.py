@@ -11,8 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any
 
-from salva.errors import UsageError
-from salva.messages import message
+from salva.errors import invalid_option
 
 AUTO = "auto"
 DTYPES = (AUTO, "float32", "float16", "bfloat16")
@@ -42,8 +41,7 @@ def choose_devices(wanted: str = AUTO) -> tuple[str, ...]:
     for part in wanted.split(","):
         name = "cuda:0" if part.strip() == "cuda" else part.strip()
         if name not in present:
-            wanted = f"one of {', '.join(present)}"
-            raise UsageError(message("option-invalid", name="the device", value=part.strip(), wanted=wanted))
+            raise invalid_option("the device", part.strip(), f"one of {', '.join(present)}")
         if name not in chosen:
             chosen.append(name)
     return tuple(chosen)
@@ -62,8 +60,7 @@ def choose_dtype(wanted: str, device: str, half: str = "bfloat16") -> str:
     import torch
 
     if wanted not in DTYPES:
-        values = {"name": "the precision", "value": wanted, "wanted": f"one of {', '.join(DTYPES)}"}
-        raise UsageError(message("option-invalid", **values))
+        raise invalid_option("the precision", wanted, f"one of {', '.join(DTYPES)}")
     if wanted != AUTO:
         return wanted
     if device.startswith("cuda"):

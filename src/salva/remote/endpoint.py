@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from salva.core.fingerprint import Json
 from salva.core.secrets import cut
-from salva.errors import BackendError, MissingExtraError, UnusableError, UsageError
+from salva.errors import BackendError, MissingExtraError, UnusableError, invalid_option
 from salva.messages import message
 from salva.remote.errors import failed, http_error, invalid, unreachable
 from salva.remote.urls import shown, strange_network
@@ -49,8 +49,7 @@ class Endpoint:
             raise MissingExtraError(name, "api") from error
         self.name, self.base_url = name, base_url.rstrip("/")
         if not self.base_url.startswith(("http://", "https://")):
-            wanted = "an address that begins with http:// or https://"
-            raise UsageError(message("option-invalid", name=f"the base URL of {name}", value=base_url, wanted=wanted))
+            raise invalid_option(f"the base URL of {name}", base_url, "one that begins with http:// or https://")
         self._client = httpx.Client(
             timeout=timeout_s,
             headers={**_ASKED, **(headers or {})},

@@ -14,7 +14,7 @@ from functools import partial
 from salva.core.fingerprint import Json
 from salva.core.foreign_errors import translate_errors
 from salva.core.secrets import cut
-from salva.errors import BackendError, UnreachableError, UsageError
+from salva.errors import BackendError, UnreachableError, invalid_option
 from salva.messages import message
 from salva.remote import openai_client
 from salva.remote.journal import Journal
@@ -31,7 +31,7 @@ class TextModel:
     def __init__(self, name: str, base_url: str = "", timeout_s: float = 60.0, journal: Journal | None = None) -> None:
         maker, _, model = name.partition("/")
         if maker != "openai" or not model:
-            raise UsageError(message("option-invalid", name="--writer or --checker", value=name, wanted="openai/MODEL"))
+            raise invalid_option("--writer or --checker", name, "openai/MODEL")
         self.name = name
         self._model = model
         self._client = openai_client.connect(name, base_url, timeout_s)

@@ -36,7 +36,6 @@ from salva.registry import bind, colour_reader, injection_reader, load
 from salva.runs.reach import reached_by
 from salva.runs.run_state import RULES
 from salva.runs.vocabulary import remembered_names
-from salva.store.queries import VerdictFilter, count_verdicts, find_verdicts
 from salva.store.records import WHOLE, Status, StoredComponent
 from salva.store.rows import KEYS, observers_from_text, verdict_to_row
 from salva.store.schema import COLUMNS
@@ -115,15 +114,14 @@ class _Check:
 
     def hold(self, group: _VerdictGroup) -> None:
         """Hold the verdicts of a group against those that what is stored leads to."""
-        wanted = VerdictFilter(check=group.check, observers=group.observers)
         try:
             part = self._part(group.check)
             casts = list(self._casts(part, group.observers))
         except _UncheckableError as error:
-            self.unchecked[str(error)] += sum(count_verdicts(self._store, wanted).values())
+            self.unchecked[str(error)] += sum(1 for _ in self._store.verdicts(group.check, group.observers))
             return
         stored: dict[str, list[Verdict]] = {}
-        for verdict in find_verdicts(self._store, wanted):
+        for verdict in self._store.verdicts(group.check, group.observers):
             stored.setdefault(verdict.case_id, []).append(verdict)
         for case in self._store.cases():
             for model in self._models():

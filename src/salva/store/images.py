@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
-from salva.errors import UsageError
+from salva.errors import UsageError, invalid_option
 from salva.messages import message
 from salva.remote.urls import check_url
 from salva.store.blobs import Blobs
@@ -58,11 +58,11 @@ def checked_address(url: str) -> str:
     path = unquote(parts.path)
     is_plain = not parts.query and not parts.fragment and "::" not in url and ".." not in path.split("/")
     if not parts.scheme or "://" not in url or not (parts.netloc or path.strip("/")) or not is_plain:
-        wanted = "the address of a folder, such as s3://bucket/folder or file:///mnt/folder"
-        raise UsageError(message("option-invalid", name="--images", value=url, wanted=wanted))
+        raise invalid_option(
+            "--images", url, "the address of a folder, such as s3://bucket/folder or file:///mnt/folder"
+        )
     if parts.scheme == "file" and parts.netloc:
-        wanted = "file:///mnt/folder, with three slashes, for a folder of this machine"
-        raise UsageError(message("option-invalid", name="--images", value=url, wanted=wanted))
+        raise invalid_option("--images", url, "file:///mnt/folder, with three slashes, for a folder of this machine")
     return url.rstrip("/")
 
 

@@ -1,8 +1,4 @@
-"""A run directory, read only: all of it for a report, and pages and counts by filter for whoever shows a part.
-
-Filters and pages become SQL, so that a part costs as much as it holds and not as much as the run. Every order is
-stable: the pages of a filter, put together, are what it finds.
-"""
+"""A finished or running run, read for reports and exports: its records, its images and what it cost."""
 
 from __future__ import annotations
 
@@ -10,10 +6,9 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from salva.core.boxes import boxes_above
 from salva.core.case import Case
@@ -25,82 +20,18 @@ from salva.core.run_file import Judging, RunFile
 from salva.core.run_spec import NOTHING, RunSpec
 from salva.core.source import QuestionAnswer, RewrittenPrompt, RunRecords, RunSource, Seen, Spent
 from salva.core.typed_record import checked
-from salva.core.verdict import Observers, Outcome, Verdict, observers_text
+from salva.core.verdict import Observers, Verdict, observers_text
 from salva.errors import StoreError
 from salva.files.import_copies import import_copies
 from salva.messages import message
 from salva.store.blobs import digest_of
-from salva.store.reading import DATABASE, VERDICT_ORDER, RunReader
+from salva.store.reading import DATABASE, RunReader
 from salva.store.records import FIGURES, GATE, IN_VAIN, PACE, PASSED, STOPPED, UNTRIED, WARNED, WHOLE
-from salva.store.rows import Value, observers_to_text, select, verdict_from_row
 from salva.store.runfile import read_run_file
 from salva.store.sqlite import RunStore, open_run
 
-_LISTED = "(SELECT value FROM json_each(?))"
 _PREFLIGHT = {UNTRIED: "off", WARNED: "warned", PASSED: "passed", STOPPED: "stopped"}
 """The note of a run to the word for it; the first that is there counts: who ended a run may have passed later."""
-"""Ids as one JSON list, however many they are."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VerdictFilter:
-    """Which verdicts are wanted; what is not said does not matter."""
-
-    model: str | None = None
-    check: str | None = None
-    arm: str | None = None
-    outcome: Outcome | None = None
-    observers: Observers | None = None
-    error: str | None = None
-    """An error type among those of the verdict."""
-    labels: Mapping[str, str] = field(default_factory=dict)
-    """Labels of its case, all of them."""
-
-
-class VerdictGroup(NamedTuple):
-    """Verdicts that are counted together."""
-
-    model: str
-    check: str
-    outcome: Outcome
-
-
-def find_verdicts(
-    store: RunReader, wanted: VerdictFilter, offset: int = 0, limit: int | None = None
-) -> Iterator[Verdict]:
-    """A page of the verdicts that are wanted, by case and repeat; all of them without a limit."""
-    where, values = _where(wanted)
-    page = (*values, -1 if limit is None else limit, offset)
-    for row in store.rows(select("verdicts", f"{where} {VERDICT_ORDER} LIMIT ? OFFSET ?"), page):
-        yield store.parsed("verdicts", row, verdict_from_row)
-
-
-def count_verdicts(store: RunReader, wanted: VerdictFilter) -> dict[VerdictGroup, int]:
-    """How many verdicts are wanted, by model, check and outcome."""
-    where, values = _where(wanted)
-    columns = ", ".join(f'"{field}"' for field in VerdictGroup._fields)
-    counted = f"SELECT {columns}, count(*) AS n FROM verdicts {where} GROUP BY {columns} ORDER BY {columns}"
-    return {store.parsed("verdicts", row, _group): row["n"] for row in store.rows(counted, values)}
-
-
-def _group(row: sqlite3.Row) -> VerdictGroup:
-    return VerdictGroup(row["model"], row["check"], Outcome(row["outcome"]))
-
-
-def _where(wanted: VerdictFilter) -> tuple[str, tuple[Value, ...]]:
-    columns = ("model", "check", "arm", "outcome")
-    terms: list[tuple[str, tuple[Value, ...]]] = [
-        (f'"{column}" = ?', (value,)) for column in columns if (value := getattr(wanted, column)) is not None
-    ]
-    if wanted.observers is not None:
-        terms.append(("observers = ?", (observers_to_text(wanted.observers),)))
-    if wanted.error is not None:
-        terms.append(("EXISTS (SELECT 1 FROM json_each(failure_types) WHERE value = ?)", (wanted.error,)))
-    for label in wanted.labels.items():
-        has_label = "SELECT case_id FROM cases, json_each(record, '$.labels') WHERE key = ? AND value = ?"
-        terms.append((f"case_id IN ({has_label})", label))
-    where = f"WHERE {' AND '.join(term for term, _ in terms)}" if terms else ""
-    return where, tuple(value for _, values in terms for value in values)
 
 
 class StoredImages:

@@ -36,6 +36,7 @@ from salva.store.rows import (
     image_from_row,
     observation_from_row,
     observation_of,
+    observers_to_text,
     parsed_json,
     render_from_row,
     select,
@@ -138,9 +139,11 @@ class RunReader:
             raise UsageError(message("case-missing", case=case_id, path=str(self.directory)))
         return self.parsed("cases", row, case_from_row)
 
-    def verdicts(self) -> Iterator[Verdict]:
-        """The verdicts, by case and repeat; queries.find_verdicts gives some of them."""
-        for row in self.rows(select("verdicts", VERDICT_ORDER)):
+    def verdicts(self, check: str | None = None, observers: Observers | None = None) -> Iterator[Verdict]:
+        """The verdicts, by case and repeat: all, or those of one check or by certain observers."""
+        by_whom = None if observers is None else observers_to_text(observers)
+        where = f'WHERE (? IS NULL OR "check" = ?) AND (? IS NULL OR observers = ?) {VERDICT_ORDER}'
+        for row in self.rows(select("verdicts", where), (check, check, by_whom, by_whom)):
             yield self.parsed("verdicts", row, verdict_from_row)
 
     def n_verdicts(self) -> int:

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from salva.core.foreign_errors import translate_errors
 from salva.core.secrets import redact
-from salva.errors import BackendError, MissingExtraError, SalvaError, StoreError, UsageError
+from salva.errors import BackendError, MissingExtraError, SalvaError, StoreError, invalid_option
 from salva.messages import message
 from salva.store.blobs import check_image_id
 
@@ -46,10 +46,9 @@ class RemoteBlobs:
         except ImportError as error:
             if protocol in ("s3", "s3a"):
                 raise MissingExtraError(f"--images {protocol}://...", "storage") from error
-            raise UsageError(message("option-invalid", name="--images", value=address, wanted=error)) from error
+            raise invalid_option("--images", address, error) from error
         except ValueError as error:
-            wanted = redact(str(error))
-            raise UsageError(message("option-invalid", name="--images", value=address, wanted=wanted)) from error
+            raise invalid_option("--images", address, redact(str(error))) from error
         self._is_flat = protocol in _FLAT
 
     def place_of(self, image_id: str) -> str:

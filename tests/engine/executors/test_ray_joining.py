@@ -188,5 +188,5 @@ def test_what_another_try_cannot_mend_is_said_at_once(with_ray: Callable[..., Ra
 
 @pytest.mark.parametrize("start_s", [0.0, -1.0, math.nan, math.inf])
 def test_a_time_that_is_none_is_refused(start_s: float) -> None:
-    with pytest.raises(ValueError, match=r"start_s is .*\[option-invalid\]"):
+    with pytest.raises(UsageError, match=r"start_s is .*\[option-invalid\]"):
         RayOptions(start_s=start_s)

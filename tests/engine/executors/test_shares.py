@@ -97,11 +97,11 @@ def test_what_cannot_be_is_said() -> None:
 
 @pytest.mark.parametrize("pair", ["model", "model:", "model:many", ":4", "model:-1", "model:inf", "model:nan"])
 def test_a_pair_that_is_none_is_refused(pair: str) -> None:
-    with pytest.raises(ValueError, match=r"\[option-invalid\]"):
+    with pytest.raises(UsageError, match=r"\[option-invalid\]"):
         numbers_by_role([pair], "actors")
 
 
 def test_pairs_are_read_and_none_wins_in_silence() -> None:
     assert numbers_by_role(["model:4", "detector:0.5"], "gpus") == {"model": 4.0, "detector": 0.5}
-    with pytest.raises(ValueError, match=r"\[option-invalid\]"):
+    with pytest.raises(UsageError, match=r"\[option-invalid\]"):
         numbers_by_role(["model:4", "model:5"], "gpus")

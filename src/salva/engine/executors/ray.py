@@ -28,7 +28,7 @@ from salva.engine.executors.actor_pool import MOST_SEATS, ActorPool, LostError, 
 from salva.engine.executors.actor_worker import ActorWorker
 from salva.engine.executors.local import LocalLane
 from salva.engine.executors.shares import ResourceRequests, Share, numbers_by_role, share_of
-from salva.errors import MissingExtraError, UsageError
+from salva.errors import MissingExtraError, UsageError, invalid_option
 from salva.hardware.cores import n_cores
 from salva.messages import message
 
@@ -71,10 +71,9 @@ class RayOptions:
     def __post_init__(self) -> None:
         if self.address.startswith("ray://"):
             wanted = "HOST:PORT of the head on a machine of the cluster; elsewhere: ray job submit -- salva run ..."
-            raise ValueError(message("option-invalid", name="executor.address", value=self.address, wanted=wanted))
+            raise invalid_option("executor.address", self.address, wanted)
         if not 0 < self.start_s < math.inf:
-            wanted = "a number of seconds above 0"
-            raise ValueError(message("option-invalid", name="executor.start_s", value=self.start_s, wanted=wanted))
+            raise invalid_option("executor.start_s", self.start_s, "a number of seconds above 0")
         self.requests()
 
     def requests(self) -> ResourceRequests:
@@ -82,8 +81,7 @@ class RayOptions:
         actors = numbers_by_role(self.actors, "actors")
         for role, number in actors.items():
             if number < 1 or number % 1:
-                given, wanted = f"{role}:{number:g}", "ROLE:NUMBER with whole numbers from 1"
-                raise ValueError(message("option-invalid", name="executor.actors", value=given, wanted=wanted))
+                raise invalid_option("executor.actors", f"{role}:{number:g}", "ROLE:NUMBER with whole numbers from 1")
         return ResourceRequests(
             actors={role: int(number) for role, number in actors.items()},
             gpus=numbers_by_role(self.gpus, "gpus"),

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 
 from salva.core.options import value_of
 from salva.core.plan import Binding
-from salva.errors import UsageError
-from salva.messages import message
+from salva.errors import invalid_option
 
 _PAINTS = "model"
 
@@ -43,12 +42,11 @@ class ResourceRequests:
         """Refuse roles that nobody plays."""
         there = sorted(set(roles))
         for role in sorted({*self.actors, *self.gpus, *self.cpus} - {*there}):
-            wanted = f"one of {', '.join(there)}"
-            raise UsageError(message("option-invalid", name="a role of executor", value=role, wanted=wanted))
+            raise invalid_option("a role of executor", role, f"one of {', '.join(there)}")
 
 
 def numbers_by_role(pairs: Sequence[str], name: str) -> dict[str, float]:
-    """ROLE:NUMBER pairs to a mapping; ValueError says what is wrong."""
+    """ROLE:NUMBER pairs to a mapping."""
     numbers: dict[str, float] = {}
     for pair in pairs:
         role, _, text = pair.partition(":")
@@ -57,11 +55,9 @@ def numbers_by_role(pairs: Sequence[str], name: str) -> dict[str, float]:
         except ValueError:
             number = math.nan
         if not role or not math.isfinite(number) or number < 0:
-            wanted = "ROLE:NUMBER, as in model:4"
-            raise ValueError(message("option-invalid", name=f"executor.{name}", value=pair, wanted=wanted))
+            raise invalid_option(f"executor.{name}", pair, "ROLE:NUMBER, as in model:4")
         if role in numbers:
-            values = {"name": f"executor.{name}", "value": ",".join(pairs), "wanted": "one number a role"}
-            raise ValueError(message("option-invalid", **values))
+            raise invalid_option(f"executor.{name}", ",".join(pairs), "one number a role")
         numbers[role] = number
     return numbers
 
@@ -81,8 +77,7 @@ def share_of(
         n_actors = requests.actors.get(role, n_gpus)
         if n_actors > n_gpus:
             share = f"--set executor.gpus={role}:{n_gpus / n_actors:.2g}"
-            wanted = f"at most {n_gpus}, the number of GPUs, unless {share} divides them"
-            raise UsageError(message("option-invalid", name="executor.actors", value=n_actors, wanted=wanted))
+            raise invalid_option("executor.actors", n_actors, f"at most {n_gpus}, the number of GPUs, without {share}")
         each = _down(1 / sum(uses_gpu(other) for other in crowd))
         emptiest = sorted(range(n_gpus), key=lambda gpu: at_gpus[gpu])[:n_actors]
         return Share(
@@ -105,8 +100,7 @@ def uses_gpu(binding: Binding) -> bool:
 def _by_request(role: str, crowd: Sequence[Binding], requests: ResourceRequests, n_gpus: int) -> Share:
     each = requests.gpus[role]
     if each > n_gpus:
-        wanted = f"at most {n_gpus}, the number of GPUs"
-        raise UsageError(message("option-invalid", name="executor.gpus", value=each, wanted=wanted))
+        raise invalid_option("executor.gpus", each, f"at most {n_gpus}, the number of GPUs")
     taken = sum(requests.gpus.get(other.role, 0.0) for other in crowd)
     n_actors = requests.actors.get(role, max(1, int(n_gpus / taken)))
     return Share(n_actors=n_actors, n_cpus=requests.cpus.get(role, 0.0), n_gpus=each)
