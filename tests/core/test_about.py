@@ -99,7 +99,7 @@ def test_facts_that_stand_loose_are_not_passed_over() -> None:
 @pytest.mark.parametrize("fact", ["needs_roles", "priced_by", "names"])
 def test_a_forgotten_comma_is_noticed(fact: str) -> None:
     facts: dict[str, Any] = {fact: "detector"}
-    with pytest.raises(ValueError, match=rf"about\.{fact} is 'detector'; it must be a tuple"):
+    with pytest.raises(ValueError, match=rf"about\.{fact} .*tuple"):
         About(**facts)
 
 

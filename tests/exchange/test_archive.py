@@ -337,7 +337,8 @@ def test_an_archive_that_does_not_fit_on_the_disk_is_not_begun(
 
 def test_the_commands(run: Path, tmp_path: Path) -> None:
     done = salva("export", str(run), "--as", "archive", "-o", "run.tar", cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (0, "24 images and all rows in run.tar\n")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("24 images ")
     done = salva("import", "run.tar", "--as", "archive", "--out", "back", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("12 cases, 24 images of fake in back\n")

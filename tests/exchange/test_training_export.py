@@ -280,7 +280,8 @@ def test_captions_that_speak_of_sides_come_with_a_warning_of_flips(tmp_path: Pat
         command_line = ["export", str(tmp_path / name), "--as", form, "-o", str(tmp_path / f"{name}.{form}")]
         said[name] = CliRunner().invoke(command, command_line).stderr
     n = 3 if form == "sft" else 4
-    assert said["sides"].startswith(f"salva: {n} of {n} captions say left or right")
+    assert f" {n} of {n} " in said["sides"]
+    assert "[captions-sided]" in said["sides"]
     assert flag in said["sides"]
     assert said["plain"] == ""
 

@@ -296,7 +296,8 @@ def _scene(names: Sequence[str], error: str, rng: Random) -> Seen:
 def store_run(directory: Path, records: RunRecords, images: FakeImages) -> None:
     """The same run as a directory on disk, written through the store."""
     directory.mkdir(parents=True)
-    write_run_file(directory, new_run_file(records.asked))
+    suite = records.asked.suite if records.asked.suite.name else ComponentSpec(role="suite", name="fake")
+    write_run_file(directory, new_run_file(structs.replace(records.asked, suite=suite)))
     with open_run(directory, "write") as store:
         for ordinal, case in enumerate(records.cases):
             store.put_case(ordinal, case)

@@ -124,10 +124,10 @@ def test_labels_that_mean_nothing_find_no_threshold(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("judge", "said", "why"),
     [
-        (lambda _: 0.9, lambda index: "yes" if index % 3 else "no", "the judge gives every image the same"),
-        (score_of, lambda _: "yes", "people give every image the same"),
+        (lambda _: 0.9, lambda index: "yes" if index % 3 else "no", "the judge gives"),
+        (score_of, lambda _: "yes", "people give"),
         (score_of, lambda index: "yes" if not index else "", "one image"),
-        (score_of, lambda index: "yes" if index < 2 else "", "people give every image the same"),
+        (score_of, lambda index: "yes" if index < 2 else "", "people give"),
     ],
 )
 def test_what_cannot_be_calibrated_says_why(

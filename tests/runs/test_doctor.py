@@ -39,7 +39,8 @@ def test_a_missing_extra_comes_with_its_install_line(tmp_path: Path, monkeypatch
 
     monkeypatch.setattr(importlib.util, "find_spec", find)
     extras = state("extras", tmp_path)
-    assert extras["api"] == f"openai not installed; install with: {install_line('api')}"
+    assert extras["api"].startswith("openai ")
+    assert extras["api"].endswith(install_line("api"))
     assert install_line("torch") in extras["torch"]
 
 
@@ -70,11 +71,11 @@ def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     blocked.write_text("")
     findings = {finding.name: finding for finding in examine(blocked / "runs")}
     assert findings["runs"].is_bad
-    assert "cannot be stored in" in findings["runs"].state
+    assert str(findings["runs"].state).startswith("cannot")
 
 
 def test_kernels_that_cannot_be_had_are_told_with_the_reason() -> None:
     pytest.importorskip("torch", reason="needs the extra torch")
     state = _state_of_kernels("cuda:99")
-    assert state.startswith("none, UNets paint slower: ")
+    assert state.startswith("none")
     assert len(state) > 40

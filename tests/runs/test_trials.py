@@ -54,7 +54,7 @@ def test_a_score_out_of_its_range_is_no_answer(kind: str, highest: int, there: f
     finding = JudgeTrial(kind=kind).finding([said(kind, there), said(kind, absent)])
     assert finding is not None
     assert finding.stops
-    assert f"where a number from 0 to {highest} was asked for" in finding.problem
+    assert f"from 0 to {highest}" in finding.problem
 
 
 def test_a_judge_that_judges_what_a_detector_saw_is_only_told_to_be_blind() -> None:

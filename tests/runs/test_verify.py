@@ -85,10 +85,10 @@ def test_a_run_as_it_was_made_matches_and_every_verdict_was_made_anew(run: Path)
 @pytest.mark.parametrize(
     ("statements", "told"),
     [
-        (["UPDATE verdicts SET outcome = 'FAIL'"], "what is stored leads to PASS"),
+        (["UPDATE verdicts SET outcome = 'FAIL'"], "leads to PASS"),
         (
             ["UPDATE verdicts SET outcome = 'PASS', failure_types = '[]', failures = '[]'"],
-            "what is stored leads to FAIL",
+            "leads to FAIL",
         ),
         (
             ["UPDATE verdicts SET failure_types = '[\"optical-character\"]' WHERE outcome = 'FAIL'"],
@@ -97,14 +97,14 @@ def test_a_run_as_it_was_made_matches_and_every_verdict_was_made_anew(run: Path)
         (["UPDATE verdicts SET scores = '{}' WHERE scores != '{}'"], "leads to other scores"),
         (["DELETE FROM observations"], "is not stored"),
         (["DELETE FROM observations WHERE rowid % 7 = 0"], "is not stored"),
-        (["DELETE FROM verdicts WHERE outcome = 'FAIL'"], "it is missing, and what is stored leads to"),
-        (["DELETE FROM verdicts WHERE \"check\" = 'truth'"], "no verdict of the check 'truth' is stored"),
-        (["DELETE FROM renders WHERE rowid = 1"], "that it rests on is not stored"),
+        (["DELETE FROM verdicts WHERE outcome = 'FAIL'"], "it is missing"),
+        (["DELETE FROM verdicts WHERE \"check\" = 'truth'"], "check 'truth'"),
+        (["DELETE FROM renders WHERE rowid = 1"], "is not stored"),
         (
             ['UPDATE cases SET record = replace(record, \'"text":"\', \'"text":"no \')'],
-            "that it rests on is not stored",
+            "is not stored",
         ),
-        (["UPDATE observations SET observation = replace(observation, '0.9', '0.1')"], "what is stored leads to"),
+        (["UPDATE observations SET observation = replace(observation, '0.9', '0.1')"], "leads to"),
     ],
 )
 def test_a_falsified_store_is_found_with_every_digest_mended(run: Path, statements: list[str], told: str) -> None:
@@ -123,7 +123,7 @@ def test_a_way_that_no_case_went_is_not_missed_and_one_that_cases_went_is(tmp_pa
     assert (report.problems, report.unchecked) == ((), ())
     edit(tmp_path / "run", "DELETE FROM verdicts WHERE \"check\" = 'truth'")
     (problem,) = checked(tmp_path / "run").problems
-    assert problem == "no verdict of the check 'truth' is stored, and it applies to cases"
+    assert "check 'truth'" in problem
 
 
 def test_cases_of_one_run_may_go_different_ways(tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_cases_of_one_run_may_go_different_ways(tmp_path: Path) -> None:
     assert report.n_recomputed == 3
     edit(tmp_path / "run", "DELETE FROM verdicts WHERE \"check\" = 'right-answers'")
     (problem,) = checked(tmp_path / "run").problems
-    assert problem == "no verdict of the check 'right-answers' is stored, and it applies to cases"
+    assert "check 'right-answers'" in problem
 
 
 def seed_7(content: dict[str, object]) -> None:

@@ -213,7 +213,7 @@ def test_a_mixture_leaves_what_can_be_named(tmp_path: Path, monkeypatch: pytest.
     [
         (("--size", "beyond", "--check", "same-scene"), r"260 .*\[check-inapplicable\]"),
         (("--only", "law=de-morgan", "--check", "same-scene"), r"truth .*\[check-inapplicable\]"),
-        (("--detector", "none", "--embedder", "pocket", "--check", "truth"), r"\[check-needs-role\]"),
+        (("--detector", "none", "--embedder", "pocket", "--check", "truth"), r"\[needs-component\]"),
     ],
 )
 def test_a_relation_that_no_case_is_for_is_refused_before_painting(
@@ -228,7 +228,7 @@ def test_a_relation_that_no_case_is_for_is_refused_before_painting(
 def test_what_the_leading_relation_leaves_to_others_is_told(tmp_path: Path) -> None:
     done = run("--size", "quick", "--only", "modifier=and", "--check", "same-scene", "--out", str(tmp_path / "run"))
     assert done.exit_code == 0, done.output
-    assert re.search("'same-scene' .* 1 of 5 cases .* truth. \\[cases-of-other-checks\\]", done.output)
+    assert re.search("'same-scene' .* 1 of 5 .* truth. \\[cases-of-other-checks\\]", done.output)
 
 
 def test_a_judge_that_reasons_from_formulas_is_not_asked_about_sentences(tmp_path: Path) -> None:
