@@ -81,7 +81,7 @@ def test_what_the_model_says_is_right_needs_no_judge(tmp_path: Path) -> None:
     run = _run(tmp_path)
     assert _errors(run) == dict.fromkeys(("ec", "er-r", "er-a", "ss"), ())
     assert {str(verdict.outcome) for verdict in read_records(run.directory).verdicts} == {"PASS"}
-    assert all(verdict.scores["untold_triples"] == 0 for verdict in read_records(run.directory).verdicts)
+    assert all(verdict.scores["undecided_triples"] == 0 for verdict in read_records(run.directory).verdicts)
     (model,) = run.summary.by_model
     assert model.numbers["relation_error"] == 0
 

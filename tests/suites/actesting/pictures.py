@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from salva.core.mutation import Mutation, Pool, Triple
-from salva.suites.actesting.definitions import OPERATORS, SeenPicture
+from salva.suites.actesting.definitions import OPERATORS, ObservedImage
 
 
 def triple(text: str) -> Triple:
@@ -35,12 +35,12 @@ FAULTS = (
 )
 
 
-def picture(mutation: Mutation, entities: Iterable[str], said: Iterable[Triple]) -> SeenPicture:
+def picture(mutation: Mutation, entities: Iterable[str], said: Iterable[Triple]) -> ObservedImage:
     """A picture of these things, in which those of the triples hold whose things are there."""
     there = frozenset(entities)
     shown = tuple(t for t in said if {t.subject, t.object} <= there)
     focal = dict.fromkeys((*mutation.seed.triples, *mutation.mutant.triples))
-    return SeenPicture(
+    return ObservedImage(
         entities=there,
         triples={t: t in shown for t in focal},
         relations=shown,
@@ -49,7 +49,7 @@ def picture(mutation: Mutation, entities: Iterable[str], said: Iterable[Triple])
     )
 
 
-def pictures(operator: str, fault: str) -> tuple[SeenPicture, SeenPicture] | None:
+def pictures(operator: str, fault: str) -> tuple[ObservedImage, ObservedImage] | None:
     """The seed's picture and the mutant's with one fault; None where the operator cannot have it."""
     mutation = MUTATIONS[operator]
     before, now = {*mutation.seed.entities}, {*mutation.mutant.entities}

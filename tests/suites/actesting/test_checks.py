@@ -69,7 +69,7 @@ def test_boxes_decide_places_and_the_pair_holds() -> None:
     assert concluded.outcome is Outcome.PASS
     assert {concluded.scores[name] for name in ERROR_SCORES} == {0.0}
     assert concluded.scores["named_a"] == concluded.scores["entities_a"] == 2
-    assert concluded.scores["shown_triples_b"] == concluded.scores["told_triples_b"] == 1
+    assert concluded.scores["shown_triples_b"] == concluded.scores["decided_triples_b"] == 1
 
 
 @pytest.mark.parametrize(
@@ -107,8 +107,8 @@ def test_without_a_judge_what_boxes_cannot_tell_is_undecided_and_counted() -> No
     concluded = judged(RIDING, row("man", "horse"), row("man", "horse"))
     assert concluded.outcome is Outcome.UNDECIDED
     assert "man riding horse" in concluded.reason
-    assert concluded.scores["untold_triples"] == 2
-    assert concluded.scores["told_triples_a"] == 0
+    assert concluded.scores["undecided_triples"] == 2
+    assert concluded.scores["decided_triples_a"] == 0
     assert {name for name in ERROR_SCORES if name in concluded.scores} == {
         error_score(definition, "entity_error") for definition in ("expected", "paper", "released")
     }
@@ -160,7 +160,7 @@ def test_a_detector_with_words_of_its_own_is_understood() -> None:
     def shown(predicate: str, detections: Detections) -> float | str:
         said = pool("cat dog", f"cat {predicate.replace(' ', '.')} dog")
         scores = judged(Mutation(operator="ss", seed=said, mutant=said), detections, detections).scores
-        return scores["shown_triples_b"] if scores["told_triples_b"] else "untold"
+        return scores["shown_triples_b"] if scores["decided_triples_b"] else "untold"
 
     pair = ("cat", "dog")
     assert shown("on", seen("sitting on", *pair)) == 1

@@ -30,7 +30,7 @@ from salva.suites.actesting.definitions import (
     released,
     swapped,
 )
-from salva.suites.actesting.observing import MutationOptions, Need, boxes_query, see
+from salva.suites.actesting.observing import ImageReading, MutationOptions, boxes_query, see
 
 _PAGE = Path(__file__).parents[3] / "docs/explanation/actesting-definitions.md"
 
@@ -215,7 +215,7 @@ def _random_picture(rng: random.Random, wanted: Pool) -> Plain:
     return Plain(boxes, checks)
 
 
-def _seen(plain: Plain, mutation: Mutation) -> Need:
+def _seen(plain: Plain, mutation: Mutation) -> ImageReading:
     n = max(1, len(plain.boxes))
     boxes = tuple(
         Detection(label=name, score=score, box=(i / n, 0.0, (i + 1) / n, 1.0))
@@ -225,7 +225,7 @@ def _seen(plain: Plain, mutation: Mutation) -> Need:
     seen = Detections(boxes=boxes, floor=0.1, threshold=_THRESHOLD, relations=relations)
     sight = ImageObservations(image=ImageRef(image_id="x", width=1, height=1), seen={boxes_query(mutation): seen})
     look = see(mutation, sight, MutationOptions())
-    assert isinstance(look, Need)
+    assert isinstance(look, ImageReading)
     return look
 
 
@@ -235,7 +235,7 @@ def test_paper_and_released_agree_with_a_second_reckoning_on_ten_thousand_random
     for _ in range(10_000):
         mutation, change = _random_change(rng)
         seed, mutant = _random_picture(rng, mutation.seed), _random_picture(rng, mutation.mutant)
-        looks = [_seen(plain, mutation).picture for plain in (seed, mutant)]
+        looks = [_seen(plain, mutation).image for plain in (seed, mutant)]
         by_paper, by_program = paper(mutation, *looks), released(mutation, *looks)
         assert by_paper == slow_paper(change, seed, mutant, _THRESHOLD, _TOP), (mutation, seed, mutant)
         if len(mutation.removed_entities) <= 1 + ("ec" in mutation.operator):

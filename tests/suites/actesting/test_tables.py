@@ -60,11 +60,11 @@ def shown(entities: int, triples: int, told: int = 3) -> dict[str, float]:
         "named_a": float(entities),
         "entities_a": 4.0,
         "shown_triples_a": float(triples),
-        "told_triples_a": float(told),
+        "decided_triples_a": float(told),
         "named_b": 3.0,
         "entities_b": 4.0,
         "shown_triples_b": 2.0,
-        "told_triples_b": 3.0,
+        "decided_triples_b": 3.0,
     }
 
 

@@ -34,7 +34,7 @@ class Mutant:
 
 
 @dataclass(slots=True)
-class Tally:
+class MutantCounts:
     """What became of the seeds, by operator."""
 
     made: Counter[str] = field(default_factory=Counter)
@@ -61,7 +61,7 @@ class _Job:
     n_tried: int = 0
 
 
-def operator_remark(operator: str, n_seeds: int, tally: Tally) -> str:
+def operator_remark(operator: str, n_seeds: int, tally: MutantCounts) -> str:
     """How many mutants an operator made of so many seeds, and why not more."""
     why = Counter({reason: n for (one, reason), n in tally.skipped.items() if one == operator})
     return f"{operator}: {tally.made[operator]} of {n_seeds} seeds" + (f"; not {by_reason(why)}" if why else "")
@@ -73,7 +73,12 @@ def by_reason(reasons: Counter[str]) -> str:
 
 
 def mutants(
-    seeds: Iterable[Seed], operators: Sequence[str], reader: Reader, setting: Setting, tally: Tally, seed: int = 0
+    seeds: Iterable[Seed],
+    operators: Sequence[str],
+    reader: Reader,
+    setting: Setting,
+    tally: MutantCounts,
+    seed: int = 0,
 ) -> Iterator[dict[str, Mutant]]:
     """For each seed its mutants by operator; one that could not be made is missing, and the tally says why."""
     rest = iter(seeds)
@@ -116,7 +121,7 @@ def _luck(seed: int, which: Seed, operator: str) -> random.Random:
     return random.Random(fingerprint([seed, which.reading.text, operator]))
 
 
-def _work(jobs: Sequence[_Job], reader: Reader, setting: Setting, tally: Tally) -> None:
+def _work(jobs: Sequence[_Job], reader: Reader, setting: Setting, tally: MutantCounts) -> None:
     """Try each job's proposals until one reads as it should."""
     waiting = list(jobs)
     for _ in range(_N_TRIES):
@@ -145,7 +150,7 @@ def _mutant(job: _Job, reading: Reading, setting: Setting) -> Mutant | None:
     return Mutant(text=reading.text, mutation=mutation, proposal=job.proposal, seed=Seed(reading=reading, pool=pool))
 
 
-def _reword(jobs: Sequence[_Job], reader: Reader, setting: Setting, tally: Tally) -> None:
+def _reword(jobs: Sequence[_Job], reader: Reader, setting: Setting, tally: MutantCounts) -> None:
     """Put what a text model says in the place of what operators wrote, where it reads alike."""
     worded = [(job, setting.wordings.get(job.made.text, "")) for job in jobs if job.made]
     worded = [(job, text) for job, text in worded if text]
@@ -155,7 +160,7 @@ def _reword(jobs: Sequence[_Job], reader: Reader, setting: Setting, tally: Tally
         job.made = other or job.made
 
 
-def _count(jobs: Sequence[_Job], operators: Sequence[str], tally: Tally) -> None:
+def _count(jobs: Sequence[_Job], operators: Sequence[str], tally: MutantCounts) -> None:
     by_operator = {job.operator: job for job in jobs}
     for operator in operators:
         job = by_operator.get(operator)

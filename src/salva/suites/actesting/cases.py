@@ -84,7 +84,7 @@ def _case(
 
 def _decided(mutation: Mutation) -> tuple[bool, bool]:
     """Whether the captions mean the same, and whether one image is right for each."""
-    # By their shape: what is decided for cats and dogs is decided for all things.
+    # By their shape: what is decided for cats and dogs is decided for all entities.
     names = dict.fromkeys((*mutation.seed.entities, *mutation.mutant.entities))
     placeholders = {name: f"thing {_letters(n)}" for n, name in enumerate(names)}
     shapes = (pool_formula(_with_names(pool, placeholders)) for pool in (mutation.seed, mutation.mutant))

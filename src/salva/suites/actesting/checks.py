@@ -1,8 +1,8 @@
 """Checks: the image changes by what the caption changed by, after ACTesting.
 
-One for each kind of change: another thing (entity-change), a triple less (triple-removal), one more (triple-addition),
+One for each kind of change: another entity (entity-change), a triple less (triple-removal), one more (triple-addition),
 other words for the same (unchanged). Boxes, and a judge's answers where there is one, come in; a conclusion goes out
-with the errors of things and of relations by all three definitions among its scores. Pure.
+with the errors of entities and of relations by all three definitions among its scores. Pure.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ from salva.suites.actesting.observing import MutationOptions
 
 ENTITY, RELATION = "entity_error", "relation_error"
 ENTITY_SETS, RELATION_SETS = "entity-sets", "relation-sets"
-UNTOLD = "untold_triples"
-"""Score of a verdict: the triples, of either image, that nobody could tell."""
+UNDECIDED_TRIPLES = "undecided_triples"
+"""Score of a verdict: the triples, of either image, that are undecided."""
 
 
 def error_score(definition: str, kind: str) -> str:
-    """The score of a verdict that says whether its things (or checks) are wrong: 1, 0, or absent for undecided."""
+    """The score of a verdict that says whether its entities (or checks) are wrong: 1, 0, or absent for undecided."""
     return f"{definition}.{kind}"
 
 
@@ -78,7 +78,7 @@ def _about(broken: str) -> About:
 
 
 class EntityChange:
-    """Check: one thing is another now, and all else stays (MR1)."""
+    """Check: one entity is another now, and all else stays (MR1)."""
 
     version: ClassVar[str] = "3"
     operators: ClassVar[tuple[str, ...]] = (EC,)
@@ -101,8 +101,8 @@ class EntityChange:
             seeing.boxes_query(mutation, self._options.side),
             *(seeing.questions(mutation) if "judge" in roles else ()),
         ]
-        looks = [Need(role=prompt.role, query=query) for prompt in case.prompts for query in queries]
-        return with_checks(looks, case, roles, self._options)
+        needs = [Need(role=prompt.role, query=query) for prompt in case.prompts for query in queries]
+        return with_checks(needs, case, roles, self._options)
 
     def judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
         """Hold the change of the images against the change of the captions."""
@@ -110,14 +110,14 @@ class EntityChange:
 
     def _judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
         mutation, options = _mutation(case), self._options
-        looked: list[seeing.Need] = []
+        observed: list[seeing.ImageReading] = []
         for prompt in case.prompts:
             seen = seeing.see(mutation, observations[prompt.role], options)
             if isinstance(seen, str):
                 reason = f"the image of prompt {prompt.role!r}: {seen}"
                 return Conclusion(outcome=Outcome.UNDECIDED, reason=reason)
-            looked.append(seen)
-        seed, mutant = (look.picture for look in looked)
+            observed.append(seen)
+        seed, mutant = (one.image for one in observed)
         ours = expected(
             mutation, seed, mutant, tolerance=options.tolerance, mentioned_only=options.scope == "mentioned"
         )
@@ -126,7 +126,7 @@ class EntityChange:
             PAPER: paper(mutation, seed, mutant, tolerance=options.tolerance),
             RELEASED: released(mutation, seed, mutant),
         }
-        scores = _scores(case, looked, by_definition)
+        scores = _scores(case, observed, by_definition)
         leading = by_definition[options.definition]
         if any(leading):
             failures = (
@@ -135,7 +135,7 @@ class EntityChange:
                     for d in ours.departures
                 ]
                 if options.definition == EXPECTED
-                else _set_failures(case, leading, looked, options.definition)
+                else _set_failures(case, leading, observed, options.definition)
             )
             return Conclusion(
                 outcome=Outcome.FAIL,
@@ -143,17 +143,17 @@ class EntityChange:
                 failures=tuple(failures),
                 scores=scores,
             )
-        is_told = leading.entity is False and (
+        is_decided = leading.entity is False and (
             leading.relation is False or (options.definition == EXPECTED and not ours.asks_relations)
         )
-        if is_told:
+        if is_decided:
             return Conclusion(outcome=Outcome.PASS, scores=scores)
         reason = ours.empty if options.definition == EXPECTED else ""
-        return Conclusion(outcome=Outcome.UNDECIDED, scores=scores, reason=reason or _why_untold(looked))
+        return Conclusion(outcome=Outcome.UNDECIDED, scores=scores, reason=reason or _why_undecided(observed))
 
 
 class TripleRemoval(EntityChange):
-    """Check: a triple less is said, and all else stays (MR2); also after a change of a thing."""
+    """Check: a triple less is said, and all else stays (MR2); also after a change of an entity."""
 
     version: ClassVar[str] = "2"
     operators: ClassVar[tuple[str, ...]] = (ER_R, EC_ER_R)
@@ -161,7 +161,7 @@ class TripleRemoval(EntityChange):
 
 
 class TripleAddition(EntityChange):
-    """Check: a triple more is said, and all else stays (MR3); also after a change of a thing."""
+    """Check: a triple more is said, and all else stays (MR3); also after a change of an entity."""
 
     version: ClassVar[str] = "2"
     operators: ClassVar[tuple[str, ...]] = (ER_A, EC_ER_A)
@@ -185,7 +185,9 @@ def _role(case: Case, whose: str) -> str:
     return case.prompts[0 if whose == "seed" else 1].role
 
 
-def _scores(case: Case, looked: Sequence[seeing.Need], by_definition: Mapping[str, Errors]) -> dict[str, float]:
+def _scores(
+    case: Case, observed: Sequence[seeing.ImageReading], by_definition: Mapping[str, Errors]
+) -> dict[str, float]:
     """The errors, and of each image how much of its own caption it shows."""
     mutation = _mutation(case)
     scores: dict[str, float] = {}
@@ -193,25 +195,27 @@ def _scores(case: Case, looked: Sequence[seeing.Need], by_definition: Mapping[st
         for kind, is_wrong in zip((ENTITY, RELATION), errors, strict=True):
             if is_wrong is not None:
                 scores[error_score(definition, kind)] = float(is_wrong)
-    for prompt, pool, look in zip(case.prompts, (mutation.seed, mutation.mutant), looked, strict=True):
-        told = [holds for triple in pool.triples if (holds := look.picture.triples[triple]) is not None]
+    for prompt, pool, one in zip(case.prompts, (mutation.seed, mutation.mutant), observed, strict=True):
+        decided = [holds for triple in pool.triples if (holds := one.image.triples[triple]) is not None]
         scores |= {
-            f"named_{prompt.role}": float(len(look.picture.entities & {*pool.entities})),
+            f"named_{prompt.role}": float(len(one.image.entities & {*pool.entities})),
             f"entities_{prompt.role}": float(len(pool.entities)),
-            f"shown_triples_{prompt.role}": float(sum(told)),
-            f"told_triples_{prompt.role}": float(len(told)),
+            f"shown_triples_{prompt.role}": float(sum(decided)),
+            f"decided_triples_{prompt.role}": float(len(decided)),
         }
-        if look.mean_score is not None:
-            scores[f"mean_score_{prompt.role}"] = look.mean_score
-    scores[UNTOLD] = float(sum(len(look.untold) for look in looked))
+        if one.mean_score is not None:
+            scores[f"mean_score_{prompt.role}"] = one.mean_score
+    scores[UNDECIDED_TRIPLES] = float(sum(len(one.undecided) for one in observed))
     return scores
 
 
-def _set_failures(case: Case, errors: Errors, looked: Sequence[seeing.Need], definition: str) -> list[Failure]:
+def _set_failures(
+    case: Case, errors: Errors, observed: Sequence[seeing.ImageReading], definition: str
+) -> list[Failure]:
     """What the sets of the two images are, where a rule over sets says that they do not belong together."""
-    seed, mutant = (look.picture for look in looked)
+    seed, mutant = (one.image for one in observed)
     is_program = definition == RELEASED
-    things = [_listed(p.strongest if is_program else p.entities) for p in (seed, mutant)]
+    entities = [_listed(p.strongest if is_program else p.entities) for p in (seed, mutant)]
     related = [
         _listed(str(triple) for triple in (p.strongest_relations if is_program else p.relations) or ())
         for p in (seed, mutant)
@@ -225,7 +229,9 @@ def _set_failures(case: Case, errors: Errors, looked: Sequence[seeing.Need], def
             expected=before,
             seen=now,
         )
-        for is_wrong, error, (before, now) in zip(errors, (ENTITY_SETS, RELATION_SETS), (things, related), strict=True)
+        for is_wrong, error, (before, now) in zip(
+            errors, (ENTITY_SETS, RELATION_SETS), (entities, related), strict=True
+        )
         if is_wrong
     ]
 
@@ -234,11 +240,11 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(sorted({*names})) or "nothing"
 
 
-def _why_untold(looked: Sequence[seeing.Need]) -> str:
-    if doubtful := sorted({name for look in looked for name in look.picture.doubtful}):
+def _why_undecided(observed: Sequence[seeing.ImageReading]) -> str:
+    if doubtful := sorted({name for one in observed for name in one.image.doubtful}):
         return f"{', '.join(doubtful)} in doubt"
-    untold = [str(triple) for triple in dict.fromkeys(triple for look in looked for triple in look.untold)]
-    if not untold:
+    undecided = [str(triple) for triple in dict.fromkeys(triple for one in observed for triple in one.undecided)]
+    if not undecided:
         return "the captions state nothing to check"
-    more = f" (and {len(untold) - 1} more)" if len(untold) > 1 else ""
-    return f"undecided: {untold[0]}{more}"
+    more = f" (and {len(undecided) - 1} more)" if len(undecided) > 1 else ""
+    return f"undecided: {undecided[0]}{more}"

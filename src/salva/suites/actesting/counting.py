@@ -150,9 +150,9 @@ def misses(pairs: Sequence[CaseVerdict]) -> dict[str, Miss]:
     counted: set[tuple[str, int]] = set()
     for case, verdict in pairs:
         seed, mutant = (prompt.role for prompt in case.prompts)
-        painting = (case.painting or case.case_id, verdict.repeat)
-        if painting not in counted and f"entities_{seed}" in verdict.scores:
-            counted.add(painting)
+        generated_from = (case.painting or case.case_id, verdict.repeat)
+        if generated_from not in counted and f"entities_{seed}" in verdict.scores:
+            counted.add(generated_from)
             _add(misses.setdefault(ORIG, Miss(ClusteredShare(), ClusteredShare())), case, verdict.scores, seed)
         if f"entities_{mutant}" in verdict.scores:
             operator = mutation_of(case).operator
@@ -163,7 +163,7 @@ def misses(pairs: Sequence[CaseVerdict]) -> dict[str, Miss]:
 def _add(miss: Miss, case: Case, scores: Mapping[str, float], role: str) -> None:
     n, n_shown = int(scores[f"entities_{role}"]), int(scores[f"named_{role}"])
     miss.entities.add(case, n - n_shown, n)
-    n_asked, n_shown_triples = int(scores[f"told_triples_{role}"]), int(scores[f"shown_triples_{role}"])
+    n_asked, n_shown_triples = int(scores[f"decided_triples_{role}"]), int(scores[f"shown_triples_{role}"])
     if n_asked:
         miss.relations.add(case, n_asked - n_shown_triples, n_asked)
     pool = mutation_of(case).seed if role == case.prompts[0].role else mutation_of(case).mutant

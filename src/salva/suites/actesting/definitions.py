@@ -32,15 +32,15 @@ _USUAL_CUT = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SeenPicture:
+class ObservedImage:
     """What was seen of one image."""
 
     entities: frozenset[str]
     """Classes of the entities that count."""
     doubtful: frozenset[str] = frozenset()
-    """Those among them that nobody is sure of."""
+    """Those among them in doubt."""
     triples: Mapping[Triple, bool | None]
-    """Every triple of either caption, and whether the image shows it; None where nobody could tell."""
+    """Every triple of either caption, and whether the image shows it; None where are undecided."""
     relations: tuple[Triple, ...] | None
     """All that is related in it, the strongest first; None where that is not known of every triple."""
     strongest: frozenset[str]
@@ -50,7 +50,7 @@ class SeenPicture:
 
 
 class Errors(NamedTuple):
-    """Whether the entities and the relations of a pair are wrong; None where nobody can tell."""
+    """Whether the entities and the relations of a pair are wrong; None where undecided."""
 
     entity: bool | None
     relation: bool | None
@@ -58,7 +58,7 @@ class Errors(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Departure:
-    """One thing or relation that is not as the change of the caption says."""
+    """One entity or relation that is not as the change of the caption says."""
 
     kind: str
     role: str
@@ -82,16 +82,16 @@ class Expectation:
 
 
 def expected(
-    mutation: Mutation, seed: SeenPicture, mutant: SeenPicture, *, tolerance: int = 0, mentioned_only: bool = False
+    mutation: Mutation, seed: ObservedImage, mutant: ObservedImage, *, tolerance: int = 0, mentioned_only: bool = False
 ) -> Expectation:
     """entities(mutant) = entities(seed) - removed + added, and the captions' triples likewise.
 
-    A removed triple whose two things both stay is free: that a caption no longer says it does not forbid it.
-    tolerance: how many things, and how many relations, may be otherwise.
+    A removed triple whose two entities both stay is free: that a caption no longer says it does not forbid it.
+    tolerance: how many entities, and how many relations, may be otherwise.
     """
-    things, n_unsure = _departed_entities(mutation, seed, mutant, mentioned_only=mentioned_only)
-    relations, n_untold, n_asked = _departed_triples(mutation, seed, mutant)
-    errors = Errors(_told(len(things), n_unsure, tolerance), _told(len(relations), n_untold, tolerance))
+    entities, n_unsure = _departed_entities(mutation, seed, mutant, mentioned_only=mentioned_only)
+    relations, n_undecided, n_asked = _departed_triples(mutation, seed, mutant)
+    errors = Errors(_exceeds(len(entities), n_unsure, tolerance), _exceeds(len(relations), n_undecided, tolerance))
     if not n_asked:
         errors = errors._replace(relation=None)
     empty = _empty(mutation, seed, mutant)
@@ -100,15 +100,15 @@ def expected(
         errors = Errors(errors.entity or None, errors.relation or None)
     return Expectation(
         errors=errors,
-        departures=(*things, *relations),
+        departures=(*entities, *relations),
         asks_relations=n_asked > 0,
         empty=empty if not any(errors) else "",
     )
 
 
-def paper(mutation: Mutation, seed: SeenPicture, mutant: SeenPicture, *, tolerance: int = 0) -> Errors:
+def paper(mutation: Mutation, seed: ObservedImage, mutant: ObservedImage, *, tolerance: int = 0) -> Errors:
     """Equations 7 to 14; of two operators, which the paper leaves open: some image between fits both of them."""
-    seed_r, mutant_r = (_predicates(picture.relations) for picture in (seed, mutant))
+    seed_r, mutant_r = (_predicates(image.relations) for image in (seed, mutant))
     relation = None
     if seed_r is not None and mutant_r is not None:
         relation = len(_PAPER[mutation.operator](seed_r, mutant_r, frozenset(), frozenset())) > tolerance
@@ -117,7 +117,7 @@ def paper(mutation: Mutation, seed: SeenPicture, mutant: SeenPicture, *, toleran
     return Errors(entity, relation)
 
 
-def released(mutation: Mutation, seed: SeenPicture, mutant: SeenPicture) -> Errors:
+def released(mutation: Mutation, seed: ObservedImage, mutant: ObservedImage) -> Errors:
     """The checks of the paper's program; of two operators together, which it does not check, both."""
     cut = _CUT.get(mutation.operator, _USUAL_CUT)
     entity = any(rule(mutation, seed, mutant) for rule in _RELEASED_ENTITIES[mutation.operator])
@@ -128,7 +128,7 @@ def released(mutation: Mutation, seed: SeenPicture, mutant: SeenPicture) -> Erro
 
 
 def swapped(mutation: Mutation) -> tuple[frozenset[str], frozenset[str]]:
-    """The thing that was changed for another, and the other; nothing where the operator changes none."""
+    """The entity that was changed for another, and the other; nothing where the operator changes none."""
     if EC not in mutation.operator.split("+"):
         return frozenset(), frozenset()
     pairs = [(old, new) for old in mutation.removed_entities for new in mutation.added_entities]
@@ -145,7 +145,7 @@ def swapped(mutation: Mutation) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def _departed_entities(
-    mutation: Mutation, seed: SeenPicture, mutant: SeenPicture, *, mentioned_only: bool
+    mutation: Mutation, seed: ObservedImage, mutant: ObservedImage, *, mentioned_only: bool
 ) -> tuple[list[Departure], int]:
     added, removed, kept = (
         frozenset(names) for names in (mutation.added_entities, mutation.removed_entities, mutation.kept_entities)
@@ -180,20 +180,22 @@ def _departed_entity(
     return Departure(kind=kind, role=role, what=name, words=f"{name} is missing, which both captions name")
 
 
-def _departed_triples(mutation: Mutation, seed: SeenPicture, mutant: SeenPicture) -> tuple[list[Departure], int, int]:
-    """What is wrong, how many nobody could tell, and how many could have been wrong."""
+def _departed_triples(
+    mutation: Mutation, seed: ObservedImage, mutant: ObservedImage
+) -> tuple[list[Departure], int, int]:
+    """What is wrong, how many are undecided, and how many could have been wrong."""
     departures: list[Departure] = []
-    n_untold = n_asked = 0
+    n_undecided = n_asked = 0
     for triple, kind, holds in _held(mutation, seed, mutant):
         n_asked += 1
-        n_untold += holds is None
+        n_undecided += holds is None
         if holds is False:
             role = "seed" if kind == RELATION_BROKEN and mutant.triples[triple] else "mutant"
             departures.append(Departure(kind=kind, role=role, what=triple.predicate, words=_WORDS[kind].format(triple)))
-    return departures, n_untold, n_asked
+    return departures, n_undecided, n_asked
 
 
-def _held(mutation: Mutation, seed: SeenPicture, mutant: SeenPicture) -> Iterator[tuple[Triple, str, bool | None]]:
+def _held(mutation: Mutation, seed: ObservedImage, mutant: ObservedImage) -> Iterator[tuple[Triple, str, bool | None]]:
     """Every triple that must come out one way, the fault if it does not, and whether it did."""
     for triple in mutation.kept_triples:
         before, now = seed.triples[triple], mutant.triples[triple]
@@ -213,15 +215,15 @@ _WORDS = {
 }
 
 
-def _told(n_wrong: int, n_unsure: int, tolerance: int) -> bool | None:
+def _exceeds(n_wrong: int, n_unsure: int, tolerance: int) -> bool | None:
     if n_wrong > tolerance:
         return True
     return None if n_wrong + n_unsure > tolerance else False
 
 
-def _empty(mutation: Mutation, seed: SeenPicture, mutant: SeenPicture) -> str:
-    for pool, picture, name in ((mutation.seed, seed, "seed"), (mutation.mutant, mutant, "mutant")):
-        if not picture.entities & {*pool.entities}:
+def _empty(mutation: Mutation, seed: ObservedImage, mutant: ObservedImage) -> str:
+    for pool, image, name in ((mutation.seed, seed, "seed"), (mutation.mutant, mutant, "mutant")):
+        if not image.entities & {*pool.entities}:
             return f"the {name}'s image shows nothing of its caption"
     return ""
 
@@ -248,20 +250,20 @@ def _predicates(relations: Iterable[Triple] | None) -> _Names | None:
 # released
 
 
-def _lacks_new(mutation: Mutation, _: SeenPicture, mutant: SeenPicture) -> bool:
+def _lacks_new(mutation: Mutation, _: ObservedImage, mutant: ObservedImage) -> bool:
     return not {*mutation.added_entities} <= mutant.strongest
 
 
-def _lacks_or_keeps(mutation: Mutation, _: SeenPicture, mutant: SeenPicture) -> bool:
+def _lacks_or_keeps(mutation: Mutation, _: ObservedImage, mutant: ObservedImage) -> bool:
     taken_away = {*mutation.removed_entities} - swapped(mutation)[0]
     return bool(taken_away & mutant.strongest) or not {*mutation.mutant.entities} <= mutant.strongest
 
 
-def _seed_lacks(mutation: Mutation, seed: SeenPicture, _: SeenPicture) -> bool:
+def _seed_lacks(mutation: Mutation, seed: ObservedImage, _: ObservedImage) -> bool:
     return not {*mutation.mutant.entities} <= seed.strongest
 
 
-_RELEASED_ENTITIES: Mapping[str, Sequence[Callable[[Mutation, SeenPicture, SeenPicture], bool]]] = {
+_RELEASED_ENTITIES: Mapping[str, Sequence[Callable[[Mutation, ObservedImage, ObservedImage], bool]]] = {
     EC: (_lacks_new,),
     ER_R: (_lacks_or_keeps,),
     ER_A: (_lacks_new,),
@@ -293,7 +295,7 @@ _RELEASED_RELATIONS: Mapping[str, Callable[[Mutation, Sequence[Triple], Sequence
 
 
 def _beyond_the_swap(mutation: Mutation, triples: Sequence[Triple]) -> list[Triple]:
-    """Those of the removed or added triples that are not just the same with one thing changed for another."""
+    """Those of the removed or added triples that are not just the same with one entity changed for another."""
     olds, news = swapped(mutation)
     if not olds or not news:
         return list(triples)

@@ -1,7 +1,7 @@
-"""Captions in pocket's world: things it can paint, in relations that boxes can decide.
+"""Captions in pocket's world: entities it can draw, in relations that boxes can decide.
 
 A number comes in, as many captions go out, always the same ones first: one to three relations each, told of one
-thing ("above a dog and next to a ball") or nested ("a dog that is next to a ball").
+entity ("above a dog and next to a ball") or nested ("a dog that is next to a ball").
 """
 
 from __future__ import annotations

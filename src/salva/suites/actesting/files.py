@@ -69,7 +69,7 @@ def is_published(path: str) -> bool:
 
 
 def read_captions(path: str) -> list[Caption]:
-    """Every caption of a file, in its order; an empty one stays, for whoever counts them."""
+    """Every caption of a file, in its order; an empty one stays, to be counted."""
     file = Path(path).expanduser()
     if file.is_dir():
         raise UsageError(

@@ -1,4 +1,4 @@
-"""An earlier run as a guide: how often each thing and predicate was matched in it.
+"""An earlier run as a guide: how often each entity and predicate was matched in it.
 
 A run directory, or the CSV of its verdicts, comes in; shares go out. The verdicts are read and nothing else: what a
 run names is never contacted or executed.
@@ -23,7 +23,7 @@ _QUERY = """
     WHERE v.arm = ? ORDER BY v.case_id, v.repeat, v.model, v."check", v.observers
 """
 _Row = tuple[str, tuple[str, ...], bool]
-"""A thing, the predicates at its place, and whether the images matched."""
+"""An entity, the predicates at its place, and whether the images matched."""
 
 
 def read_guide(path: str) -> dict[tuple[str, str], float]:

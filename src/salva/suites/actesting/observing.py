@@ -1,4 +1,4 @@
-"""Boxes and answers to observations: which things, and which triples of the two captions.
+"""Boxes and answers to observations: which entities, and which triples of the two captions.
 
 Boxes decide predicates of place (on, under, left of, near, ...), by the geometry that formulas go by; a judge is asked
 one closed question about every other triple; a detector that says how boxes stand to each other decides all that it has
@@ -23,7 +23,7 @@ from salva.english.predicates import is_geometric, stands
 from salva.english.words import with_article
 from salva.errors import UsageError
 from salva.messages import message
-from salva.suites.actesting.definitions import DEFINITIONS, EXPECTED, SeenPicture
+from salva.suites.actesting.definitions import DEFINITIONS, EXPECTED, ObservedImage
 
 YES, NO = "yes", "no"
 _CLASSES = Classes()
@@ -93,21 +93,21 @@ def questions(mutation: Mutation) -> list[Query]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Need:
+class ImageReading:
     """One image as the definitions see it, and how sure of it the detector was."""
 
-    picture: SeenPicture
+    image: ObservedImage
     mean_score: float | None
     """Of what the captions name; None without scores, or where nothing of it was seen."""
-    untold: tuple[Triple, ...]
-    """Triples that nobody could tell."""
+    undecided: tuple[Triple, ...]
+    """Triples that are undecided."""
 
 
-def see(mutation: Mutation, sight: ImageObservations, options: MutationOptions) -> Need | str:
+def see(mutation: Mutation, sight: ImageObservations, options: MutationOptions) -> ImageReading | str:
     """What was seen of one image, or why nobody can tell."""
     # Not by boxes_query: two images of one caption are compared by what was asked about both captions.
-    looked = ((query, seen) for query, seen in sight.seen.items() if isinstance(seen, Detections))
-    query, boxes = next(looked, (None, None))
+    observed = ((query, seen) for query, seen in sight.seen.items() if isinstance(seen, Detections))
+    query, boxes = next(observed, (None, None))
     if query is None or boxes is None:
         return "no detections"
     least = boxes.threshold if options.threshold is None else options.threshold
@@ -120,9 +120,9 @@ def see(mutation: Mutation, sight: ImageObservations, options: MutationOptions) 
     all_related = _related(boxes, range(len(boxes.boxes)), query.labels)
     if all_related is None:
         top = placed_entities(replace(boxes, boxes=boxes.boxes[:_N_STRONGEST]), options.merge_iou, query.labels, 0.0)
-        triples = _told(mutation, seen, doubt, sight)
+        triples = _decided(mutation, seen, doubt, sight)
         # The published rules know no doubt, and the program no threshold.
-        relations, strongest = (_shown(_told(mutation, some, 0.0, sight)) for some in (seen, top))
+        relations, strongest = (_shown(_decided(mutation, some, 0.0, sight)) for some in (seen, top))
     else:
         count = {id(box) for box in boxes_above(boxes, options.threshold)}
         places = [place for place, box in enumerate(boxes.boxes) if id(box) in count]
@@ -136,8 +136,8 @@ def see(mutation: Mutation, sight: ImageObservations, options: MutationOptions) 
         }
     named = [placed_entity.score for placed_entity in seen if placed_entity.thing.label in query.labels]
     has_scores = boxes.threshold is not None
-    return Need(
-        picture=SeenPicture(
+    return ImageReading(
+        image=ObservedImage(
             entities=entities,
             doubtful=entities - sure,
             triples=triples,
@@ -146,7 +146,7 @@ def see(mutation: Mutation, sight: ImageObservations, options: MutationOptions) 
             strongest_relations=strongest,
         ),
         mean_score=sum(named) / len(named) if named and has_scores else None,
-        untold=tuple(triple for triple, holds in triples.items() if holds is None),
+        undecided=tuple(triple for triple, holds in triples.items() if holds is None),
     )
 
 
@@ -169,7 +169,7 @@ def _is_said(triple: Triple, relations: Sequence[Triple]) -> bool:
     return any(triple.predicate in (said, _CLASSES.predicate(said)) for said in same_things)
 
 
-def _told(
+def _decided(
     mutation: Mutation, seen: Sequence[PlacedEntity], doubt: float, sight: ImageObservations
 ) -> dict[Triple, bool | None]:
     return {triple: _holds(triple, seen, doubt, sight) for triple in focal_triples(mutation)}
@@ -181,7 +181,7 @@ def _shown(triples: Mapping[Triple, bool | None]) -> tuple[Triple, ...] | None:
 
 
 def _holds(triple: Triple, seen: Sequence[PlacedEntity], doubt: float, sight: ImageObservations) -> bool | None:
-    """Whether an image shows a triple; None where nobody could tell."""
+    """Whether an image shows a triple; None where are undecided."""
     if is_geometric(triple.predicate):
         by_all, by_sure = (_placed(triple, _by_label(seen, least)) for least in (0.0, doubt))
         return by_all if by_all == by_sure else None
@@ -191,13 +191,13 @@ def _holds(triple: Triple, seen: Sequence[PlacedEntity], doubt: float, sight: Im
     return answer.text == YES
 
 
-def _placed(triple: Triple, things: Mapping[str, Sequence[Thing]]) -> bool:
-    return stands(triple.predicate, things.get(triple.subject, ()), things.get(triple.object, ()))
+def _placed(triple: Triple, entities: Mapping[str, Sequence[Thing]]) -> bool:
+    return stands(triple.predicate, entities.get(triple.subject, ()), entities.get(triple.object, ()))
 
 
 def _by_label(seen: Sequence[PlacedEntity], least: float) -> dict[str, list[Thing]]:
-    things: dict[str, list[Thing]] = {}
+    entities: dict[str, list[Thing]] = {}
     for placed_entity in seen:
         if placed_entity.score >= least:
-            things.setdefault(placed_entity.thing.label, []).append(placed_entity.thing)
-    return things
+            entities.setdefault(placed_entity.thing.label, []).append(placed_entity.thing)
+    return entities

@@ -18,7 +18,7 @@ from salva.english.captions.classes import VG_THINGS
 from salva.english.captions.reading import AND, Reader
 from salva.english.captions.seeds import fit_seeds
 from salva.english.mutation.corpus import Corpus
-from salva.english.mutation.making import Tally, by_reason, mutants, operator_remark
+from salva.english.mutation.making import MutantCounts, by_reason, mutants, operator_remark
 from salva.english.mutation.operators import Seed, Setting
 from salva.errors import UsageError
 from salva.messages import message
@@ -62,7 +62,7 @@ def plan(
     if not read.seeds:
         raise UsageError(message("no-cases", what=f"seeds of {len(captions)} captions", why=by_reason(read.passed)))
     chosen = stratified(read.seeds, n_seeds)
-    tally = Tally()
+    tally = MutantCounts()
     again = reader.read(text for _, text, _ in chosen)
     seeds = [Seed(reading=reading, pool=pool) for reading, (_, _, pool) in zip(again, chosen, strict=True)]
     made = mutants(seeds, operators, reader, setting, tally, seed)
@@ -116,7 +116,7 @@ def stratum(pool: Pool) -> tuple[str, str]:
 
 
 def _remarks(
-    read: _SeedReading, chosen: Sequence[tuple[str, str, Pool]], operators: Sequence[str], tally: Tally
+    read: _SeedReading, chosen: Sequence[tuple[str, str, Pool]], operators: Sequence[str], tally: MutantCounts
 ) -> Iterator[str]:
     n_captions = read.corpus.n_captions + _n_unread(read.passed)
     yield (
@@ -140,7 +140,7 @@ def _remarks(
         )
 
 
-def _worded(operator: str, tally: Tally) -> str:
+def _worded(operator: str, tally: MutantCounts) -> str:
     """What became of a text model's words."""
     n, n_discarded = tally.reworded[operator], tally.misworded[operator]
     dropped = f", {n_discarded} of them discarded" if n_discarded else ""

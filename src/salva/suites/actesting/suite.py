@@ -1,6 +1,6 @@
 """Suite: does a small change of a caption change just that in the image? After ACTesting.
 
-Captions come from a file, from the published sets, or from pocket's world; each is taken apart into a pool of things
+Captions come from a file, from the published sets, or from pocket's world; each is taken apart into a pool of entities
 and triples, and each operator makes one mutant of it. A case is a caption and one mutant. Knows nothing of models,
 images or judges.
 """
@@ -82,7 +82,7 @@ class ActestingOptions:
 
 
 class Actesting:
-    """Suite: captions and what becomes of them when one thing, or one check, is changed."""
+    """Suite: captions and what becomes of them when one entity, or one check, is changed."""
 
     version: ClassVar[str] = "1"
     sizes: ClassVar[tuple[str, ...]] = ("quick", "paper", "full")
@@ -154,8 +154,8 @@ def _published(options: ActestingOptions, size: str) -> MutantPlan:
             message("suite-file-empty", path=options.path, what="pairs", wanted=", ".join(options.operators))
         )
     counts = Counter(case.category for case in cases)
-    told = ", ".join(f"{operator} {counts[operator]}" for operator in options.operators)
-    return MutantPlan(cases=cases, remarks=(f"{len(images)} published seeds; pairs: {told}",))
+    listed = ", ".join(f"{operator} {counts[operator]}" for operator in options.operators)
+    return MutantPlan(cases=cases, remarks=(f"{len(images)} published seeds; pairs: {listed}",))
 
 
 def _stamp(path: str) -> float:

@@ -22,14 +22,14 @@ def point_question(point: str, nearly: str = NEARLY, missed: str = NOT_SHOWN) ->
     return question(POINT, f"Is it plain to see that {said}?", {1.0: _sentence(point), 0.5: nearly, 0.0: missed})
 
 
-def integrity_question(things: str) -> Question:
-    """Whether the entities of the prompt are whole; things: "the bowl and the marbles"."""
+def integrity_question(entities: str) -> Question:
+    """Whether the entities of the prompt are whole; entities: "the bowl and the marbles"."""
     criteria = {
         1.0: "All of them are there, whole and easy to recognise, in any style.",
         0.5: "All of them are there; one small part is blurred or misshapen.",
         0.0: "One of them is missing, cannot be recognised or is badly misshapen.",
     }
-    return question(INTEGRITY, f"Are {things} whole and clearly drawn, without smeared or doubled parts?", criteria)
+    return question(INTEGRITY, f"Are {entities} whole and clearly drawn, without smeared or doubled parts?", criteria)
 
 
 def logic_question(follows: str, broken: str = "", *, changed: bool) -> Question:

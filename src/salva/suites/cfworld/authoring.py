@@ -157,8 +157,8 @@ def _with_questions(group: LevelGroup, writer: JsonWriter | None) -> LevelGroup:
 def _from_template(level: LevelPrompt, *, changed: bool) -> tuple[Question, ...]:
     inside = level.point[:1].lower() + level.point[1:].rstrip(". ")
     around = f"nothing else in it contradicts that {inside}"
-    things = integrity_question("all the things that the picture is about")
-    return (things, point_question(level.point), logic_question(around, changed=changed))
+    integrity = integrity_question("all the things that the picture is about")
+    return (integrity, point_question(level.point), logic_question(around, changed=changed))
 
 
 def _read_questions(reply: Json | None) -> tuple[tuple[Question, ...], tuple[Question, ...]] | None:

@@ -17,7 +17,7 @@ from salva.stats.signs import sign_test
 from salva.suites.cfworld.figures import LevelFigure
 
 ByJudge = Mapping[str, Sequence[CaseVerdict]]
-DEDUCTION_NUMBERS = ("deducing_adds", "told_ahead_of_deduced")
+DEDUCTION_NUMBERS = ("deducing_adds", "stated_ahead_of_deduced")
 """What the numbers of a report call the two key figures, in their order."""
 _NOTHING = "no difference shown"
 
@@ -25,7 +25,7 @@ _NOTHING = "no difference shown"
 class _Scores(NamedTuple):
     """A group's scores before the gate, each the mean over its repeats."""
 
-    told: float
+    stated: float
     """L2, by the model itself."""
     plain: float
     """L3, by the model itself."""
@@ -46,9 +46,9 @@ class _LevelDifference(NamedTuple):
 COMPARED = (
     _LevelDifference("deduced L3 - plain L3", "deduced", "plain", "deduction was missing", "the deduction misleads"),
     _LevelDifference(
-        "L2 - deduced L3", "told", "deduced", "drawing or the deduced text falls short", "better than told"
+        "L2 - deduced L3", "stated", "deduced", "drawing or the deduced text falls short", "better than stated"
     ),
-    _LevelDifference("L2 - plain L3", "told", "plain", "L3 falls short of L2", "L3 is above L2"),
+    _LevelDifference("L2 - plain L3", "stated", "plain", "L3 falls short of L2", "L3 is above L2"),
 )
 
 
@@ -115,9 +115,9 @@ def _difference(pairs: Sequence[tuple[float, float]]) -> LevelFigure:
 
 
 def _groups(judged: Sequence[CaseVerdict], inner: Sequence[CaseVerdict]) -> list[_Scores]:
-    deduced, told, plain = _by_group(judged, "s_l3"), _by_group(inner, "s_l2"), _by_group(inner, "s_l3")
-    whole = [name for name in deduced if name in told and name in plain]
-    return [_Scores(told=told[name], plain=plain[name], deduced=deduced[name]) for name in whole]
+    deduced, stated, plain = _by_group(judged, "s_l3"), _by_group(inner, "s_l2"), _by_group(inner, "s_l3")
+    whole = [name for name in deduced if name in stated and name in plain]
+    return [_Scores(stated=stated[name], plain=plain[name], deduced=deduced[name]) for name in whole]
 
 
 def _by_group(judged: Sequence[CaseVerdict], score: str) -> dict[str, float]:

@@ -15,9 +15,9 @@ from salva.suites.cfworld.groups import INTEGRITY, LOGIC, POINT, LevelGroup, Lev
 
 COLOUR, PLACE, NUMBER = "colour", "place", "number"
 _COLOURS = ("blue", "purple", "white")
-"""What usual colours are changed to; usual for none of the things."""
+"""What usual colours are changed to; usual for none of the entities."""
 _COMPANIONS = ("dog", "cat", "cup", "book", "ball")
-"""Things without a usual colour or place, that stand beside the one the law is about."""
+"""Entities without a usual colour or place, that stand beside the one the law is about."""
 _COUNTED = (("cat", "cup"), ("dog", "ball"), ("cow", "book"), ("cup", "dog"))
 _NUMBERS = (2, 3, 4)
 _OPPOSITE = {"top": "bottom", "bottom": "top"}
@@ -32,75 +32,75 @@ def embedded_groups() -> Iterator[LevelGroup]:
 
 
 def _colours() -> Iterator[LevelGroup]:
-    for i, (thing, usual) in enumerate(USUAL_COLOURS.items()):
+    for i, (entity, usual) in enumerate(USUAL_COLOURS.items()):
         for j, other in enumerate(_COLOURS):
             beside = _COMPANIONS[(i + j) % len(_COMPANIONS)]
-            scene = f"{_a(thing)} and {_a(beside)}"
-            fact = " | ".join(f"{colour} {thing}" for colour in usual)
-            point = f"The {thing} is {other}."
+            scene = f"{_a(entity)} and {_a(beside)}"
+            fact = " | ".join(f"{colour} {entity}" for colour in usual)
+            point = f"The {entity} is {other}."
             law = f"everything that is {usual[0]} were {other} and everything {other} were {usual[0]}"
             yield _group(
                 COLOUR,
-                f"{thing}-{other}",
-                f"Things keep their colours: {_a(thing)} is {' or '.join(usual)}.",
-                # Two usual colours are two things to the logic: without a number the painter may add one of a third.
+                f"{entity}-{other}",
+                f"Things keep their colours: {_a(entity)} is {' or '.join(usual)}.",
+                # Two usual colours are two entities to the logic: without a number the painter may add one of a third.
                 fact=(
                     f"Draw {scene}.",
-                    f"The {thing} is {' or '.join(usual)}.",
-                    f"({fact}) & !2 {thing} & {beside}",
+                    f"The {entity} is {' or '.join(usual)}.",
+                    f"({fact}) & !2 {entity} & {beside}",
                     f"({fact})",
                 ),
-                law=(f"If {law}, draw {scene}.", point, f"{other} {thing} & {beside}", f"{other} {thing}"),
+                law=(f"If {law}, draw {scene}.", point, f"{other} {entity} & {beside}", f"{other} {entity}"),
                 old=f"!({fact})",
-                things=(thing, beside),
+                entities=(entity, beside),
             )
 
 
 def _places() -> Iterator[LevelGroup]:
-    for i, (thing, usual) in enumerate(USUAL_PLACES.items()):
+    for i, (entity, usual) in enumerate(USUAL_PLACES.items()):
         beside, other = _COMPANIONS[i % len(_COMPANIONS)], _OPPOSITE[usual]
-        scene = f"{_a(thing)} and {_a(beside)}"
+        scene = f"{_a(entity)} and {_a(beside)}"
         law = f"what belongs {_UP_DOWN[usual]} were found {_UP_DOWN[other]}"
         yield _group(
             PLACE,
-            f"{thing}-{other}",
-            f"Things have their place: {_a(thing)} is at the {usual}.",
+            f"{entity}-{other}",
+            f"Things have their place: {_a(entity)} is at the {usual}.",
             fact=(
                 f"Draw {scene}.",
-                f"The {thing} is at the {usual}.",
-                f"{thing}@{usual} & {beside}",
-                f"{thing}@{usual}",
+                f"The {entity} is at the {usual}.",
+                f"{entity}@{usual} & {beside}",
+                f"{entity}@{usual}",
             ),
             law=(
                 f"If {law}, draw {scene}.",
-                f"The {thing} is at the {other}.",
-                f"{thing}@{other} & {beside}",
-                f"{thing}@{other}",
+                f"The {entity} is at the {other}.",
+                f"{entity}@{other} & {beside}",
+                f"{entity}@{other}",
             ),
-            old=f"!{thing}@{usual}",
-            things=(thing, beside),
+            old=f"!{entity}@{usual}",
+            entities=(entity, beside),
         )
 
 
 def _numbers() -> Iterator[LevelGroup]:
-    for thing, beside in _COUNTED:
+    for entity, beside in _COUNTED:
         for n in _NUMBERS:
-            scene = f"{_a(thing)} and {_a(beside)}"
-            many = f"{counted(thing, n)} and {counted(beside, n)}"
-            fact = ("Draw " + scene + ".", f"There is one {thing}.", f"{thing} & {beside}", f"{thing} & !2 {thing}")
+            scene = f"{_a(entity)} and {_a(beside)}"
+            many = f"{counted(entity, n)} and {counted(beside, n)}"
+            fact = ("Draw " + scene + ".", f"There is one {entity}.", f"{entity} & {beside}", f"{entity} & !2 {entity}")
             yield _group(
                 NUMBER,
-                f"{thing}-{n}",
-                f"One is one: somebody who asks for {_a(thing)} is shown one.",
+                f"{entity}-{n}",
+                f"One is one: somebody who asks for {_a(entity)} is shown one.",
                 fact=fact,
                 law=(
                     f"If every thing always came in groups of {number_word(n)}, draw {scene}.",
                     f"There are {many}.",
-                    f"{n} {thing} & {n} {beside}",
-                    f"{n} {thing} & !{n + 1} {thing}",
+                    f"{n} {entity} & {n} {beside}",
+                    f"{n} {entity} & !{n + 1} {entity}",
                 ),
                 old=f"{n} {beside} & !{n + 1} {beside}",
-                things=(thing, beside),
+                entities=(entity, beside),
             )
 
 
@@ -112,18 +112,18 @@ def _group(
     fact: tuple[str, str, str, str],
     law: tuple[str, str, str, str],
     old: str,
-    things: tuple[str, str],
+    entities: tuple[str, str],
 ) -> LevelGroup:
     """A group from a fact and a law: prompt, point, what is generated, and what the point means.
 
     old: what is left of the old law is gone.
     """
-    thing, beside = things
+    entity, beside = entities
     one = f"{beside} & !2 {beside}"
     rest = old if law_name == NUMBER else f"{old} & {one}"
     prompt, point, scene, meaning = law
     said = LevelPrompt(
-        prompt=f"{prompt} {point}", point=point, formula=scene, questions=_questions(point, meaning, rest, things)
+        prompt=f"{prompt} {point}", point=point, formula=scene, questions=_questions(point, meaning, rest, entities)
     )
     unsaid = LevelPrompt(prompt=prompt, point=point, formula=scene, questions=said.questions)
     return LevelGroup(
@@ -132,22 +132,22 @@ def _group(
         category=law_name,
         principle=principle,
         l1=LevelPrompt(
-            prompt=fact[0], point=fact[1], formula=fact[2], questions=_questions(fact[1], fact[3], one, things)
+            prompt=fact[0], point=fact[1], formula=fact[2], questions=_questions(fact[1], fact[3], one, entities)
         ),
         l2=said,
         l3=unsaid,
-        labels={"law": law_name, "thing": thing},
+        labels={"law": law_name, "entity": entity},
     )
 
 
-def _questions(point: str, meaning: str, rest: str, things: tuple[str, str]) -> tuple[Question, ...]:
-    thing, beside = things
+def _questions(point: str, meaning: str, rest: str, entities: tuple[str, str]) -> tuple[Question, ...]:
+    entity, beside = entities
     return (
         question(
             INTEGRITY,
-            f"Can {_a(thing)} and {_a(beside)} be recognised?",
+            f"Can {_a(entity)} and {_a(beside)} be recognised?",
             {1.0: "Both can.", 0.0: "One of them cannot."},
-            f"{thing} & {beside}",
+            f"{entity} & {beside}",
         ),
         question(POINT, f"Is this so: {point}", {1.0: "It is so.", 0.0: "It is not."}, meaning),
         question(
@@ -159,5 +159,5 @@ def _questions(point: str, meaning: str, rest: str, things: tuple[str, str]) -> 
     )
 
 
-def _a(thing: str) -> str:
-    return with_article(thing)
+def _a(entity: str) -> str:
+    return with_article(entity)

@@ -72,7 +72,7 @@ def prr_alike(judged: Sequence[CaseVerdict], gate_at: float, fact: str = "s_l1_a
 
 
 def _l2_alike(scores: Mapping[str, float], gate_at: float, fact: str) -> float | None:
-    """L2 behind the gate of the stricter L1; None where nobody can tell."""
+    """L2 behind the gate of the stricter L1; None where undecided."""
     if fact not in scores or not {"s_l2", "gated_l2"} & scores.keys():
         return None
     # Behind a shut gate L2 may not have been graded (check.gate=skip): it is zero there all the same.

@@ -269,13 +269,13 @@ def _first_text(row: Row, keys: Sequence[str]) -> str:
 def _with_repeats(groups: Sequence[LevelGroup]) -> list[Entry]:
     """The groups, each told of what its levels lack and of prompts that others have too."""
     counts = Counter(group.level(level).prompt for group in groups for level in LEVELS)
-    told: list[Entry] = []
+    checked: list[Entry] = []
     for group in groups:
         repeated = [level for level in LEVELS if counts[group.level(level).prompt] > 1 and group.level(level).prompt]
         where = f"{group.discipline} {group.group_id}"
         more = [gap("repeated-prompt", f"{where} {level}", level) for level in repeated]
-        told.append(_with_gaps(replace(group, findings=(*group.findings, *more))))
-    return told
+        checked.append(_with_gaps(replace(group, findings=(*group.findings, *more))))
+    return checked
 
 
 def _with_gaps(entry: Entry) -> Entry:

@@ -1,7 +1,7 @@
 """What CF-World asks: groups of three levels, probes of a rule or a pair, and their form as JSON lines.
 
 A group says a fact (l1), its counterfactual with the outcome told (l2), and the same without it (l3). A probe sets
-facts against counterfactuals of one symbolic rule, or a common pair of things against a rare one. Knows nothing of
+facts against counterfactuals of one symbolic rule, or a common pair of entities against a rare one. Knows nothing of
 where the texts come from, nor of models, images and judges.
 
 One object a line:
@@ -50,11 +50,11 @@ class LevelPrompt:
     """The assessment point: what decides, in one sentence; empty where a file has none."""
     questions: tuple[Question, ...] = ()
     formula: str = ""
-    """What the prompt means in the notation of the logic core, where the embedded models can paint it."""
+    """What the prompt means in the notation of the logic core, where the embedded models can draw it."""
 
     @property
     def can_be_asked(self) -> bool:
-        """Whether there is something to paint, and something to ask about it."""
+        """Whether there is something to generate, and something to ask about it."""
         return bool(self.prompt and self.questions)
 
     @property
@@ -100,7 +100,7 @@ class Probe:
     """rule or attribute."""
     probe_id: str
     principle: str = ""
-    """The rule, or the two things: "giant otter, basilica"."""
+    """The rule, or the two entities: "giant otter, basilica"."""
     factual: tuple[LevelPrompt, ...]
     counterfactual: tuple[LevelPrompt, ...]
     findings: tuple[Finding, ...] = ()
@@ -131,7 +131,7 @@ def write_entries(entries: Iterable[Entry]) -> Iterator[str]:
 
 
 def read_entries(lines: Iterable[str], where: str) -> Iterator[Entry]:
-    """The groups and probes of some lines; where: the file's name, for whoever must mend a line."""
+    """The groups and probes of some lines; where: the file's name, for the message."""
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue

@@ -101,10 +101,10 @@ class Levels:
         self, case: Case, roles: Collection[str], observations: Mapping[str, ImageObservations]
     ) -> Sequence[Need]:
         """The own questions of every image; then L1's of those that fail."""
-        looks = [look for look in self._first(case, observations) if look.role in observations]
+        needs = [need for need in self._first(case, observations) if need.role in observations]
         if any(sight.seen for sight in observations.values()):
-            looks += self._lock_ins(case, observations)
-        return with_checks(looks, case, roles, self._options)
+            needs += self._lock_ins(case, observations)
+        return with_checks(needs, case, roles, self._options)
 
     def judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
         """All levels at the mark or above hold; below it every level that failed says so."""
@@ -113,10 +113,10 @@ class Levels:
     def _first(self, case: Case, observations: Mapping[str, ImageObservations]) -> list[Need]:
         is_waiting = self._options.gate == SKIP and not self._is_open(case, observations)
         prompts = [prompt for prompt in case.prompts if prompt.role == "l1" or not is_waiting]
-        looks = [Need(role=prompt.role, query=self.query(case, prompt)) for prompt in prompts]
+        needs = [Need(role=prompt.role, query=self.query(case, prompt)) for prompt in prompts]
         if self._options.rubrics == "both":
-            looks.append(Need(role="l1", query=self.query(case, case.prompt("l1"), _STRICT)))
-        return looks
+            needs.append(Need(role="l1", query=self.query(case, case.prompt("l1"), _STRICT)))
+        return needs
 
     def _lock_ins(self, case: Case, observations: Mapping[str, ImageObservations]) -> list[Need]:
         """Whether images that fail show the fact; where that fails too, nobody can tell."""
@@ -184,7 +184,7 @@ class Levels:
             failure_types=failure_types_of(failures, self.about.failure_types),
             failures=tuple(failures),
             scores=scores,
-            reason=self._told(case, observations, given),
+            reason=self._summary(case, observations, given),
         )
 
     def _skipped(self, case: Case, graded: _Graded) -> set[str]:
@@ -254,7 +254,7 @@ class Levels:
             failure_type=error, role=role, message=f"{message}: {why}" if why else message, seen=f"{value:.2f}"
         )
 
-    def _told(self, case: Case, observations: Mapping[str, ImageObservations], given: Mapping[str, float]) -> str:
+    def _summary(self, case: Case, observations: Mapping[str, ImageObservations], given: Mapping[str, float]) -> str:
         """Every level with its score and the judge's reason for the point, for people."""
         lines = []
         for prompt in case.prompts:

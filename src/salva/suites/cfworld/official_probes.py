@@ -37,7 +37,7 @@ def _from_point(point: str) -> Question:
 
 
 def question_from_pair(first: str, second: str, prompt: str) -> Question:
-    """A question that asks for two things and how they stand to each other."""
+    """A question that asks for two entities and how they stand to each other."""
     return question(
         POINT,
         f"Does the picture show {first} and {second} together, as in: {prompt.rstrip('. ')}?",
@@ -54,7 +54,7 @@ class _ProbeParts:
     factual: list[LevelPrompt] = field(default_factory=list)
     counterfactual: list[LevelPrompt] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
-    things: str = ""
+    entities: str = ""
 
 
 def read_rules(rows: Iterable[Row], findings: list[Finding]) -> list[Probe]:
@@ -82,8 +82,8 @@ def read_rules(rows: Iterable[Row], findings: list[Finding]) -> list[Probe]:
         level = LevelPrompt(prompt=prompt, point=point, questions=(_from_point(point),))
         (parts.factual if category in FACTS else parts.counterfactual).append(level)
     if rules and (len(rules), n_rows) != (N_RULES, N_RULE_PROMPTS):
-        told = f"{len(rules)} rules, {n_rows} prompts; paper: {N_RULES}, {N_RULE_PROMPTS}"
-        next(iter(rules.values())).findings.append(gap("count-differs", told))
+        found = f"{len(rules)} rules, {n_rows} prompts; paper: {N_RULES}, {N_RULE_PROMPTS}"
+        next(iter(rules.values())).findings.append(gap("count-differs", found))
     return [_probe(RULE, name, parts) for name, parts in rules.items()]
 
 
@@ -117,10 +117,10 @@ def read_pairs(rows: Iterable[Row], findings: list[Finding]) -> list[Probe]:
         (parts.factual if is_fact else parts.counterfactual).append(
             LevelPrompt(prompt=prompt.strip(), questions=(asked,))
         )
-        parts.things = parts.things if is_fact else f"{first.strip()}, {second.strip()}"
+        parts.entities = parts.entities if is_fact else f"{first.strip()}, {second.strip()}"
     if pairs and len(pairs) != N_PAIRS:
-        told = f"{len(pairs)} pairs; paper: {N_PAIRS}"
-        next(iter(pairs.values())).findings.append(gap("count-differs", told))
+        found = f"{len(pairs)} pairs; paper: {N_PAIRS}"
+        next(iter(pairs.values())).findings.append(gap("count-differs", found))
     return [_probe(ATTRIBUTE, name, parts) for name, parts in pairs.items()]
 
 
@@ -131,7 +131,7 @@ def _probe(part: str, name: str, parts: _ProbeParts) -> Probe:
     return Probe(
         part=part,
         probe_id=name,
-        principle=parts.things,
+        principle=parts.entities,
         factual=tuple(parts.factual),
         counterfactual=tuple(parts.counterfactual),
         findings=tuple(findings),

@@ -68,8 +68,8 @@ class Retention:
         self, case: Case, roles: Collection[str], observations: Mapping[str, ImageObservations]
     ) -> Sequence[Need]:
         """The question of every image."""
-        looks = [Need(role=p.role, query=query_for(case, p)) for p in case.prompts if p.role in observations]
-        return with_checks(looks, case, roles, self._options)
+        needs = [Need(role=p.role, query=query_for(case, p)) for p in case.prompts if p.role in observations]
+        return with_checks(needs, case, roles, self._options)
 
     def judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
         """Facts and counterfactuals at the mark or above hold."""
@@ -93,8 +93,10 @@ class Retention:
         scores = {f"s_{role}": value for role, value in given.items()} | means
         scores |= {f"missing_{role}": 1.0 for role in missing}
         if len(means) < 2 or (missing and self._options.missing == EXCLUDE):
-            told = "; ".join(f"no score of {role}: {why}" for role, why in missing.items())
-            return Conclusion(outcome=Outcome.UNDECIDED, scores=scores, reason=told or "no facts or no counterfactuals")
+            reason = "; ".join(f"no score of {role}: {why}" for role, why in missing.items())
+            return Conclusion(
+                outcome=Outcome.UNDECIDED, scores=scores, reason=reason or "no facts or no counterfactuals"
+            )
         kept = share_kept(means[CF], means[FACT])
         scores |= {} if kept is None else {"kept": kept}
         failures = tuple(

@@ -58,7 +58,7 @@ class ScoresOptions:
 
 
 @dataclass(slots=True)
-class _Pictures:
+class _CaseRows:
     """The entries of one case, by the role of the image they are about."""
 
     labels: dict[str, str]
@@ -89,8 +89,8 @@ class ScoresImport:
             n_grades += len(rows)
             judge, model = _judge_of(rows), settings.model or _model_of(path)
             judges[judge] = "judge"
-            for case_id, pictures in _sorted_in(rows, path, problems).items():
-                case, observations = self._seen(case_id, pictures)
+            for case_id, grouped in _sorted_in(rows, path, problems).items():
+                case, observations = self._seen(case_id, grouped)
                 cases.setdefault(case_id, case)
                 verdicts.append(_verdict(case, model, judge, self._judged(case, observations)))
         if not verdicts:
@@ -122,29 +122,29 @@ class ScoresImport:
             return Levels(self._levels).judge(case, observations)
         return Retention(self._retention).judge(case, observations)
 
-    def _seen(self, case_id: str, pictures: _Pictures) -> tuple[Case, dict[str, ImageObservations]]:
+    def _seen(self, case_id: str, grouped: _CaseRows) -> tuple[Case, dict[str, ImageObservations]]:
         """The case that entries are about, and what a judge said of its images; missing ones are not there."""
-        is_levels = pictures.labels["part"] == "levels"
+        is_levels = grouped.labels["part"] == "levels"
         order = (
-            [r for r in LEVELS if r == "l1" or r in pictures.rows] if is_levels else sorted(pictures.rows, reverse=True)
+            [r for r in LEVELS if r == "l1" or r in grouped.rows] if is_levels else sorted(grouped.rows, reverse=True)
         )
         prompts = tuple(
-            Prompt(role=role, text=f"{case_id} {role}", questions=tuple(map(_question, pictures.rows.get(role, [{}]))))
+            Prompt(role=role, text=f"{case_id} {role}", questions=tuple(map(_question, grouped.rows.get(role, [{}]))))
             for role in order
         )
         case = Case(
             case_id=case_id,
             suite="cfworld",
-            category=pictures.labels.get("discipline", pictures.labels["part"]),
+            category=grouped.labels.get("discipline", grouped.labels["part"]),
             prompts=prompts,
             check="levels" if is_levels else "retention",
-            labels=pictures.labels,
+            labels=grouped.labels,
             cluster=case_id,
         )
         levels = Levels(self._levels)
         observations = {}
         for prompt in prompts:
-            rows = pictures.rows.get(prompt.role, [])
+            rows = grouped.rows.get(prompt.role, [])
             if not rows or any(_UNSEEN.search(_text(row, "reasoning")) for row in rows):
                 continue
             query = levels.query(case, prompt) if is_levels else query_for(case, prompt)
@@ -175,9 +175,9 @@ def _rows(path: Path, problems: list[Flaw]) -> list[Row]:
     return rows
 
 
-def _sorted_in(rows: Sequence[Row], path: Path, problems: list[Flaw]) -> dict[str, _Pictures]:
+def _sorted_in(rows: Sequence[Row], path: Path, problems: list[Flaw]) -> dict[str, _CaseRows]:
     """The entries of a file by case and image."""
-    cases: dict[str, _Pictures] = {}
+    cases: dict[str, _CaseRows] = {}
     discipline = _FILE.sub("", path.stem)
     for number, row in enumerate(rows, 1):
         if "rule_id" in row:
@@ -194,7 +194,7 @@ def _sorted_in(rows: Sequence[Row], path: Path, problems: list[Flaw]) -> dict[st
         labels = {"part": part, "id": _text(row, "source_id") or _text(row, "id")}
         if part == "levels":
             labels["discipline"] = discipline
-        cases.setdefault(f"cfworld-{name}", _Pictures(labels)).rows.setdefault(role, []).append(row)
+        cases.setdefault(f"cfworld-{name}", _CaseRows(labels)).rows.setdefault(role, []).append(row)
     return cases
 
 

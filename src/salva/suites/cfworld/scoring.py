@@ -20,7 +20,7 @@ def grade_query(text: str, questions: Sequence[Question], rubric: str) -> Query:
     """How a judge is asked to grade an image: all its questions at once, each with its criteria."""
     formulas = tuple(question.formula for question in questions)
     has_formulas = all(formulas)
-    things = sorted({name for formula in formulas for name in entities(parse(formula))}) if has_formulas else []
+    entities_named = sorted({name for formula in formulas for name in entities(parse(formula))}) if has_formulas else []
     return Query(
         role="judge",
         kind="grade",
@@ -29,7 +29,7 @@ def grade_query(text: str, questions: Sequence[Question], rubric: str) -> Query:
         criteria=tuple(question.rule for question in questions),
         rubric=rubric,
         formulas=formulas if has_formulas else (),
-        labels=tuple(things),
+        labels=tuple(entities_named),
     )
 
 

@@ -99,8 +99,8 @@ class CfWorld:
         """What is missing or odd in all of suite.path, whichever groups of it are generated."""
         counts = Counter(finding.kind for finding in self._gaps()) if self._options.path and size != "embedded" else {}
         if counts:
-            told = ", ".join(f"{kind} {n}" for kind, n in sorted(counts.items()))
-            yield f"gaps in the files: {told} (salva cases cfworld --lint)"
+            listed = ", ".join(f"{kind} {n}" for kind, n in sorted(counts.items()))
+            yield f"gaps in the files: {listed} (salva cases cfworld --lint)"
 
     def lint(self) -> list[Finding]:
         """What is wrong with the texts of suite.path or of the starter set: gaps of the files, then of the texts."""

@@ -38,7 +38,7 @@ ByJudge = Mapping[str, Sequence[CaseVerdict]]
 
 
 def _terms(one: CaseVerdict, *names: str) -> tuple[float, ...] | None:
-    """Scores of a group, for whoever compares models; None where it lacks one."""
+    """Scores of a group, for comparisons of models; None where it lacks one."""
     scores = one.verdict.scores if one.verdict.check == CHECK else {}
     return tuple(scores[name] for name in names) if all(name in scores for name in names) else None
 

@@ -24,7 +24,7 @@ from salva.suites.faithfulness.tifa_files import CLUSTER, CONTRAST_OF, PROMPT_CO
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class PairRow:
     """One pair of a file."""
 
     pair_id: str
@@ -41,12 +41,12 @@ class Row:
     contrast_of: str = ""
     """The law that a contrast only seems to follow, where the file says so."""
     cluster: str = ""
-    """What pairs about the same things share; the pair id where the file does not say."""
+    """What pairs about the same entities share; the pair id where the file does not say."""
     names: Mapping[str, str] = field(default_factory=dict)
     """logical_law and semantic_dimension as the file spells them, where that is not how salva would."""
 
 
-def read_pairs(path: str) -> list[Row]:
+def read_pairs(path: str) -> list[PairRow]:
     """Every pair of a file; a file with anything wrong in it is refused with all that is."""
     ragged: list[Flaw] = []
     sheet = read_sheet(Path(path), ragged)
@@ -61,7 +61,7 @@ def read_pairs(path: str) -> list[Row]:
         )
     extra = tuple(name for name in sheet.columns if name not in (*PROMPT_COLUMNS, CLUSTER, CONTRAST_OF))
     problems = [f"{flaw.where}: {flaw.what}" for flaw in ragged]
-    rows: list[Row] = []
+    rows: list[PairRow] = []
     first_at: dict[str, str] = {}
     for where, record in sheet.rows:
         slug = _slug(record["pair_id"])
@@ -90,7 +90,7 @@ def read_pairs(path: str) -> list[Row]:
     return rows
 
 
-def _row(record: Mapping[str, str], slug: str, extra: tuple[str, ...]) -> Row:
+def _row(record: Mapping[str, str], slug: str, extra: tuple[str, ...]) -> PairRow:
     texts = (record["prompt_A"].strip(), record["prompt_B"].strip())
     readings = [_reading(text) for text in texts]
     findings = []
@@ -104,7 +104,7 @@ def _row(record: Mapping[str, str], slug: str, extra: tuple[str, ...]) -> Row:
         names["logical_law"] = record["logical_law"]
     if DIMENSION_NAMES.get(dimension) != record["semantic_dimension"]:
         names["semantic_dimension"] = record["semantic_dimension"]
-    return Row(
+    return PairRow(
         pair_id=record["pair_id"],
         slug=slug,
         category_id=record["category_id"],

@@ -1,4 +1,4 @@
-"""Suite: pairs that a law of logic makes equivalent, asked about thing by thing, after the TIFA-lite project.
+"""Suite: pairs that a law of logic makes equivalent, asked about entity by entity, after the TIFA-lite project.
 
 Objects, colours, sizes and surfaces come in, or a file of pairs in the published columns; cases go out with the
 formulas of both prompts and what the logic core found in them. Knows nothing of models, judges or questions.
@@ -19,7 +19,7 @@ from salva.english.words import with_article
 from salva.errors import UsageError, unknown_name
 from salva.logic.formula import COLOURS, entity_problem
 from salva.messages import message
-from salva.suites.faithfulness.files import Row, read_pairs
+from salva.suites.faithfulness.files import PairRow, read_pairs
 from salva.suites.faithfulness.templates import CONTRAST, CONTRASTS, TEMPLATES, PairTemplate
 from salva.suites.faithfulness.tifa_files import CONTRAST_OF
 
@@ -151,7 +151,7 @@ class Faithfulness:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Filled:
-    """A template with its things."""
+    """A template with its entities."""
 
     texts: tuple[str, ...]
     formulas: tuple[str, ...]
@@ -165,7 +165,7 @@ def _fill(template: PairTemplate, options: FaithfulnessOptions, rng: random.Rand
     colours = rng.sample(options.colours, len(options.colours))
     sizes = sorted(rng.sample(range(len(options.sizes)), 2)) if options.sizes else []
     surface = rng.choice(options.surfaces) if options.surfaces else ""
-    # One thing without a colour would give no more pairs than there are objects.
+    # One entity without a colour would give no more pairs than there are objects.
     is_coloured = options.coloured or template.dimension == "attributes" or template.n_objects == 1
     fields = {
         "scene": with_article(surface) if surface else "a scene",
@@ -173,27 +173,27 @@ def _fill(template: PairTemplate, options: FaithfulnessOptions, rng: random.Rand
         "z12": "",
         "z21": "",
     }
-    things: list[str] = []
+    phrases: list[str] = []
     for i, noun in enumerate(objects):
         colour, other = colours[i % len(colours)], colours[(i + 1) % len(colours)]
-        thing = f"{colour} {noun}" if is_coloured else noun
+        phrase = f"{colour} {noun}" if is_coloured else noun
         size = f"{options.sizes[sizes[i]]} " if sizes and i < len(sizes) else ""
-        things.append(thing)
+        phrases.append(phrase)
         fields |= {
             f"n{i + 1}": noun,
             f"c{i + 1}": colour,
-            f"x{i + 1}": thing,
-            f"p{i + 1}": thing,
+            f"x{i + 1}": phrase,
+            f"p{i + 1}": phrase,
             f"q{i + 1}": f"{other} {noun}",
-            f"a{i + 1}": with_article(thing),
+            f"a{i + 1}": with_article(phrase),
             f"u{i + 1}": with_article(noun),
             f"b{i + 1}": with_article(f"{other} {noun}"),
-            f"s{i + 1}": with_article(size + thing),
+            f"s{i + 1}": with_article(size + phrase),
         }
     if sizes and len(objects) > 1:
         fields["z12"] = f" & smaller_than({objects[0]}, {objects[1]})"
         fields["z21"] = f" & larger_than({objects[1]}, {objects[0]})"
-    fields |= _orders(template.dimension, objects, things, is_coloured)
+    fields |= _orders(template.dimension, objects, phrases, is_coloured)
     return _Filled(
         texts=tuple(text.format_map(fields) for text in template.texts),
         formulas=tuple(formula.format_map(fields) for formula in template.formulas),
@@ -202,7 +202,7 @@ def _fill(template: PairTemplate, options: FaithfulnessOptions, rng: random.Rand
     )
 
 
-def _orders(dimension: str, nouns: Sequence[str], things: Sequence[str], is_coloured: bool) -> dict[str, str]:
+def _orders(dimension: str, nouns: Sequence[str], phrases: Sequence[str], is_coloured: bool) -> dict[str, str]:
     """{first12}, {then21} and so on; a relation holds between bare nouns, so colours are said with it."""
     fields = {}
     for i, first in enumerate(nouns, start=1):
@@ -211,7 +211,7 @@ def _orders(dimension: str, nouns: Sequence[str], things: Sequence[str], is_colo
                 continue
             for name, check in zip(("first", "then"), _AXES[dimension], strict=True):
                 said = f"{check}({first}, {second})"
-                coloured = f"({things[i - 1]} & {things[j - 1]} & {said})"
+                coloured = f"({phrases[i - 1]} & {phrases[j - 1]} & {said})"
                 fields[f"{name}{i}{j}"] = coloured if is_coloured else said
     return fields
 
@@ -242,7 +242,7 @@ def _case_of_pair(template: PairTemplate, number: int, i: int, filled: _Filled) 
     )
 
 
-def _case_of_row(row: Row) -> Case:
+def _case_of_row(row: PairRow) -> Case:
     """A pair of a file, with whatever the logic core makes of its words."""
     a, b = row.formulas
     facts = facts_of(a, b) if a is not None and b is not None else None

@@ -39,7 +39,7 @@ Groups = list[tuple[tuple[str, ...], list[CaseVerdict]]]
 
 
 def _term(one: CaseVerdict, name: str) -> tuple[float] | None:
-    """A score of a pair under a law, for whoever compares models; None where it lacks one."""
+    """A score of a pair under a law, for comparisons of models; None where it lacks one."""
     is_asked = one.verdict.check in (SAME_ANSWERS, MUST_DIFFER) and one.case.labels.get("law") != CONTRAST
     return (one.verdict.scores[name],) if is_asked and _scored([one], *_FAITH) else None
 

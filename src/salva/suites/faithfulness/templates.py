@@ -1,10 +1,10 @@
 """The prompt templates: five laws by four dimensions, and the contrasts.
 
-In the wordings {a1} is the first thing with its article ("a red cup" where it has a colour), {x1} the same
-without the article, {u1} and {n1} the bare thing with and without one, {b2} the second thing in another
-colour, {c1} a colour, {s1} the thing with size and colour; {scene} and {on} carry the surface. In the formulas
-{p1} is the thing, {n1} the bare noun, {q2} the thing in the other colour, {z12} the order of sizes,
-{first12} that thing 1 stands before thing 2 on the axis and {then21} the same said from the other end.
+In the wordings {a1} is the first entity with its article ("a red cup" where it has a colour), {x1} the same
+without the article, {u1} and {n1} the bare entity with and without one, {b2} the second entity in another
+colour, {c1} a colour, {s1} the entity with size and colour; {scene} and {on} carry the surface. In the formulas
+{p1} is the entity, {n1} the bare noun, {q2} the entity in the other colour, {z12} the order of sizes,
+{first12} that entity 1 stands before entity 2 on the axis and {then21} the same said from the other end.
 Whether a pair is equivalent is decided, not stated here.
 """
 
@@ -238,4 +238,4 @@ CONTRASTS = (
         contrast_of="de-morgan",
     ),
 )
-"""The published forms of complement (a thing against its denial) and De Morgan that are no equivalences."""
+"""The published forms of complement (an entity against its denial) and De Morgan that are no equivalences."""

@@ -99,8 +99,8 @@ class TifaExport:
         for model in records.models:
             pairs = join(records.cases, [verdict for verdict in records.verdicts if verdict.model == model], PAIR)
             folder = out if len(records.models) == 1 else out / _safe(model)
-            told = [pair.verdict for pair in of_main_observers(pairs) if pair.verdict.check in _RELATIONS]
-            _ModelFolder(source.images, records, folder, options).write(told, _safe(model))
+            verdicts = [pair.verdict for pair in of_main_observers(pairs) if pair.verdict.check in _RELATIONS]
+            _ModelFolder(source.images, records, folder, options).write(verdicts, _safe(model))
             table = category_table(pairs)
             if table is not None:
                 write_text(folder / _MEANS, csv_text(_metric_rows(records.cases, table)))

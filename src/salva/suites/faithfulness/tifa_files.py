@@ -28,7 +28,7 @@ CLIP_SCORES = ("clip_A", "clip_B", "clip_mean", "clip_diff", "clip_stability", "
 CLIP_COLUMNS = (*PAIR_COLUMNS, "image_A_path", "image_B_path", *CLIP_SCORES)
 METRIC_COLUMNS = ("n_pairs", "mean_faith_A", "mean_faith_B", "mean_faith", "mean_faith_stability")
 CLUSTER = "cluster"
-"""Of prompts: pairs about the same things, which are not independent."""
+"""Of prompts: pairs about the same entities, which are not independent."""
 CONTRAST_OF = "contrast_of"
 """Of prompts that must differ: the law that they only seem to follow."""
 REPEAT = "repeat"

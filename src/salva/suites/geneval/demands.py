@@ -1,7 +1,7 @@
 """What a prompt requires.
 
 A formula holds all that the clauses say, so a case carries it alone: `2 clock & !3 clock` is at least two and fewer
-than three. Clauses that no formula can say (two of one thing, one of them placed) are told so.
+than three. Clauses that no formula can say (two of one entity, one of them placed) are told so.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _MOST = 98
 def formula_of(demand: Demand, *, in_full: bool = False) -> str:
     """What the clauses say, in notation; UsageError where no formula says it.
 
-    in_full: with an atom for every thing, also for those that a relation names.
+    in_full: with an atom for every entity, also for those that a relation names.
     """
     for is_short in (False,) if in_full else (True, False):
         formula = conjunction(_parts(demand, is_short=is_short))
@@ -80,7 +80,7 @@ def demands_of(case: Case) -> tuple[Demand, ...] | None:
 
 
 def _parts(demand: Demand, *, is_short: bool) -> Iterator[Formula]:
-    """One part a clause; in short, a relation stands for two plain things as well."""
+    """One part a clause; in short, a relation stands for two plain entities as well."""
     placed = {name for clause in demand.include if clause.position for name in _two(demand, clause)}
     for clause in demand.include:
         is_plain = clause.count == 1 and not clause.colour
@@ -110,7 +110,7 @@ def _clauses(formula: Formula) -> tuple[tuple[Clause, ...], tuple[Clause, ...]] 
 
 
 def _place(include: list[Clause], part: Related) -> bool:
-    """Give the clause about the first thing its position; whether there is one such clause, after its target."""
+    """Give the clause about the first entity its position; whether there is one such clause, after its target."""
     for name in (part.second, part.first):
         if not any(clause.name == name for clause in include):
             include.append(Clause(name=name, count=1))
@@ -141,26 +141,26 @@ def text_of(demand: Demand) -> str | None:
     include = demand.include
     first = include[0]
     if len(include) == 2 and include[1].position and not (first.colour or include[1].colour):
-        return f"a photo of {_said(include[1])} {include[1].position} {_said(first)}"
+        return f"a photo of {_phrase(include[1])} {include[1].position} {_phrase(first)}"
     if any(clause.position for clause in include) or len(include) > 2:
         return None
-    return f"a photo of {' and '.join(map(_said, include))}"
+    return f"a photo of {' and '.join(map(_phrase, include))}"
 
 
-def _said(clause: Clause) -> str:
+def _phrase(clause: Clause) -> str:
     noun = f"{clause.colour} {clause.name}" if clause.colour else clause.name
     return f"{article(noun)} {noun}" if clause.count == 1 else f"{number_word(clause.count)} {plural(noun)}"
 
 
 def commuted(demand: Demand) -> Demand | None:
-    """The two things in the other order; None where there are not two, or one is placed."""
+    """The two entities in the other order; None where there are not two, or one is placed."""
     if len(demand.include) != 2 or demand.exclude or any(clause.position for clause in demand.include):
         return None
     return replace(demand, include=demand.include[::-1])
 
 
 def other_side(demand: Demand) -> Demand | None:
-    """The position said of the other thing; None where there is none, or a thing has more than its place."""
+    """The position said of the other entity; None where there is none, or an entity has more than its place."""
     if len(demand.include) != 2 or demand.exclude or not demand.include[1].position:
         return None
     target, placed = demand.include
@@ -169,7 +169,7 @@ def other_side(demand: Demand) -> Demand | None:
 
 
 def exchanged(demand: Demand) -> Demand | None:
-    """The two things, each in the other's colour; None where there are not two different ones."""
+    """The two entities, each in the other's colour; None where there are not two different ones."""
     if len(demand.include) != 2 or demand.exclude:
         return None
     one, other = demand.include
@@ -183,19 +183,19 @@ def exchanged(demand: Demand) -> Demand | None:
 
 def metadata_of(demand: Demand, prompt: str) -> dict[str, Json]:
     """The object that the published files hold for a prompt, its keys in their order."""
-    said: dict[str, Json] = {TAG: demand.tag, "include": [_entry(clause) for clause in demand.include]}
+    entry: dict[str, Json] = {TAG: demand.tag, "include": [_entry(clause) for clause in demand.include]}
     if demand.exclude:
-        said["exclude"] = [_entry(clause) for clause in demand.exclude]
-    return {**said, "prompt": prompt}
+        entry["exclude"] = [_entry(clause) for clause in demand.exclude]
+    return {**entry, "prompt": prompt}
 
 
 def _entry(clause: Clause) -> dict[str, Json]:
-    said: dict[str, Json] = {"class": clause.name, "count": clause.count}
+    entry: dict[str, Json] = {"class": clause.name, "count": clause.count}
     if clause.colour:
-        said["color"] = clause.colour
+        entry["color"] = clause.colour
     if clause.position:
-        said["position"] = [clause.position, clause.target]
-    return said
+        entry["position"] = [clause.position, clause.target]
+    return entry
 
 
 class _Entry(msgspec.Struct, frozen=True):
@@ -230,5 +230,5 @@ def _clause(entry: _Entry) -> Clause:
 
 
 def names_of(demands: Iterable[Demand] | Sequence[Demand]) -> tuple[str, ...]:
-    """Every thing that is asked for or unwanted, sorted."""
+    """Every entity that is asked for or unwanted, sorted."""
     return tuple(sorted({clause.name for demand in demands for clause in (*demand.include, *demand.exclude)}))

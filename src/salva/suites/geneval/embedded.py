@@ -1,4 +1,4 @@
-"""GenEval in pocket's world: the six tasks about things, colours and places that its models know; and harder prompts.
+"""GenEval in pocket's world: the six tasks about entities, colours and places that its models know; and harder prompts.
 
 Nothing comes in; prompts in the published words go out with what they ask for. The same ones first, so that a small
 set is part of every larger one. Harder prompts grow: each holds the one before it and one atom more.
@@ -62,8 +62,8 @@ def _demands(task: str) -> Iterator[Demand]:
         yield Demand(tag=task, include=include, exclude=more)
 
 
-def _shuffled(things: Sequence[str]) -> list[str]:
-    return sorted(things, key=lambda thing: fingerprint(thing))
+def _shuffled(entities: Sequence[str]) -> list[str]:
+    return sorted(entities, key=fingerprint)
 
 
 def _key(demand: Demand) -> Json:
@@ -74,30 +74,30 @@ def hard(n_each: int) -> Iterator[tuple[int, int, GenEvalPrompt]]:
     """So many chains of growing prompts: the chain, the number of atoms, the prompt."""
     for chain in range(n_each):
         rng = Random(f"{HARD} {chain}")
-        clauses = [_thing(rng, ())]
+        clauses = [_entity(rng, ())]
         for n_atoms in range(FEWEST_ATOMS, MOST_ATOMS + 1):
-            # Every second atom is a place where one can be had: of one thing, to one thing named before it.
+            # Every second atom is a place where one can be had: of one entity, to one entity named before it.
             last = len(clauses) - 1
             single = [i for i in range(last) if clauses[i].count == 1]
             is_placed = n_atoms > FEWEST_ATOMS and n_atoms % 2 == 0
             if is_placed and single and clauses[last].count == 1:
                 clauses[last] = _related(rng, clauses[last], rng.choice(single))
             else:
-                clauses.append(_thing(rng, clauses))
+                clauses.append(_entity(rng, clauses))
             demand = Demand(tag=HARD, include=tuple(clauses))
             yield (
                 chain,
                 n_atoms,
-                GenEvalPrompt(text=_said(clauses), demand=demand, formula=formula_of(demand, in_full=True)),
+                GenEvalPrompt(text=_text(clauses), demand=demand, formula=formula_of(demand, in_full=True)),
             )
 
 
-def _thing(rng: Random, before: Sequence[Clause]) -> Clause:
-    """One more thing; few come in numbers, since an image has room for about ten."""
+def _entity(rng: Random, before: Sequence[Clause]) -> Clause:
+    """One more entity; few come in numbers, since an image has room for about ten."""
     is_full = sum(clause.count > 1 for clause in before) >= _MOST_COUNTED
     kind = rng.choice(("plain", "coloured") if is_full else ("plain", "coloured", "counted"))
     taken = {clause.name for clause in before}
-    name = rng.choice([thing for thing in (COLOURED if kind == "coloured" else ENTITIES) if thing not in taken])
+    name = rng.choice([entity for entity in (COLOURED if kind == "coloured" else ENTITIES) if entity not in taken])
     if kind == "coloured":
         return Clause(name=name, count=1, colour=rng.choice(COLOURS))
     return Clause(name=name, count=rng.choice(_COUNTS[:2]) if kind == "counted" else 1)
@@ -109,10 +109,10 @@ def _related(rng: Random, clause: Clause, target: int) -> Clause:
     )
 
 
-def _said(clauses: Sequence[Clause]) -> str:
-    """The things in a list, then where each stands."""
-    things = [_phrase(clause) for clause in clauses]
-    listed = f"{', '.join(things[:-1])} and {things[-1]}" if len(things) > 1 else things[0]
+def _text(clauses: Sequence[Clause]) -> str:
+    """The entities in a list, then where each stands."""
+    phrases = [_phrase(clause) for clause in clauses]
+    listed = f"{', '.join(phrases[:-1])} and {phrases[-1]}" if len(phrases) > 1 else phrases[0]
     placed = [f"the {c.name} is {c.position} the {clauses[c.target].name}" for c in clauses if c.position]
     return ", ".join([f"a photo of {listed}", *placed])
 

@@ -1,7 +1,7 @@
 """GenEval's published rules: boxes and clauses in, right or wrong and the reasons out.
 
 To the letter, generous as they are: at least so many, the most confident boxes alone, nothing suppressed. The two rules
-that people train on stand with them. Pure: whoever tells colours is handed in as a function of the boxes.
+that people train on stand with them. Pure: the source of colours is handed in as a function of the boxes.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MISSING, TOO_MANY, COLOUR, POSITION, NO_TARGET = "missing", "too many", "colour"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clause:
-    """One thing that a prompt wants, or wants fewer of."""
+    """One entity that a prompt wants, or wants fewer of."""
 
     name: str
     """As the metadata spells the class."""
@@ -53,7 +53,7 @@ class Demand:
     tag: str
     include: tuple[Clause, ...]
     exclude: tuple[Clause, ...] = ()
-    """Each is broken by as many of the thing as it counts."""
+    """Each is broken by as many of the entity as it counts."""
 
     @property
     def threshold(self) -> float:
@@ -142,7 +142,7 @@ def judge_published(demand: Demand, boxes: Sequence[SeenBox], colours: ColourRea
         if len(named) < clause.count:
             wrong = [_counted(MISSING, clause, ">=", len(named))]
         else:
-            wrong = _looked_at(clause, named, groups, colours, ">=")
+            wrong = _checked(clause, named, groups, colours, ">=")
         faults += wrong
         groups.append(None if wrong else named)
     faults += [
@@ -179,14 +179,14 @@ def _trained_on(demand: Demand, boxes: Sequence[SeenBox], colours: ColourReader,
             wrong = [_counted(MISSING if len(named) < clause.count else TOO_MANY, clause, "==", len(named))]
             earned += [0.0] if clause.colour or clause.position else []
         else:
-            wrong = _looked_at(clause, named, groups, colours, "==", earned)
+            wrong = _checked(clause, named, groups, colours, "==", earned)
         faults += wrong
         groups.append(None if wrong else named)
     score = sum(earned) / len(earned) if is_partial and earned else float(not faults)
     return Ruling(faults=tuple(faults), score=score)
 
 
-def _looked_at(
+def _checked(
     clause: Clause,
     named: Sequence[SeenBox],
     groups: Sequence[Sequence[SeenBox] | None],
@@ -270,8 +270,8 @@ _LONGEST_LINE = 1000
 def fault_in(line: str) -> Fault | None:
     """The fault that a line of a reason tells of; None where it is in nobody's words that we know."""
     for kind, words in _WORDS.items() if len(line) <= _LONGEST_LINE else ():
-        if told := words.fullmatch(line):
-            parts = told.groupdict()
+        if match := words.fullmatch(line):
+            parts = match.groupdict()
             if kind == MISSING and (parts["sign"] == "<" or int(parts["seen"]) > int(parts["count"])):
                 kind = TOO_MANY
             seen = parts.get("seen", "") or ("neither" if kind == POSITION else "")

@@ -72,10 +72,10 @@ class ResultsExport:
                     lines.append(line_of(_result(by_id[verdict.case_id], verdict, name, picture, rule, source.images)))
             write_text(folder / RESULTS, "".join(f"{line}\n" for line in lines))
             rows.append((model, n_images, len(lines), len(verdicts) - len(lines)))
-        return ExportCount(n=len(cases), what="prompts", tables=(_told(rows),))
+        return ExportCount(n=len(cases), what="prompts", tables=(_written(rows),))
 
 
-def _told(rows: Sequence[tuple[str, int, int, int]]) -> Table:
+def _written(rows: Sequence[tuple[str, int, int, int]]) -> Table:
     return Table(
         name="written",
         columns=("model", "images", "result_lines", "undecided"),

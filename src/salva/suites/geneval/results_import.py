@@ -1,7 +1,7 @@
 """Importer: result lines that GenEval's program wrote, read into cases and verdicts.
 
 Their own verdicts lead. Where lines hold boxes, numbers and positions are judged again, by the published rule to see
-whether it says the same, and by ours; colours nobody told, so a coloured thing that is there stays undecided.
+whether it says the same, and by ours; colours nobody told, so a coloured entity that is there stays undecided.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from salva.suites.geneval.rules import OURS, GenEvalRule, RuleOptions, failure_o
 from salva.suites.geneval.suite import CHECK, case_id_of, missing_prompts, task_case
 
 THEIRS = "published evaluation"
-"""Who looked, where the lines do not say."""
+"""The observer, where the lines do not say."""
 _TRUTH = "truth"
 _ERRORS = {_TRUTH: Truth.about.failure_types, CHECK: GenEvalRule.about.failure_types}
 """The error types of each check."""
@@ -265,7 +265,7 @@ def _optimistic(result: Result, case: Case) -> Ruling:
 
 
 def _shares(boxes: Sequence[SeenBox]) -> list[Detection]:
-    """Boxes as shares of the largest ones' reach: which side of another a thing is on does not depend on the size."""
+    """Boxes as shares of the largest ones' reach: which side of another an entity is on does not depend on the size."""
     width, height = (max((box.box[i] for box in boxes), default=1.0) or 1.0 for i in (2, 3))
     return [
         Detection(

@@ -1,6 +1,6 @@
 """Check: each image by a rule that others judge GenEval by: the published one, or one of the two for training.
 
-Takes a detector's boxes and whoever tells colours: an embedder over the part of the image that a box cuts out, as
+Takes a detector's boxes and the source of colours: an embedder over the part of the image that a box cuts out, as
 published, or the pixels where nobody named one; scores say which. Our own rule is truth, and then this one is silent.
 Pure: no model, no disk, no clock.
 """
@@ -54,7 +54,7 @@ COLOURS_BY_EMBEDDER = "colours_by_embedder"
 CREDIT = "credit_"
 """Score of a verdict by partial credit, with the prompt's role behind it."""
 SIDE = 224
-"""What the published classifier looks at."""
+"""What the published classifier needs at."""
 SAYS = re.compile(r" \(as [^()]+\)\Z")
 """What a message has behind it where colours come into it: who told them."""
 TEMPLATES = ("a photo of a {c} {name}", "a photo of a {c}-colored {name}", "a photo of a {c} object")
@@ -101,20 +101,20 @@ class GenEvalRule:
     def needs(
         self, case: Case, roles: Collection[str], observations: Mapping[str, ImageObservations]
     ) -> Sequence[Need]:
-        """Boxes; then the parts of the images whose colour the rule looks at, or the colours by the pixels."""
+        """Boxes; then the parts of the images whose colour the rule needs at, or the colours by the pixels."""
         what = mentioned(case)
-        looks = [Need(role=prompt.role, query=what.query) for prompt in case.prompts]
+        needs = [Need(role=prompt.role, query=what.query) for prompt in case.prompts]
         if _EMBEDDER not in roles:
             asked = what.colour_query if what.colour_query and what.colour_query.role in roles else None
-            return looks + ([Need(role=prompt.role, query=asked) for prompt in case.prompts] if asked else [])
+            return needs + ([Need(role=prompt.role, query=asked) for prompt in case.prompts] if asked else [])
         for prompt, demand in zip(case.prompts, demands_of(case) or (), strict=True):
-            sight = observations.get(prompt.role)
-            boxes = sight.seen.get(what.query) if sight else None
-            if sight is not None and isinstance(boxes, Detections) and not _unusable(boxes, demand):
-                eye = _Eye(sight, boxes, what.query)
-                JUDGES[self._rule](demand, eye.boxes, eye.want)
-                looks += [Need(role=prompt.role, query=query) for query in eye.wanted]
-        return looks
+            observed = observations.get(prompt.role)
+            boxes = observed.seen.get(what.query) if observed else None
+            if observed is not None and isinstance(boxes, Detections) and not _unusable(boxes, demand):
+                reader = _ColourReader(observed, boxes, what.query)
+                JUDGES[self._rule](demand, reader.boxes, reader.want)
+                needs += [Need(role=prompt.role, query=query) for query in reader.wanted]
+        return needs
 
     def judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
         """Each image by the rule; the scores say which were right, and who told colours."""
@@ -122,19 +122,19 @@ class GenEvalRule:
         failures: list[Failure] = []
         scores: dict[str, float] = {}
         for prompt, demand in zip(case.prompts, demands_of(case) or (), strict=True):
-            sight = observations[prompt.role]
-            boxes = sight.seen.get(what.query)
+            observed = observations[prompt.role]
+            boxes = observed.seen.get(what.query)
             if not isinstance(boxes, Detections):
                 return _undecided(f"no detections for prompt {prompt.role!r}")
             if problem := _unusable(boxes, demand):
                 return _undecided(problem)
-            coloured = sight.seen.get(what.colour_query) if what.colour_query else None
-            eye = _Eye(sight, coloured if isinstance(coloured, Detections) else boxes, what.query)
-            ruling = JUDGES[self._rule](demand, eye.boxes, eye.tell)
-            if eye.untold:
-                return _undecided(f"no colour for the {eye.untold} in the image of {prompt.role!r}")
-            failures += [failure_of(fault, prompt.role, eye.says) for fault in ruling.faults]
-            scores |= _scores(prompt.role, ruling, eye, is_partial=self._rule == RL_SCORE)
+            coloured = observed.seen.get(what.colour_query) if what.colour_query else None
+            reader = _ColourReader(observed, coloured if isinstance(coloured, Detections) else boxes, what.query)
+            ruling = JUDGES[self._rule](demand, reader.boxes, reader.colours_of)
+            if reader.uncoloured:
+                return _undecided(f"no colour for the {reader.uncoloured} in the image of {prompt.role!r}")
+            failures += [failure_of(fault, prompt.role, reader.source) for fault in ruling.faults]
+            scores |= _scores(prompt.role, ruling, reader, is_partial=self._rule == RL_SCORE)
         return Conclusion(
             outcome=Outcome.FAIL if failures else Outcome.PASS,
             failure_types=tuple(dict.fromkeys(failure.failure_type for failure in failures)),
@@ -143,23 +143,23 @@ class GenEvalRule:
         )
 
 
-class _Eye:
-    """The boxes of one image in pixels, and their colours, by whoever was asked."""
+class _ColourReader:
+    """The boxes of one image in pixels, and their colours, by the embedder or the pixels."""
 
-    def __init__(self, sight: ImageObservations, detections: Detections, query: Query) -> None:
-        self.boxes = boxes_in_pixels(detections, sight.image.width, sight.image.height, query.labels)
+    def __init__(self, observed: ImageObservations, detections: Detections, query: Query) -> None:
+        self.boxes = boxes_in_pixels(detections, observed.image.width, observed.image.height, query.labels)
         # By identity: a detector may say one and the same box twice, and the rule counts it twice.
         self._seen = {id(box): seen for box, seen in zip(self.boxes, detections.boxes, strict=True)}
-        self._sight, self._image = sight, sight.image
+        self._sight, self._image = observed, observed.image
         self.names = frozenset(query.labels)
         self.wanted: list[Query] = []
         self.by_embedder: bool | None = None
         """Whether an embedder told colours; None while nobody was asked."""
-        self.untold = ""
-        """Of what nobody could tell the colour."""
+        self.uncoloured = ""
+        """Of what are undecided the colour."""
 
     @property
-    def says(self) -> str:
+    def source(self) -> str:
         """Who told colours, for a sentence."""
         return "as the embedder says" if self.by_embedder else "as the pixels say"
 
@@ -168,7 +168,7 @@ class _Eye:
         self.wanted += [part_query(self._seen[id(box)], box.name, self._image) for box in boxes]
         return [""] * len(boxes)
 
-    def tell(self, boxes: Sequence[SeenBox]) -> list[str]:
+    def colours_of(self, boxes: Sequence[SeenBox]) -> list[str]:
         """What colour each of the boxes has."""
         return [self._colour(box) for box in boxes]
 
@@ -179,7 +179,7 @@ class _Eye:
         if isinstance(vector, Vector):
             return max(zip(vector.values, COLOURS, strict=True), key=lambda pair: pair[0])[1]
         if detection.colour is None:
-            self.untold = box.name
+            self.uncoloured = box.name
         return detection.colour or ""
 
 
@@ -228,23 +228,23 @@ def _undecided(reason: str) -> Conclusion:
     return Conclusion(outcome=Outcome.UNDECIDED, reason=reason)
 
 
-def _scores(role: str, ruling: Ruling, eye: _Eye, *, is_partial: bool) -> dict[str, float]:
+def _scores(role: str, ruling: Ruling, reader: _ColourReader, *, is_partial: bool) -> dict[str, float]:
     scores = {
         f"right_{role}": float(ruling.is_right),
-        f"named_{role}": float(sum(box.name in eye.names for box in eye.boxes)),
+        f"named_{role}": float(sum(box.name in reader.names for box in reader.boxes)),
     }
     if is_partial:
         scores[f"{CREDIT}{role}"] = ruling.score
-    if eye.by_embedder is not None:
-        scores[COLOURS_BY_EMBEDDER] = float(eye.by_embedder)
+    if reader.by_embedder is not None:
+        scores[COLOURS_BY_EMBEDDER] = float(reader.by_embedder)
     return scores
 
 
-def failure_of(fault: Fault, role: str, says: str) -> Failure:
+def failure_of(fault: Fault, role: str, source: str) -> Failure:
     """A fault as a registered error; says: who told colours."""
     on_x = fault.expected in (LEFT, RIGHT)
     error = (X_MISPOSITION if on_x else Y_MISPOSITION) if fault.kind == POSITION else _ERROR_OF[fault.kind]
-    message = f"{fault.message} ({says})" if fault.kind == COLOUR else fault.message
+    message = f"{fault.message} ({source})" if fault.kind == COLOUR else fault.message
     return Failure(
         failure_type=error, role=role, message=message, entity=fault.name, expected=fault.expected, seen=fault.seen
     )

@@ -1,4 +1,4 @@
-"""Suite: does the image show the things, numbers, colours and places of its prompt? After GenEval.
+"""Suite: does the image show the entities, numbers, colours and places of its prompt? After GenEval.
 
 The official metadata, or prompts of our own in pocket's world, become cases of one prompt each with its formula and
 its task. Beside the tasks stand pairs that say the same otherwise, rewritten prompts and harder ones. Knows nothing of
@@ -82,7 +82,7 @@ class GenEvalOptions:
 
 
 class GenEval:
-    """Suite: six tasks, from one thing to two coloured ones, and what stands with them."""
+    """Suite: six tasks, from one entity to two coloured ones, and what stands with them."""
 
     version: ClassVar[str] = "1"
     sizes: ClassVar[tuple[str, ...]] = ("quick", "paper", "full", "beyond")
@@ -161,8 +161,8 @@ def case_id_of(text: str) -> str:
     """The id of the case of a prompt."""
     words = _OPENING.sub("", text)
     plain = slug(words)
-    is_told = plain == words.replace(" ", "-") and text.startswith("a photo of ")
-    return f"geneval-{plain if is_told and len(plain) <= 80 else unique_name(plain, text)}".replace("--", "-")
+    is_plain = plain == words.replace(" ", "-") and text.startswith("a photo of ")
+    return f"geneval-{plain if is_plain and len(plain) <= 80 else unique_name(plain, text)}".replace("--", "-")
 
 
 def task_case(case_id: str, asked: GenEvalPrompt, source: str = OFFICIAL) -> Case:
@@ -182,7 +182,7 @@ def _case(
         category=labels.get(KIND, asked.demand.tag),
         prompts=prompts,
         check="same-scene" if equivalent else "truth",
-        labels={TAG: asked.demand.tag, "things": ",".join(names), **labels},
+        labels={TAG: asked.demand.tag, "entities": ",".join(names), **labels},
         cluster="+".join(names),
         equivalent=equivalent,
         determinate=determinate,
@@ -194,7 +194,7 @@ def _pairs(variant: str, named: Iterable[tuple[str, GenEvalPrompt]]) -> Iterator
     """A prompt and the same said otherwise; its first image is the one of the task."""
     for name, asked in named:
         other = VARIANTS[variant](asked.demand)
-        # In words of another kind than the published ones two things would change at once.
+        # In words of another kind than the published ones two entities would change at once.
         if other is None or text_of(asked.demand) != asked.text:
             continue
         prompts = (

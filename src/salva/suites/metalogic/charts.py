@@ -83,7 +83,7 @@ def _with_edges(by_name: Mapping[str, Table], macro: float | None) -> Table:
 
 
 def _with_all_things(by_name: Mapping[str, Table]) -> Table:
-    """A line for each thing, and one with its interval for all of them together."""
+    """A line for each entity, and one with its interval for all of them together."""
     table, pooled = by_name["numbering by count and entity"], by_name["numbering by count"]
     ends = [table.columns.index(name) for name in ("low", "high")]
     rows: list[tuple[Cell, ...]] = [

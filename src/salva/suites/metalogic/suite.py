@@ -168,8 +168,8 @@ class MetaLogic:
         )
 
 
-def _check(template: LawTemplate, facts: Facts) -> str:
-    # Two prompts that say different things are compared by nobody but the paper, whose table prints them as a pair.
+def _check(template: LawTemplate, facts: LawFacts) -> str:
+    # Two prompts that say different entities are compared by nobody but the paper, whose table prints them as a pair.
     is_compared = facts.equivalent or template.is_as_printed
     return "same-scene" if is_compared and facts.determinate and template not in BEYOND else "truth"
 
@@ -192,7 +192,7 @@ def _each_once(cases: Iterator[Case]) -> Iterator[Case]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class LawFacts:
     """What the logic core says about a template, whatever its entities are."""
 
     equivalent: bool
@@ -210,29 +210,29 @@ class Facts:
 
 
 @lru_cache(maxsize=256)
-def decide(template: LawTemplate) -> Facts:
+def decide(template: LawTemplate) -> LawFacts:
     """Decide a template once for all entities: its worlds do not depend on their names."""
     names = _formula_fields(_STAND_INS)
     f, g = (parse(formula.format_map(names)) for formula in template.formulas)
     other = parse(template.other_reading.format_map(names)) if template.other_reading else None
     apart = witness(f, g)
-    told_apart = witness(f, other) if other else None
+    other_apart = witness(f, other) if other else None
     printed = None
     if template.as_printed:
         printed = witness(*(parse(formula.format_map(names)) for formula in template.as_printed))
-    return Facts(
+    return LawFacts(
         equivalent=apart is None,
         determinate=is_determinate(f) and is_determinate(g),
         n_worlds=(count_worlds(f), count_worlds(g)),
         witness=apart.world if apart else None,
-        other_reading=told_apart.world if told_apart else None,
+        other_reading=other_apart.world if other_apart else None,
         other_reading_is_contradictory=other is not None and is_contradictory(other),
         reduces=bool(template.reduces_to) and are_equivalent(f, parse(template.reduces_to.format_map(names))),
         as_printed=printed.world if printed else None,
     )
 
 
-def _findings(template: LawTemplate, facts: Facts, entities: tuple[str, ...], brackets: bool) -> tuple[Finding, ...]:
+def _findings(template: LawTemplate, facts: LawFacts, entities: tuple[str, ...], brackets: bool) -> tuple[Finding, ...]:
     """The facts with the names of this case, and as they hold for any names."""
     said = _sentences(template, facts, entities, brackets)
     return tuple(
@@ -248,15 +248,15 @@ def _general_sentences(template: LawTemplate, n_entities: int, brackets: bool) -
 
 
 def _sentences(
-    template: LawTemplate, facts: Facts, entities: tuple[str, ...], brackets: bool
+    template: LawTemplate, facts: LawFacts, entities: tuple[str, ...], brackets: bool
 ) -> Iterator[tuple[str, str]]:
     """The kind of every finding, and its sentence."""
     names = _formula_fields(entities)
     if not facts.equivalent and facts.witness:
-        told = f"not equivalent: {_describe(facts.witness, entities)} fits one prompt only"
+        sentence = f"not equivalent: {_describe(facts.witness, entities)} fits one prompt only"
         if template.is_as_printed:
-            told += "; compared by the published rule, else each is held against its own prompt"
-        yield "not-equivalent", told
+            sentence += "; compared by the published rule, else each is held against its own prompt"
+        yield "not-equivalent", sentence
     if not facts.determinate:
         n_a, n_b = facts.n_worlds
         worlds = f"{n_a} worlds" if n_a == n_b else f"{n_a} worlds of prompt a, {n_b} of prompt b"

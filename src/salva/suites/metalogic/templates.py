@@ -223,7 +223,7 @@ LOGIC = tuple(
 def numbering(count: int) -> LawTemplate:
     """The numbering template of one count.
 
-    The published table pairs "a e1 and two e2" with "two e1 and a e2", which say different things
+    The published table pairs "a e1 and two e2" with "two e1 and a e2", which say different entities
     from two on; this is the form of the paper's own example, which keeps the numbers where they are.
     """
     verb = "is" if count == 1 else "are"

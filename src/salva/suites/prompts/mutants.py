@@ -1,4 +1,4 @@
-"""Prompts changed by one thing, by ACTesting's operators: each mutant a case beside the prompt it was made from.
+"""Prompts changed by one entity, by ACTesting's operators: each mutant a case beside the prompt it was made from.
 
 Rows of prompts come in, cases go out, with what to tell of those that no operator could change. A mutant's images are
 held against what changed and against nothing else, so they have a way and a rate of their own.
@@ -16,7 +16,7 @@ from salva.english.captions.reading import Reader
 from salva.english.captions.seeds import fit_seeds
 from salva.english.mutation.corpus import Corpus
 from salva.english.mutation.density import Density
-from salva.english.mutation.making import Mutant, Tally, by_reason, mutants, operator_remark
+from salva.english.mutation.making import Mutant, MutantCounts, by_reason, mutants, operator_remark
 from salva.english.mutation.meaning import CHECK_OF, formula_of
 from salva.english.mutation.operators import Seed, Setting
 from salva.english.prompt_files import PromptRow
@@ -35,7 +35,7 @@ def mutant_cases(rows: Sequence[PromptRow], operators: Sequence[str], reader: Re
             unfit[why] += 1
         else:
             seeds.append((rows[i], Seed(reading=reading, pool=pool)))
-    tally = Tally()
+    tally = MutantCounts()
     made = mutants(
         [seed for _, seed in seeds],
         operators,

@@ -1,4 +1,4 @@
-"""Prompts asked about by part: things, numbers, attributes and relations before the whole.
+"""Prompts asked about by part: entities, numbers, attributes and relations before the whole.
 
 Cases come in with one question a prompt; they go out with the questions of what a parser read in the prompt before it,
 and with what to tell of them. The whole is still asked, since a parser does not read everything that a prompt says.
@@ -37,7 +37,7 @@ def _asked(prompt: Prompt, parts: dict[str, tuple[Question, ...]]) -> Prompt:
     questions = parts.get(prompt.text, ()) if prompt.questions else ()
     if not questions:
         return prompt
-    things = tuple(question.text for question in questions if question.kind == THING)
-    # An image without a thing of the prompt does not show all of it, so nobody needs to be asked.
-    wholes = (replace(question, parents=things) for question in prompt.questions)
+    entities = tuple(question.text for question in questions if question.kind == THING)
+    # An image without an entity of the prompt does not show all of it, so nobody needs to be asked.
+    wholes = (replace(question, parents=entities) for question in prompt.questions)
     return replace(prompt, questions=(*questions, *wholes))

@@ -20,7 +20,7 @@ from salva.logic.notation import parse, to_notation
 from salva.logic.rewrite import rewrites
 
 _FAMILIES = ("commutative", "de-morgan", "distributive", "associative", "absorption", "complement")
-"""As they are tried; saying a thing twice is no other wording."""
+"""As they are tried; saying an entity twice is no other wording."""
 CONVERSE = "converse"
 _OTHER_SIDE = {
     "left_of": "right_of",
@@ -66,7 +66,7 @@ def rewordings(text: str, notation: str, n_wanted: int) -> list[Reworded]:
 
 
 def _as_said(text: str, f: Formula) -> Formula:
-    """The formula as the text itself puts it, where that says the same: other readers may say a thing twice."""
+    """The formula as the text itself puts it, where that says the same: other readers may say an entity twice."""
     try:
         plain = from_english(text)
     except FormulaError:

@@ -129,8 +129,8 @@ def _planned(options: PromptsOptions, size: str, digest: str) -> PromptPlan:  # 
     remarks = [*_remarks(options.path, rows, by_name, repeated, cases)]
     parser = options.parser or ("" if options.path else GRAMMAR)
     if options.questions == PARTS:
-        cases, told = with_parts(cases, caption_reader(parser))
-        remarks.append(told)
+        cases, remark = with_parts(cases, caption_reader(parser))
+        remarks.append(remark)
     if options.mutate:
         alone = [row for row in by_name.values() if len(row.texts) == 1]
         changed, of_mutants = mutant_cases(alone, options.mutate, caption_reader(parser))
@@ -143,11 +143,11 @@ def _remarks(
 ) -> Iterator[str]:
     n_pairs = sum(len(row.texts) == 2 for row in by_name.values())
     numbers = {"prompts": len(by_name) - n_pairs, "pairs": n_pairs}
-    told = " and ".join(quantity(n, what) for what, n in numbers.items() if n)
+    counts = " and ".join(quantity(n, what) for what, n in numbers.items() if n)
     if repeated:
         shown = ", ".join(row.where for row in repeated[:_N_SHOWN]) + (", ..." if len(repeated) > _N_SHOWN else "")
-        told += f"; repeated: {len(repeated)} of {len(rows)} entries (at {shown})"
-    yield told
+        counts += f"; repeated: {len(repeated)} of {len(rows)} entries (at {shown})"
+    yield counts
     if names := dict.fromkeys(name for row in by_name.values() for name in row.labels):
         yield f"columns used as labels: {', '.join(names)}"
     rows_of = {(case.painting, case.cluster): case.labels["formula"] for case in cases}

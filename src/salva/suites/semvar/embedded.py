@@ -1,8 +1,8 @@
 """Triples about pocket's entities: templates, swap rules and their formulas.
 
-Things and templates go in, triples of sentences with their formulas go out. Every triple is decided by the logic
+Entities and templates go in, triples of sentences with their formulas go out. Every triple is decided by the logic
 core before it leaves: the paraphrase means the same as the anchor, the swap does not, and each has one world. The
-sentences keep to words that pocket was trained on. Size words are said of two things at once, so they are read as
+sentences keep to words that pocket was trained on. Size words are said of two entities at once, so they are read as
 a comparison: "a large cat and a small dog" is `larger_than(cat, dog)`.
 """
 
@@ -29,7 +29,7 @@ PER_CATEGORY = 48
 WHERE = "embedded"
 """Stands in the place of a file and line."""
 _TEST_BELOW = "6"
-"""Six of sixteen pairs of things are for testing only, so that what was trained on the others can be held apart."""
+"""Six of sixteen pairs of entities are for testing only, so that what was trained on the others can be held apart."""
 
 # Pairs that nobody takes for each other: red beside orange, or blue beside purple, would test eyes and not words.
 _COLOUR_PAIRS = (
@@ -85,7 +85,7 @@ _RELATED = tuple(
     )
 )
 _TWO_PARTS = ("{p11} and {p22}", "{p21} and {p12}", "{p22} and {p11}")
-"""pXY: what is said first or second (X) of the first or the second thing (Y)."""
+"""pXY: what is said first or second (X) of the first or the second entity (Y)."""
 _SAID = {
     rule: _TripleTemplate(rule=rule, paraphrase="coordination", texts=_TWO_PARTS, formulas=formulas)
     for rule, formulas in {
@@ -123,7 +123,7 @@ def _of_templates(category: str, templates: Sequence[_TripleTemplate]) -> Iterat
 def _of_words(
     category: str, rule: str, things: Sequence[str], words: Sequence[tuple[object, object]]
 ) -> Iterator[TripleRow]:
-    """Triples that swap two words said of two things: colours, numbers or sizes."""
+    """Triples that swap two words said of two entities: colours, numbers or sizes."""
     for i, (one, two) in enumerate(_pairs(category, things)):
         first, second = words[i % len(words)]
         fields = {"n1": one, "n2": two, "f1": str(first), "f2": str(second)}
@@ -138,7 +138,7 @@ def _of_words(
 
 
 def _pairs(category: str, things: Sequence[str]) -> list[tuple[str, str]]:
-    """Pairs of things in an order that looks like chance and never changes."""
+    """Pairs of entities in an order that looks like chance and never changes."""
     chosen = sorted(combinations(things, 2), key=lambda pair: fingerprint([category, *pair]))[:PER_CATEGORY]
     return [pair if fingerprint([*pair, category])[0] < "8" else (pair[1], pair[0]) for pair in chosen]
 
@@ -179,7 +179,7 @@ def checked(row: TripleRow) -> TripleRow:
             read = from_english(text)
         except FormulaError:
             continue
-        # The grammar knows no size words and takes "large cat" for the name of a thing.
+        # The grammar knows no size words and takes "large cat" for the name of an entity.
         if set(entities(read)) == set(entities(formula)):
             assert are_equivalent(read, formula), f"{text!r} reads as something else than its formula"
     return row

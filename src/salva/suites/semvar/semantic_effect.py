@@ -91,15 +91,15 @@ class SemanticEffect:
         self, case: Case, roles: Collection[str], observations: Mapping[str, ImageObservations]
     ) -> Sequence[Need]:
         """Seven scores; boxes where the formulas say what to look for; the texts' vectors where somebody makes them."""
-        looks = [Need(role=image, query=score_query(case.prompt(text))) for text, image in PAIRS]
+        needs = [Need(role=image, query=score_query(case.prompt(text))) for text, image in PAIRS]
         if "detector" in roles and _has_formulas(case):
-            looks += [Need(role=role, query=mentioned(case).query) for role in ROLES]
+            needs += [Need(role=role, query=mentioned(case).query) for role in ROLES]
         if "embedder" in roles:
-            looks += [Need(role="a", query=text_query(case.prompt(role))) for role in ROLES]
+            needs += [Need(role="a", query=text_query(case.prompt(role))) for role in ROLES]
         if self._options.tokens:
             asked = ((role, token_query(case.prompt(role))) for role in ROLES)
-            looks += [Need(role=role, query=query) for role, query in asked if query.questions]
-        return with_checks(looks, case, roles, self._options)
+            needs += [Need(role=role, query=query) for role, query in asked if query.questions]
+        return with_checks(needs, case, roles, self._options)
 
     def judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
         """Kappa above the threshold holds; below it every image that is wrong says in which way."""
@@ -115,7 +115,7 @@ class SemanticEffect:
     def conclude(
         self, case: Case, given: Mapping[Pair, tuple[float, float] | str], observations: Mapping[str, ImageObservations]
     ) -> Conclusion:
-        """The same from scores alone, whoever gave them.
+        """The same from scores alone, from any source.
 
         given: by (text, image) objects and relations, 0 to 50 each, or why there are none.
         observations: whatever else was seen of the images; empty where nobody but the scorer looked.

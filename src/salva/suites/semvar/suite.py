@@ -57,7 +57,7 @@ class SemVar:
         """The cases of a named size, in the order of the files.
 
         quick: four a category. paper: the test split, or all where none is called so. full: all. test, train: one
-        split; the embedded set has both, with no pair of things in both. embedded: the embedded set, whatever
+        split; the embedded set has both, with no pair of entities in both. embedded: the embedded set, whatever
         suite.path says.
         """
         if size not in self.sizes:

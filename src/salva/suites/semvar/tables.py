@@ -107,13 +107,13 @@ class SemVarTables:
 
 
 def scored(judgements: Judgements) -> dict[str, list[CaseVerdict]]:
-    """The decided verdicts with their scores, by who looked, in order of first appearance."""
+    """The decided verdicts with their scores, by observers, in order of first appearance."""
     decided = (triple for triple in judgements.pairs if _term(triple, "kappa") is not None)
     return group_by(decided, lambda triple: observers_text(triple.verdict.observers))
 
 
 def _term(one: CaseVerdict, name: str) -> tuple[float] | None:
-    """A score of a decided verdict, for whoever compares models."""
+    """A score of a decided verdict, for comparisons of models."""
     is_decided = one.verdict.outcome in (Outcome.PASS, Outcome.FAIL)
     scores = one.verdict.scores if one.verdict.check == CHECK and is_decided else {}
     return (scores[name],) if name in scores else None

@@ -16,7 +16,7 @@ from salva.english.words import number_of
 from salva.logic.formula import COLOURS, PLACES, Atom, Formula, Related, atoms, disjunction, entities
 from salva.logic.notation import parse, to_notation
 
-# Articles, auxiliaries, pronouns and joining words: what is left tells of things, properties, acts and relations.
+# Articles, auxiliaries, pronouns and joining words: what is left tells of entities, properties, acts and relations.
 _EMPTY_WORDS = frozenset(
     (
         *("a", "an", "the", "this", "that", "these", "those", "and", "or", "but", "nor", "so", "yet", "while", "when"),
@@ -48,7 +48,7 @@ def token_query(prompt: Prompt) -> Query:
 
 
 def _of_some_thing(word: str, whole: Formula) -> Formula:
-    """What it takes for a word to be shown: that it is true of any of the prompt's things."""
+    """What it takes for a word to be shown: that it is true of any of the prompt's entities."""
     names, leaves = entities(whole), atoms(whole)
     for name in names:
         if word in (*name.split(), plural(name)):
