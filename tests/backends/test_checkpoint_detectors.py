@@ -164,10 +164,11 @@ def test_detr_scores_and_boxes_are_its_own_processors(folders: dict[str, Path]) 
 def test_owlv2_boxes_are_shares_of_the_picture_and_not_of_the_square_around_it(folders: dict[str, Path]) -> None:
     detector = bound("owlv2", folders["owlv2"], threshold="0").build()
     model = transformers.Owlv2ForObjectDetection.from_pretrained(folders["owlv2"]).eval()
+    words = detector._tokens(detector._tokenizer, [f"a photo of a {label}" for label in LABELS], 1)
     for picture, seen in zip(PICTURES, look(detector, *LABELS), strict=True):
         pixels = to_pixels([picture], detector._pixels, "cpu", torch.float32)
         with torch.inference_mode():
-            outputs = model(pixel_values=pixels, **detector._words(LABELS, 1))
+            outputs = model(pixel_values=pixels, **words)
         (found,) = transformers.Owlv2ImageProcessorPil().post_process_object_detection(outputs, threshold=0.0)
         # Its boxes are shares of the square, whose side is the picture's longer one.
         side = max(picture.width, picture.height)

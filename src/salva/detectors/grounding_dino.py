@@ -42,10 +42,7 @@ class GroundingDino(ZeroShotDetector):
     def _detect(self, requests: Sequence[ObserveRequest], labels: tuple[str, ...]) -> Sequence[Detections | SalvaError]:
         import torch
 
-        try:
-            words, spans = self._words(labels, len(requests))
-        except BackendError as error:
-            return [error] * len(requests)  # raised, it would cost the pictures of other cases as well
+        words, spans = self._words(labels, len(requests))
         pixels = to_pixels([r.picture for r in requests], self._pixels, self._loaded.device, self._loaded.dtype)
         with self._batches.on_device, torch.inference_mode():
             output = self._loaded.model(pixel_values=pixels, **words)

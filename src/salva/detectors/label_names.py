@@ -24,7 +24,6 @@ EVERYDAY = "labels/everyday.txt"
 WAYS = ("table", "wordnet", "none")
 """table: the reviewed table. wordnet: the table, then WordNet's hypernyms. none: the detector's own names."""
 _DROPPED = "words that do not change what a thing is"
-_GET_WORDNET = "python -m nltk.downloader wordnet"
 _SINGULAR = "words that end in s and are no plural, or have no singular"
 
 
@@ -50,7 +49,11 @@ class Names:
         self._way = way
         file = "" if way in WAYS else way
         self._table = read_table(file) if way != "none" else NameTable(names={}, dropped=frozenset())
-        self._wordnet = _open_wordnet() if way == "wordnet" else None
+        self._wordnet: Synsets | None = None
+        if way == "wordnet":
+            from salva.english.captions.wordnet import open_wordnet
+
+            self._wordnet = open_wordnet()
         self._cache: dict[str, str] = {}
 
     def name(self, label: str) -> str:
@@ -133,7 +136,7 @@ def look_up(label: str, table: NameTable) -> tuple[str, bool]:
 
 
 class Synset(Protocol):
-    """A sense of a word, as nltk's WordNet has it."""
+    """A sense of a word."""
 
     def name(self) -> str:
         """Such as cat.n.01."""
@@ -145,14 +148,14 @@ class Synset(Protocol):
         """The next wider senses."""
 
 
-class WordNet(Protocol):
-    """As much of nltk's WordNet as is used."""
+class Synsets(Protocol):
+    """As much of WordNet as is used."""
 
     def synsets(self, lemma: str, pos: str) -> Sequence[Synset]:
         """The senses of a word, the most frequent first."""
 
 
-def wider_name(label: str, names: Iterable[str], wordnet: WordNet) -> str | None:
+def wider_name(label: str, names: Iterable[str], wordnet: Synsets) -> str | None:
     """The one known name that every sense of the label is a kind of, or None.
 
     Every sense: a bat is an animal in one and a club in another, so WordNet alone decides nothing about it.
@@ -179,23 +182,6 @@ def _nearest(sense: Synset, wanted: Mapping[str, str]) -> str | None:
         seen.update(sense.name() for sense in level)
         level = [wider for sense in level for wider in sense.hypernyms() if wider.name() not in seen]
     return None
-
-
-def _open_wordnet() -> WordNet:
-    try:
-        from nltk.corpus import wordnet  # type: ignore[import-not-found,unused-ignore]  # optional, asked for by option
-    except ImportError as error:
-        raise _wordnet_missing("nltk is missing", f"pip install nltk && {_GET_WORDNET}") from error
-    try:
-        wordnet.ensure_loaded()
-    except (LookupError, OSError) as error:  # not there; half there, or where nltk may not read
-        raise _wordnet_missing("its data is not installed", _GET_WORDNET) from error
-    return wordnet  # type: ignore[no-any-return,unused-ignore]  # nltk has no types
-
-
-def _wordnet_missing(why: str, install: str) -> UsageError:
-    values = {"component": "names=wordnet", "package": "nltk and its WordNet"}
-    return UsageError(message("package-needed", **values, why=why, install=install))
 
 
 def _content(file: str) -> bytes:

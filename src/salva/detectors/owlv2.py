@@ -8,19 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from salva.core.about import About
 from salva.core.observation import Detections
 from salva.core.protocols import ObserveRequest
 from salva.detectors.boxes import ScoreScale, from_centres
 from salva.detectors.zero_shot import ABOUT, ZeroShotDetector, ZeroShotOptions
-from salva.errors import BackendError, SalvaError
-from salva.messages import message
+from salva.errors import SalvaError
 from salva.observers.pixels import settings_of, to_pixels
-
-if TYPE_CHECKING:
-    import torch
 
 TEMPLATE = "a photo of a {}"
 
@@ -44,10 +40,7 @@ class Owlv2(ZeroShotDetector):
         import numpy as np
         import torch
 
-        try:
-            words = self._words(labels, len(requests))
-        except BackendError as error:
-            return [error] * len(requests)  # raised, it would cost the pictures of other cases as well
+        words = self._tokens(self._tokenizer, [TEMPLATE.format(label) for label in labels], len(requests))
         pixels = to_pixels([r.picture for r in requests], self._pixels, self._loaded.device, self._loaded.dtype)
         with self._batches.on_device, torch.inference_mode():
             output = self._loaded.model(pixel_values=pixels, **words)
@@ -63,15 +56,3 @@ class Owlv2(ZeroShotDetector):
             )
             for i in range(len(requests))
         ]
-
-    def _words(self, labels: tuple[str, ...], n: int) -> dict[str, torch.Tensor]:
-        """The queries for n pictures, one after the other."""
-        limit = int(self._loaded.model.config.text_config.max_position_embeddings)
-        queries = [TEMPLATE.format(label) for label in labels]
-        written = self._tokenizer(queries, padding="max_length", max_length=limit, return_tensors="pt")
-        if written["input_ids"].shape[1] > limit:
-            longest = max(queries, key=len)
-            values = {"limit": limit, "text": repr(longest), "n": written["input_ids"].shape[1]}
-            problem = message("too-many-tokens", component=self.name, **values, instead="Use a shorter label.")
-            raise BackendError(problem, is_retryable=False)
-        return {key: written[key].repeat(n, 1).to(self._loaded.device) for key in ("input_ids", "attention_mask")}

@@ -8,19 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from salva.core.about import About
 from salva.core.observation import Detections
 from salva.core.protocols import ObserveRequest
 from salva.detectors.boxes import ScoreScale
 from salva.detectors.zero_shot import ABOUT, ZeroShotDetector, ZeroShotOptions
-from salva.errors import BackendError, SalvaError
-from salva.messages import message
+from salva.errors import SalvaError
 from salva.observers.pixels import PixelSettings, to_pixels
-
-if TYPE_CHECKING:
-    import torch
 
 LICENCE = (
     "its weights are under Meta's SAM License, which is no open-source licence (among other terms no military use) and "
@@ -52,10 +48,7 @@ class Sam3(ZeroShotDetector):
         import torch
 
         n, model = len(requests), self._loaded.model
-        try:
-            words = [self._words(label, n) for label in labels]
-        except BackendError as error:
-            return [error] * n  # raised, it would cost the pictures of other cases as well
+        words = [self._tokens(self._loaded.processor, [label], n) for label in labels]
         pixels = to_pixels([r.picture for r in requests], self._pixels, self._loaded.device, self._loaded.dtype)
         boxes, scores = [], []
         with self._batches.on_device, torch.inference_mode():
@@ -68,13 +61,3 @@ class Sam3(ZeroShotDetector):
         corners, strength = np.concatenate(boxes, 1), np.concatenate(scores, 1)
         said = [label for label, part in zip(labels, boxes, strict=True) for _ in range(part.shape[1])]
         return [self._rules.detections(corners[i], strength[i], said, are_names=True) for i in range(n)]
-
-    def _words(self, label: str, n: int) -> dict[str, torch.Tensor]:
-        """A label for n pictures."""
-        limit = int(self._loaded.model.config.text_config.max_position_embeddings)
-        written = self._loaded.processor(label, padding="max_length", max_length=limit, return_tensors="pt")
-        if written["input_ids"].shape[1] > limit:
-            values = {"limit": limit, "text": repr(label), "n": written["input_ids"].shape[1]}
-            problem = message("too-many-tokens", component=self.name, **values, instead="Use a shorter label.")
-            raise BackendError(problem, is_retryable=False)
-        return {key: written[key].repeat(n, 1).to(self._loaded.device) for key in ("input_ids", "attention_mask")}

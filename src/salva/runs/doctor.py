@@ -47,7 +47,7 @@ EXTRAS = {
 }
 _PACKAGES = (
     *("salva", "numpy", "pillow", "onnxruntime", "rapidocr", "torch", "diffusers", "transformers"),
-    *("openai", "anthropic", "google-genai", "httpx", "reportlab", "pyarrow", "torch-fidelity", "nltk", "ray"),
+    *("openai", "anthropic", "google-genai", "httpx", "reportlab", "pyarrow", "torch-fidelity", "wn", "ray"),
 )
 _BYTES_PER_PIXEL = 1.6
 """A photograph as lossless WebP, on the large side; drawings take a tenth."""

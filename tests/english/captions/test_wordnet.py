@@ -81,7 +81,7 @@ def test_its_synonyms_without_its_classes_are_refused() -> None:
 
 def test_without_it_the_install_line_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "wn", None)
-    wordnet._wordnet.cache_clear()
+    wordnet.open_wordnet.cache_clear()
     with pytest.raises(PluginError, match=r"\[extra-missing\]"):
         WordNet()
-    wordnet._wordnet.cache_clear()
+    wordnet.open_wordnet.cache_clear()

