@@ -6,6 +6,8 @@ import gc
 import hashlib
 import os
 import socket
+import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,7 @@ from salva.core.observation import Observation
 from salva.detectors.pocket_detector import PocketDetector
 from salva.engine import guard
 from salva.errors import SalvaError
+from salva.readers import rapid_ocr
 from salva.readers.rapid_ocr import RapidOcr
 from salva.store import images
 
@@ -72,11 +75,23 @@ def no_waiting() -> Iterator[None]:
         yield
 
 
+class SharedEngine:
+    """An engine of rapidocr, which takes a tenth of a second to build and serves one caller at a time."""
+
+    def __init__(self, engine: Any) -> None:
+        self._engine, self._lock = engine, threading.Lock()
+
+    def __call__(self, *arguments: Any, **settings: Any) -> Any:
+        with self._lock:
+            return self._engine(*arguments, **settings)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def seen_once() -> Iterator[None]:
     """What the embedded detector and reader saw in an image holds for all tests: half of it was shown before."""
     observe, seen = PocketDetector._look, {}
     read, texts = RapidOcr._read, {}
+    build, engines = rapid_ocr._new_engine, {}
 
     def observe_once(self: PocketDetector, image: Picture) -> Observation | SalvaError:
         key = (hashlib.sha256(image.rgb).digest(), image.width, image.height, self._floor)
@@ -85,16 +100,24 @@ def seen_once() -> Iterator[None]:
         return seen[key]
 
     def read_once(self: RapidOcr, engine: Any, image: Picture) -> Observation | SalvaError:
-        if type(engine).__name__ != "RapidOCR":
+        if not isinstance(engine, SharedEngine):
             return read(self, engine, image)
         key = (hashlib.sha256(image.rgb).digest(), image.width, image.height, self._options)
         if key not in texts:
             texts[key] = read(self, engine, image)
         return texts[key]
 
+    def build_once(options: Any) -> SharedEngine:
+        files = (rapid_ocr._model_folder(), rapid_ocr._DETECTION_MODEL, rapid_ocr._RECOGNITION_MODEL)
+        key = (options, id(sys.modules.get("rapidocr")), *files)
+        if key not in engines:
+            engines[key] = SharedEngine(build(options))
+        return engines[key]
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(PocketDetector, "_look", observe_once)
         patch.setattr(RapidOcr, "_read", read_once)
+        patch.setattr(rapid_ocr, "_new_engine", build_once)
         yield
 
 
