@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from report.fake_runs import FakeImages, make_case, make_verdict, store_run
+from report.fake_runs import ASKED, FakeImages, make_case, make_verdict, store_run
 from suites.semvar.triples import triple
 
 from salva.core.score_rubric import HALVES, OBJECTS, RELATIONS
@@ -16,7 +16,7 @@ from salva.suites.semvar.semantic_effect import score_query
 
 def test_people_and_judges_are_told_the_same_step_by_step(tmp_path: Path) -> None:
     verdict = make_verdict(images={"a": "a" * 40, "b": "b" * 40})
-    store_run(tmp_path / "run", RunRecords(cases=(make_case(),), verdicts=(verdict,)), FakeImages())
+    store_run(tmp_path / "run", RunRecords(cases=(make_case(),), verdicts=(verdict,), asked=ASKED), FakeImages())
     export_run(tmp_path / "run", "ratings", tmp_path / "sheet")
     people = (tmp_path / "sheet" / "README.txt").read_text(encoding="utf-8")
     for is_structured in (True, False):
