@@ -82,7 +82,7 @@ def test_painting_stops_at_the_limit_and_goes_on_with_the_same_command(tmp_path:
     first = execute(spec, tmp_path, SilentProgress(), limits=Limits(max_images=7))
     assert (first.n_rendered, CALLS["render"]) == (7, 7)
     assert not first.is_complete
-    assert first.limit_reached == "--max-images 7: 7 new images are painted"
+    assert first.limit_reached == "--max-images 7: 7 new images are generated"
     assert first.outcomes.get("ERROR", 0) == 0
     assert sum(first.outcomes.values()) + first.n_unpainted == 10
     assert not read_records(tmp_path).is_whole

@@ -34,22 +34,22 @@ def test_every_stage_is_told_to_its_end_also_when_resumed(tmp_path: Path, fails:
     for _ in range(2 if fails else 1):
         told = Told()
         execute(spec, tmp_path, told)
-        assert told.totals == {"painting": 20, "looking": 40, "judging": 5}
-        assert told.done["painting"] == 20
+        assert told.totals == {"generating": 20, "observing": 40, "judging": 5}
+        assert told.done["generating"] == 20
         assert told.done["judging"] == 5
-        assert told.done["looking"] == 40 if not fails else told.done["looking"] < 40
-        assert told.finished == ["painting", "looking", "judging"]
+        assert told.done["observing"] == 40 if not fails else told.done["observing"] < 40
+        assert told.finished == ["generating", "observing", "judging"]
 
 
 def test_bars_show_counts_and_notes_without_markup(capsys: pytest.CaptureFixture[str]) -> None:
     progress = RichProgress()
-    progress.start("painting", 10)
-    progress.advance("painting", 4)
-    progress.start("painting", 4)
+    progress.start("generating", 10)
+    progress.advance("generating", 4)
+    progress.start("generating", 4)
     progress.note("[red]left out[/red]")
-    progress.finish("painting")
+    progress.finish("generating")
     shown = capsys.readouterr().err
-    assert "painting" in shown
+    assert "generating" in shown
     assert "4/4" in shown
     assert "[red]left out[/red]" in shown
 
@@ -63,18 +63,18 @@ def test_a_log_gets_a_line_now_and_then(capsys: pytest.CaptureFixture[str], monk
     now = 1000.0
     monkeypatch.setattr("salva.engine.progress.time.monotonic", lambda: now)
     progress = LineProgress()
-    progress.start("painting", 400)
+    progress.start("generating", 400)
     progress.start("judging", None)
     for second in range(1, 101):
         now = 1000.0 + second
-        progress.advance("painting", 2)
-    progress.finish("painting")
+        progress.advance("generating", 2)
+    progress.finish("generating")
     progress.finish("judging")
     lines = capsys.readouterr().err.splitlines()
     assert lines == [
-        "salva: painting 60 of 400, judging 0 of ? after 30 s; about 3 min left",
-        "salva: painting 120 of 400, judging 0 of ? after 60 s; about 2 min left",
-        "salva: painting 180 of 400, judging 0 of ? after 2 min; about 2 min left",
+        "salva: generating 60 of 400, judging 0 of ? after 30 s; about 3 min left",
+        "salva: generating 120 of 400, judging 0 of ? after 60 s; about 2 min left",
+        "salva: generating 180 of 400, judging 0 of ? after 2 min; about 2 min left",
     ]
 
 
@@ -84,27 +84,29 @@ def test_nobody_guesses_the_end_before_every_stage_has_begun(
     now = 1000.0
     monkeypatch.setattr("salva.engine.progress.time.monotonic", lambda: now)
     progress = LineProgress()
-    progress.start("painting", 300)
-    progress.start("looking", 900)
+    progress.start("generating", 300)
+    progress.start("observing", 900)
     for second, n_observed in ((40, 1), (80, 99)):
         now = 1000.0 + second
-        progress.advance("looking", n_observed)
+        progress.advance("observing", n_observed)
     lines = capsys.readouterr().err.splitlines()
     assert lines == [
-        "salva: painting 0 of 300, looking 1 of 900 after 40 s",
-        "salva: painting 0 of 300, looking 100 of 900 after 80 s",
+        "salva: generating 0 of 300, observing 1 of 900 after 40 s",
+        "salva: generating 0 of 300, observing 100 of 900 after 80 s",
     ]
     now = 1120.0
-    progress.advance("painting", 60)
-    assert capsys.readouterr().err.endswith("painting 60 of 300, looking 100 of 900 after 2 min; about 16 min left\n")
+    progress.advance("generating", 60)
+    assert capsys.readouterr().err.endswith(
+        "generating 60 of 300, observing 100 of 900 after 2 min; about 16 min left\n"
+    )
     now = 1160.0
-    progress.advance("looking", 801)
-    assert "looking 901 of more than 900 after 3 min; about 11 min left" in capsys.readouterr().err
+    progress.advance("observing", 801)
+    assert "observing 901 of more than 900 after 3 min; about 11 min left" in capsys.readouterr().err
 
 
 def test_what_is_over_at_once_writes_no_line(capsys: pytest.CaptureFixture[str]) -> None:
     progress = LineProgress()
-    progress.start("painting", 2)
-    progress.advance("painting", 2)
-    progress.finish("painting")
+    progress.start("generating", 2)
+    progress.advance("generating", 2)
+    progress.finish("generating")
     assert capsys.readouterr().err == ""

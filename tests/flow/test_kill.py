@@ -59,7 +59,7 @@ def test_kill_at_random_moments_then_the_same_verdicts(tmp_path: Path, uninterru
     for _ in range(N_KILLS):
         process = start(tmp_path / "run")
         assert process.stdout is not None
-        wanted = rng.choice(["start", "painting", "judging"])
+        wanted = rng.choice(["start", "generating", "judging"])
         if wanted != "start":
             for line in process.stdout:
                 if line.strip() == wanted:
@@ -104,7 +104,7 @@ def test_ctrl_c_commits_releases_the_lock_and_resumes(tmp_path: Path, uninterrup
     process = start(tmp_path / "run", delay_s=0.05)
     assert process.stdout is not None
     for line in process.stdout:
-        if line.strip() == "painting":
+        if line.strip() == "generating":
             break
     process.send_signal(signal.SIGINT)
     output, _ = process.communicate(timeout=60)

@@ -109,7 +109,9 @@ def test_a_refusal_is_asked_again_only_on_request(tmp_path: Path) -> None:
     assert (CALLS["render"], again.outcomes, again.is_complete) == (0, first.outcomes, False)
     progress = Counting()
     rejudge(tmp_path / "run", fake_spec(n=20, generator=options), progress)
-    assert progress.done["painting"] == progress.totals["painting"] == 40, "what stays refused is over and done with"
+    assert progress.done["generating"] == progress.totals["generating"] == 40, (
+        "what stays refused is over and done with"
+    )
     assert any("the rules" in v.reason for v in verdicts(tmp_path / "run"))
     asked = run(tmp_path / "run", n=20, generator=options, retry_refused=True)
     assert asked.is_complete
@@ -182,7 +184,7 @@ def test_one_picture_of_a_caption_serves_all_its_mutants(tmp_path: Path, batch: 
     run(tmp_path, progress=progress, generator={"batch": batch}, **changes)
     spec = fake_spec(generator={"batch": batch}, **changes)
     assert CALLS["render"] == n_pictures(planned_cases(spec)) * 2 == 14 * 2
-    assert progress.done["painting"] == progress.totals["painting"] == 48
+    assert progress.done["generating"] == progress.totals["generating"] == 48
     by_caption: dict[str, set[str]] = {}
     for verdict in verdicts(tmp_path):
         by_caption.setdefault(f"{int(verdict.case_id.split('-')[1]) // 6} {verdict.repeat}", set()).add(

@@ -55,16 +55,16 @@ class Budget:
         self.spent_usd = 0.0
         self.in_vain: dict[str, dict[str, float]] = {}
         """By component id, what was paid for work that came to nothing."""
-        self._n_painted = 0
+        self._n_generated = 0
         self._under_way: dict[str, tuple[Actor, int]] = {}
         self._paid: dict[str, tuple[int, float]] = {}
-        self._n_painting = 0
+        self._n_generating = 0
 
     def n_allowed(self, actor: Actor) -> int:
         """How many more pieces of work a component may begin now."""
         allowed = 1 << 30
         if actor.role == "model" and self._limits.max_images is not None:
-            allowed = self._limits.max_images - self._n_painted - self._n_painting
+            allowed = self._limits.max_images - self._n_generated - self._n_generating
         if self._limits.max_cost_usd is not None and self._costs(actor):
             reserved = sum(n * self._price(working) for working, n in self._under_way.values())
             price = self._price(actor)
@@ -76,7 +76,11 @@ class Budget:
 
     def is_over(self, actor: Actor) -> bool:
         """Whether a component can begin nothing more, whatever comes of the work under way."""
-        if actor.role == "model" and self._limits.max_images is not None and self._n_painted >= self._limits.max_images:
+        if (
+            actor.role == "model"
+            and self._limits.max_images is not None
+            and self._n_generated >= self._limits.max_images
+        ):
             return True
         if self._limits.max_cost_usd is None or not self._costs(actor):
             return False
@@ -86,13 +90,13 @@ class Budget:
     def begin(self, actor: Actor, n: int) -> None:
         """So many pieces of work are on their way."""
         self._under_way[actor.component_id] = (actor, self._n_under_way(actor) + n)
-        self._n_painting += n * (actor.role == "model")
+        self._n_generating += n * (actor.role == "model")
 
     def end(self, actor: Actor, outcome: object) -> None:
         """One came back."""
         self._under_way[actor.component_id] = (actor, self._n_under_way(actor) - 1)
-        self._n_painting -= actor.role == "model"
-        self._n_painted += isinstance(outcome, Painting)
+        self._n_generating -= actor.role == "model"
+        self._n_generated += isinstance(outcome, Painting)
         cost = usage_of(outcome).get(COST)
         if isinstance(outcome, BackendError):
             self.drop(actor, outcome)
@@ -111,8 +115,8 @@ class Budget:
     def reached(self) -> str:
         """Which limit was reached, in words."""
         limits = self._limits
-        if limits.max_images is not None and self._n_painted >= limits.max_images:
-            return f"--max-images {limits.max_images}: {self._n_painted} new images are painted"
+        if limits.max_images is not None and self._n_generated >= limits.max_images:
+            return f"--max-images {limits.max_images}: {self._n_generated} new images are generated"
         return f"--max-cost {limits.max_cost_usd or 0:g}: {self.spent_usd:.4f} USD are spent"
 
     def _n_under_way(self, actor: Actor) -> int:
@@ -132,7 +136,7 @@ class Budget:
 def usage_of(outcome: object) -> dict[str, float]:
     """What an outcome says that it took: calls, tokens, money, as far as known."""
     if isinstance(outcome, Painting):
-        said: Mapping[str, object] = {COST: outcome.provenance.get(COST)}
+        usage: Mapping[str, object] = {COST: outcome.provenance.get(COST)}
     else:
-        said = outcome.usage if isinstance(outcome, Answer | Reading | BackendError) else {}
-    return {name: float(value) for name, value in said.items() if isinstance(value, int | float)}
+        usage = outcome.usage if isinstance(outcome, Answer | Reading | BackendError) else {}
+    return {name: float(value) for name, value in usage.items() if isinstance(value, int | float)}

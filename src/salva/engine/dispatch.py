@@ -57,9 +57,9 @@ class Dispatch:
         self._executor, self._crowd, self._budget = executor, crowd, budget
         self._pending, self._files = pending, files
         self._workers = Workers(_N_WRITERS)
-        self._painters: dict[str, JobQueue[RenderJob]] = {}
+        self._generators: dict[str, JobQueue[RenderJob]] = {}
         self._observing_actors: dict[str, JobQueue[ObserveJob]] = {}
-        self._n_painting = 0
+        self._n_generating = 0
         self._ctrl_c = ctrl_c or CtrlC()
         self._note, self._n_pictures = note, n_pictures
         self._out: set[Future[Any]] = set()
@@ -83,14 +83,14 @@ class Dispatch:
         self._pending.buffer.clear()
         self._room.close()
 
-    def paint(self, job: RenderJob, unit: Unit) -> None:
+    def generate(self, job: RenderJob, unit: Unit) -> None:
         """Queue an image."""
-        if job.actor.component_id not in self._painters:
+        if job.actor.component_id not in self._generators:
             # Observers start first: a detector that cannot start should cost no image.
             for actor in unit.first_observers():
                 self._observing(actor)
-            self._painters[job.actor.component_id] = JobQueue(job.actor, self._open)
-        self._painters[job.actor.component_id].waiting.append(job)
+            self._generators[job.actor.component_id] = JobQueue(job.actor, self._open)
+        self._generators[job.actor.component_id].waiting.append(job)
 
     def observe(self, job: ObserveJob) -> None:
         """Queue an observation that is ready."""
@@ -110,19 +110,19 @@ class Dispatch:
         self.send_observations()
         while self._free_room() > 0 and (image_id := self._pending.buffer.next_to_load()) is not None:
             self._load(image_id)
-        for painter in self._painters.values():
-            while jobs := painter.next_batch(is_last, self._free_room(), self._budget.n_allowed(painter.actor)):
-                self._send_renders(painter, jobs)
+        for generator in self._generators.values():
+            while jobs := generator.next_batch(is_last, self._free_room(), self._budget.n_allowed(generator.actor)):
+                self._send_renders(generator, jobs)
 
     def send_observations(self) -> None:
         """Start those observations that are ready, and nothing else."""
         # A local generator shares the machine with observers: a small batch takes them nearly as long as a full one,
         # and generating stands still meanwhile. A remote generator does not wait, and is slow.
-        is_patient = not any(painter.n_under_way and painter.is_remote for painter in self._painters.values())
+        is_patient = not any(generator.n_under_way and generator.is_remote for generator in self._generators.values())
         for observing in self._observing_actors.values():
             n_allowed = self._budget.n_allowed(observing.actor)
             # Where there is no room for more images, no company will come to a batch either.
-            is_last = self._n_painting == 0 or self._room.is_crowded
+            is_last = self._n_generating == 0 or self._room.is_crowded
             while looks := observing.next_batch(is_last, self.n_room, n_allowed, is_patient=is_patient):
                 self._send_observations(observing, looks)
                 n_allowed = self._budget.n_allowed(observing.actor)
@@ -130,7 +130,7 @@ class Dispatch:
     def received(self, event: RenderDone | ObserveDone) -> None:
         """A batch is back: its component is free for the next."""
         actor = event.jobs[0].actor
-        queues = self._painters if isinstance(event, RenderDone) else self._observing_actors
+        queues = self._generators if isinstance(event, RenderDone) else self._observing_actors
         queues[actor.component_id].n_under_way -= 1
         for outcome in event.outcomes:
             self._budget.end(actor, outcome)
@@ -149,12 +149,12 @@ class Dispatch:
         """Images are written: whether they stay in memory is for those to say who observe them."""
         self._room.add(-sum(bytes_of(rendered.picture) for _, rendered in event.painted))
 
-    def placed(self) -> None:
+    def finished_image(self) -> None:
         """An image that was to be generated is in its place, or will not come."""
-        self._n_painting -= 1
+        self._n_generating -= 1
 
     def _queues(self) -> list[JobQueue[ObserveJob] | JobQueue[RenderJob]]:
-        return [*self._observing_actors.values(), *self._painters.values()]
+        return [*self._observing_actors.values(), *self._generators.values()]
 
     def _observing(self, actor: Actor) -> JobQueue[ObserveJob]:
         if actor.component_id not in self._observing_actors:
@@ -162,22 +162,22 @@ class Dispatch:
         return self._observing_actors[actor.component_id]
 
     def _open(self, binding: Binding) -> Lane:
-        told = f"the {binding.role} {binding.label!r}"
-        with note_if_slow(self._note, "loading", told), self._ctrl_c.at_once():
+        name = f"the {binding.role} {binding.label!r}"
+        with note_if_slow(self._note, "loading", name), self._ctrl_c.at_once():
             return self._executor.open(replace(binding, n_expected=self._n_pictures), self._crowd)
 
     def _free_room(self) -> int:
-        return 0 if self._room.is_crowded else self.n_room - self._n_painting - self._pending.buffer.n_pictures
+        return 0 if self._room.is_crowded else self.n_room - self._n_generating - self._pending.buffer.n_pictures
 
     def _send_observations(self, observing: JobQueue[ObserveJob], jobs: Sequence[ObserveJob]) -> None:
         self._budget.begin(observing.actor, len(jobs))
         future = observing.submit([self._pending.order_of(job) for job in jobs])
         self._report(future, lambda outcomes: ObserveDone(jobs=jobs, outcomes=outcomes), jobs)
 
-    def _send_renders(self, painter: JobQueue[RenderJob], jobs: Sequence[RenderJob]) -> None:
-        self._n_painting += len(jobs)
-        self._budget.begin(painter.actor, len(jobs))
-        future = painter.submit([replace(job.request, failed_before=job.failed_before is not None) for job in jobs])
+    def _send_renders(self, generator: JobQueue[RenderJob], jobs: Sequence[RenderJob]) -> None:
+        self._n_generating += len(jobs)
+        self._budget.begin(generator.actor, len(jobs))
+        future = generator.submit([replace(job.request, failed_before=job.failed_before is not None) for job in jobs])
         self._report(future, lambda outcomes: self._painted(jobs, outcomes), jobs)
 
     def _painted(self, jobs: Sequence[RenderJob], outcomes: Sequence[object]) -> RenderDone:

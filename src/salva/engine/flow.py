@@ -60,7 +60,7 @@ class Flow:
         executor: Executor,
         progress: Progress,
         *,
-        may_paint: bool = True,
+        may_generate: bool = True,
         retry_refused: bool = False,
         retry_unreadable: bool = False,
         budget: Budget | None = None,
@@ -74,7 +74,7 @@ class Flow:
         self.left_out: set[str] = set()
         """Cases that no check has anything to say about."""
         self._store, self._cast, self._progress = store, roster, progress
-        self._may_paint, self._retry_refused = may_paint, retry_refused
+        self._may_generate, self._retry_refused = may_generate, retry_refused
         self._lost = {*lost}
         """Keys of stored renders whose images are away; what is stored stands until there is another."""
         self._pending = PendingObservations(store, retry_refused=retry_refused, retry_unreadable=retry_unreadable)
@@ -143,7 +143,7 @@ class Flow:
             return
         requests = requests_of(unit.case, unit.repeats, self._cast.seed)
         if unit.is_undecidable:
-            self._progress.advance("painting", len(requests))
+            self._progress.advance("generating", len(requests))
             self._conclude(unit)
             return
         self._n_open += len(requests)
@@ -156,12 +156,12 @@ class Flow:
             is_settled = status is Status.REFUSED and not self._retry_refused
             if status is Status.DONE and image is not None:
                 self.counts["reused"] += 1
-                self._progress.advance("painting")
+                self._progress.advance("generating")
                 self._place(slot, image)
-            elif status is not None and (is_settled or not self._may_paint):
-                self._progress.advance("painting")
+            elif status is not None and (is_settled or not self._may_generate):
+                self._progress.advance("generating")
                 self._place(slot, Missing(reason=error, is_final=status is Status.REFUSED))
-            elif not self._may_paint:
+            elif not self._may_generate:
                 unit.is_deferred = True
             else:
                 failed_before = error if status is Status.ERROR else None
@@ -215,7 +215,7 @@ class Flow:
         """What an event changes, up to the work that can be begun next."""
         match event:
             case RenderDone():
-                self._painted(event)
+                self._rendered(event)
             case FilesWritten():
                 self._written(event)
             case ImageLoaded():
@@ -284,7 +284,7 @@ class Flow:
                 self.outcomes[str(verdict.outcome)] += 1
                 self.counts["settled"] += verdict.outcome is Outcome.ERROR and not is_retryable
         self._progress.advance("judging")
-        self._progress.advance("looking", len(unit.observation_keys))
+        self._progress.advance("observing", len(unit.observation_keys))
 
     def _release(self, unit: Unit) -> None:
         """One thing less that a unit waits for."""
@@ -297,7 +297,7 @@ class Flow:
     def _want(self, job: RenderJob, slot: ImageSlot) -> None:
         if job.key not in self._rendering:
             self._rendering[job.key] = job
-            self._dispatch.paint(job, slot.unit)
+            self._dispatch.generate(job, slot.unit)
             for actor in slot.unit.actors_by_role():
                 self._newcomers.setdefault(actor.component_id, actor)
         self._rendering[job.key].slots.append(slot)
@@ -311,36 +311,36 @@ class Flow:
         if isinstance(image, ImageRef):
             self._pending.buffer.release(image.image_id, 0)
 
-    def _painted(self, event: RenderDone) -> None:
+    def _rendered(self, event: RenderDone) -> None:
         self._dispatch.received(event)
         painted, failed, ended_by = self._results.sort(event.jobs, event.outcomes)
         self._dispatch.write(painted)
         for job, error in failed:
-            self._not_painted(job, self._results.store_failure(job, error))
+            self._render_failed(job, self._results.store_failure(job, error))
         if ended_by is not None:
             raise ended_by
 
     def _written(self, event: FilesWritten) -> None:
         # All are stored before any goes on: a check that breaks on one must not cost the others.
-        kept = [
+        stored = [
             self._results.store_image(job, rendered, image)
             for (job, rendered), image in zip(event.painted, event.images, strict=True)
         ]
-        for (job, rendered), image in zip(event.painted, kept, strict=True):
+        for (job, rendered), image in zip(event.painted, stored, strict=True):
             if isinstance(image, Missing):
-                self._not_painted(job, image)
+                self._render_failed(job, image)
             else:
                 self.counts["rendered"] += 1
                 self._end_render(job, image, rendered.picture)
         self._dispatch.written(event)
 
-    def _not_painted(self, job: RenderJob, why: Missing) -> None:
+    def _render_failed(self, job: RenderJob, why: Missing) -> None:
         self.counts["failed"] += 1
         self._end_render(job, why)
 
     def _end_render(self, job: RenderJob, image: ImageRef | Missing, picture: AnyPicture | None = None) -> None:
-        self._dispatch.placed()
-        self._progress.advance("painting", len(job.slots))
+        self._dispatch.finished_image()
+        self._progress.advance("generating", len(job.slots))
         del self._rendering[job.key]
         if isinstance(image, ImageRef) or image.is_final:
             self._lost.discard(job.key)
@@ -371,7 +371,7 @@ class Flow:
         if isinstance(event.picture, Picture):
             self._pending.arrived(event.image_id, event.picture)
             return
-        if self._may_paint:
+        if self._may_generate:
             # Its renders count as failed from now on, so that the same command generates it again.
             self._store.forget_image(event.image_id, str(event.picture))
         self.counts["failed"] += 1
@@ -380,9 +380,9 @@ class Flow:
 
     def _observed(self, event: ObserveDone) -> None:
         self._dispatch.received(event)
-        kept = [
+        stored = [
             self._results.store_observation(job, seen) for job, seen in zip(event.jobs, event.outcomes, strict=True)
         ]
-        for job, outcome in zip(event.jobs, kept, strict=True):
+        for job, outcome in zip(event.jobs, stored, strict=True):
             self.counts["failed" if isinstance(outcome, Missing) else "looked"] += 1
             self._answer(job, outcome)

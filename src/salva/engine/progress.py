@@ -58,7 +58,7 @@ class SilentProgress:
 
     def note(self, text: str) -> None:
         """Notes go to standard error even when nothing is drawn, because they say what was left out."""
-        _tell(text)
+        _print_line(text)
 
 
 class LineProgress(SilentProgress):
@@ -67,14 +67,14 @@ class LineProgress(SilentProgress):
     def __init__(self) -> None:
         self._done: dict[str, int] = {}
         self._totals: dict[str, int | None] = {}
-        self._began_at = self._told_at = time.monotonic()
+        self._began_at = self._reported_at = time.monotonic()
         self._lock = threading.Lock()
 
     def start(self, stage: str, total: int | None) -> None:
         """Count a stage, or correct its total."""
         with self._lock:
             if not self._totals:
-                self._began_at = self._told_at = time.monotonic()
+                self._began_at = self._reported_at = time.monotonic()
             self._totals[stage] = total
             self._done.setdefault(stage, 0)
 
@@ -82,8 +82,8 @@ class LineProgress(SilentProgress):
         """So many more; told when it is time for a line."""
         with self._lock:
             self._done[stage] = self._done.get(stage, 0) + n
-            if time.monotonic() - self._told_at >= _LINE_S:
-                self._told_at = time.monotonic()
+            if time.monotonic() - self._reported_at >= _LINE_S:
+                self._reported_at = time.monotonic()
                 self.note(self._line())
 
     def finish(self, stage: str) -> None:
@@ -143,7 +143,7 @@ class RichProgress:
         if self._bars is not None:
             self._bars.console.print(f"salva: {printable(redact(text))}", markup=False, highlight=False)
         else:
-            _tell(text)
+            _print_line(text)
 
     def _draw(self) -> None:
         self._drawn_at = time.monotonic()
@@ -158,7 +158,7 @@ class RichProgress:
             from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
             self._bars = Progress(
-                TextColumn("{task.description:>9}"),
+                TextColumn("{task.description:>10}"),
                 BarColumn(),
                 MofNCompleteColumn(),
                 _rate_column(),
@@ -172,19 +172,19 @@ class RichProgress:
 @contextmanager
 def note_if_slow(note: Callable[[str], None], doing: str, what: str) -> Iterator[None]:
     """A note on what is waited for, and one when it is there, where that takes long enough for a person to wonder."""
-    saying = threading.Timer(_QUIET_S, note, [f"{doing} {what} ..."])
-    saying.daemon = True
-    saying.start()
+    timer = threading.Timer(_QUIET_S, note, [f"{doing} {what} ..."])
+    timer.daemon = True
+    timer.start()
     began = time.monotonic()
     try:
         yield
     finally:
-        saying.cancel()
+        timer.cancel()
     if (took_s := time.monotonic() - began) > _QUIET_S:
         note(f"{what} is ready after {took_s:.0f} s")
 
 
-def _tell(text: str) -> None:
+def _print_line(text: str) -> None:
     print(f"salva: {printable(redact(text))}", file=sys.stderr)
 
 

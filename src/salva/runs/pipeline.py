@@ -46,7 +46,7 @@ from salva.runs.workplaces import open_executor
 from salva.store.records import IN_VAIN, PACE, WHOLE
 from salva.store.sqlite import RunStore, open_run
 
-STAGES = ("painting", "looking", "judging")
+STAGES = ("generating", "observing", "judging")
 
 
 def execute(
@@ -123,7 +123,7 @@ def flow_through(
     progress: Progress,
     counted: CaseCount,
     *,
-    may_paint: bool = True,
+    may_generate: bool = True,
     retry_refused: bool = False,
     retry_unreadable: bool = False,
     budget: Budget | None = None,
@@ -148,14 +148,14 @@ def flow_through(
         roster,
         workplace,
         progress,
-        may_paint=may_paint,
+        may_generate=may_generate,
         retry_refused=retry_refused,
         retry_unreadable=retry_unreadable,
         budget=purse,
         vouch=vouch,
         # What each model has still to paint, about: with several, all of it may be one's.
         n_pictures=max(0, min(n_images - store.n_images() + len(lost), counted.n_prompts * roster.repeats))
-        if may_paint
+        if may_generate
         else 0,
         lost=lost,
     )

@@ -67,7 +67,7 @@ def rejudge(
         # What a gate decided, it decided on the verdicts that are replaced now.
         store.drop_meta(GATE)
         record_rules(store, plan.checks)
-        summary = flow_through(store, roster, workplace, progress, counted, may_paint=False, vouch=vouch)
+        summary = flow_through(store, roster, workplace, progress, counted, may_generate=False, vouch=vouch)
         _record_judging(store, content, plan, leading_observers(store, roster))
     for line in _unasked(directory, asked, summary):
         progress.note(line)

@@ -280,7 +280,7 @@ def test_ctrl_c_stores_what_is_under_way_and_again_leaves_at_once(
 ) -> None:
     process = start(tmp_path / "run", cluster.address, delay_s=0.1 if n_presses == 1 else 3.0)
     assert process.stdout is not None
-    while process.stdout.readline().strip() != "painting":
+    while process.stdout.readline().strip() != "generating":
         assert process.poll() is None
     for _ in range(n_presses):
         process.send_signal(signal.SIGINT)
