@@ -148,7 +148,7 @@ def changed(reply: Entry, change: Callable[[list[Entry]], object]) -> Json:
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        (lambda q: q[0].update(answer="maybe"), "'maybe' is none of the choices yes, no"),
+        (lambda q: q[0].update(answer="maybe"), "'maybe' is none"),
         (lambda q: q[0].update(answer=""), "answer is ''"),
         (lambda q: q[0].update(answer=None), "answer is None"),
         (lambda q: q[0].update(question=" "), "question is ' '"),
@@ -162,8 +162,8 @@ def changed(reply: Entry, change: Callable[[list[Entry]], object]) -> Json:
         (lambda q: q[3].update(choices=[]), "can be written in several ways"),
         (lambda q: q[2].update(answer="a cup with some tea in it"), "needs choices"),
         (lambda q: q[2].update(element_type="thing"), "element_type is 'thing'"),
-        (lambda q: q[2].update(note="sure!"), "expected an object with exactly"),
-        (lambda q: q[2].pop("element"), "expected an object with exactly"),
+        (lambda q: q[2].update(note="sure!"), "expected an object"),
+        (lambda q: q[2].pop("element"), "expected an object"),
         (lambda q: q.__delitem__(slice(1, 4)), "every answer is yes"),
         (lambda q: q.clear(), "'questions' is []"),
         (lambda q: q.extend([q[0]] * 40), "expected a list of 1 to 40"),
@@ -183,7 +183,7 @@ def test_a_reply_in_the_tifa_manner_is_read_strictly(change: Callable[[list[Entr
         (lambda q: q[0].update(depends_on=[7]), "depends on 7, and there is no such id"),
         (lambda q: q[0].update(depends_on=["2"]), "depends_on is '2'"),
         (lambda q: q[0].update(depends_on=2), "expected a list of ids"),
-        (lambda q: q[0].update(id=2), "the id 2 is given twice"),
+        (lambda q: q[0].update(id=2), "id 2 is given"),
         (lambda q: q[0].update(id=True), "id is True"),
         (lambda q: q[0].update(id=0), "id is 0"),
         (lambda q: q[0].update(category="thing"), "category is 'thing'"),
@@ -191,7 +191,7 @@ def test_a_reply_in_the_tifa_manner_is_read_strictly(change: Callable[[list[Entr
         (lambda q: q[0].update(question="How many cups are there?"), "cannot be answered with yes or no"),
         (lambda q: q[0].update(question=""), "question is ''"),
         (lambda q: q[1].update(question=q[0]["question"]), "asked twice"),
-        (lambda q: q[1].update(answer="yes"), "expected an object with exactly"),
+        (lambda q: q[1].update(answer="yes"), "expected an object"),
     ],
 )
 def test_a_reply_in_the_dsg_manner_is_read_strictly(change: Callable[[list[Entry]], object], problem: str) -> None:

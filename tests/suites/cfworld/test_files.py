@@ -179,7 +179,7 @@ def test_files_of_which_nothing_can_be_painted_say_why(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no-questions 3, orphan-questions 1"):
         CfWorld(CfWorldOptions(path=(str(tmp_path),))).cases("full")
     write(tmp_path / "other" / "all.json", {"data": []})
-    with pytest.raises(UsageError, match=r"all\.json: no list of objects.*\[suite-file-empty\]"):
+    with pytest.raises(UsageError, match=r"all\.json.*\[suite-file-empty\]"):
         read_files([str(tmp_path / "other")])
 
 

@@ -109,8 +109,8 @@ def test_probes_are_read_too(tmp_path: Path) -> None:
 def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     path.write_text('[{"filename": "Optics", "l1": 0.8}]', encoding="utf-8")
-    with pytest.raises(UsageError, match="no grades of CF-World"):
+    with pytest.raises(UsageError, match="import-empty"):
         ScoresImport(ScoresOptions()).read([path], ImportSettings())
     path.write_text("{}", encoding="utf-8")
-    with pytest.raises(UsageError, match="a list of grades"):
+    with pytest.raises(UsageError, match="json-shape"):
         ScoresImport(ScoresOptions()).read([path], ImportSettings())

@@ -109,7 +109,7 @@ def test_colours_by_the_pixels_are_said_to_be() -> None:
 
 def test_a_colour_nobody_told_is_undecided() -> None:
     outcome, _, told = _concluded(PUBLISHED, _case(RED_CAT), _seen(_cat()))
-    assert (outcome, told) == (Outcome.UNDECIDED, "no colour for the cat in the image of 'a'")
+    assert (outcome, "cat" in told) == (Outcome.UNDECIDED, True)
 
 
 def test_colours_by_an_embedder_whatever_the_pixels_say() -> None:

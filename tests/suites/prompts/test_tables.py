@@ -31,7 +31,7 @@ def test_ways_are_counted_apart_and_the_rest_is_named(tmp_path: Path) -> None:
         cwd=tmp_path,
     )
     assert done.returncode == 3, "a quarter of the prompts is more than may stay unjudged"
-    assert "no check can judge 1 of 4 prompts" in done.stderr
+    assert "1 of 4 prompts" in done.stderr
     made = tables(tmp_path / "run")
     ways = {(row["check"], row["what"]): row for row in rows(made["prompts by check"])}
     assert ways["truth", "a prompt and a rewording with formulas"]["n"] == 3
@@ -53,7 +53,7 @@ def test_what_a_stopped_run_has_not_come_to_is_said_as_that(tmp_path: Path) -> N
     command = ("run", "prompts", "--set", "suite.path=p.csv", "--model", "painter", "--reader", "none", "--no-progress")
     stopped = in_process.salva(*command, "--max-images", "6", "--out", "run", cwd=tmp_path)
     assert stopped.returncode == 3
-    assert "no check can judge" not in stopped.stderr
+    assert "no check can" not in stopped.stderr
     made = tables(tmp_path / "run")
     unjudged = {row["check"]: row["prompts"] for row in rows(made["prompts by check"]) if not row["what"]}
     assert unjudged == {"no check": 1, "not judged yet": len(prompts) - 3}

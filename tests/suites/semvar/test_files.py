@@ -15,8 +15,8 @@ CHASE = ("0_61_326", "The cat chases the mouse.", "The mouse chases the cat.", "
 RING = ("184_38_23", "A ring on the finger.", "A finger on the ring.", "On the finger is a ring.")
 
 
-def sentences(row: TripleRow) -> list[str]:
-    return [finding.sentence for finding in row.findings]
+def found_in(row: TripleRow) -> list[tuple[str, str]]:
+    return [(finding.kind, finding.sentence.partition(": ")[2]) for finding in row.findings]
 
 
 def write(path: Path, *lines: tuple[str, ...] | str) -> Path:
@@ -67,7 +67,7 @@ def test_what_reviewers_said_and_the_template_are_kept(tmp_path: Path) -> None:
     two = {"id": "2", "T_a": "d", "T_pv": "e", "T_pi": "f", "review": "valid", "template": "swap-nouns"}
     open_one, valid = read(write(tmp_path / "mine.jsonl", json.dumps(one), json.dumps(two)))
     assert open_one.labels == {"review": "unreviewed"}
-    assert sentences(open_one) == ["unreviewed: not reviewed as valid"]
+    assert found_in(open_one) == [("unreviewed", "not reviewed as valid")]
     assert valid.findings == ()
     assert open_one.cluster == valid.cluster == "template swap-nouns"
 
@@ -117,7 +117,7 @@ def test_every_bad_line_is_named_after_all_files_were_read(tmp_path: Path) -> No
 
 
 def test_many_bad_lines_are_counted_and_some_are_shown(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"(?s)300 lines.*line 1: .*and 299 more of this kind"):
+    with pytest.raises(UsageError, match=r"(?s)300 lines.*line 1: .*and 299 more"):
         read(write(tmp_path / "bad.tsv", *(["nothing"] * 300)))
 
 
@@ -148,19 +148,19 @@ def test_nothing_to_read_is_refused_with_what_to_do(tmp_path: Path) -> None:
 
 def test_a_triple_listed_twice_counts_once_and_says_where(tmp_path: Path) -> None:
     (row,) = read(write(tmp_path / "mine.tsv", CHASE, CHASE))
-    assert sentences(row) == ["listed 2 times, counted once: mine.tsv line 1; mine.tsv line 2"]
+    assert found_in(row) == [("listed-again", "mine.tsv line 1; mine.tsv line 2")]
 
 
 def test_the_same_sentences_under_another_id_are_found_whatever_their_full_stops(tmp_path: Path) -> None:
     again = ("9", CHASE[1].upper().rstrip("."), *CHASE[2:])
     first, second = read(write(tmp_path / "mine.tsv", CHASE, again))
-    assert sentences(first) == ["same sentences under another id: 9 (mine.tsv line 2)"]
-    assert sentences(second) == ["same sentences under another id: 0_61_326 (mine.tsv line 1)"]
+    assert found_in(first) == [("same-texts", "9 (mine.tsv line 2)")]
+    assert found_in(second) == [("same-texts", "0_61_326 (mine.tsv line 1)")]
 
 
 def test_an_id_that_names_two_triples_is_found(tmp_path: Path) -> None:
     first, second = read(write(tmp_path / "mine.tsv", CHASE, (CHASE[0], *RING[1:])))
-    assert sentences(first) == ["its id 0_61_326 also names other sentences: mine.tsv line 2"]
+    assert found_in(first) == [("ambiguous-id", "mine.tsv line 2")]
     assert len(second.findings) == 1
 
 
@@ -182,11 +182,11 @@ def test_splits_that_share_triples_or_sentences_are_found(tmp_path: Path) -> Non
     write(tmp_path / "testset/test_data.txt", CHASE, RING)
     # 78 is the same swap the other way round.
     write(tmp_path / "trainset/train_data.txt", ("77", *CHASE[1:]), ("78", RING[2], RING[1], "another"))
-    rows = {(row.split, row.row_id): sentences(row) for row in read(tmp_path)}
-    assert rows["test", "0_61_326"] == ["same sentences in the split train: 77"]
-    assert rows["train", "77"] == ["same sentences in the split test: 0_61_326"]
+    rows = {(row.split, row.row_id): found_in(row) for row in read(tmp_path)}
+    assert rows["test", "0_61_326"] == [("same-texts-in-other-split", "77")]
+    assert rows["train", "77"] == [("same-texts-in-other-split", "0_61_326")]
     (found,) = rows["test", "184_38_23"]
-    assert found == f"its T_a is also in the split train: 78 ({Path('trainset/train_data.txt')} line 2)"
+    assert found == ("text-in-other-split", f"78 ({Path('trainset/train_data.txt')} line 2)")
 
 
 def test_the_training_files_go_by_their_published_names(tmp_path: Path) -> None:
@@ -204,8 +204,8 @@ def test_category_files_that_disagree_with_the_main_file_say_so(tmp_path: Path) 
     chase, ring = read(tmp_path)
     assert chase.texts == CHASE[1:]
     assert chase.categories == ("action",)
-    assert chase.findings[0].sentence.startswith("worded differently in a category file")
-    assert ring.findings[0].sentence.startswith("only in a category file")
+    assert chase.findings[0].kind == "other-wording"
+    assert ring.findings[0].kind == "category-file-only"
 
 
 def test_the_published_test_set(foreign_data: Path) -> None:

@@ -132,7 +132,7 @@ def test_where_neither_step_is_plainly_wrong_the_worse_is_named() -> None:
     ("answer", "reason"),
     [
         (Answer(text="", scores={}, reply="lovely", problem="no numbers in the reply"), "no numbers in the reply"),
-        (Answer(text="", scores={"objects": 50.0}), "expected objects and relations"),
+        (Answer(text="", scores={"objects": 50.0}), "objects and relations"),
         (answered(51, 0), "from 0 to 50"),
         (None, "no reply"),
     ],
