@@ -42,7 +42,7 @@ class AnswerOptions(AskingOptions):
     )
     children: str = option(
         "if-parent-holds",
-        "A question about a thing (its colour, its place): asked where the thing was found, or always.",
+        "A question about an entity (its colour, its place): asked where the entity was found, or always.",
         choices=("if-parent-holds", "always"),
     )
 
@@ -221,7 +221,7 @@ def read_answers(questions: Sequence[PairQuestion], seen: Mapping[Query, Observa
         if not isinstance(answer, Answer):
             unasked.add(text)
             if asked.question.literal:
-                # A thing that is not there has no colour and stands nowhere.
+                # An entity that is not there has no colour and stands nowhere.
                 said[text] = NO
         elif problem := problem_of(asked, answer):
             problems.append(problem)

@@ -16,7 +16,7 @@ from salva.core.scene import Scene
 from salva.core.verdict import CERTAINTY, Outcome
 
 MOST_TOGETHER = 6
-"""So many of the weakest things, of an image or of two that are compared, are left out in every combination; any
+"""So many of the weakest entities, of an image or of two that are compared, are left out in every combination; any
 further one alone, and with all that are weaker. With more, the combinations would take longer than the images."""
 
 Images = tuple[ImageScene, ...]
@@ -24,17 +24,17 @@ Images = tuple[ImageScene, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dependence:
-    """What a verdict hangs on: without these things it would be another one."""
+    """What a verdict hangs on: without these entities it would be another one."""
 
     score: float
     """The highest of their scores; no combination that changes the verdict has a lower one."""
     outcome: Outcome
     """What it would be."""
     things: tuple[tuple[ImageScene, int], ...]
-    """Images with the place of the thing in each."""
+    """Images with the place of the entity in each."""
 
     def words(self) -> str:
-        """The things with their scores, for people."""
+        """The entities with their scores, for people."""
         named = [
             f"{image.scene.things[i].label} {image.scores[i]:.2f} in the image of prompt {image.role!r}"
             for image, i in self.things
@@ -70,9 +70,9 @@ def with_certainty(seen: Images, conclusion: Conclusion, find: Callable[[], Depe
 def weakest_dependence(
     seen: Images, outcome: Outcome, decide: Callable[[Images], Outcome], labels: Collection[str] | None
 ) -> Dependence | None:
-    """The weakest things without which the outcome is another one; None where it stays whatever is left out.
+    """The weakest entities without which the outcome is another one; None where it stays whatever is left out.
 
-    decide: the outcome of the same images with fewer things. labels: things with other ones cannot change it; None for
+    decide: the outcome of the same images with fewer entities. labels: others cannot change it; None for
     all.
     """
     candidates = sorted(
@@ -92,12 +92,12 @@ def weakest_dependence(
 
 
 def any_of(hanging: Iterable[Dependence | None]) -> Dependence | None:
-    """What several things hang on that stand or fall with the first of them to fall."""
+    """What several images depend on where the first to fail decides."""
     return min((one for one in hanging if one is not None), key=lambda one: one.score, default=None)
 
 
 def all_of(hanging: Iterable[Dependence | None]) -> Dependence | None:
-    """What several things hang on that must all fall."""
+    """What several images depend on where all must fail."""
     parts = [*hanging]
     if not parts or None in parts:
         return None
@@ -110,7 +110,7 @@ def all_of(hanging: Iterable[Dependence | None]) -> Dependence | None:
 
 
 def _combinations(k: int) -> list[tuple[int, ...]]:
-    """Which of the k weaker things go out with the next one, few before many."""
+    """Which of the k weaker entities go out with the next one, few before many."""
     if k < MOST_TOGETHER:
         return [chosen for n in range(k + 1) for chosen in combinations(range(k), n)]
     return [(), tuple(range(k))]

@@ -1,4 +1,4 @@
-"""Check: two prompts that say the same thing should get images with the same answers.
+"""Check: two prompts with the same meaning should get images with the same answers.
 
 Takes a judge's answers to one list of questions about both images, and vectors where an embedder is bound; compares
 the answers and scores faithfulness and stability. Pure. A reply nobody can read makes a pair UNDECIDED.
@@ -64,15 +64,15 @@ class SameAnswers(AnsweredPairCheck):
 
     about: ClassVar[About] = About(
         needs_roles=("judge",),
-        broken="the pictures differ",
+        broken="the images differ",
         has_control=True,
         failure_types={
-            "presence-differs": "A thing was found in one image and not in the other.",
+            "presence-differs": "An entity was found in one image and not in the other.",
             "count-differs": "Another number of something was counted in the two images.",
             "colour-differs": "Something has the asked colour in one image and not in the other.",
             "place-differs": "Something is at the asked place in one image and not in the other.",
-            "size-differs": "Things compare in size as asked in one image and not in the other.",
-            "relation-differs": "Things stand as asked in one image and not in the other.",
+            "size-differs": "Entities compare in size as asked in one image and not in the other.",
+            "relation-differs": "Entities stand as asked in one image and not in the other.",
             FORMULA_DIFFERS: "By the answers one image is right for its prompt and the other is not.",
             ANSWER_DIFFERS: "A question of a file is answered differently for the two images.",
             WRONG_ANSWER: "Named beside a failure: an image gets another answer than its prompt calls for.",
@@ -85,7 +85,7 @@ class SameAnswers(AnsweredPairCheck):
         self._options = options
 
     def applies(self, case: Case) -> bool:
-        """Whether this is a pair with something to ask about, not known to say two different things."""
+        """Whether this is a pair with something to ask about, not known to have two meanings."""
         if len(case.prompts) != 2 or case.equivalent is False:
             return False
         return has_questions(case, self._file)

@@ -1,4 +1,4 @@
-"""Check: two prompts that say the same thing should show the same things.
+"""Check: two prompts with the same meaning should show the same entities.
 
 Takes what was seen of both images of a case and compares labels, numbers, the order of centroids
 on the prompt's axis, and unrequested text. Pure: no model, no disk, no clock. The formulas only
@@ -86,17 +86,17 @@ class _SceneComparison:
 
 
 class SameScene:
-    """Check: both images show the same things, in the same numbers and order, and neither or both show text."""
+    """Check: both images show the same entities, in the same numbers and order, and neither or both show text."""
 
     version: ClassVar[str] = "1"
     about: ClassVar[About] = About(
         needs_roles=("detector",),
-        broken="the pictures differ",
+        broken="the images differ",
         has_control=True,
         rate=Rate.INCONSISTENT,
         failure_types={
-            X_MISPOSITION: "The things stand in different orders from left to right.",
-            Y_MISPOSITION: "The things stand in different orders from top to bottom.",
+            X_MISPOSITION: "The entities stand in different orders from left to right.",
+            Y_MISPOSITION: "The entities stand in different orders from top to bottom.",
             ENTITY_DUPLICATION: "One image has more of something than the other and than its prompt asks for.",
             ENTITY_FORBIDDEN: "One image has something that its prompt wants none of.",
             ENTITY_OMISSION: "One image has less of something than the other.",
@@ -113,7 +113,7 @@ class SameScene:
         if len(case.prompts) != 2:
             return False
         compares_all = self._options.indeterminate == "same-scene"
-        # Prompts that say different things are a pair only where a paper printed them as one and its rule is asked for.
+        # Prompts with different meanings are a pair only where a paper printed them as one and its rule is asked for.
         is_by_paper = compares_all and self._options.scope == "all"
         if case.equivalent is False and not (is_by_paper and case.check == "same-scene"):
             return False
@@ -156,7 +156,7 @@ class SameScene:
         a, b = seen
         is_all, counts = self._is_all(what), self._options.counts
         differing = number_differences(a.scene, b.scene, what.compared, counts=counts, all_labels=is_all)
-        # An order of different things has no meaning, so it is compared only when the numbers agree.
+        # An order of different entities has no meaning, so it is compared only when the numbers agree.
         orders = (
             ()
             if differing
@@ -222,7 +222,7 @@ class SameScene:
     def _order_failures(
         self, a: ImageScene, b: ImageScene, what: Mentioned, differences: Sequence[OrderDifference]
     ) -> list[Failure]:
-        """Whose things are out of place, by the prompts' own formulas; by comparison where these are content."""
+        """Whose entities are out of place, by the prompts' own formulas; by comparison where these are content."""
         failures: list[Failure] = []
         for axis in dict.fromkeys(difference.axis for difference in differences):
             on_axis = [difference for difference in differences if difference.axis == axis]

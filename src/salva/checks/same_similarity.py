@@ -1,4 +1,4 @@
-"""Check: two prompts that say the same thing should fit their images equally well, by an embedder.
+"""Check: two prompts with the same meaning should fit their images equally well, by an embedder.
 
 Takes the vectors of both images and both prompts, compares how well each image fits its own prompt. Pure. An
 embedder sees the whole and few details, so this finds less than questions do; it is here to be compared with them.
@@ -52,7 +52,7 @@ class SameSimilarity:
     version: ClassVar[str] = "1"
     about: ClassVar[About] = About(
         needs_roles=("embedder",),
-        broken="the pictures differ",
+        broken="the images differ",
         has_control=True,
         failure_types={SIMILARITY_DIFFERS: "One image fits its prompt much better than the other fits its own."},
     )
@@ -62,7 +62,7 @@ class SameSimilarity:
         self._options = options
 
     def applies(self, case: Case) -> bool:
-        """Whether this is a pair that is not known to say two different things."""
+        """Whether this is a pair that is not known to have two meanings."""
         return len(case.prompts) == 2 and case.equivalent is not False
 
     def needs(

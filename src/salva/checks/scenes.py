@@ -110,7 +110,7 @@ class Mentioned:
 
     @property
     def entities(self) -> tuple[str, ...]:
-        """All things that the formulas name, sorted."""
+        """All entities that the formulas name, sorted."""
         return self.compared.entities
 
 
@@ -155,12 +155,12 @@ class ImageScene:
     text: tuple[str, ...]
     """Unrequested text; empty when there is none or nobody read."""
     scores: tuple[float, ...] = ()
-    """Those of the scene's things."""
+    """Those of the scene's entities."""
     has_scores: bool = False
     """Whether the detector says what its scores are worth, or the check does."""
     threshold: float | None = None
     doubt: float | None = None
-    """Below which score a thing is in doubt; 0 or None for none."""
+    """Below which score an entity is in doubt; 0 or None for none."""
 
 
 def see(
@@ -236,7 +236,7 @@ def _letters(text: str) -> str:
 def is_alike(a: ImageScene, b: ImageScene, what: Mentioned, *, counts: str, place: str) -> bool:
     """Whether two images show the same of what the prompts mention, and both or neither show text.
 
-    Colours count for the things whose colour a prompt speaks of.
+    Colours count for the entities whose colour a prompt speaks of.
     """
     if bool(a.text) != bool(b.text):
         return False

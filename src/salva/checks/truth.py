@@ -57,7 +57,7 @@ class Truth:
         failure_types={
             X_MISPOSITION: "Something stands at the wrong place from left to right.",
             Y_MISPOSITION: "Something stands at the wrong place from top to bottom.",
-            WRONG_RELATION: "Two things are not next to or on each other, "
+            WRONG_RELATION: "Two entities are not next to or on each other, "
             "or not larger or smaller, as the prompt says.",
             WRONG_COLOUR: "Something has another colour than the prompt says.",
             ENTITY_DUPLICATION: "There is more of something than the prompt asks for.",
@@ -162,6 +162,6 @@ def _mean_score(image: ImageScene, things: Collection[str]) -> dict[str, float]:
 
 
 def _unknown_colours(names: tuple[str, ...], seen: ImageScene, *, was_asked: bool) -> str:
-    """Why the colours of some things are not known."""
+    """Why the colours of some entities are not known."""
     things = f"the colour of the {', '.join(names)} in the image of prompt {seen.role!r}"
     return f"the pixels do not say {things}" if was_asked else f"nobody looked at {things}"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 MAX_CANDIDATES = 1000
-"""So many boxes of a picture, the strongest, are compared with one another."""
+"""So many boxes of an image, the strongest, are compared with one another."""
 MAX_BOXES = 100
 """So many of them, the strongest, are kept."""
 FLOOR = 0.05

@@ -39,7 +39,7 @@ _SAID = re.compile(r"([^<]+)((?:<loc_\d+>){4,})")
 _PLACE = re.compile(r"<loc_(\d+)>")
 _MARKS = re.compile(r"<s>|</s>|<pad>")
 LIMIT = 128
-"""Pictures at once on a large GPU; smaller ones find their own number."""
+"""Images at once on a large GPU; smaller ones find their own number."""
 _TEXT_STEP = 16
 
 
@@ -125,7 +125,7 @@ class Florence2:
         return f"{pin(cls.name, options)} {options.pin()}".strip()
 
     def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Detections | SalvaError]:
-        """The boxes of each picture."""
+        """The boxes of each image."""
         return in_groups(
             requests,
             lambda request: (request.picture.width, request.picture.height),
@@ -133,7 +133,7 @@ class Florence2:
         )
 
     def _observe_twice(self, requests: Sequence[ObserveRequest]) -> list[Detections | SalvaError]:
-        """Two looks at each picture as one, in which a box has half the score where the other look lacks it."""
+        """Two looks at each image as one, in which a box has half the score where the other look lacks it."""
         outcomes: list[Detections | SalvaError] = []
         for first, second in zip(self._look(requests), self._second_pass(requests), strict=True):
             if not isinstance(first, Detections):
@@ -173,10 +173,10 @@ class Florence2:
         return self.task
 
     def _tokens(self, texts: list[str]) -> tuple[torch.Tensor, torch.Tensor]:
-        """The prompts as the processor writes them: places for the picture first, then the words.
+        """The prompts as the processor writes them: places for the image first, then the words.
 
-        The places are set as numbers: to have 577 of them read from text for every picture would take longer than
-        the picture itself.
+        The places are set as numbers: to have 577 of them read from text for every image would take longer than
+        the image itself.
         """
         import torch
 
@@ -213,9 +213,9 @@ class Florence2:
 
 
 def said(answer: str) -> list[tuple[str, list[float]]]:
-    """What an answer says is where: phrases with the corners of one box each, as fractions of the picture.
+    """What an answer says is where: phrases with the corners of one box each, as fractions of the image.
 
-    As the processor reads it, without its tensors: at hundreds of pictures a second the model would wait for those. A
+    As the processor reads it, without its tensors: at hundreds of images a second the model would wait for those. A
     phrase with several boxes comes several times; one with none, or with a line break in it, says nothing.
     """
     boxes: list[tuple[str, list[float]]] = []
@@ -236,13 +236,13 @@ class Florence2Grounding(Florence2):
     name: ClassVar[str] = "florence2-grounding"
 
     def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Detections | SalvaError]:
-        """The boxes of each picture."""
+        """The boxes of each image."""
         if any(not request.query.labels for request in requests):
             raise UsageError(message("labels-missing", detector=self.name, instead="Use --detector florence2."))
         return super().observe(requests)
 
     def _second_pass(self, requests: Sequence[ObserveRequest]) -> list[Detections | SalvaError]:
-        """The same things asked for in other words and the other order."""
+        """The same entities asked for in other words and the other order."""
         return self._look(requests, is_again=True)
 
     def _prompt(self, labels: tuple[str, ...], *, is_again: bool = False) -> str:
@@ -256,7 +256,7 @@ class Florence2Grounding(Florence2):
         asked = {with_article(label).casefold(): label for label in labels} | {
             label.casefold(): label for label in labels
         }
-        # Words that the checkpoint's makers found to be no things.
+        # Words that the checkpoint's makers found to be no entities.
         banned = self._processor.post_processor.banned_grounding_tokens
         names = [None if phrase in banned else asked.get(phrase.strip(" .,").casefold()) for phrase in said]
         kept = [(box, name) for box, name in zip(corners, names, strict=True) if name is not None]

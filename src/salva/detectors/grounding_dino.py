@@ -57,7 +57,7 @@ class GroundingDino(ZeroShotDetector):
         ]
 
     def _words(self, labels: tuple[str, ...], n: int) -> tuple[dict[str, torch.Tensor], list[list[int]]]:
-        """The text of all labels for n pictures, and which of its tokens are whose."""
+        """The text of all labels for n images, and which of its tokens are whose."""
         text, ends = "", []
         for label in labels:
             text += f"{label.casefold()}. "

@@ -1,6 +1,6 @@
-"""What a network that gives class and mask logits found in a picture: labels, scores, masks and the boxes around them.
+"""What a network that gives class and mask logits found in an image: labels, scores, masks and the boxes around them.
 
-Pictures go in as mmdet's test pipeline of the published Mask2Former prepares them, and logits come out as its fusion
+Images go in as mmdet's test pipeline of the published Mask2Former prepares them, and logits come out as its fusion
 head reads them. Knows no model class; numbers in, numbers out.
 """
 
@@ -30,7 +30,7 @@ _AT_ONCE = 1 << 26
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
-    """How a picture lies in the network's input: resized, in the top left corner, filled up right and below."""
+    """How an image lies in the network's input: resized, in the top left corner, filled up right and below."""
 
     original: tuple[int, int]
     """(height, width), as all three."""
@@ -39,7 +39,7 @@ class Frame:
 
 
 def frame_of(picture: Picture, shortest: int, longest: int) -> Frame:
-    """The frame of a picture: as large as both limits allow, each side rounded half up."""
+    """The frame of an image: as large as both limits allow, each side rounded half up."""
     height, width = picture.height, picture.width
     scale = min(longest / max(height, width), shortest / min(height, width))
     resized = (max(1, int(height * scale + 0.5)), max(1, int(width * scale + 0.5)))
@@ -48,7 +48,7 @@ def frame_of(picture: Picture, shortest: int, longest: int) -> Frame:
 
 
 def to_input(pictures: Sequence[Picture], frame: Frame, device: str, dtype: torch.dtype) -> torch.Tensor:
-    """The network's input for pictures of one size: (n, 3, height, width)."""
+    """The network's input for images of one size: (n, 3, height, width)."""
     import torch
     from torch.nn import functional
 
@@ -66,16 +66,16 @@ def to_input(pictures: Sequence[Picture], frame: Frame, device: str, dtype: torc
 
 
 class Found(NamedTuple):
-    """What is in one picture, the most probable class first; the arrays are as long as each other but for masks."""
+    """What is in one image, the most probable class first; the arrays are as long as each other but for masks."""
 
     labels: NDArray[np.int64]
     scores: NDArray[np.float64]
     corners: NDArray[np.int64]
-    """(x0, y0, x1, y1) in pixels of the picture, the last two exclusive; all 0 for a mask without a pixel."""
+    """(x0, y0, x1, y1) in pixels of the image, the last two exclusive; all 0 for a mask without a pixel."""
     which: NDArray[np.int64]
     """The place of each one's mask among the masks."""
     masks: NDArray[np.bool_]
-    """(n, height, width) of the picture."""
+    """(n, height, width) of the image."""
 
     def mask(self, i: int) -> Mask:
         """The mask of what is at place i, within its box."""
@@ -90,7 +90,7 @@ class Found(NamedTuple):
 
 
 def find(class_logits: torch.Tensor, mask_logits: torch.Tensor, frame: Frame, floor: float) -> Found:
-    """What one picture's logits say: (queries, classes + 1), no class last, and (queries, height, width).
+    """What one image's logits say: (queries, classes + 1), no class last, and (queries, height, width).
 
     The score is the probability of the class times the mean probability of the mask's pixels, a pixel being the
     mask's where its logit is above 0. What cannot reach the floor is left out before its mask is made large.
@@ -122,7 +122,7 @@ def find(class_logits: torch.Tensor, mask_logits: torch.Tensor, frame: Frame, fl
 
 
 def _large(logits: torch.Tensor, frame: Frame) -> Iterator[torch.Tensor]:
-    """Mask logits in the size of the picture, some at a time: to the padded input first, its padding cut."""
+    """Mask logits in the size of the image, some at a time: to the padded input first, its padding cut."""
     from torch.nn import functional
 
     step = max(1, _AT_ONCE // max(frame.padded[0] * frame.padded[1], frame.original[0] * frame.original[1]))

@@ -1,4 +1,4 @@
-"""What detectors call things, turned into the names people use: kitten to cat, "a brown dog" to dog.
+"""What detectors call entities, turned into the names people use: kitten to cat, "a brown dog" to dog.
 
 A name changes only where the reviewed table says so, where a plural or an adjective of the table is taken
 off, or, when asked, where WordNet leaves no doubt; never by likeness. The table is a text file made to be
@@ -38,7 +38,7 @@ class NameTable:
     """Words that keep their s: a cactus is not a plural of cactu."""
 
     def everyday(self) -> tuple[str, ...]:
-        """The names things are counted under."""
+        """The names entities are counted under."""
         return tuple(sorted(set(self.names.values())))
 
 
@@ -121,7 +121,7 @@ def look_up(label: str, table: NameTable) -> tuple[str, bool]:
     """The name of a label, and whether the table knows it.
 
     As it stands, then its singular, then without its first word while that is one the table drops. The
-    last word always stays: an orange is a thing, although orange is a colour.
+    last word always stays: an orange is an entity, although orange is a colour.
     """
     words = _tidy(label).split()
     while words:

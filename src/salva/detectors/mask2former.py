@@ -1,7 +1,7 @@
 """Detector: Mask2Former by transformers, with a mask for each box: the network that GenEval looks with.
 
 Scores, masks and boxes are made from the logits as mmdet makes them, not by the library's own post-processing, which
-paints overlapping things over each other. A fixed vocabulary, COCO's 80 names for the published weights, three of
+paints overlapping entities over each other. A fixed vocabulary, COCO's 80 names for the published weights, three of
 them spelt as GenEval spells them. Which weights those are: docs/how-to/choose-a-detector.md.
 """
 
@@ -26,7 +26,7 @@ LIMIT = 32
 DIGITS = 6
 """Published thresholds are strict, so a score just above one must stay above it."""
 SMALLEST = 2 * DIVISOR
-"""Its smallest map of a picture of one cell cannot be normalised."""
+"""Its smallest map of an image of one cell cannot be normalised."""
 SPELT = {"mouse": "computer mouse", "remote": "tv remote", "keyboard": "computer keyboard"}
 """COCO's names that GenEval's prompts spell out."""
 

@@ -1,8 +1,8 @@
 """Detector: any YOLOX-style network in an ONNX file, on the processor; needs nothing beyond the base install.
 
-The file takes one picture (BGR, 0 to 255, top left in a field of grey 114) and gives a row for every cell of its
+The file takes one image (BGR, 0 to 255, top left in a field of grey 114) and gives a row for every cell of its
 three grids: centre and sides of a box, whether there is anything, and what. Files that already turned the rows into
-pixels are read with decoded=true. Pictures go through one at a time, so none depends on its neighbours.
+pixels are read with decoded=true. Images go through one at a time, so none depends on its neighbours.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class OnnxYolox:
         return " ".join((*(digest_of_files([path], path.parent) for path in files), options.pin())).strip()
 
     def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Detections | SalvaError]:
-        """The boxes of each picture, strongest first."""
+        """The boxes of each image, strongest first."""
         return [self._look(request.picture) for request in requests]
 
     def _look(self, picture: Picture) -> Detections | SalvaError:
@@ -142,7 +142,7 @@ class OnnxYolox:
 
 
 def to_input(picture: Picture, height: int, width: int) -> tuple[NDArray[np.float32], float]:
-    """The network's input for a picture, and how many of its pixels a pixel of the picture takes."""
+    """The network's input for an image, and how many of its pixels a pixel of the image takes."""
     import numpy as np
     from PIL import Image
 

@@ -1,6 +1,6 @@
 """Detector: OWLv2, which finds what it is told to look for.
 
-Each label is a query of its own ("a photo of a cat"), and a box belongs to the query it fits best. Pictures are
+Each label is a query of its own ("a photo of a cat"), and a box belongs to the query it fits best. Images are
 filled up to a square with grey, right and below, as its authors do.
 """
 
@@ -48,7 +48,7 @@ class Owlv2(ZeroShotDetector):
             boxes, scores, which = output.pred_boxes.float().cpu().numpy(), scores.cpu().numpy(), which.cpu().numpy()
         picture = requests[0].picture
         side = max(picture.width, picture.height)
-        # From shares of the square to shares of the picture in its corner.
+        # From shares of the square to shares of the image in its corner.
         stretch = np.array((side / picture.width, side / picture.height) * 2)
         return [
             self._rules.detections(

@@ -1,7 +1,7 @@
-"""Detector: a small network of our own that finds the painter's things, in the wheel, on one core.
+"""Detector: a small network of our own that finds the painter's entities, in the wheel, on one core.
 
-A picture comes in, labelled boxes go out. It always says all that it sees, whatever was asked of the
-model. Pictures go through one at a time, so that what it sees in one never depends on its neighbours.
+An image comes in, labelled boxes go out. It always says all that it sees, whatever was asked of the
+model. Images go through one at a time, so that what it sees in one never depends on its neighbours.
 How the weights were made is in training/.
 """
 
@@ -37,11 +37,11 @@ THRESHOLD = 0.4
 UNIT = 8.0
 """The network gives the logarithm of a box's sides in units of this many cells."""
 PAD = 128
-"""The grey that fills an oblong picture up to a square."""
+"""The grey that fills an oblong image up to a square."""
 DOUBT = 0.5
-"""Of 5,391 boxes that count in 900 pictures of the painter with up to eleven things none had a score below 0.54."""
+"""Of 5,391 boxes that count in 900 images of the painter with up to eleven entities none had a score below 0.54."""
 MAX_OVERLAP = 0.5
-"""Of two boxes that share more of their union than this, the weaker is the same thing seen twice."""
+"""Of two boxes that share more of their union than this, the weaker is the same entity seen twice."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +62,7 @@ class PocketDetector:
         names=LABELS,
         usual_score=0.86,
         floor="floor",
-        made_for="Pictures by the painter and by pocket, made of one set of sprites; no photographs.",
+        made_for="Images by the painter and by pocket, made of one set of sprites; no photographs.",
     )
     habits: ClassVar[Habits] = Habits(batch_size=8)
     Options: ClassVar[type[DetectorOptions]] = DetectorOptions
@@ -82,7 +82,7 @@ class PocketDetector:
         return asset_digest(WEIGHTS)[:16]
 
     def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Observation | SalvaError]:
-        """The boxes of each picture, strongest first."""
+        """The boxes of each image, strongest first."""
         return [self._look(request.picture) for request in requests]
 
     def _look(self, picture: Picture) -> Observation | SalvaError:
@@ -105,11 +105,11 @@ class PocketDetector:
 
 
 Frame = tuple[float, float, float, float]
-"""Where the picture lies in the network's square: left, top, width, height as shares of its side."""
+"""Where the image lies in the network's square: left, top, width, height as shares of its side."""
 
 
 def to_input(picture: Picture) -> tuple[NDArray[np.float32], Frame]:
-    """The network's input for a picture, and where in it the picture lies."""
+    """The network's input for an image, and where in it the image lies."""
     import numpy as np
 
     if picture.width == picture.height == SIDE:
@@ -122,7 +122,7 @@ def to_input(picture: Picture) -> tuple[NDArray[np.float32], Frame]:
         width, height = max(1, round(picture.width * scale)), max(1, round(picture.height * scale))
         left, top = (SIDE - width) // 2, (SIDE - height) // 2
         image = Image.frombytes("RGB", (picture.width, picture.height), picture.rgb)
-        # The gap lets Pillow average whole pixels first: a 1024 px picture is resized four times faster.
+        # The gap lets Pillow average whole pixels first: a 1024 px image is resized four times faster.
         image = image.resize((width, height), Image.Resampling.BILINEAR, reducing_gap=1.0)
         pixels = np.full((SIDE, SIDE, 3), PAD, np.uint8)
         pixels[top : top + height, left : left + width] = np.asarray(image)
@@ -138,7 +138,7 @@ def find_boxes(
     floor: float,
     frame: Frame = (0.0, 0.0, 1.0, 1.0),
 ) -> tuple[Detection, ...]:
-    """The peaks of the heat maps as boxes, each thing once, strongest first."""
+    """The peaks of the heat maps as boxes, each entity once, strongest first."""
     import numpy as np
 
     cells = heat.shape[-1]
@@ -160,7 +160,7 @@ def find_boxes(
     left, top, width, height = frame
     corners = (corners - (left, top, left, top)) / (width, height, width, height)
     corners = corners.clip(0, 1).round(4)
-    # What was found beside the picture, in the margin that made it square, is no part of it.
+    # What was found beside the image, in the margin that made it square, is no part of it.
     has_area = (corners[:, 2] > corners[:, 0]) & (corners[:, 3] > corners[:, 1])
     scores = (1 / (1 + np.exp(-logits.astype(np.float64)))).round(4)
     return tuple(

@@ -1,7 +1,7 @@
 """Detector: SAM 3, which finds every instance of what it is told to look for, one word or phrase after the other.
 
-The picture is seen once, then each label is asked for. The score of a box is how well it fits times the chance that
-there is any such thing in the picture, which SAM 3 judges apart: a low score can mean either. Masks are not used.
+The image is seen once, then each label is asked for. The score of a box is how well it fits times the chance that
+there is any such entity in the image, which SAM 3 judges apart: a low score can mean either. Masks are not used.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Detector: what Scene-Graph-Benchmark saw, from its files: boxes, and how they stand to each other.
 
 A folder with custom_prediction.json and custom_data_info.json (or several such folders in it) comes in, and the
-pictures they are about; detections with typed relations go out. A picture is known by its pixels, whatever its file is
-called now. Observes nothing itself: of a picture that is not in the files it says so.
+images they are about; detections with typed relations go out. An image is known by its pixels, whatever its file is
+called now. Observes nothing itself: of an image that is not in the files it says so.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from salva.messages import message
 NAME = "scene-graph"
 PREDICTION, INFO = "custom_prediction.json", "custom_data_info.json"
 _SHORTER, _LONGER = 600, 1000
-"""The network sees pictures scaled to these sides, and its boxes are in their pixels."""
+"""The network sees images scaled to these sides, and its boxes are in their pixels."""
 _N_TOP = 20
 """Of so many boxes the released ACTesting program looks at relations; as many of those are always kept."""
 _N_KEPT = 200
-"""A picture has thousands of relations, nearly all of them guesses; of all boxes so many are kept, the strongest."""
+"""An image has thousands of relations, nearly all of them guesses; of all boxes so many are kept, the strongest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +38,7 @@ class SceneGraphOptions:
     """What can be set with --set detector.NAME=VALUE."""
 
     folder: str = option("", f"The folder with {PREDICTION} and {INFO}, or with folders of them.", target=True)
-    images: str = option("", "Where the pictures are; empty for the same folder.", reaches="file")
+    images: str = option("", "Where the images are; empty for the same folder.", reaches="file")
     threshold: float = option(0.3, "What check.threshold is unless set.")
 
     def __post_init__(self) -> None:
@@ -51,7 +51,7 @@ class SceneGraphFiles:
 
     version: ClassVar[str] = "1"
     about: ClassVar[About] = About(
-        names=Naming.LOADED, made_for="The pictures that Scene-Graph-Benchmark has looked at, and no others."
+        names=Naming.LOADED, made_for="The images that Scene-Graph-Benchmark has looked at, and no others."
     )
     Options: ClassVar[type[SceneGraphOptions]] = SceneGraphOptions
 
@@ -82,7 +82,7 @@ class SceneGraphFiles:
         return digest_of_files(files, Path(options.folder))
 
     def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Detections | SalvaError]:
-        """What the files say of each picture."""
+        """What the files say of each image."""
         return [self._by_image.get(request.picture.image_id(), _unknown()) for request in requests]
 
 
@@ -121,7 +121,7 @@ def _names(info: Mapping[str, Any], key: str, folder: Path) -> list[str]:
 
 
 def _pictures(root: Path) -> dict[str, list[Path]]:
-    """Picture files by name. The files of others name paths on others' disks, which are never opened."""
+    """Image files by name. The files of others name paths on others' disks, which are never opened."""
     paths: dict[str, list[Path]] = {}
     for path in sorted(root.rglob("*")):
         if path.suffix.lower() in SUFFIXES and path.is_file():

@@ -1,4 +1,4 @@
-"""Two looks at one picture by a detector without scores, put together: what only one of them has is in doubt.
+"""Two looks at one image by a detector without scores, put together: what only one of them has is in doubt.
 
 Boxes come in and go out; who looked, and how the two looks differ, plays no part.
 """
@@ -14,7 +14,7 @@ from salva.core.observation import Detection, Detections
 SURE, HALF = 1.0, 0.5
 """The share of the looks that have a box, which is its score."""
 SAME_IOU = 0.5
-"""Boxes of one label that overlap by more than this are one thing seen twice."""
+"""Boxes of one label that overlap by more than this are one entity seen twice."""
 
 
 def agreed(first: Detections, second: Detections) -> Detections:
@@ -32,7 +32,7 @@ def agreed(first: Detections, second: Detections) -> Detections:
 
 
 def mirror(picture: Picture) -> Picture:
-    """The picture with left and right exchanged."""
+    """The image with left and right exchanged."""
     import numpy as np
 
     pixels = np.frombuffer(picture.rgb, np.uint8).reshape(picture.height, picture.width, 3)
@@ -40,7 +40,7 @@ def mirror(picture: Picture) -> Picture:
 
 
 def turned_back(seen: Detections) -> Detections:
-    """Boxes of a mirrored picture as boxes of the picture."""
+    """Boxes of a mirrored image as boxes of the image."""
     boxes = tuple(
         replace(box, box=(round(1 - box.box[2], 4), box.box[1], round(1 - box.box[0], 4), box.box[3]))
         for box in seen.boxes

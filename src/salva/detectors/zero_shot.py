@@ -32,7 +32,8 @@ class ZeroShotOptions(FloorOptions, CheckpointOptions):
     """What can be set with --set detector.NAME=VALUE."""
 
     also: tuple[str, ...] = option(
-        (), "Observed for besides what the case mentions, so that other things are not taken for it; joined by commas."
+        (),
+        "Labels to find besides what the case mentions, so that other entities are not taken for it; joined by commas.",
     )
 
     def __post_init__(self) -> None:

@@ -31,7 +31,7 @@ class BlipOptions(CheckpointOptions):
 
 
 class BlipVqa:
-    """Answers questions about a picture in a word or two."""
+    """Answers questions about an image in a word or two."""
 
     version: ClassVar[str] = "1"
     about: ClassVar[About] = About(default_target="Salesforce/blip-vqa-base")

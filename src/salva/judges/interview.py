@@ -55,7 +55,7 @@ class InterviewOptions:
         choices=("", *RUBRICS),
         kind="grade",
     )
-    side: int = option(1024, "Pictures with a longer side are made smaller before the judge sees them; 0 for never.")
+    side: int = option(1024, "Images with a longer side are made smaller before the judge sees them; 0 for never.")
     prompt: str = prompt_option()
 
     def __post_init__(self) -> None:
@@ -179,7 +179,7 @@ def _usage(replies: Sequence[JudgeReply], price: Price | None) -> dict[str, floa
 
 
 def sized(picture: Picture, side: int) -> Picture:
-    """The picture with its longer side at most this; 0 leaves it as it is."""
+    """The image with its longer side at most this; 0 leaves it as it is."""
     if not side or max(picture.width, picture.height) <= side:
         return picture
     from PIL import Image

@@ -2,7 +2,7 @@
 
 Whatever AutoModelForImageTextToText loads and whose processor has a chat template: Qwen-VL, LLaVA, SmolVLM, Gemma and
 others. Questions go through in batches; those whose reply cannot be read are asked again together. Greedy decoding, so
-the same picture gets the same reply.
+the same image gets the same reply.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class LocalVlmOptions(InterviewOptions, CheckpointOptions):
     """What can be set with --set judge.NAME=VALUE."""
 
     max_tokens: int = option(512, "The longest reply, in tokens; a reply that is cut off there is not read.")
-    side: int = option(768, "Pictures with a longer side are made smaller before the judge sees them; 0 for never.")
+    side: int = option(768, "Images with a longer side are made smaller before the judge sees them; 0 for never.")
 
     def __post_init__(self) -> None:
         InterviewOptions.__post_init__(self)
@@ -58,7 +58,7 @@ class LocalVlmJudge:
             model_class="AutoModelForImageTextToText",
             processor_class="AutoProcessor",
             model_types=MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES.keys(),
-            purpose="a model that takes pictures and text and replies in text",
+            purpose="a model that takes images and text and replies in text",
         )
         attend_word_by_word(self._loaded.model, self._loaded.device)
         processor = self._loaded.processor
@@ -128,7 +128,7 @@ class LocalVlmJudge:
             return_tensors="pt",
             processor_kwargs={"padding": True},
         ).to(loaded.device)
-        # Pictures take the model's precision, tokens stay whole numbers.
+        # Images take the model's precision, tokens stay whole numbers.
         inputs = {k: v.to(loaded.dtype) if torch.is_floating_point(v) else v for k, v in inputs.items()}
         with torch.inference_mode(), self._batches.on_device:
             tokens = loaded.model.generate(

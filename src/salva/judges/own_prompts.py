@@ -1,4 +1,4 @@
-"""What a judge in words is told in place of our own words when it scores a picture: a file of the user's, or a preset.
+"""What a judge in words is told in place of our own words when it scores an image: a file of the user's, or a preset.
 
 A preset's name or a path comes in, a text with {prompt} in it goes out, checked; its digest stands in the judge's key,
 so that another content under the same name is another judge.
@@ -16,7 +16,7 @@ from salva.files.infiles import file_text
 from salva.messages import message
 
 PLACE = "{prompt}"
-"""Stands where the text goes that the picture is held against."""
+"""Stands where the text goes that the image is held against."""
 FORM = "[["
 """A prompt with this in it says itself how to reply."""
 _LONGEST = 20_000

@@ -2,7 +2,7 @@
 
 CF-World's program grades facts more kindly than counterfactuals, and tells one judge to be an adversary because it is
 too easily pleased. The rubrics here say the same in our own words; a query names one, and a judge's option `rubric`
-puts another in its place. A score of a picture against a text goes by the rubric that people have, and by no other.
+puts another in its place. A score of an image against a text goes by the rubric that people have, and by no other.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Judge: reasons from what a detector saw and from formulas; the one that comes with salva.
 
-Boxes and formulas come in; scores, choices and grades go out, each with the reckoning behind it. It sees no picture
+Boxes and formulas come in; scores, choices and grades go out, each with the reckoning behind it. It sees no image
 but for the colours in the boxes, knows no English, and has nothing to say about a text without a formula.
 """
 
@@ -125,7 +125,7 @@ def _chosen(query: Query, holds: Sequence[bool]) -> Answer:
     right = [choice for choice, is_right in zip(query.choices, holds, strict=True) if is_right]
     reply = f"true of the scene: {', '.join(right) or 'none'}"
     if len(right) == 1 or (right and query.choices == ("yes", "no")):
-        # Between a third and half of a side a thing is at a place and could be called elsewhere too: yes comes first.
+        # Between a third and half of a side an entity is at a place and could be called elsewhere too: yes comes first.
         return Answer(text=right[0], scores={}, reply=reply, usage=_USAGE)
     n = "none" if not right else "more than one"
     problem = f"{n} of the choices {', '.join(query.choices)} is true of what the detector saw, and one must be"
@@ -150,7 +150,7 @@ def _scene_of(
     coloured: Collection[str],
     options: SceneJudgeOptions,
 ) -> Scene:
-    """The scene the detector saw, with the colours of those things whose colour a formula speaks of."""
+    """The scene the detector saw, with the colours of those entities whose colour a formula speaks of."""
     wanted = {name for f in formulas for name in entities(f)}
     told = with_colours(detections, picture, wanted, coloured)
     return scene_of(told, options.merge_iou, wanted, options.threshold)

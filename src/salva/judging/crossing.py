@@ -62,7 +62,7 @@ def crossed(repeats: Sequence[Waves], i: int) -> Concluded:
     n_compared = 0
     pairs = {BETWEEN: (a, b), WITHIN_A: (a, a), WITHIN_B: (b, b)}
     if waves.case.within(a) is not waves.case:
-        # Two captions that say different things are held to another rule than one against itself: no distance of both.
+        # Captions with two meanings are held to another rule than one against itself: no distance of both.
         del pairs[BETWEEN]
     for name, (own, other) in pairs.items():
         conclusions = [c for k in others if isinstance(c := compared(own, k, other), Conclusion)]

@@ -146,7 +146,7 @@ class Waves:
         )
 
     def _gap(self) -> Missing | None:
-        """The first thing that is missing."""
+        """The first image or observation that is missing."""
         observations = (self.sight(prompt.role) for prompt in self.case.prompts)
         return next((sight for sight in observations if isinstance(sight, Missing)), None)
 

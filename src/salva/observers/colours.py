@@ -31,7 +31,7 @@ end; what is left is pink."""
 _DARK, _BLACK, _WHITE = 7.0, 29.0, 69.0
 """Lightness: below the first everything is black, below the second what has no hue, above the third that is white."""
 _BLUISH = 260.0
-"""The hue of daylight in the shade, which is on white and gray things too."""
+"""The hue of daylight in the shade, which is on white and gray entities too."""
 # How much each word's pixels count: tyres, windows and outlines are black, highlights white and shadows gray whatever
 # the colour of the entity.
 _COUNTS = {"brown": 0.75, "black": 0.4, "white": 1.1, "gray": 0.75}
