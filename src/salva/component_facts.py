@@ -16,7 +16,7 @@ from salva.core.own_figure import OwnFigure
 from salva.core.run_spec import ComponentSpec, RunSpec
 from salva.core.scoring import PairScoring
 from salva.errors import PluginError, SalvaError
-from salva.registry import BUILT_IN, Entry, bind, defaults, entries, load, load_all
+from salva.registry import BUILT_IN, ComponentEntry, bind, defaults, entries, load, load_all
 
 
 def rates_of(checks: Iterable[str]) -> dict[str, Rate | None]:
@@ -100,7 +100,7 @@ def pair_scorings() -> dict[str, PairScoring]:
     return {name: scoring for name, scoring in scorings.items() if scoring is not None}
 
 
-def _scores_pairs(entry: Entry) -> bool:
+def _scores_pairs(entry: ComponentEntry) -> bool:
     ours = BUILT_IN[entry.role].get(entry.name)
     return ours is not None and ours.scores_pairs
 

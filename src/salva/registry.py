@@ -51,7 +51,7 @@ _loose: dict[str, dict[str, str]] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class ComponentEntry:
     """A component that can be asked for, before anything is imported."""
 
     role: str
@@ -73,12 +73,12 @@ class Entry:
         return not self.suites or suite in self.suites
 
 
-def entries(role: str, suite: str = "") -> list[Entry]:
+def entries(role: str, suite: str = "") -> list[ComponentEntry]:
     """What can play a role, by name; with a suite only what serves it."""
     if role not in BUILT_IN:
         raise unknown_name("role", role, BUILT_IN)
     by_name = {
-        name: Entry(
+        name: ComponentEntry(
             role=role, name=name, source=ours.source, distribution="salva", summary=ours.summary, suites=ours.suites
         )
         for name, ours in BUILT_IN[role].items()
@@ -88,16 +88,16 @@ def entries(role: str, suite: str = "") -> list[Entry]:
         known = by_name.get(entry.name)
         by_name[entry.name] = entry if known is None else replace(known, clash=entry.distribution)
     for name, source in _loose.get(role, {}).items():
-        by_name[name] = Entry(role=role, name=name, source=source, distribution="")
+        by_name[name] = ComponentEntry(role=role, name=name, source=source, distribution="")
     if role in _STAND_INS:
         by_name = {entry.name: entry for entry in entries(_STAND_INS[role][0])} | by_name
     return sorted((entry for entry in by_name.values() if not suite or entry.serves(suite)), key=lambda e: e.name)
 
 
-def _foreign(role: str, point: EntryPoint) -> Entry:
+def _foreign(role: str, point: EntryPoint) -> ComponentEntry:
     owner = point.dist.name if point.dist else "unknown"
     suite, dot, name = point.name.partition(".") if role in _OF_SUITES else ("", "", point.name)
-    return Entry(
+    return ComponentEntry(
         role=role,
         name=name if dot else point.name,
         source=point.value,
@@ -235,7 +235,7 @@ def defaults(role: str, label: str) -> dict[str, Json]:
         return {}
 
 
-def add_loose_plugin(source: str) -> Entry:
+def add_loose_plugin(source: str) -> ComponentEntry:
     """Register FILE:CLASS for this process; the role is told from the class's methods.
 
     A binding of it can be sent only to processes that were told the same FILE:CLASS before.
@@ -273,7 +273,7 @@ def add_loose_plugin(source: str) -> Entry:
     if (other := _loose.get(role, {}).get(name, registered)) != registered:
         raise UsageError(message("plugin-name-taken", role=role, name=name, first=other, second=source))
     _loose.setdefault(role, {})[name] = registered
-    return Entry(role=role, name=name, source=source, distribution="")
+    return ComponentEntry(role=role, name=name, source=source, distribution="")
 
 
 def loose_plugins() -> list[str]:
