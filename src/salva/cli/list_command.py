@@ -115,7 +115,7 @@ def _tell_one(kind: str, name: str) -> None:
 
 
 def _sees(role: str, about: About) -> str:
-    """What can change what a component paints or says."""
+    """What can change what a component generates or says."""
     if role == "model":
         wrapped = "what the model it is put round sees, with the words it deduced"
         return (

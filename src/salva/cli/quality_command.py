@@ -1,4 +1,4 @@
-"""`salva quality`: FID and Inception Score of a run's pictures."""
+"""`salva quality`: FID and Inception Score of a run's images."""
 
 from __future__ import annotations
 

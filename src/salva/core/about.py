@@ -53,11 +53,11 @@ class About:
     """ActorsByRole: roles whose observations of the same image they are given first. Checks: roles that must be
     bound for them to be judged at all."""
     sees_formula: bool = False
-    """Whether the formula, and not only the text, can change what is painted or answered."""
+    """Whether the formula, and not only the text, can change what is generated or answered."""
     needs_formulas: bool = False
-    """Whether a observer can say nothing of a text without a formula."""
+    """Whether an observer can say nothing of a text without a formula."""
     takes_labels: bool = False
-    """Whether Query.labels can change what a observer sees."""
+    """Whether Query.labels can change what an observer sees."""
 
     is_remote: bool = False
     """Whether it waits for an endpoint: it gets one element a call, and as many calls at once as the endpoint takes."""
@@ -68,15 +68,15 @@ class About:
     """The role of the component it is put round: it is named after the slash, and made with its options and that
     component, built. It says the rest of itself as the other does; one that sees formulas cannot be wrapped."""
     seeds_hold: bool | None = None
-    """Whether a generator paints the same picture from the same prompt and seed; None where nobody can say."""
+    """Whether a generator gives the same image from the same prompt and seed; None where nobody can say."""
     is_given: bool = False
-    """Whether a generator has pictures of certain prompts and can paint no other."""
+    """Whether a generator has images of certain prompts and can generate no other."""
     names: tuple[str, ...] | Naming = Naming.UNKNOWN
     """What a detector can name."""
     made_for: str = ""
-    """What pictures a detector was made for, in one sentence."""
+    """What images a detector was made for, in one sentence."""
     usual_score: float | None = None
-    """The mean score of what a detector rightly finds in such pictures; None without scores, or where nobody knows."""
+    """The mean score of what a detector rightly finds in such images; None without scores, or where nobody knows."""
     default_target: str = ""
     """The model that is taken where none is named after the slash."""
     licence: str = ""
@@ -85,8 +85,8 @@ class About:
     """The option of a detector that says from which score on its boxes are kept; empty where none does."""
 
     defaults: Mapping[str, str] = field(default_factory=dict)
-    """Suites, and models whose pictures somebody was made to look at: role to the component that plays it unless the
-    user names another, such as {"judge": "scene"}. A model that says nothing is looked at by whom the user names."""
+    """Suites, and models whose images have usual observers: role to the component that is bound unless the user names
+    another, such as {"judge": "scene"}."""
 
     leads: str = ""
     """Suites: the check whose figure leads, or asked.OWN where that is each case's own; empty where truth does."""
@@ -106,18 +106,18 @@ class About:
     """Checks: whether seed noise can be measured by them: any two images can be put in their two places, or (for
     Rate.WRONG) each image is right or wrong by itself."""
     crossed: tuple[str, ...] = ()
-    """Checks: those of their scores whose mean over pictures of one wording under other seeds is kept too, as
+    """Checks: those of their scores whose mean over images of one wording under other seeds is kept too, as
     <score>.within_a and <score>.within_b of a control verdict."""
     takes_gaps: bool = False
-    """Checks: whether they can score some of a case's pictures where others were not painted or looked at; the
+    """Checks: whether they can score some of a case's images where others were not generated or observed; the
     verdict is ERROR all the same, and keeps those scores."""
     rate: Rate | None = None
     """Checks: what their failures are a rate of that reports know; None for a figure of their own."""
     scoring: PairScoring | None = None
-    """Checks that score pictures against texts: what they say about such scores."""
+    """Checks that score images against texts: what they say about such scores."""
 
     case_rows: Callable[[Iterable[Case]], Iterator[list[Cell]]] | None = None
-    """Exporters that can also write cases nobody has painted yet: these as rows, header first."""
+    """Exporters that can also write cases nobody has generated yet: these as rows, header first."""
 
     def __post_init__(self) -> None:
         for name, value in (("needs_roles", self.needs_roles), ("priced_by", self.priced_by), ("names", self.names)):

@@ -26,7 +26,7 @@ def boxes_above(detections: Detections, threshold: float | None = None) -> tuple
     Of a detector without scores, and of a look that kept nothing below its threshold, that is every box.
     """
     least = detections.threshold if threshold is None else threshold
-    # Not "score >= least": what is no number is neither above nor below, and whoever judges must hear of it.
+    # Not "score >= least": what is no number is neither above nor below, and the judge must hear of it.
     return detections.boxes if least is None else tuple(box for box in detections.boxes if not box.score < least)
 
 

@@ -12,7 +12,7 @@ from salva.core.mutation import Mutation, mutation_from_json, mutation_to_json
 from salva.core.question import Question, question_from_json, question_to_json
 
 SEVERAL_WORLDS = "several-worlds"
-"""The finding that more than one picture is right for a prompt, so two right pictures may differ."""
+"""The finding that more than one image is right for a prompt, so two right images may differ."""
 
 _KEBAB = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
@@ -27,14 +27,14 @@ class Prompt:
     formula: str | None = None
     """In the logic core's notation; models other than the painter never see it."""
     questions: tuple[Question, ...] = ()
-    """What its picture is graded on or asked about, where the suite says so."""
+    """What its image is graded on or asked about, where the suite says so."""
     passes_over: bool = False
     """Whether a model with few words may pass over those it does not know; models that know any word never see it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """Something to know about a case before anything is painted."""
+    """Something to know about a case before anything is generated."""
 
     kind: str
     """A suite's own word for it, in kebab-case."""
@@ -79,8 +79,8 @@ class Case:
     mutation: Mutation | None = None
     """What changed between its two captions, where one was made from the other by taking it apart."""
     painting: str = ""
-    """Cases with the same painting key start from the same noise, so a prompt they share is painted once for all of
-    them; empty: the case's id, and no other case shares its pictures."""
+    """Cases with the same painting key start from the same noise, so a prompt they share is generated once for all of
+    them; empty: the case's id, and no other case shares its images."""
     check_groups: tuple[tuple[str, ...], ...] = ()
     """Checks that may judge it, in groups, the best first: the first group that somebody here can decide by does,
     and no other is paid for. Empty: every check that applies."""
@@ -101,13 +101,13 @@ class Case:
         return next(prompt for prompt in self.prompts if prompt.role == role)
 
     def within(self, role: str) -> Case:
-        """The case by which two pictures of one of its prompts are compared: of a mutation, with nothing changed."""
+        """The case by which two images of one of its prompts are compared: of a mutation, with nothing changed."""
         if self.mutation is None:
             return self
         return replace(self, mutation=self.mutation.against_itself(is_seed=role == self.prompts[0].role))
 
     def seed(self, run_seed: int, repeat: int) -> int:
-        """The seed of every picture of the case in one repeat."""
+        """The seed of every image of the case in one repeat."""
         return derive_seed(run_seed, self.painting or self.case_id, repeat)
 
 

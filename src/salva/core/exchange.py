@@ -33,7 +33,7 @@ class ImportSettings:
     """What files cannot say about themselves, whatever their format."""
 
     model: str = ""
-    """The name of the model that painted; empty takes it from the files."""
+    """The name of the model that generated; empty takes it from the files."""
     names: tuple[str, ...] = ()
     """What to call the files in messages; empty for their own names."""
 

@@ -30,7 +30,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PictureFile:
-    """A picture as it is stored, and as it travels between processes."""
+    """An image as it is stored, and as it travels between processes."""
 
     image_id: str
     width: int

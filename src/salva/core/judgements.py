@@ -20,11 +20,11 @@ class Rate(StrEnum):
     """What the failures of a check are a rate of."""
 
     WRONG = "wrong"
-    """A picture does not show what its own prompt says. Decided verdicts have a score `right_<role>`, 1 or 0, for
-    every picture, and for a pair `both_wrong`: whether both are wrong and show the same; they may have `named_<role>`,
+    """An image does not show what its own prompt says. Decided verdicts have a score `right_<role>`, 1 or 0, for
+    every image, and for a pair `both_wrong`: whether both are wrong and show the same; they may have `named_<role>`,
     how many things that the prompts name were seen, and `mean_score_<role>`, how sure of them the detector was."""
     INCONSISTENT = "inconsistent"
-    """Two pictures of the same meaning do not show the same."""
+    """Two images of the same meaning do not show the same."""
 
 
 class CaseVerdict(NamedTuple):
@@ -48,12 +48,12 @@ class RunCheck:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetFigure:
-    """A figure about one of the sets of pictures that a model painted: how good they are as pictures."""
+    """A figure about one of the sets of images that a model generated: how good they are as images."""
 
     name: str
     """What is measured: FID, Inception Score, R-precision, ..."""
     set: str
-    """Whose pictures: those of a prompt role; of captions and mutants `orig` and each operator."""
+    """Whose images: those of a prompt role; of captions and mutants `orig` and each operator."""
     value: float
     n_images: int
     by: str
@@ -72,7 +72,7 @@ class Effort:
     """What a run took."""
 
     seconds: float
-    """Of the commands that painted; what was looked at meanwhile is in it."""
+    """Of the commands that generated; what was observed meanwhile is in it."""
     n_images: int
     where: str
     """The machine, in a few words."""
@@ -91,7 +91,7 @@ class Judgements:
     controls: tuple[CaseVerdict, ...] = ()
     """The control arm alike."""
     headline: tuple[CaseVerdict, ...] = ()
-    """The pairs' verdicts that the leading rate counts: of one check each, by those who looked at most of them."""
+    """The pairs' verdicts that the leading rate counts: of one check each, by those who observed most of them."""
     beside: tuple[CaseVerdict, ...] = ()
     """The same check's verdicts on cases that the suite counts apart."""
     chosen: str = ""
@@ -100,7 +100,7 @@ class Judgements:
     has_own_figure: bool = False
     """Whether the suite leads with a figure of its own, beside which rates only stand."""
     figures: tuple[SetFigure, ...] = ()
-    """What was measured of its pictures as pictures, set by set."""
+    """What was measured of its images as images, set by set."""
     weights: Mapping[str, str] = field(default_factory=dict)
     """Observers to what pins their weights; whoever is not in it left no trace in the run."""
     apart: tuple[str, str] | None = None

@@ -1,8 +1,8 @@
 """Masks as text and back: run lengths in, a short text to store, rows of pixels out.
 
-A mask covers a rectangle of the picture and nothing beyond it. A run mostly has the length of the one two places
+A mask covers a rectangle of the image and nothing beyond it. A run mostly has the length of the one two places
 before it, give or take a pixel, so the differences are what is kept, deflated: some 150 to 850 characters for a
-thing in a picture of 512 pixels. Knows nothing of labels or scores.
+thing in an image of 512 pixels. Knows nothing of labels or scores.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from operator import sub
 
 MAX_PIXELS = 64_000_000
-"""No mask is larger than the largest picture that is read."""
+"""No mask is larger than the largest image that is read."""
 _NUMBER = struct.Struct("<i")
 _CHUNK = 1 << 16
 _EFFORT = 3
@@ -24,7 +24,7 @@ _EFFORT = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mask:
-    """Part of a picture, as mask_of makes it; the rectangle is in pixels of the picture, origin top left."""
+    """Part of an image, as mask_of makes it; the rectangle is in pixels of the image, origin top left."""
 
     left: int
     top: int
@@ -40,7 +40,7 @@ class Mask:
             raise ValueError(f"a mask of {self.width} x {self.height} pixels; at most {MAX_PIXELS:,} are taken")
 
     def fits(self, width: int, height: int) -> bool:
-        """Whether it lies within a picture of this size."""
+        """Whether it lies within an image of this size."""
         return self.left + self.width <= width and self.top + self.height <= height
 
 

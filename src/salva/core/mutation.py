@@ -82,7 +82,7 @@ class Mutation:
         return tuple(triple for triple in self.seed.triples if triple in self.mutant.triples)
 
     def against_itself(self, *, is_seed: bool) -> Mutation:
-        """The seed's caption, or the mutant's, with nothing changed: two pictures of it differ by luck alone."""
+        """The seed's caption, or the mutant's, with nothing changed: two images of it differ by luck alone."""
         pool = self.seed if is_seed else self.mutant
         return replace(self, operator="ss", seed=pool, mutant=pool)
 

@@ -50,7 +50,7 @@ def option(
     choices: the values allowed. target: filled from what follows the slash in a model string.
     reaches: file or endpoint, where its value names one: a run directory must not choose that. A target without
     choices always does. keywords: values that name no file or endpoint.
-    given: of a suite, its value where no model paints (About.is_given) and nobody sets another.
+    given: of a suite, its value where no model generates (About.is_given) and nobody sets another.
     pinned: it names a file whose content the component's weights() pins by this function, so that its path stays out of
     the key. kind: of a judge, what it must be asked for (score, answer, grade) for the option to count.
     """

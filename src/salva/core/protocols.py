@@ -1,4 +1,4 @@
-"""The seams: what a suite, a generator, a observer, a check, a metric, a format and an executor are.
+"""The seams: what a suite, a generator, an observer, a check, a metric, a format and an executor are.
 
 A component is a class with a `version`, an optional frozen dataclass `Options`, and a constructor
 that takes an instance of it. Weights load on construction, work happens on call. Calls take a
@@ -37,7 +37,7 @@ from salva.errors import SalvaError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenderRequest:
-    """One image to paint."""
+    """One image to generate."""
 
     prompt: Prompt
     seed: int
@@ -49,33 +49,33 @@ class RenderRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rendered:
-    """A painted image and where it came from."""
+    """A generated image and where it came from."""
 
     picture: Picture
     provenance: Mapping[str, Json] = field(default_factory=dict)
-    """Kept with the image, never shown to a observer: planted faults, a rewritten prompt, a snapshot name."""
+    """Kept with the image, never shown to an observer: planted faults, a rewritten prompt, a snapshot name."""
 
 
 INJECTION_READER = "injection_reader"
-"""The role, and the label, of whoever reads pictures for text that tells a judge what to say and for nothing else."""
+"""The role, and the label, of whoever reads images for text that tells a judge what to say and for nothing else."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """What a observer is asked about an image."""
+    """What an observer is asked about an image."""
 
     role: str
     """detector, reader, embedder or judge; colour_reader: what colour the things in the detector's boxes have;
-    injection_reader: what is written in a picture that a judge is shown."""
+    injection_reader: what is written in an image that a judge is shown."""
     text: str = ""
-    """For an embedder: the text to embed in place of the picture. For a judge: what it is asked about."""
+    """For an embedder: the text to embed in place of the image. For a judge: what it is asked about."""
     labels: tuple[str, ...] = ()
     """For detectors that must be told what to look for; others never see it and their key leaves it out."""
     kind: str = ""
-    """What a judge is asked for: "score" (how well the picture fits the text: objects and relations, 0 to 50
+    """What a judge is asked for: "score" (how well the image fits the text: objects and relations, 0 to 50
     each), "answer" (the text is a question) or "grade" (0 to 1 for each of the questions)."""
     choices: tuple[str, ...] = ()
-    """The answers a question allows; empty for any. For an embedder: texts that the picture is held against; the
+    """The answers a question allows; empty for any. For an embedder: texts that the image is held against; the
     vector then has its cosine to each, to one of several lines that to the mean of their vectors."""
     questions: tuple[str, ...] = ()
     """What is graded, one by one."""
@@ -87,10 +87,10 @@ class Query:
     """What the text (score), each choice (answer) or each question (grade) means, for judges that reason from
     scenes; others never see it and their key leaves it out."""
     side: int = 0
-    """The picture is looked at scaled to a square of this many pixels; 0: as it is. Of a part (box) the shorter side
+    """The image is observed scaled to a square of this many pixels; 0: as it is. Of a part (box) the shorter side
     gets this length, and the middle square is kept."""
     box: Box | tuple[()] = ()
-    """Only this part of the picture is looked at."""
+    """Only this part of the image is observed."""
     mask: tuple[int, int, int, int, str] | tuple[()] = ()
     """Left, top, width, height and packed of a core.masks.Mask: what lies outside it is grey (#999)."""
     repeat: int = 0
@@ -153,16 +153,16 @@ class Suite(Protocol):
 
 
 class Generator(Protocol):
-    """Prompts to pictures."""
+    """Prompts to images."""
 
     version: ClassVar[str]
 
     def render(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | SalvaError]:
-        """One picture or error per request."""
+        """One image or error per request."""
 
 
 class Observer(Protocol):
-    """Pictures to observations: a detector, a reader, an embedder or a judge."""
+    """Images to observations: a detector, a reader, an embedder or a judge."""
 
     version: ClassVar[str]
 
@@ -181,21 +181,21 @@ class Check(Protocol):
     def needs(
         self, case: Case, roles: Collection[str], observations: Mapping[str, ImageObservations]
     ) -> Sequence[Need]:
-        """What must be looked at next, given what was seen; asked again until nothing new comes."""
+        """What must be observed next, given what was seen; asked again until nothing new comes."""
 
     def judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
         """The conclusion, once every look has been answered."""
 
 
 class ScoringCheck(Check, Protocol):
-    """A check over scores of pictures against texts, which can conclude from anybody's; it says about.scoring."""
+    """A check over scores of images against texts, which can conclude from anybody's; it says about.scoring."""
 
     def conclude(
         self, case: Case, given: Mapping[Pair, tuple[float, float] | str], observations: Mapping[str, ImageObservations]
     ) -> Conclusion:
         """The conclusion from scores alone: objects and relations, 0 to 50 each, or why there are none.
 
-        observations: whatever else was seen of the pictures; empty where nobody but the scorer looked.
+        observations: whatever else was seen of the images; empty where nobody but the scorer looked.
         """
 
 
@@ -249,14 +249,14 @@ class ObserveOrder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivered:
-    """What was painted in another process: Rendered, with the file in the place of the pixels."""
+    """What was generated in another process: Rendered, with the file in the place of the pixels."""
 
     picture: PictureFile
     provenance: Mapping[str, Json] = field(default_factory=dict)
 
 
 Painting = Rendered | Delivered
-"""What a lane gives back for a picture that was painted."""
+"""What a lane gives back for an image that was generated."""
 Orders = Sequence[RenderRequest] | Sequence[ObserveOrder]
 
 

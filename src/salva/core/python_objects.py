@@ -23,7 +23,7 @@ _changing = threading.Lock()
 
 @dataclass(frozen=True, slots=True)
 class Batched:
-    """A function that paints several prompts at once: prompts and seeds in, as many pictures out."""
+    """A function that generates several prompts at once: prompts and seeds in, as many images out."""
 
     call: Callable[[list[str], list[int]], Any]
     size: int = 8
@@ -39,7 +39,7 @@ class Batched:
 
 
 def batched(function: Callable[[list[str], list[int]], Any], size: int = 8) -> Batched:
-    """A function that takes lists of prompts and seeds and gives a list of as many pictures; size: how many at most."""
+    """A function that takes lists of prompts and seeds and gives a list of as many images; size: how many at most."""
     return Batched(function, size)
 
 

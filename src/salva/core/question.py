@@ -1,6 +1,6 @@
-"""A question about one picture, to be graded or to be answered: what a prompt that a judge is asked about carries.
+"""A question about one image, to be graded or to be answered: what a prompt that a judge is asked about carries.
 
-Goes in and out of JSON here, so that cases, files of questions and stored runs hold one form; grades become a picture's
+Goes in and out of JSON here, so that cases, files of questions and stored runs hold one form; grades become an image's
 score here, so that judges and people are summed up alike.
 """
 
@@ -18,7 +18,7 @@ DIMENSIONS, QUESTIONS = "dimensions", "questions"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What somebody who looks at a picture is to grade, from 0 to 1."""
+    """What is to be graded about an image, from 0 to 1."""
 
     kind: str
     """The dimension it belongs to, in a suite's own word: "integrity", "point", "logic"."""
@@ -29,7 +29,7 @@ class Question:
     formula: str = ""
     """What the question means, for a judge that reasons from scenes; others never see it."""
     answer: str = ""
-    """What a right picture is answered with, yes or no; empty for a question that is graded."""
+    """What a right image is answered with, yes or no; empty for a question that is graded."""
     parents: tuple[str, ...] = ()
     """Questions, by their text, that must be answered with yes for this one to mean anything."""
 

@@ -1,11 +1,11 @@
-"""What is where in a picture, as the logic sees it."""
+"""What is where in an image, as the logic sees it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 Box = tuple[float, float, float, float]
-"""(x0, y0, x1, y1) as fractions of the picture's sides, origin top left."""
+"""(x0, y0, x1, y1) as fractions of the image's sides, origin top left."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,7 +15,7 @@ class Thing:
     label: str
     box: Box
     colour: str | None = None
-    """None when nobody looked at the colour, or nobody could tell it."""
+    """None when nobody observed the colour, or nobody could tell it."""
 
     @property
     def x(self) -> float:
@@ -30,6 +30,6 @@ class Thing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """The things of one picture, in no particular order."""
+    """The things of one image, in no particular order."""
 
     things: tuple[Thing, ...] = ()

@@ -1,4 +1,4 @@
-"""Scores of pictures against texts, S(T, I) from 0 to 1: what they are called, and what a check says about them.
+"""Scores of images against texts, S(T, I) from 0 to 1: what they are called, and what a check says about them.
 
 Whoever handles such scores (people's ratings, training data, sheets) asks the check that scores; none is known by
 name.
@@ -14,7 +14,7 @@ from salva.core.case import Case
 from salva.core.options import option
 
 Pair = tuple[str, str]
-"""The roles of a text and of the picture that is held against it."""
+"""The roles of a text and of the image that is held against it."""
 _PREFIX = "s_"
 
 
@@ -24,18 +24,18 @@ def pair_name(text: str, image: str) -> str:
 
 
 def role_score(role: str) -> str:
-    """What the score of a picture by its own questions is called among a verdict's scores."""
+    """What the score of an image by its own questions is called among a verdict's scores."""
     return f"{_PREFIX}{role}"
 
 
 def is_pair_name(score: str) -> bool:
-    """Whether a verdict's score is one of a picture against a text."""
+    """Whether a verdict's score is one of an image against a text."""
     return score.startswith(_PREFIX)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingFilter:
-    """What the scores of a case must reach for its pictures to be trained on."""
+    """What the scores of a case must reach for its images to be trained on."""
 
     min_score: float = option(0.8, "Matched scores must be above this (C2 of equation 12).")
     max_asymmetry: float = option(0.1, "How far the two ways to see one change may lie apart (C3 of equation 16).")
@@ -48,14 +48,14 @@ class TrainingFilter:
 
 
 class PairScoring(Protocol):
-    """What a check that scores pictures against texts says about its scores."""
+    """What a check that scores images against texts says about its scores."""
 
     suite: str
     """Whose cases are scored so."""
     pairs: tuple[Pair, ...]
     """What is scored, matched pairs first."""
     preferences: tuple[Pair, ...]
-    """Roles of a picture and of a worse one under the caption of the first, in a case that passes the filter."""
+    """Roles of an image and of a worse one under the caption of the first, in a case that passes the filter."""
     figures: tuple[str, ...]
     """What follows from a full set of scores, by the names that verdicts have for it."""
 
@@ -66,7 +66,7 @@ class PairScoring(Protocol):
         """The case that people rated under a key; texts by role and category as far as their table has them."""
 
     def passes(self, scores: Mapping[Pair, float], wanted: TrainingFilter) -> bool:
-        """Whether the pictures of a case with these scores are worth training on."""
+        """Whether the images of a case with these scores are worth training on."""
 
     def filter_note(self, wanted: TrainingFilter) -> str:
         """What the filter asks for, in one sentence."""

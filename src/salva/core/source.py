@@ -1,4 +1,4 @@
-"""A run as exporters get it: its records, and its pictures by id.
+"""A run as exporters get it: its records, and its images by id.
 
 Whatever works on these can be tried in a test without a store, and can stand below the store.
 """
@@ -19,7 +19,7 @@ from salva.core.run_spec import NOTHING, RunSpec
 from salva.core.verdict import Observers, Verdict
 
 REAL = "real images"
-"""The name under which real pictures stand among models and sets of pictures."""
+"""The name under which real images stand among models and sets of images."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,16 +36,16 @@ class Spent:
 
 
 class RewrittenPrompt(NamedTuple):
-    """What a model made of a prompt before it painted, where that was not the prompt itself."""
+    """What a model made of a prompt before it generated, where that was not the prompt itself."""
 
     model: str
     prompt: str
     text: str
-    """What was painted in its place, where somebody rewrote it; else empty."""
+    """What was generated in its place, where somebody rewrote it; else empty."""
     passed_over: tuple[str, ...]
-    """Words of it that the model does not know and painted past."""
+    """Words of it that the model does not know and ignored."""
     n: int
-    """In how many pictures."""
+    """In how many images."""
     repeats: tuple[int, ...] = ()
     """In which repeats; empty where that does not matter."""
 
@@ -63,7 +63,7 @@ class ImportCopy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRecords:
-    """All that a report reads of a run, less the pictures."""
+    """All that a report reads of a run, less the images."""
 
     cases: tuple[Case, ...]
     verdicts: tuple[Verdict, ...]
@@ -80,17 +80,17 @@ class RunRecords:
     preflight_about: tuple[str, ...] = ()
     """Whom the preflight says it of."""
     preflight: str = ""
-    """Whether observers were tried on pictures of salva's own: passed, told, off, stopped, or empty where none was."""
+    """Whether observers were tried on images of salva's own: passed, told, off, stopped, or empty where none was."""
     figures: Mapping[str, tuple[SetFigure, ...]] = field(default_factory=dict)
-    """What was measured of each model's pictures as pictures; real ones stand under the name REAL."""
+    """What was measured of each model's images as images; real ones stand under the name REAL."""
     spent: tuple[Spent, ...] = ()
     """What every component's work came to."""
     painted: tuple[RewrittenPrompt, ...] = ()
-    """The prompts that were not painted word for word."""
+    """The prompts that were not generated word for word."""
     effort: Effort | None = None
     """What the run took; None where nobody noted it."""
     weights: Mapping[str, str] = field(default_factory=dict)
-    """Whoever painted or looked, to what pins its weights."""
+    """Each component, to what pins its weights."""
     is_whole: bool = False
     """Whether no verdict is missing: what has none is a case that the check does not apply to."""
     import_copies: tuple[ImportCopy, ...] = ()
@@ -130,11 +130,11 @@ class Seen:
     text_screened: tuple[TextSpan, ...] = ()
     """What the injection_reader read, which no verdict rests on."""
     painted: tuple[RewrittenPrompt, ...] = ()
-    """What was made of the prompts that it was painted from, where these were not painted word for word."""
+    """What was made of the prompts that it was generated from, where these were not generated word for word."""
 
 
 class ImageSource(Protocol):
-    """Pictures by image id."""
+    """Images by image id."""
 
     def file_bytes(self, image_id: str) -> bytes:
         """The stored file."""
@@ -150,7 +150,7 @@ class ImageSource(Protocol):
 
 
 class RunSource(NamedTuple):
-    """A run that can be read, with its pictures."""
+    """A run that can be read, with its images."""
 
     records: RunRecords
     images: ImageSource

@@ -52,7 +52,7 @@ def _test_of(hint: Any) -> _Test:
 
 def _plain_test_of(hint: Any) -> _Test:
     if isinstance(hint, ForwardRef):
-        # JSON within JSON: whoever reads it looks at it himself.
+        # JSON within JSON: its reader checks it.
         return lambda _: True
     if dataclasses.is_dataclass(hint):
         kind: Any = hint

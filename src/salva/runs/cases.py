@@ -61,7 +61,7 @@ def _sized(plan: Plan, suite: Suite) -> tuple[str, int | None]:
 
 
 def remarks(plan: Plan) -> list[str]:
-    """What the suite has to tell before its cases are painted."""
+    """What the suite has to tell before its cases are generated."""
     suite = cast(Suite, build(plan.suite))
     tell = remarks_of(suite)
     if tell is None:
@@ -80,9 +80,9 @@ def linted(plan: Plan) -> list[Finding]:
 
 
 def n_pictures(cases: Iterable[Case], *, sees_formula: bool = True) -> int:
-    """How many pictures a repeat of these cases takes from one model: a prompt that cases share is painted once.
+    """How many images a repeat of these cases takes from one model: a prompt that cases share is generated once.
 
-    sees_formula: whether another formula of the same text is another picture to it.
+    sees_formula: whether another formula of the same text is another image to it.
     """
     n_own = 0
     shared: set[tuple[str, str, str | None]] = set()

@@ -1,4 +1,4 @@
-"""Prices and times of earlier runs: what a call cost, how long a picture took.
+"""Prices and times of earlier runs: what a call cost, how long an image took.
 
 A folder and a specification come in; rates go out. A run that cannot be read is passed over. Nothing is written.
 """
@@ -31,7 +31,7 @@ class Known:
     """What is known before a run."""
 
     seconds_per_image: float | None = None
-    """Of runs with the same models and observers, from the first picture to the last verdict."""
+    """Of runs with the same models and observers, from the first image to the last verdict."""
     n_runs: int = 0
     """How many runs that is from."""
     calls: Mapping[tuple[str, str], Mapping[str, float]] = field(default_factory=dict)
@@ -82,7 +82,7 @@ def _newest(folder: Path) -> Iterator[Path]:
 
 
 def _is_alike(run: Path, plan: Plan) -> bool:
-    """Whether the same models paint and the same observers look."""
+    """Whether the same models generate and the same observers look."""
     content = read_run_file(run)
     if content is None:
         return False

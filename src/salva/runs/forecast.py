@@ -42,7 +42,7 @@ class Work:
     role: str
     label: str
     n: int
-    """Pictures or looks that are left to do, at least."""
+    """Images or looks that are left to do, at least."""
     n_most: int
     """The same where every answer leads to a further question."""
     n_there: int = 0
@@ -58,11 +58,11 @@ class Forecast:
 
     n_cases: int
     n_unpainted: int
-    """Cases that no picture could decide."""
+    """Cases that no image could decide."""
     ways: Mapping[tuple[str, ...], int]
     """The checks that would judge a case, to how many cases; () for those nobody would."""
     reasons: Mapping[str, int]
-    """Why a case is nobody's, or could not be decided whatever is painted, to how many cases."""
+    """Why a case is nobody's, or could not be decided whatever is generated, to how many cases."""
     by_missing_role: Mapping[str, int]
     """A role that nobody plays, to how many of the cases that are nobody's whoever plays it could tell of."""
     remarks: tuple[str, ...]
@@ -72,14 +72,14 @@ class Forecast:
     n_led: int
     """How many cases it may decide."""
     work: tuple[Work, ...]
-    """Of models, then of whoever looks."""
+    """Of models, then of observers."""
     usd: float | None
     """All of it; None where a part is not known."""
     seconds: float | None
     n_earlier: int
     """Earlier runs that the time is known from."""
     n_stored: int | None
-    """Pictures of this run that are there already; None where it is a new one."""
+    """Images of this run that are there already; None where it is a new one."""
     is_finished: bool = False
     """Whether nothing is left to do."""
 
@@ -159,7 +159,7 @@ def forecast(plan: Plan, directory: Path) -> Forecast:
 
 def _looks(applied: AppliedCheck, case: Case) -> Iterator[tuple[Need, bool]]:
     """What a check asks: at first for sure, then what it would ask if every answer were yes and every grade 1; and
-    where it asks for grades, what it would ask if only the first picture were graded so and the others 0."""
+    where it asks for grades, what it would ask if only the first image were graded so and the others 0."""
     first, *others = (prompt.role for prompt in case.prompts)
     yield from _followed(applied, case, dict.fromkeys((first, *others), 1.0))
     if any(look.query.kind == "grade" for look in applied.first_observations):
@@ -167,7 +167,7 @@ def _looks(applied: AppliedCheck, case: Case) -> Iterator[tuple[Need, bool]]:
 
 
 def _followed(applied: AppliedCheck, case: Case, grades: Mapping[str, float]) -> Iterator[tuple[Need, bool]]:
-    """What a check asks, wave by wave, of pictures with these grades."""
+    """What a check asks, wave by wave, of images with these grades."""
     seen: dict[str, dict[Query, Observation]] = {prompt.role: {} for prompt in case.prompts}
     fresh, asked = list(applied.first_observations), set(applied.first_observations)
     for wave in range(_N_WAVES):
@@ -210,7 +210,7 @@ class _There:
 def _work(binding: Binding, label: str, n: int, n_most: int, known: Known, there: _There | None) -> Work:
     n_there = there.by_component.get((binding.role, label), 0) if there else 0
     if there is not None and there.is_finished:
-        # Two pictures that are the same to the pixel are looked at once, so that there may be fewer than were planned.
+        # Two images that are the same to the pixel are observed once, so that there may be fewer than were planned.
         n = n_most = 0
     n, n_most = max(0, n - n_there), max(0, n_most - n_there)
     each, why = known.price(binding)

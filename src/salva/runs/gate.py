@@ -133,7 +133,7 @@ def _cannot_rule_out(figure: Figure | None, gate: Gate) -> str:
 
 
 def _worse_beside(name: str | None, leading: Leading, gate: Gate) -> str:
-    """Pictures may agree and all be wrong: said where the gate looks at agreement alone."""
+    """Images may agree and all be wrong: said where the gate is about agreement alone."""
     wrong = leading.rates.get(Rate.WRONG)
     if name in (None, Rate.WRONG) or wrong is None or wrong.rate is None or wrong.rate <= gate.limit:
         return ""

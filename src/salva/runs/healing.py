@@ -1,8 +1,8 @@
-"""Restores lost image files: painted again by the same command, and held against what they were.
+"""Restores lost image files: generated again by the same command, and held against what they were.
 
 An image's id is the hash of its pixels, so a model that repeats itself puts every file back where it was, and nothing
 that was seen or judged changes. So is a damaged one, known by its size, which costs no more than to see that it is
-there. To read all files takes a hundred times as long, and is for `salva verify`. What is known of a picture stays
+there. To read all files takes a hundred times as long, and is for `salva verify`. What is known of an image stays
 until there is another in its place: a disk may only be away for a while.
 """
 
@@ -24,7 +24,7 @@ def has_all_files(store: RunReader) -> bool:
 
 
 def find_lost_images(store: RunStore, progress: Progress) -> dict[str, str]:
-    """The pictures to be painted again, whose files are gone or damaged: by the key of its render, the image it was."""
+    """The images to be generated again, whose files are gone or damaged: by the key of its render, the image it was."""
     files, was = ImageFiles(store.blobs), dict[str, str]()
     for image_id in list(store.blobs.lost(store.image_sizes())):
         try:

@@ -44,7 +44,7 @@ def built_embedder(embedder: str, settings: Mapping[str, str] | None) -> tuple[A
 def features_of(
     store: RunStore, painted: Mapping[Name, Sequence[str]], actor: Actor, component: object, progress: Progress
 ) -> Iterator[tuple[Name, NDArray[np.float64]]]:
-    """The vectors of each model's pictures, or of each set of them, one row a picture."""
+    """The vectors of each model's images, or of each set of them, one row an image."""
     for model, images in painted.items():
         stored: dict[str, Vector] = {}
         missing: list[str] = []
@@ -67,7 +67,7 @@ def _read(store: RunStore, image_id: str) -> Picture:
 
 
 def image_files(folder: Path, at_least: int = 2) -> list[Path]:
-    """The pictures in a folder and its subfolders."""
+    """The images in a folder and its subfolders."""
     if not folder.is_dir():
         raise UsageError(message("file-missing", path=str(folder)))
     inside = sorted(path for path in folder.rglob("*") if path.is_file())
@@ -80,7 +80,7 @@ def image_files(folder: Path, at_least: int = 2) -> list[Path]:
 
 
 def embed_files(component: object, files: Sequence[Path], stage: Stage) -> NDArray[np.float64]:
-    """The vectors of picture files, one row each."""
+    """The vectors of image files, one row each."""
     return matrix(embed(component, map(_decoded, files), stage), len(files))
 
 
@@ -100,13 +100,13 @@ class Stage(NamedTuple):
 
 
 def embed_texts(component: object, texts: Sequence[str], stage: Stage) -> NDArray[np.float64]:
-    """The vectors of texts, one row each; a text has the same vector whatever picture it is asked about."""
+    """The vectors of texts, one row each; a text has the same vector whatever image it is asked about."""
     requests = (ObserveRequest(picture=_NO_PICTURE, query=Query(role="embedder", text=text)) for text in texts)
     return matrix(_answered(component, requests, stage), len(texts))
 
 
 def embed(component: object, pictures: Iterable[Picture], stage: Stage) -> Iterator[Vector]:
-    """The vectors of pictures, in their order."""
+    """The vectors of images, in their order."""
     return _answered(component, (ObserveRequest(picture=picture, query=_QUERY) for picture in pictures), stage)
 
 

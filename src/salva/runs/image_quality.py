@@ -210,7 +210,7 @@ def _precisions(
         {text for pictures in sets.values() for picture in pictures for text in (picture.caption, picture.original)}
     )
     rows_of = {text: row for row, text in enumerate(texts)}
-    # Once each, and not once for every picture that they are held against.
+    # Once each, and not once for every image that they are held against.
     vectors = embed_texts(component, texts, Stage(progress, "captions", len(texts)))
 
     def precision(name: str, of: str, images: object, captions: Sequence[str]) -> SetFigure | None:
@@ -243,7 +243,7 @@ def _precisions(
 def calibrated_temperature(
     held_out: Path, embedder: str, settings: Mapping[str, str] | None = None, progress: Progress = SILENT
 ) -> float:
-    """The temperature of a network's logits (ACTesting, section 4.3), from pictures whose classes are known.
+    """The temperature of a network's logits (ACTesting, section 4.3), from images whose classes are known.
 
     held_out: one folder a class, named by its number in the network's logits, counted from 0.
     """
@@ -260,7 +260,7 @@ def calibrated_temperature(
 
 
 def _captioned(reference: Path, store: RunStore, known: Mapping[str, int]) -> dict[Path, str]:
-    """The real pictures whose file is called after the image of a caption, as COCO's are."""
+    """The real images whose file is called after the image of a caption, as COCO's are."""
     captions = {
         case.cluster.lstrip("0"): case.prompts[0].text
         for case in store.cases()

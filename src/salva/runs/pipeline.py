@@ -132,7 +132,7 @@ def flow_through(
 ) -> RunSummary:
     """Take every stored case to its verdicts; vouch: called with whoever is about to look for the first time.
 
-    lost: keys of renders whose pictures are painted again.
+    lost: keys of renders whose images are generated again.
     """
     n_units = counted.n_cases * len(roster.models)
     n_images = counted.n_prompts * len(roster.models) * roster.repeats
@@ -153,7 +153,7 @@ def flow_through(
         retry_unreadable=retry_unreadable,
         budget=purse,
         vouch=vouch,
-        # What each model has still to paint, about: with several, all of it may be one's.
+        # What each model has still to generate, about: with several, all of it may be one's.
         n_pictures=max(0, min(n_images - store.n_images() + len(lost), counted.n_prompts * roster.repeats))
         if may_generate
         else 0,
@@ -188,7 +188,7 @@ def _note_in_vain(store: RunStore, budget: Budget) -> None:
 
 
 def _note_pace(store: RunStore, seconds: float, n_images: int) -> None:
-    """Add how long this command took to what the run knows of that, where it painted anything."""
+    """Add how long this command took to what the run knows of that, where it generated anything."""
     noted = store.meta().get(PACE)
     before = {k: v for k, v in noted.items() if isinstance(v, int | float)} if isinstance(noted, dict) else {}
     now = {"seconds": round(seconds, 3), "n_images": n_images}

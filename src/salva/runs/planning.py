@@ -1,4 +1,4 @@
-"""What a run can decide, known before anything is painted: who leads, and over how many of the cases.
+"""What a run can decide, known before anything is generated: who leads, and over how many of the cases.
 
 A specification and its cases come in; what cannot be decided is told, and a run that could decide nothing is refused
 with what to change. Loads no model.
@@ -37,7 +37,7 @@ EXAMPLE = "mm-grounding-dino"
 
 
 class Preview(NamedTuple):
-    """What is known before anything is painted."""
+    """What is known before anything is generated."""
 
     lines: list[str]
     """What to tell."""
@@ -280,7 +280,7 @@ def _why(undecided: Sequence[AppliedCheck]) -> str:
 
 
 def require_detector(plan: Plan) -> None:
-    """Refuse a run whose pictures nobody was named to look at, where what leads needs boxes."""
+    """Refuse a run whose images nobody was named to observe, where what leads needs boxes."""
     if not plan.wanting:
         return
     onlooker = next((binding for binding in plan.observers() if "detector" in binding.about.needs_roles), None)

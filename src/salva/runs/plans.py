@@ -24,7 +24,7 @@ USUAL_SIZE = "quick"
 
 
 class AllButSuite(Container[tuple[str, str]]):
-    """Every component but the suite, for a plan that is only looked at: none is opened, contacted or loaded."""
+    """Every component but the suite, for a plan that is only inspected: none is opened, contacted or loaded."""
 
     def __contains__(self, part: object) -> bool:
         return isinstance(part, tuple) and part[0] != "suite"

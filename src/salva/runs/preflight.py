@@ -1,4 +1,4 @@
-"""The preflight: before anybody looks for the first time in a run, each is tried on pictures whose truth is known.
+"""The preflight: before anybody looks for the first time in a run, each is tried on images whose truth is known.
 
 Who is tried on what, and what comes of it; what is asked and what answers mean is in trials.py. The looks are the
 engine's, as all others are: stored under their keys, inside every limit, never repeated. Whoever fails ends the run
@@ -89,7 +89,7 @@ class Preflight:
                     self._passes(actor, trial, seen)
 
     def _note(self, what: str, actors: Sequence[Actor]) -> None:
-        """Keep who it was with the run; written before their first look at one of its pictures."""
+        """Keep who it was with the run; written before their first observation of one of its images."""
         if not actors:
             return
         before = self._store.meta().get(what)
@@ -110,7 +110,7 @@ class Preflight:
 
     @cached_property
     def _asked(self) -> dict[str, tuple[ActorsByRole, list[Query]]]:
-        """By component id, what it will be asked about the run's pictures: the same whenever the run goes on."""
+        """By component id, what it will be asked about the run's images: the same whenever the run goes on."""
         asked: dict[str, tuple[ActorsByRole, list[Query]]] = {}
         for case in islice(self._first, _N_CASES):
             for applied in self._cast.checks_of(case):

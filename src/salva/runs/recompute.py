@@ -1,7 +1,7 @@
 """Verdicts recomputed from stored rows.
 
-Nobody looks and nothing is painted. Nothing that run.json names is opened or contacted: a rule that rests on a file is
-not checked, and neither is one whose plugin or version is not there. What cannot be checked is said, never passed over.
+No component is called, and nothing that run.json names is opened or contacted. A rule that rests on a file, a plugin
+or a version that is not here is not checked, and the report says so.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Recomputed:
 
 
 class _NotStoredError(Exception):
-    """A picture or a look that a verdict rests on is not in the store."""
+    """An image or a look that a verdict rests on is not in the store."""
 
 
 def recompute(store: RunStore, content: RunFile) -> Recomputed:
@@ -230,7 +230,7 @@ class _Check:
         return bind(ComponentSpec(role="check", name=asked.name, options=options))
 
     def _models(self) -> list[list[Actor]]:
-        """Who painted, by label; of several with one name, whoever painted last first."""
+        """The generators by label; of several with one name, the last one first."""
         last = [part.component_id for part in self._content.components if part.role == "model"]
         painters: dict[str, list[Actor]] = {}
         for component in sorted(self._components, key=lambda component: component.component_id not in last):

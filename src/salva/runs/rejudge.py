@@ -1,6 +1,6 @@
-"""`salva rejudge`: verdicts again from what is stored, nothing painted.
+"""`salva rejudge`: verdicts again from what is stored, nothing generated.
 
-A observer that is new to the run looks at the stored images first, and its verdicts stand beside
+An observer that is new to the run observes the stored images first, and its verdicts stand beside
 those of the others. A check with other options judges everything anew: a run has one rule each.
 """
 
@@ -159,7 +159,7 @@ def _shown(value: Json) -> str:
 
 
 def _generators(store: RunStore, content: RunFile) -> list[Actor]:
-    """The generators as they were when they painted, whatever version is installed now."""
+    """The generators as they were when they generated, whatever version is installed now."""
     stored = {component.component_id: component for component in store.components()}
     wanted = [component.component_id for component in content.components if component.role == "model"]
     missing = [component_id for component_id in wanted if component_id not in stored]

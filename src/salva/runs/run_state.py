@@ -42,7 +42,7 @@ _COMPONENTS = {"suite", "models", "observers", "checks", "preflight", "injection
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseCount:
-    """How much a run has to paint, for each model and repeat."""
+    """How much a run has to generate, for each model and repeat."""
 
     n_cases: int
     n_prompts: int
@@ -65,7 +65,7 @@ def finished_summary(
     """What a finished run came to, without touching anything; None when there is work to do."""
     content = read_run_file(directory)
     if not (directory / DATABASE).is_file() or content is None or _is_judged_otherwise(content):
-        # A run that was judged otherwise since goes back to its own rules first; nothing is painted for that.
+        # A run that was judged otherwise since goes back to its own rules first; nothing is generated for that.
         return None
     with open_run(directory) as store:
         store.check_images_at(images_at)

@@ -1,9 +1,7 @@
-"""The oracle put to the test: faults are planted, and what it finds is held against what is there.
+"""A test of the detector: faults are planted, and what it finds is compared with what is there.
 
-The painter draws pairs without a fault, then pairs with one kind of fault each, then hard pictures of every kind.
-Each is seen twice: by the detector and the reader, which see pixels alone, and by an eye that knows what was painted.
-Both go through the same checks, so a difference is a mistake in seeing; the name an error gets is held against the
-fault that was planted, so a wrong name is a mistake as well.
+The painter draws pairs without a fault, then pairs with one kind of fault each, then hard images of every kind. Each is
+observed by the detector and the reader, and by an observer that knows what was drawn; both go through the same checks.
 """
 
 from __future__ import annotations
@@ -42,7 +40,7 @@ def selftest(
     seed: int,
     progress: Progress,
 ) -> SelftestReport:
-    """Paint n_pairs without a fault and n_pairs per fault, then n_hard pictures of every hard kind; look, and count."""
+    """Generate n_pairs without a fault and n_pairs per fault, then n_hard images of every hard kind, and count."""
     bench = make_bench(detector, reader, settings, seed)
     faults = [fault for fault in FAULTS if fault != OPTICAL_CHARACTER or bench.reads]
     plain = [
@@ -84,7 +82,7 @@ def _try_all(
 
 
 def _hard_trials(kind: str, n: int, seed: int, bench: SelftestBench) -> list[SelftestTrial]:
-    """So many pictures of a kind, every other one with a fault, of each fault that can show in its turn."""
+    """So many images of a kind, every other one with a fault, of each fault that can show in its turn."""
     faults = {COLOURS: (WRONG_COLOUR,)} | dict.fromkeys(TEXTS, (OPTICAL_CHARACTER,))
     planted = faults.get(kind, (ENTITY_OMISSION, ENTITY_DUPLICATION, X_MISPOSITION, Y_MISPOSITION))
     things = bench.coloured if kind == COLOURS else bench.things
@@ -115,7 +113,7 @@ def _hard_scores(tried: Sequence[TrialResult]) -> tuple[HardScore, ...]:
 
 
 def _errors(tried: Iterable[TrialResult], fault: str) -> list[tuple[bool, bool]]:
-    """Whether a fault was there and whether it was found, picture by picture."""
+    """Whether a fault was there and whether it was found, image by image."""
     return [
         (fault in true, fault in outcome.found_errors[role])
         for outcome in tried

@@ -1,7 +1,6 @@
-"""One trial of the selftest: a case is painted, seen by the oracle and by an eye that was told, and both conclude.
+"""One trial of the selftest: a case is drawn, observed by the detector and by an observer that knows it, and judged.
 
-Names of components go in, everything loaded comes out; then trials go in, and what came of each comes out. What is
-tried and how it is counted is said elsewhere.
+Names of components go in, loaded components come out; then trials go in and results come out.
 """
 
 from __future__ import annotations
@@ -34,22 +33,22 @@ from salva.runs.selftest_cases import COLOURED, nameable
 RATE = 0.3
 """How many images of a fault's own pairs get it."""
 COLOURS = "colours"
-"""Not a way to paint, but hard to see."""
+"""Not a way to generate, but hard to see."""
 TEXTS = ("turned-text", "other-scripts")
-"""Kinds of pictures whose words are hard to read."""
+"""Kinds of images whose words are hard to read."""
 
 Eye = Callable[[Rendered, Query], Observation]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelftestTrial:
-    """One pair to paint."""
+    """One pair to generate."""
 
     case: Case
     number: int
     fault: str
     hard: str = ""
-    """What makes its pictures hard to look at."""
+    """What makes its images hard to observe."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +69,7 @@ class TrialResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelftestBench:
-    """Everything loaded: painters by fault and kind of picture, relations and actors_by_role by name."""
+    """Everything loaded: painters by fault and kind of image, relations and actors_by_role by name."""
 
     painter: Binding
     painters: dict[tuple[str, str], Any]
@@ -79,11 +78,11 @@ class SelftestBench:
     """The check that holds each image against its own prompt, and names what is wrong with it."""
     actors_by_role: Mapping[str, Any]
     things: tuple[str, ...]
-    """What is painted."""
+    """What is generated."""
     coloured: tuple[str, ...]
-    """What is painted in colours that are asked for."""
+    """What is generated in colours that are asked for."""
     made_for: str
-    """What pictures the detector was made for, in its own words."""
+    """What images the detector was made for, in its own words."""
     seed: int
 
     @property
@@ -92,13 +91,13 @@ class SelftestBench:
         return "reader" in self.actors_by_role
 
     def hard_kinds(self) -> list[str]:
-        """Every way the painter knows to make a picture hard, and colours."""
+        """Every way the painter knows to make an image hard, and colours."""
         (hard,) = (field for field in dataclasses.fields(self.painter.options) if field.name == "hard")
         kinds = [kind for kind in hard.metadata["choices"] if kind]
         return [kind for kind in (*kinds, COLOURS) if self.reads or kind not in TEXTS]
 
     def prepare(self, trials: Sequence[SelftestTrial]) -> None:
-        """Build a painter for every fault and kind of picture, before threads ask for them."""
+        """Build a painter for every fault and kind of image, before threads ask for them."""
         for trial in trials:
             key = (trial.hard, trial.fault)
             if key not in self.painters:
@@ -108,7 +107,7 @@ class SelftestBench:
                 self.painters[key] = rebind(self.painter, changes).build()
 
     def try_one(self, trial: SelftestTrial) -> TrialResult:
-        """Paint a pair, have it seen by both eyes, and keep what they conclude."""
+        """Generate a pair, have it seen by both observers, and keep what they conclude."""
         case = trial.case
         painted = self._paint(trial)
         found = self._conclude(case, painted, self._look)
@@ -145,11 +144,11 @@ class SelftestBench:
         return cast(Observation, unwrap(outcome))
 
     def _conclude(self, case: Case, painted: Mapping[str, Rendered], eye: Eye) -> dict[str, Conclusion]:
-        """What every check that applies makes of a pair, seen by one eye."""
+        """What every check that applies makes of a pair, seen by one observer."""
         seen: dict[Need, Observation] = {}
 
         def look(wanted: Need) -> Observation:
-            # What two checks ask alike is looked at once.
+            # What two checks ask alike is observed once.
             if wanted not in seen:
                 seen[wanted] = eye(painted[wanted.role], wanted.query)
             return seen[wanted]
@@ -225,7 +224,7 @@ def _names(detector: Binding, built: object) -> tuple[str, ...] | None:
 
 
 def known(rendered: Rendered, query: Query) -> Observation:
-    """The eye that was told: the painter's own account of the picture."""
+    """The observer that is told: the painter's own account of the image."""
     if query.role == "reader":
         text = str(rendered.provenance["text"])
         return Reading(spans=(TextSpan(text=text, score=1.0, box=(0.0, 0.0, 1.0, 1.0)),) if text else ())

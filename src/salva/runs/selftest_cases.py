@@ -1,4 +1,4 @@
-"""What the selftest has painted: pairs of formulas that say the same, about things that painter and detector know.
+"""What the selftest has generated: pairs of formulas that say the same, about things that painter and detector know.
 
 A fault, a number and a seed go in, a case comes out. Made from formulas alone, so that no suite is needed to test an
 oracle.
@@ -24,7 +24,7 @@ from salva.messages import message
 WRONG_COLOUR = "wrong-colour"
 
 THINGS = ("cat", "dog", "apple", "banana", "cow", "bird", "car", "sheep", "horse", "elephant", "cup", "umbrella")
-"""Of what can be painted, what detectors of photographs know as well."""
+"""Of what can be generated, what detectors of photographs know as well."""
 COLOURED = ("apple", "banana", "bird", "book", "car", "chair", "cup", "umbrella")
 """Those that take colours."""
 

@@ -1,6 +1,6 @@
-"""A judge put to the test: closed questions about painted pictures, some with a fault, whose answers are known.
+"""A judge put to the test: closed questions about generated images, some with a fault, whose answers are known.
 
-The painter draws pictures without a fault and with one each. Every question that the prompt settles is asked; where a
+The painter draws images without a fault and with one each. Every question that the prompt settles is asked; where a
 fault changed the answer, a judge that sees says otherwise than the prompt. Who always says yes is found out by the
 questions whose answer is no.
 """
@@ -49,9 +49,9 @@ class JudgeReport:
     judge: str
     errors: tuple[Score, ...]
     """Per error type: questions whose answer the fault changed, and those the judge answered otherwise than the
-    prompt, over the pictures in which it was planted."""
+    prompt, over the images in which it was planted."""
     faultless: Score
-    """The same over the pictures without a fault, where nothing is there to be found."""
+    """The same over the images without a fault, where nothing is there to be found."""
     yes: tuple[int, int]
     """Of the questions whose answer is yes: how many were answered so, and how many there are."""
     no: tuple[int, int]
@@ -127,21 +127,21 @@ class JudgeReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Asked:
-    """A question about a picture, and what is known of it."""
+    """A question about an image, and what is known of it."""
 
     fault: str
     question: Question
     expected: str
     """What the prompt says."""
     true: str
-    """What the picture shows."""
+    """What the image shows."""
     order: ObserveOrder
 
 
 def judge_selftest(
     *, judge: str, detector: str, settings: Mapping[str, str], n_pictures: int, seed: int, progress: Progress
 ) -> JudgeReport:
-    """Paint n_pictures without a fault and n_pictures per fault, ask the judge about them, and count."""
+    """Generate n_pictures without a fault and n_pictures per fault, ask the judge about them, and count."""
     by_role = settings_by_role(settings)
     refuse_settings(by_role, ("suite", "model", "reader", "embedder", "check"))
     (binding,) = bind_each("judge", [ComponentSpec.parse("judge", judge)], by_role["judge"])
@@ -156,7 +156,7 @@ def judge_selftest(
 
 
 def _painted(n_pictures: int, seed: int) -> Iterator[tuple[str, Case, Rendered]]:
-    """Every picture with its fault."""
+    """Every image with its fault."""
     painter = bind(ComponentSpec.parse("model", "painter"))
     for fault in ("", *FAULTS):
         works = rebind(painter, {"faults": f"{fault}:1" if fault else ""}).build()
@@ -169,7 +169,7 @@ def _painted(n_pictures: int, seed: int) -> Iterator[tuple[str, Case, Rendered]]
 
 
 def _questions(fault: str, case: Case, rendered: Rendered, judge: Binding, detector: object) -> Iterator[_Asked]:
-    """What the prompt settles, with the answer the picture gives."""
+    """What the prompt settles, with the answer the image gives."""
     formula = case.prompts[0].formula
     assert formula is not None, "every case of the selftest has a formula"
     scene = _scene(rendered)

@@ -1,6 +1,6 @@
 """What a selftest found: how often each error type was there, was found, and both.
 
-Counts in, figures and tables out. It has never seen a picture.
+Counts in, figures and tables out. It has never seen an image.
 """
 
 from __future__ import annotations
@@ -60,14 +60,14 @@ class Score:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HardScore:
-    """How one kind of hard picture went."""
+    """How one kind of hard image went."""
 
     kind: str
     n_exact: int
-    """Pictures of which the oracle said just what is wrong with them, or that nothing is."""
+    """Images of which the oracle said just what is wrong with them, or that nothing is."""
     n_undecided: int
     wrong: Score
-    """Whether something is wrong with a picture, whatever it is."""
+    """Whether something is wrong with an image, whatever it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,11 +99,11 @@ class SelftestReport:
     rate: float
     seed: int
     hard: tuple[HardScore, ...] = ()
-    """Per kind of hard picture; empty where none were asked for."""
+    """Per kind of hard image; empty where none were asked for."""
     hard_errors: tuple[Score, ...] = ()
-    """Per error type, over all hard pictures."""
+    """Per error type, over all hard images."""
     made_for: str = ""
-    """What pictures the detector was made for, in its own words."""
+    """What images the detector was made for, in its own words."""
 
     def problems(self, threshold: float) -> tuple[str, ...]:
         """Why the oracle does not pass, in sentences; empty when it does."""
@@ -135,7 +135,7 @@ class SelftestReport:
         return not self.problems(threshold) and not self.too_few()
 
     def beyond(self) -> str:
-        """How the hard pictures went, in one sentence; empty where there were none."""
+        """How the hard images went, in one sentence; empty where there were none."""
         if not self.hard:
             return ""
         n, n_exact = sum(score.wrong.n_judged for score in self.hard), sum(score.n_exact for score in self.hard)

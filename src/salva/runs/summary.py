@@ -15,7 +15,7 @@ class RunSummary:
     outcomes: Mapping[str, int]
     """Verdicts of the pair arm by outcome, over every check and model of this run."""
     n_rendered: int = 0
-    """Images painted now."""
+    """Images generated now."""
     n_observed: int = 0
     """Needs taken now."""
     n_reused: int = 0

@@ -1,6 +1,6 @@
 """The preflight of observers.
 
-A judge is asked about a thing that is in a drawing and about one that is not; a detector looks at noise and at plain
+A judge is asked about a thing that is in a drawing and about one that is not; a detector observes noise and plain
 grey, where nothing is. Pure: observations in, a finding out or none.
 """
 
@@ -31,7 +31,7 @@ _HIGHEST = {"score": 50.0, "grade": 1.0}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialQuestion:
-    """A query about a picture of ours."""
+    """A query about an image of ours."""
 
     picture: Picture
     query: Query
@@ -94,7 +94,7 @@ class JudgeTrial:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DetectorTrial:
-    """Pictures of nothing."""
+    """Images of nothing."""
 
     queries: tuple[Query, ...] = (Query(role="detector"),)
     """As the run asks: one that takes words may see in noise what it is asked for."""
@@ -143,7 +143,7 @@ def drawing() -> Picture:
 @cache
 def _nothings() -> Mapping[str, Picture]:
     n_bytes = 3 * _SIDE * _SIDE
-    # The same bytes on every machine: another picture would have another key, and be looked at again.
+    # The same bytes on every machine: another image would have another key, and be observed again.
     noise = hashlib.shake_256(b"salva preflight").digest(n_bytes)
     return {
         name: Picture(rgb=rgb, width=_SIDE, height=_SIDE)

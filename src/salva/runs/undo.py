@@ -1,6 +1,6 @@
 """Removes a run that never started.
 
-Whoever corrects the command, or starts the server it names, must find the same --out free. What was painted, paid for
+Whoever corrects the command, or starts the server it names, must find the same --out free. What was generated, paid for
 or answered stays, and so does what others wrote.
 """
 
@@ -30,7 +30,7 @@ _WORK = (
 
 @contextmanager
 def undo_if_refused(directory: Path) -> Iterator[None]:
-    """Take the run in a directory back if it ends with an error before anything was painted or looked at."""
+    """Take the run in a directory back if it ends with an error before anything was generated or observed."""
     is_new = not (directory / DATABASE).exists() and not (directory / RUN_FILE).exists()
     made = [place for place in (directory, *directory.parents) if not place.exists()]
     try:
@@ -46,9 +46,9 @@ def undo_if_refused(directory: Path) -> Iterator[None]:
 
 
 def _has_work(directory: Path) -> bool:
-    """Whether something is stored that was painted, paid for or answered by a judge, or nobody can tell.
+    """Whether something is stored that was generated, paid for or answered by a judge, or nobody can tell.
 
-    What nobody answered is no work, nor are verdicts about it. What a detector here saw in salva's own pictures before
+    What nobody answered is no work, nor are verdicts about it. What a detector here saw in salva's own images before
     a model was refused costs no more than a moment; that an observer failed on them is a finding, which `salva report`
     shows, and stays.
     """

@@ -49,7 +49,7 @@ class VerifyReport:
     unchecked: tuple[str, ...] = ()
     """What could not be checked here, a sentence each."""
     remedy: str = ""
-    """How to get pictures back that are gone or damaged; empty where none is."""
+    """How to get images back that are gone or damaged; empty where none is."""
 
     @property
     def is_sound(self) -> bool:
