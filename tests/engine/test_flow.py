@@ -236,7 +236,8 @@ def test_a_row_of_5000_looks_that_wait_for_one_another_fails_in_one_step(tmp_pat
         assert run.flow.outcomes == {str(Outcome.ERROR): 1}
     with open_run(tmp_path) as store:
         (verdict,) = store.verdicts()
-    assert verdict.reason == "the detector 4999 'detector 4999' could not look at image 'a': blinked"
+    assert "'detector 4999'" in verdict.reason
+    assert verdict.reason.endswith("image 'a': blinked")
 
 
 def test_looks_wait_for_a_full_batch_while_somebody_paints_here(
@@ -290,4 +291,4 @@ def test_what_takes_long_to_load_is_named_meanwhile_and_told_what_to_expect(
     loading, ready = (note for note in notes if "detector" in note)
     assert loading.startswith("loading the detector")
     assert loading.endswith("...")
-    assert "is ready after 0 s" in ready
+    assert "ready after 0 s" in ready

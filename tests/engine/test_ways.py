@@ -64,5 +64,5 @@ def test_a_detector_that_wants_words_says_nothing_of_pairs_without_any(tmp_path:
     spec = make_plan(ask, foreign=AllButSuite())
     cast = Cast.of(spec)
     unread, read = (cast.checks_of(case) for case in planned_cases(spec))
-    assert ["looks for words it is given" in applied.undecidable for applied in unread] == [True]
+    assert ["given words" in applied.undecidable for applied in unread] == [True]
     assert [applied.undecidable for applied in read] == ["", ""], "it is given some, though a reader is not"

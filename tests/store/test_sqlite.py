@@ -231,7 +231,7 @@ def test_a_writer_clears_what_a_killed_one_left_half_written(tmp_path: Path) -> 
 def test_two_cases_with_one_id_are_the_suites_fault(tmp_path: Path) -> None:
     with open_run(tmp_path, "write") as store:
         store.put_case(0, CASE)
-        with pytest.raises(PluginError, match="two cases the id 'fake-1'"):
+        with pytest.raises(PluginError, match=r"'fake-1'.*\[case-twice\]"):
             store.put_case(1, CASE)
 
 
@@ -258,7 +258,7 @@ def test_a_second_writer_is_told_who_holds_the_run(tmp_path: Path) -> None:
 
 
 def test_reading_a_directory_without_a_run_says_so(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"is no run: it has no salva\.db"):
+    with pytest.raises(UsageError, match=r"salva\.db.*\[run-missing\]"):
         open_run(tmp_path)
     assert list(tmp_path.iterdir()) == []
 
@@ -315,9 +315,9 @@ def test_an_edited_row_is_named(tmp_path: Path, statement: str, row: str) -> Non
 )
 def test_a_file_that_is_no_database_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "salva.db").write_bytes(content)
-    with pytest.raises(StoreError, match="damaged or not salva's"):
+    with pytest.raises(StoreError, match=r"\[disk-error\]"):
         open_run(tmp_path)
-    with pytest.raises(StoreError, match="damaged or not salva's"):
+    with pytest.raises(StoreError, match=r"\[disk-error\]"):
         open_run(tmp_path, "write")
     assert (tmp_path / "salva.db").read_bytes() == content
 
@@ -345,7 +345,7 @@ def test_a_row_whose_content_was_changed_has_another_digest(tmp_path: Path, stat
 
 
 def test_a_directory_that_cannot_be_made_is_not_said_to_be_gone() -> None:
-    with pytest.raises(StoreError, match="nothing can be made there") as refused:
+    with pytest.raises(StoreError, match=r"be made there.*\[disk-error\]") as refused:
         open_run(Path("/proc/nope/run"), "write")
     assert refused.value.code == "disk-error"
 

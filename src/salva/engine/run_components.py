@@ -215,9 +215,7 @@ def _without_words(looks: Iterable[Need], needed: Collection[str], actors_by_rol
     asked = [look.query for look in looks if look.query.role == DETECTOR]
     if not asked or any(query.labels for query in asked):
         return ""
-    return (
-        f"the detector {actors_by_role[DETECTOR].label!r} looks for words it is given, and these texts have no formula"
-    )
+    return f"the detector {actors_by_role[DETECTOR].label!r} searches for given words, and these texts have no formula"
 
 
 def _with_all_needs(roles: Iterable[str], actors_by_role: ActorsByRole) -> set[str]:

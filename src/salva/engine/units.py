@@ -112,7 +112,7 @@ class ObserveJob:
             subscriber.unit.is_deferred = True
         elif isinstance(self.outcome, Missing):
             reason = (
-                f"the {self.query.role} {self.actor.label!r} could not look at image {subscriber.look.role!r}: "
+                f"the {self.query.role} {self.actor.label!r} could not observe image {subscriber.look.role!r}: "
                 f"{self.outcome.reason}"
             )
             subscriber.waves.answer(subscriber.look, Missing(reason=reason, is_final=self.outcome.is_final))

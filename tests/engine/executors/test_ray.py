@@ -124,9 +124,9 @@ def test_without_ray_the_install_line_is_printed(tmp_path: Path, monkeypatch: py
     ("setting", "told"),
     [
         ("executor.adress=auto", "Did you mean 'address'"),
-        ("executor.address=ray://head:10001", "submit the command as a job"),
-        ("executor.actors=model:0", "actors has model:0; give a whole number, 1 or more"),
-        ("executor.gpus=model", "wanted is ROLE:NUMBER"),
+        ("executor.address=ray://head:10001", "ray job submit"),
+        ("executor.actors=model:0", "'model:0'"),
+        ("executor.gpus=model", "ROLE:NUMBER, as in"),
     ],
 )
 def test_a_setting_that_cannot_be_is_said_before_anything_happens(tmp_path: Path, setting: str, told: str) -> None:
@@ -388,6 +388,6 @@ def test_no_cluster_at_an_address_is_said_before_anything_happens(tmp_path: Path
         timeout=120,
     )
     assert done.returncode == 2, done.stderr
-    assert "Ray could not join a cluster at '127.0.0.1:1'" in done.stderr
+    assert "[cluster-unavailable]" in done.stderr
     assert "ray start --head" in done.stderr
     assert not (tmp_path / "run").exists()
