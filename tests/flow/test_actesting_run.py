@@ -145,7 +145,7 @@ def test_a_detector_can_see_pictures_in_the_published_size(tmp_path: Path) -> No
 @pytest.mark.slow
 def test_a_faultless_painter_has_no_error_on_five_hundred_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the painter says it lays out, without its brush and without a detector's eyes."""
-    monkeypatch.setattr(composition, "paint", lambda *_, **__: Picture(rgb=bytes(3), width=1, height=1))
+    monkeypatch.setattr(composition, "draw", lambda *_, **__: Picture(rgb=bytes(3), width=1, height=1))
     painter = Painter(PainterOptions(background="plain"))
     seen: dict[tuple[str, str], Detections] = {}
     paintings: set[str] = set()

@@ -149,7 +149,7 @@ class Suite(Protocol):
     """Named sizes, smallest first; a number samples the largest, balanced over categories."""
 
     def cases(self, size: str) -> Iterator[Case]:
-        """The cases of a named size, in a stable order."""
+        """The cases of one of its sizes, in a stable order."""
 
 
 class Generator(Protocol):

@@ -313,12 +313,10 @@ def test_odd_options_are_refused(given: dict[str, str], problem: str) -> None:
         parse_options(MetaLogicOptions, given, "suite")
 
 
-def test_two_entities_are_too_few_for_triples_and_an_unknown_size_is_named() -> None:
+def test_two_entities_are_too_few_for_triples() -> None:
     suite = MetaLogic(MetaLogicOptions(entities=("cat", "dog")))
-    with pytest.raises(UsageError, match="at least 3 entities"):
+    with pytest.raises(UsageError, match=r"suite\.entities"):
         suite.cases("quick")
-    with pytest.raises(UsageError, match="Did you mean 'paper'"):
-        suite.cases("papr")
 
 
 def test_two_cases_never_share_an_id() -> None:

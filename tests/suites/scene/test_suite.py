@@ -70,8 +70,3 @@ def test_every_pair_is_an_equivalence(formula: Formula) -> None:
 def test_what_cannot_be_tested_is_refused(scene: str, law: str, told: str) -> None:
     with pytest.raises((UsageError, FormulaError), match=told):
         cases(scene, law)
-
-
-def test_there_is_one_size() -> None:
-    with pytest.raises(UsageError, match="size"):
-        list(SceneSuite(SceneSuiteOptions()).cases("paper"))

@@ -70,8 +70,6 @@ def test_a_split_that_is_not_there_is_refused(tmp_path: Path) -> None:
         cases("train", path=path)
     with pytest.raises(UsageError, match=r"suite\.path"):
         cases("full", categories=path)
-    with pytest.raises(UsageError, match="size"):
-        cases("huge")
 
 
 def test_several_categories_are_joined_and_the_rarest_is_the_stratum(tmp_path: Path) -> None:

@@ -110,8 +110,6 @@ class Actesting:
         return self._planned(size).remarks
 
     def _planned(self, size: str) -> MutantPlan:
-        if size not in self.sizes:
-            raise unknown_name("size", size, self.sizes)
         options = self._options
         return _planned(options, size, tuple(map(_stamp, (options.path, options.guide, options.wordings))))
 

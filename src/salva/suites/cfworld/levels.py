@@ -58,9 +58,6 @@ class LevelsOptions(AskingOptions):
         choices=("both", "levels", ONE_RUBRIC),
     )
 
-    def __post_init__(self) -> None:
-        AskingOptions.__post_init__(self)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Graded:

@@ -38,9 +38,6 @@ class RetentionOptions(AskingOptions):
     )
     pass_: ClassVar[float] = 0.5
 
-    def __post_init__(self) -> None:
-        AskingOptions.__post_init__(self)
-
 
 class Retention:
     """Check: counterfactuals of a rule or pair are generated as its facts are."""

@@ -16,7 +16,7 @@ from salva.core.case import Case, Finding, Prompt
 from salva.core.case_sets import few_cases, slug, with_distinct_ids
 from salva.core.options import option
 from salva.english.pair_facts import settled
-from salva.errors import UsageError, unknown_name
+from salva.errors import UsageError
 from salva.messages import message
 from salva.suites.cfworld.authoring import GroupAuthor
 from salva.suites.cfworld.embedded import embedded_groups
@@ -70,8 +70,6 @@ class CfWorld:
         quick: four a discipline of suite.path, or four a law of pocket's world. embedded: pocket's world, which the
         embedded judge can look at, whatever suite.path says. paper, full: all of suite.path or of the starter set.
         """
-        if size not in self.sizes:
-            raise unknown_name("size", size, self.sizes)
         part = self._options.part
         if size == "embedded" or (size == "quick" and not self._options.path and part == "levels"):
             entries, of_files = CfWorldFiles(list(embedded_groups()) if part == "levels" else [], ())

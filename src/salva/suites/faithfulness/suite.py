@@ -102,8 +102,6 @@ class Faithfulness:
         differ, suite.pairs a category. Of a file quick takes the first pair of each category, contrast those that
         the logic core finds not to be equivalent, and the others take all.
         """
-        if size not in self.sizes:
-            raise unknown_name("size", size, self.sizes)
         return self._of_file(size) if self._options.path else self._made(size)
 
     def _of_file(self, size: str) -> Iterator[Case]:

@@ -101,8 +101,6 @@ class GenEval:
         quick: four prompts a task. paper: all of a file, forty a task of our own. full: a hundred a task of our own.
         beyond: what stands beside the tasks alone: every variant of the paper's prompts, and prompts that grow.
         """
-        if size not in self.sizes:
-            raise unknown_name("size", size, self.sizes)
         asked = _named(self._asked(size))
         if size != "beyond":
             source = OFFICIAL if self._options.path else OWN

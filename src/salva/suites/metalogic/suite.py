@@ -19,7 +19,7 @@ from salva.core.case import SEVERAL_WORLDS, Case, Finding, Prompt
 from salva.core.options import option
 from salva.english.describe import describe_world
 from salva.english.words import counted, with_article
-from salva.errors import UsageError, unknown_name
+from salva.errors import UsageError
 from salva.logic.equivalence import are_equivalent, is_contradictory, is_determinate, witness
 from salva.logic.formula import entity_problem
 from salva.logic.notation import parse
@@ -113,8 +113,6 @@ class MetaLogic:
         quick: one pair a category. paper: every ordered choice of entities for the logic categories,
         two pairs a numbering category. full: every numbering partner too. beyond: our own categories.
         """
-        if size not in self.sizes:
-            raise unknown_name("size", size, self.sizes)
         templates = BEYOND if size == "beyond" else LOGIC
         needed = max(template.n_entities for template in templates)
         if len(self._options.entities) < needed:

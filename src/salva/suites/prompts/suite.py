@@ -108,8 +108,6 @@ class Prompts:
         return self._planned(size).remarks
 
     def _planned(self, size: str) -> PromptPlan:
-        if size not in self.sizes:
-            raise unknown_name("size", size, self.sizes)
         return _planned(self._options, size, _digest(self._options.path) if self._options.path else "")
 
 

@@ -15,7 +15,7 @@ from salva.core.about import About
 from salva.core.case import SEVERAL_WORLDS, Case, Finding, Prompt
 from salva.core.options import option
 from salva.english.sentences import from_english, parse_text, to_english
-from salva.errors import FormulaError, UsageError, unknown_name
+from salva.errors import FormulaError, UsageError
 from salva.logic.equivalence import is_contradictory, is_determinate
 from salva.logic.formula import Formula, entities
 from salva.logic.laws import find_laws
@@ -60,8 +60,6 @@ class SceneSuite:
 
     def cases(self, size: str) -> Iterator[Case]:
         """A pair for every wording that the law proves, in the order it is found; without a law the prompt alone."""
-        if size not in self.sizes:
-            raise unknown_name("size", size, self.sizes)
         if not self._options.law:
             yield self._case("alone", (self._prompt("a", self._wording(), self._formula),), {})
             return

@@ -17,7 +17,7 @@ from salva.core.case import Case, Prompt
 from salva.core.case_sets import few_cases, slug, with_distinct_ids
 from salva.core.options import option
 from salva.english.pair_facts import settled
-from salva.errors import UsageError, unknown_name
+from salva.errors import UsageError
 from salva.messages import message
 from salva.suites.semvar.effect import UNLABELLED, aspect_of
 from salva.suites.semvar.embedded import embedded_rows
@@ -60,8 +60,6 @@ class SemVar:
         split; the embedded set has both, with no pair of entities in both. embedded: the embedded set, whatever
         suite.path says.
         """
-        if size not in self.sizes:
-            raise unknown_name("size", size, self.sizes)
         rows = self._of_size(size)
         rarity = Counter(category for row in rows for category in row.categories)
         cases = with_distinct_ids(_case(row, rarity) for row in rows)
