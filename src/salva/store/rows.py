@@ -289,7 +289,7 @@ _VERDICT_FIELDS: Mapping[str, tuple[Callable[[Any], Value], Callable[[Any], Any]
     "failures": (_failures_to_text, _failures_from_text),
     "scores": (lambda scores: to_text(dict(scores)), _scores_from_text),
     "images": (lambda images: to_text(dict(images)), _object),
-    "reason": (lambda reason: storable(redact(reason)), str),
+    "reason": (lambda reason: storable(redact(reason)), lambda reason: reason),
 }
 """How a field of a verdict becomes its column and back; texts and numbers that are not here stay as they are."""
 _AS_IT_IS: tuple[Callable[[Any], Value], Callable[[Any], Any]] = (lambda value: value, lambda value: value)
