@@ -119,7 +119,7 @@ def test_a_bomb_is_refused_before_it_is_decoded(monkeypatch: pytest.MonkeyPatch)
         (b"<?xml?>", "a web page"),
         (b'{"error": 1}', "JSON"),
         (b"[1]", "JSON"),
-        (b"\xff\xfe", r"not a whole PNG, JPEG, WEBP file \(2 bytes\)[^:]"),
+        (b"\xff\xfe", rf"not a whole {', '.join(FORMATS)} file \(2 bytes\)[^:]"),
         (encode_picture(NOISE)[:60], r"not a whole .* file \(60 bytes\): ."),
     ],
 )
@@ -131,7 +131,7 @@ def test_what_is_no_image_is_named(data: bytes, told: str) -> None:
 
 
 def test_only_the_formats_asked_for_are_read() -> None:
-    assert tuple(dict.fromkeys(SUFFIXES.values())) == FORMATS == ("PNG", "JPEG", "WEBP")
+    assert tuple(dict.fromkeys(SUFFIXES.values())) == FORMATS
     with pytest.raises(ValueError, match="not a whole WEBP"):
         decode_picture(encode_picture(NOISE), formats=("WEBP",))
 

@@ -81,8 +81,9 @@ def tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_nobody_there(monkeypatch: pytest.MonkeyPatch, s3: str, tried_once: None) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
     blobs = RemoteBlobs("s3://nobody/there")
-    with pytest.raises(BackendError, match=r"does not answer.*\[disk-error\]"):
+    with pytest.raises(BackendError, match=r"does not answer.*\[disk-error\]") as refused:
         blobs.prepare()
+    assert refused.value.is_retryable
 
 
 class Grumpy(BaseHTTPRequestHandler):

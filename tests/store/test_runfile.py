@@ -111,3 +111,13 @@ def test_no_secret_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     stored = read_run_file(tmp_path)
     assert stored is not None
     assert stored.spec == spec.redacted()
+
+
+def test_run_json_is_text_that_any_program_reads(tmp_path: Path) -> None:
+    spec = structs.replace(SPEC, size="é")
+    write_run_file(tmp_path, new_run_file(spec))
+    text = (tmp_path / "run.json").read_text(encoding="ascii")
+    assert text.endswith("}\n")
+    assert text == json.dumps(json.loads(text), indent=2, sort_keys=True) + "\n"
+    with pytest.raises(ValueError, match="JSON"):
+        write_run_file(tmp_path, new_run_file(spec, environment={"load": float("nan")}))
