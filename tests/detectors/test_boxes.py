@@ -161,6 +161,7 @@ def test_impossible_options_are_refused(of: type[Any], name: str, value: str) ->
 
 
 def test_a_floor_is_at_most_the_threshold() -> None:
+    assert [parse_options(FloorOptions, {"floor": floor}, "detector").floor for floor in ("0", "1")] == [0, 1]
     check_floor(0.3, 0.3)
     check_floor(0.05, 0.01)
     with pytest.raises(UsageError) as raised:
