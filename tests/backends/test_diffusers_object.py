@@ -97,7 +97,7 @@ def test_what_makes_no_pictures_from_text_is_refused(folder: Path, tmp_path: Pat
 def test_a_part_of_a_pipeline_is_no_model_and_no_function_of_a_prompt(folder: Path) -> None:
     pipe = loaded(folder)
     for part in (pipe.unet, pipe.vae, pipe.text_encoder):
-        with pytest.raises(salva.UsageError, match=r"part of torch.*\(pipe, not pipe.unet\)"):
+        with pytest.raises(salva.UsageError, match=r"\[keyword-invalid\]"):
             salva.run_suite("metalogic", model=part, size=2, detector="pocket")
 
 
@@ -106,7 +106,7 @@ def test_its_safety_checker_says_what_the_program_can_do(tmp_path: Path) -> None
     with register_objects({"mine": strict}):
         (outcome,) = bound(steps="1").build().render(REQUESTS[:1])
     assert isinstance(outcome, RefusedError)
-    assert "set pipe.safety_checker to None" in str(outcome)
+    assert "pipe.safety_checker" in str(outcome)
 
 
 def test_two_pipelines_and_a_named_model_are_one_run(folder: Path, tmp_path: Path) -> None:

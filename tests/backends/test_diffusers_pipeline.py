@@ -424,4 +424,4 @@ def test_a_model_paints_without_kernels_where_they_cannot_be_compiled(
     (outcome,) = DiffusersPipeline(options).render([RenderRequest(prompt=Prompt(role="a", text="a cat"), seed=1)])
     assert isinstance(outcome, Rendered), outcome
     assert "fused_blocks" not in outcome.provenance
-    assert "Triton is not installed" in str(outcome.provenance["no_kernels"])
+    assert "Triton" in str(outcome.provenance["no_kernels"])
