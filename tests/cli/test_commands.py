@@ -88,11 +88,11 @@ def test_a_sentence_that_cannot_be_read_is_refused_with_the_readings(command: st
 def test_prove_shows_a_witness_and_says_what_is_not_determinate() -> None:
     assert "witness: " in salva("prove", "cat & 2 dog", "2 cat & dog").stdout
     done = salva("prove", "cat & (dog | apple)", "(cat & dog) | (cat & apple)")
-    assert done.stdout.splitlines()[-1] == "not determinate: two right pictures may differ"
+    assert done.stdout.splitlines()[-1] == "not determinate: two right images may differ"
     never = salva("prove", "cat & !cat", "dog & !dog").stdout.splitlines()
     assert (never[0], never[-1]) == (
         "equivalent",
-        "not determinate: no picture is right for cat & !cat or for dog & !dog",
+        "not determinate: no image is right for cat & !cat or for dog & !dog",
     )
 
 

@@ -175,10 +175,10 @@ def test_the_hard_part_has_its_own_table_and_sentence() -> None:
         HardScore(kind="tiny", n_exact=9, n_undecided=0, wrong=score(5, 5, 5, n_judged=10)),
     )
     report = replace(report_of(score(100, 100, 100)), hard=kinds, hard_errors=(score(9, 11, 8),))
-    table = next(table for table in report.tables() if table.name == "hard pictures")
+    table = next(table for table in report.tables() if table.name == "hard images")
     assert table.rows[0] == ("turned", 10, "0.200 (0.06-0.51)", 1, "3 of 6", "3 of 4")
     assert report.beyond().startswith(
-        "exactly right about 11 of 20 hard pictures (55 %), from 20 % (turned) to 90 % (tiny)"
+        "exactly right about 11 of 20 hard images (55 %), from 20 % (turned) to 90 % (tiny)"
     )
     assert report.passes(0.97)
 

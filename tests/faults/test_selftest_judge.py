@@ -145,7 +145,7 @@ def test_the_command_measures_a_judge_at_an_endpoint(monkeypatch: pytest.MonkeyP
     assert done.exit_code == 1, done.output
     assert "balanced accuracy 50.0 %" in " ".join(done.output.split())
     assert "the judge openai/tiny does not pass" in done.output
-    for table in ("answers that a fault changed", "yes, no and faultless pictures"):
+    for table in ("answers that a fault changed", "yes, no and faultless images"):
         assert table in done.output
 
 

@@ -32,9 +32,9 @@ _ROLES = {
 
 
 _SEEDS = {
-    True: "the same prompt and seed give the same picture",
-    False: "none: the same prompt gives another picture each time",
-    None: "whether they hold, nobody says",
+    True: "the same prompt and seed give the same image",
+    False: "none: the same prompt gives another image each time",
+    None: "not stated",
 }
 
 
@@ -128,9 +128,9 @@ def _sees(role: str, about: About) -> str:
     if role not in ("detector", "reader", "embedder", "judge"):
         return ""
     if about.needs_roles:
-        seen = f"what the {' and the '.join(about.needs_roles)} saw, not the picture"
+        seen = f"what the {' and the '.join(about.needs_roles)} saw, not the image"
     else:
-        seen = "pictures and texts" if role == "embedder" else "pictures"
+        seen = "images and texts" if role == "embedder" else "images"
     seen += ", and what it is to look for" if about.takes_labels else ""
     return seen + (", and formulas, without which it can say nothing" if about.needs_formulas else "")
 

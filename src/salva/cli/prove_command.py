@@ -61,6 +61,6 @@ def command(formula: str, other: str | None, counts: str | None) -> None:
         click.echo(f"witness: {describe_world(found.world, mentioned)}\n  fits       {fits[0]}\n  but not    {fits[1]}")
     n_worlds_of = [show_worlds(text, one) for text, one in ((formula, first), (other, second))]
     if never := [text for text, n in zip((formula, other), n_worlds_of, strict=True) if n == 0]:
-        click.echo(f"not determinate: no picture is right for {' or for '.join(never)}")
+        click.echo(f"not determinate: no image is right for {' or for '.join(never)}")
     else:
-        click.echo("determinate" if n_worlds_of == [1, 1] else "not determinate: two right pictures may differ")
+        click.echo("determinate" if n_worlds_of == [1, 1] else "not determinate: two right images may differ")

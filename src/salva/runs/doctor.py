@@ -138,7 +138,7 @@ def _state_of_kernels(device: str) -> str:
         with plugin_errors("Triton", "cannot compile them"):
             kernels.get_ready(device, "float16")
     except SalvaError as error:
-        return f"none, UNets paint slower: {error}"
+        return f"none, UNets are slower: {error}"
     return "compiled, for UNets"
 
 

@@ -51,7 +51,7 @@ def report_restored(store: RunStore, was: Mapping[str, str], progress: Progress)
         n_other += image is not None and image.image_id != image_id
     for image_id in {*was.values()}:
         if not list(store.renders_of(image_id)):
-            store.forget_image(image_id, "another was painted in its place")
+            store.forget_image(image_id, "another was generated in its place")
     if n_other:
         progress.note(message("images-differ", n=n_other, total=n_same + n_other))
     elif n_same:

@@ -235,7 +235,7 @@ def _precisions(
                 yield of, figure
     captioned = _captioned(wanted.reference, store, rows_of) if wanted.reference is not None else {}
     if len(captioned) >= _FEWEST:
-        images = embed_files(component, list(captioned), Stage(progress, "real pictures", len(captioned)))
+        images = embed_files(component, list(captioned), Stage(progress, "real images", len(captioned)))
         if (figure := precision(OWN_CAPTION, REAL, images, list(captioned.values()))) is not None:
             yield ImageSet(REAL, REAL), figure
 

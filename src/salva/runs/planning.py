@@ -193,7 +193,7 @@ class _Cases:
                 else:
                     self.n_apart[name] += is_apart(case, self.apart)
         self.known["have a prompt without a formula"] += any(prompt.formula is None for prompt in case.prompts)
-        self.known["have several right pictures"] += case.determinate is False
+        self.known["have several right images"] += case.determinate is False
         self.known["are no equivalence"] += case.equivalent is False
         self.known["are no pairs"] += len(case.prompts) != 2
 

@@ -163,7 +163,7 @@ class _Check:
             for request in requests_of(case, unit.repeats, roster.seed):
                 outcome = self._store.render_outcome(model.render_key(request))
                 if outcome is None or (outcome[0] is Status.DONE and outcome[1] is None):
-                    raise _NotStoredError(f"the picture of {request.prompt.text!r} that it rests on is not stored")
+                    raise _NotStoredError(f"the image of {request.prompt.text!r} that it rests on is not stored")
                 status, image, error = outcome
                 shown = image or Missing(reason=error, is_final=status is Status.REFUSED)
                 self._answer(unit.show(request.repeat, request.prompt.role, shown))
@@ -226,7 +226,7 @@ class _Check:
     def _bound(self, asked: ComponentSpec) -> Binding:
         options = {option: as_typed(value) for option, value in asked.options.items()}
         if reached := reached_by(asked):
-            raise _UncheckableError(f"the check {asked.name!r} rests on {reached[0]}, which nobody named here again")
+            raise _UncheckableError(f"the check {asked.name!r} rests on {reached[0]}, which this command does not name")
         return bind(ComponentSpec(role="check", name=asked.name, options=options))
 
     def _models(self) -> list[list[Actor]]:

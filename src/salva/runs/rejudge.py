@@ -84,7 +84,7 @@ def _check_floor(store: RunStore, plan: Plan, roster: Cast) -> None:
         floor = store.highest_floor(actor.component_id) if actor.role == "detector" else None
         if floor is not None:
             option = f"detector.{actor.about.floor or 'floor'}"
-            check_threshold(plan.checks, floor, f"the looks of {actor.label} that are stored have", option)
+            check_threshold(plan.checks, floor, f"the stored observations of {actor.label} have", option)
 
 
 def changed_plan(stored: RunSpec, changes: RunSpec) -> Plan:

@@ -50,7 +50,7 @@ def selftest(
     ]
     hard = [trial for kind in bench.hard_kinds() for trial in _hard_trials(kind, n_hard, seed, bench)]
     tried = _try_all(bench, plain, "testing", progress)
-    hardly = _try_all(bench, hard, "hard pictures", progress)
+    hardly = _try_all(bench, hard, "hard images", progress)
     return SelftestReport(
         errors=tuple(Score.of(fault, _errors(tried, fault)) for fault in faults),
         faulty=tuple(Score.of(name, _failures(tried, name, is_faulty=True)) for name in bench.checks),

@@ -32,7 +32,7 @@ from salva.runs.binding import bind_each
 from salva.runs.plans import settings_by_role
 from salva.runs.selftest_bench import known, refuse_settings, unwrap
 from salva.runs.selftest_cases import COLOURED, WRONG_COLOUR, case_for, nameable
-from salva.runs.selftest_report import FEWEST, Score, rate_cell, score_cells
+from salva.runs.selftest_report import FEWEST, Score, low_scores, rate_cell, score_cells
 from salva.runs.workplaces import open_executor
 
 FAULTS = (
@@ -79,14 +79,7 @@ class JudgeReport:
 
     def problems(self, threshold: float) -> tuple[str, ...]:
         """Why the judge does not pass, in sentences; empty when it does."""
-        problems = [
-            f"{score.name}: {name} {value:.3f} is below {threshold}"
-            for score in self.errors
-            if score.n_true >= FEWEST
-            for name, value in (("precision", score.precision), ("recall", score.recall))
-            # A judge that never disagrees with a prompt finds nothing, which its recall says.
-            if value is not None and value < threshold
-        ]
+        problems = low_scores(self.errors, threshold)
         if self.balanced is not None and self.balanced < threshold:
             problems.append(f"yes and no: balanced accuracy {self.balanced:.3f} is below {threshold}")
         return tuple(problems)
@@ -110,13 +103,13 @@ class JudgeReport:
                 note="Found: answered otherwise than the prompt has it. In brackets 95 % intervals.",
             ),
             Table(
-                name="yes, no and faultless pictures",
+                name="yes, no and faultless images",
                 columns=("what", "questions", "right"),
                 rows=(
                     ("answer is yes", self.yes[1], rate_cell(*self.yes)),
                     ("answer is no", self.no[1], rate_cell(*self.no)),
                     (
-                        "no fault in the picture",
+                        "no fault in the image",
                         no_fault.n_judged,
                         rate_cell(no_fault.n_judged - no_fault.n_found, no_fault.n_judged),
                     ),

@@ -18,11 +18,11 @@ FEWEST = 20
 
 COVERED = (
     "Covered: what is there and what is not, numbers up to six, left, right, top, bottom and middle, "
-    "what a prompt forbids, and painted words, in drawings on calm grounds."
+    "what a prompt forbids, and drawn words, in drawings on calm grounds."
 )
 NOT_COVERED = (
-    "Not covered: photographs and other painters' pictures, other things than the painter's, next to and on, sizes, "
-    "and anything people would argue about. Measure these on pictures of your own: salva agree."
+    "Not covered: photographs and images of other generators, other things than the painter's, next to and on, sizes, "
+    "and anything people would argue about. Measure these on images of your own: salva agree."
 )
 
 
@@ -107,11 +107,7 @@ class SelftestReport:
 
     def problems(self, threshold: float) -> tuple[str, ...]:
         """Why the oracle does not pass, in sentences; empty when it does."""
-        problems = []
-        for score in self.errors:
-            for name, value in (("precision", score.precision), ("recall", score.recall)):
-                if score.n_true >= FEWEST and value is not None and value < threshold:
-                    problems.append(f"{score.name}: {name} {value:.3f} is below {threshold}")
+        problems = low_scores(self.errors, threshold)
         for score in self.faultless:
             rate = score.n_found / score.n_judged if score.n_judged else 0.0
             if rate > MAX_FALSE_VIOLATIONS:
@@ -142,7 +138,7 @@ class SelftestReport:
         ranked = sorted(self.hard, key=lambda score: score.n_exact / score.wrong.n_judged)
         worst, best = ranked[0], ranked[-1]
         return (
-            f"exactly right about {n_exact} of {n} hard pictures ({100 * n_exact / n:.0f} %), from "
+            f"exactly right about {n_exact} of {n} hard images ({100 * n_exact / n:.0f} %), from "
             f"{100 * worst.n_exact / worst.wrong.n_judged:.0f} % ({worst.kind}) to "
             f"{100 * best.n_exact / best.wrong.n_judged:.0f} % ({best.kind}); this changes no exit code"
         )
@@ -180,7 +176,7 @@ class SelftestReport:
         if not self.hard:
             return ()
         kinds = Table(
-            name="hard pictures",
+            name="hard images",
             columns=("kind", "pictures", "exactly right", "undecided", "precision", "recall"),
             rows=tuple(
                 (
@@ -193,18 +189,29 @@ class SelftestReport:
                 )
                 for score in self.hard
             ),
-            note="Every other picture has a fault; precision and recall are of pictures called wrong. "
+            note="Every other image has a fault; precision and recall are of images called wrong. "
             "No photograph is used: photo grounds are made by code.",
         )
         errors = Table(
-            name="error types in hard pictures",
+            name="error types in hard images",
             columns=("error type", "there", "found", "precision", "recall"),
             rows=tuple(
                 (score.name, *score_cells(score)) for score in self.hard_errors if score.n_true or score.n_found
             ),
-            note="Over all hard pictures.",
+            note="Over all hard images.",
         )
         return kinds, errors
+
+
+def low_scores(errors: Sequence[Score], threshold: float) -> list[str]:
+    """Precision and recall below a threshold, of what was there often enough; a sentence each."""
+    return [
+        f"{score.name}: {name} {value:.3f} is below {threshold}"
+        for score in errors
+        if score.n_true >= FEWEST
+        for name, value in (("precision", score.precision), ("recall", score.recall))
+        if value is not None and value < threshold
+    ]
 
 
 def score_cells(score: Score) -> tuple[Cell, ...]:

@@ -96,11 +96,11 @@ def verify(directory: Path, progress: Progress) -> VerifyReport:
 
 
 def _remedy(n_damaged: int, content: RunFile | None) -> str:
-    those = quantity(n_damaged, "pictures are", "picture is")
+    those = quantity(n_damaged, "images are", "image is")
     if content is not None and content.spec.imported:
-        return f"{those} gone or damaged, and nothing here can paint again what was imported: restore from a copy"
+        return f"{those} gone or damaged, and imported images cannot be generated again: restore them from a copy"
     return (
-        f"{those} gone, damaged or packed by another program: the same `salva run` paints again what is gone or of "
+        f"{those} gone, damaged or packed by another program: the same `salva run` generates again what is gone or of "
         "another size, and keeps what shows the same pixels. Delete what `salva verify` still names after it, and run "
         "it again"
     )
@@ -109,7 +109,7 @@ def _remedy(n_damaged: int, content: RunFile | None) -> str:
 def _run_file_problems(store: RunStore, content: RunFile | None) -> Iterator[str]:
     """How run.json differs from what the store knows of it."""
     if content is None:
-        yield f"{RUN_FILE} is missing: nobody can tell what was asked"
+        yield f"{RUN_FILE} is missing: what was asked is not known"
         return
     if is_run_file_ours(store) is False:
         yield f"{RUN_FILE} is not the text that salva wrote (its digest differs)"
@@ -189,11 +189,11 @@ def _verify_observations(store: RunStore) -> Iterator[str]:
     components = {component.component_id for component in store.components()}
     for key, look in store.observations():
         if look.key() != key:
-            yield f"look {key}: its inputs have the key {look.key()}"
+            yield f"observation {key}: its inputs have the key {look.key()}"
         elif look.component_id not in components:
-            yield f"look {key}: no component {look.component_id}"
+            yield f"observation {key}: no component {look.component_id}"
         elif (look.status is Status.DONE) != (look.observation is not None):
-            yield f"look {key}: it is {look.status}, but what was seen says otherwise"
+            yield f"observation {key}: it is {look.status}, but its result says otherwise"
         else:
             yield ""
 
