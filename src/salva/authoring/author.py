@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from salva.authoring.criteria import Check, asked_of_models, checks_by_code, formulas_of
 from salva.authoring.samples import Sample
 from salva.authoring.templates import Grammar, Triple, triples
+from salva.core.case_sets import slug
 from salva.core.fingerprint import Json
 from salva.errors import UnusableError
 from salva.messages import message
@@ -85,7 +86,7 @@ def write_samples(
 def _paraphrased(triple: Triple, writer: TextModel | None) -> Sample:
     digest = hashlib.sha256(f"{triple.anchor}\t{triple.changed}".encode()).hexdigest()[:10]
     sample = Sample(
-        sample_id=f"{re.sub(r'[^a-z0-9]+', '-', triple.category.lower()).strip('-')}-{digest}",
+        sample_id=f"{slug(triple.category)}-{digest}",
         category=triple.category,
         anchor=triple.anchor,
         changed=triple.changed,

@@ -5,12 +5,12 @@ Knows nothing of where the caption came from.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 
 from salva.core.case import Case, Prompt
+from salva.core.case_sets import slug
 from salva.core.fingerprint import fingerprint
 from salva.core.mutation import Mutation, Pool
 from salva.english.captions.reading import nesting
@@ -107,5 +107,5 @@ def _letters(n: int) -> str:
 
 
 def _slug(image: str) -> str:
-    plain = re.sub(r"[^a-z0-9]+", "-", image.lower()).strip("-")
+    plain = slug(image)
     return plain if plain == image else "-".join(filter(None, (plain[:60].strip("-"), fingerprint(image)[:8])))

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from salva.core.case import Finding
+from salva.core.case_sets import slug
 from salva.core.fingerprint import Json
 from salva.core.question import Question
 from salva.suites.cfworld.gaps import gap
@@ -35,7 +36,7 @@ def read_question(entry: Mapping[str, Json]) -> tuple[Question | None, list[Find
     said = str(entry.get("question_type") or "").strip()
     kind = kind_of(said or "unnamed", None)
     if not kind:
-        kind = re.sub(r"[^a-z0-9]+", "-", said.lower()).strip("-") or "unnamed"
+        kind = slug(said, "unnamed")
         findings.append(gap("odd-kind", f"{where}: {said!r}", said))
     weight = _weight(entry.get("weight"))
     low, high = _RANGES.get(kind, (0.0, math.inf))

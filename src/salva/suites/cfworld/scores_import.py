@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from salva.core.case import Case, Prompt
+from salva.core.case_sets import slug
 from salva.core.exchange import Flaw, ImportSettings, ReadIn
 from salva.core.fingerprint import Json
 from salva.core.image import ImageRef
@@ -181,12 +182,12 @@ def _sorted_in(rows: Sequence[Row], path: Path, problems: list[Flaw]) -> dict[st
     discipline = _FILE.sub("", path.stem)
     for number, row in enumerate(rows, 1):
         if "rule_id" in row:
-            name, part, role = f"rule-{_slug(_text(row, 'rule_id'))}", RULE, _role(row)
+            name, part, role = f"rule-{slug(_text(row, 'rule_id'), 'x')}", RULE, _role(row)
         elif {"A", "B"} <= row.keys():
             pair = _text(row, "id").removesuffix("_factual")
-            name, part, role = f"attribute-{_slug(pair)}", ATTRIBUTE, _role(row)
+            name, part, role = f"attribute-{slug(pair, 'x')}", ATTRIBUTE, _role(row)
         else:
-            name, part = f"{_slug(discipline)}-{_slug(_text(row, 'source_id'))}", "levels"
+            name, part = f"{slug(discipline, 'x')}-{slug(_text(row, 'source_id'), 'x')}", "levels"
             role = _text(row, "prompt_level").lower()
             if role not in LEVELS:
                 problems.append(Flaw(file=path.name, where=f"entry {number}", what=f"level {role!r}; left out"))
@@ -201,7 +202,7 @@ def _sorted_in(rows: Sequence[Row], path: Path, problems: list[Flaw]) -> dict[st
 def _role(row: Row) -> str:
     """Which image of a probe an entry is about."""
     is_fact = _text(row, "category").lower() in FACTS
-    return f"{FACT if is_fact else CF}{_slug(_text(row, 'source_id') or _text(row, 'id'))}"
+    return f"{FACT if is_fact else CF}{slug(_text(row, 'source_id') or _text(row, 'id'), 'x')}"
 
 
 def _question(row: Row) -> Question:
@@ -253,7 +254,3 @@ def _number(value: Json) -> float | None:
     except ValueError:
         return None
     return number if math.isfinite(number) else None
-
-
-def _slug(text: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "x"

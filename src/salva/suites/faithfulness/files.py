@@ -6,7 +6,6 @@ A path comes in, rows go out; whatever is wrong with the file is found in one re
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -14,6 +13,7 @@ from importlib import resources
 from pathlib import Path
 
 from salva.core.case import Finding
+from salva.core.case_sets import slug
 from salva.core.exchange import Flaw
 from salva.english.sentences import Reading, read_prompt
 from salva.errors import UsageError
@@ -64,18 +64,18 @@ def read_pairs(path: str) -> list[PairRow]:
     rows: list[PairRow] = []
     first_at: dict[str, str] = {}
     for where, record in sheet.rows:
-        slug = _slug(record["pair_id"])
+        name = slug(record["pair_id"])
         wrong = [f"{where}: no {name}" for name in PROMPT_COLUMNS if not record[name].strip()]
-        if not wrong and slug in first_at:
-            wrong.append(f"{where}: pair_id {record['pair_id']!r} is that of {first_at[slug]}")
-        elif not wrong and not slug:
+        if not wrong and name in first_at:
+            wrong.append(f"{where}: pair_id {record['pair_id']!r} is that of {first_at[name]}")
+        elif not wrong and not name:
             wrong.append(f"{where}: pair_id {record['pair_id']!r} has no letter or digit")
         if not wrong and _words(record["prompt_A"]) == _words(record["prompt_B"]):
             wrong.append(f"{where}: equal prompts, {record['prompt_A'].strip()!r}")
         problems += wrong
         if not wrong:
-            first_at[slug] = where
-            rows.append(_row(record, slug, extra))
+            first_at[name] = where
+            rows.append(_row(record, name, extra))
     if problems:
         raise unusable(path, problems)
     if not rows:
@@ -90,14 +90,14 @@ def read_pairs(path: str) -> list[PairRow]:
     return rows
 
 
-def _row(record: Mapping[str, str], slug: str, extra: tuple[str, ...]) -> PairRow:
+def _row(record: Mapping[str, str], name: str, extra: tuple[str, ...]) -> PairRow:
     texts = (record["prompt_A"].strip(), record["prompt_B"].strip())
     readings = [_reading(text) for text in texts]
     findings = []
     if extra:
         sentence = f"unused columns: {', '.join(extra)}"
         findings.append(Finding(kind="unused-columns", sentence=sentence, subject=extra))
-    law, dimension = _slug(record["logical_law"]), _slug(record["semantic_dimension"])
+    law, dimension = slug(record["logical_law"]), slug(record["semantic_dimension"])
     law = {"demorgan": "de-morgan", "de-morgans": "de-morgan"}.get(law, law)
     names = {}
     if LAW_NAMES.get(law) != record["logical_law"]:
@@ -106,7 +106,7 @@ def _row(record: Mapping[str, str], slug: str, extra: tuple[str, ...]) -> PairRo
         names["semantic_dimension"] = record["semantic_dimension"]
     return PairRow(
         pair_id=record["pair_id"],
-        slug=slug,
+        slug=name,
         category_id=record["category_id"],
         law=law,
         dimension=dimension,
@@ -114,7 +114,7 @@ def _row(record: Mapping[str, str], slug: str, extra: tuple[str, ...]) -> PairRo
         formulas=(readings[0].formula, readings[1].formula),
         problems=(readings[0].problem, readings[1].problem),
         findings=tuple(findings),
-        contrast_of=_slug(record.get(CONTRAST_OF, "")),
+        contrast_of=slug(record.get(CONTRAST_OF, "")),
         cluster=record.get(CLUSTER, "").strip() or record["pair_id"],
         names=names,
     )
@@ -132,10 +132,6 @@ def _published_formulas() -> Mapping[str, str]:
     """The formulas of the published file's prompts, by a digest of the prompt."""
     table = (resources.files(__package__) / "published_formulas.tsv").read_text("utf-8")
     return dict(line.split("\t") for line in table.splitlines()[1:])
-
-
-def _slug(text: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
 def _words(text: str) -> str:

@@ -6,13 +6,13 @@ and no counts as wrong and is named.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar
 
 from salva.core.case import Case, Finding, Prompt
+from salva.core.case_sets import slug
 from salva.core.exchange import Flaw, ImportSettings, ReadIn
 from salva.core.options import option
 from salva.core.run_spec import ComponentSpec
@@ -270,10 +270,9 @@ def _cases(sheet: TifaFile) -> dict[str, Case]:
 
 
 def _case_without_prompts(pair_id: str, labels: Mapping[str, str]) -> Case:
-    slug = re.sub(r"[^a-z0-9]+", "-", pair_id.lower()).strip("-")
     law, dimension = (_plain(labels.get(name, "")) for name in ("logical_law", "semantic_dimension"))
     return Case(
-        case_id=f"faithfulness-{slug or 'pair'}",
+        case_id=f"faithfulness-{slug(pair_id, 'pair')}",
         suite="faithfulness",
         category="-".join(part for part in (law, dimension) if part) or "unknown",
         prompts=(Prompt(role="a", text=""), Prompt(role="b", text="")),
@@ -290,8 +289,8 @@ def _case_without_prompts(pair_id: str, labels: Mapping[str, str]) -> Case:
 
 
 def _plain(name: str) -> str:
-    slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
-    return {"demorgan": "de-morgan"}.get(slug, slug)
+    plain = slug(name)
+    return {"demorgan": "de-morgan"}.get(plain, plain)
 
 
 def _with_findings(case: Case, pair_id: str, kinds: Sequence[str]) -> Case:
