@@ -118,6 +118,10 @@ def test_options_are_described_with_defaults_and_choices() -> None:
     assert shown["limit"] == ("", "A limit.")
     assert shown["threads"] == ("1", "Not keyed.")
     assert shown["model"] == ("", "A model.")
+    filled = {name: described(field, "org/model") for name, field in fields_of(Options).items()}
+    assert filled == {**shown, "model": ("org/model", "A model.")}
+    assert default_options(Options, "openai", "org/model")["model"] == "org/model"
+    assert default_options(Options, "openai/gpt", "org/model")["model"] == "gpt"
 
 
 def test_some_options_name_endpoints_files_or_targets() -> None:
