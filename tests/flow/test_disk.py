@@ -229,7 +229,7 @@ def test_what_is_no_file_in_the_place_of_a_picture_is_named_and_painted_again(fi
 def test_what_verify_says_to_do_about_a_damaged_picture_works(finished: Path) -> None:
     path = harm(finished, "flip")
     report = verify(finished, SilentProgress())
-    assert report.remedy.startswith("1 picture ")
+    assert report.remedy.startswith("1 ")
     assert execute(fake_spec(5), finished, SilentProgress()).n_rendered == 0, "of the same size nobody reads it"
     assert str(path) in report.problems[0]
     path.unlink()
