@@ -264,8 +264,8 @@ def edit(directory: Path, statement: str) -> None:
     [
         ("UPDATE renders SET seed = seed + 1 WHERE rowid = 1", "render"),
         ("UPDATE renders SET text = 'a yak' WHERE rowid = 1", "render"),
-        ('UPDATE observations SET query = \'{"role":"reader","text":"","labels":[]}\' WHERE rowid = 1', "look"),
-        ("UPDATE observations SET observation = NULL WHERE rowid = 1", "look"),
+        ('UPDATE observations SET query = \'{"role":"reader","text":"","labels":[]}\' WHERE rowid = 1', "observation"),
+        ("UPDATE observations SET observation = NULL WHERE rowid = 1", "observation"),
         ("UPDATE observations SET observation = '{' WHERE rowid = 1", "[row-invalid]"),
         ("UPDATE components SET identity = '{}' WHERE role = 'model'", "component"),
         ("UPDATE cases SET case_id = 'other' WHERE ordinal = 0", "case row other"),
