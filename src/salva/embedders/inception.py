@@ -17,7 +17,7 @@ from salva.core.observation import Vector
 from salva.core.options import option
 from salva.core.protocols import ObserveRequest
 from salva.errors import BackendError, SalvaError, UsageError
-from salva.hardware.checkpoints import digest_of_files
+from salva.hardware.checkpoints import digest_of_files, invalid_checkpoint
 from salva.hardware.networks import open_users_network, users_file
 from salva.messages import message
 
@@ -64,11 +64,11 @@ class Inception:
         shape = inputs[0].shape if inputs else []
         if len(inputs) != 1 or len(shape) != 4 or shape[1] != 3 or inputs[0].type != "tensor(float)":
             given = ", ".join(f"{port.name} {port.shape} {port.type}" for port in inputs)
-            raise _invalid(
-                options.model, f"it takes {given or 'nothing'} instead of a float image (n, 3, height, width)"
+            raise invalid_checkpoint(
+                NAME, options.model, f"it takes {given or 'nothing'} instead of a float image (n, 3, height, width)"
             )
         if options.output and options.output not in outputs:
-            raise _invalid(options.model, f"it has no output {options.output!r}, only {', '.join(outputs)}")
+            raise invalid_checkpoint(NAME, options.model, f"no output {options.output!r} among {', '.join(outputs)}")
         self._session, self._options = session, options
         self._input, self._output = inputs[0].name, options.output or outputs[0]
         self._height, self._width = (size if isinstance(size, int) and size > 0 else options.side for size in shape[2:])
@@ -122,7 +122,3 @@ class Inception:
                 mean, deviation = (np.asarray(values) for values in _IMAGENET)
                 values = (values / 255 - mean) / deviation
         return np.ascontiguousarray(values.transpose(2, 0, 1), dtype=np.float32)[None]
-
-
-def _invalid(model: str, why: str) -> UsageError:
-    return UsageError(message("checkpoint-invalid", component=NAME, model=model, why=why))

@@ -20,7 +20,7 @@ from salva.core.options import option
 from salva.core.protocols import ObserveRequest
 from salva.errors import BackendError, SalvaError, UsageError
 from salva.hardware.background_imports import BACKGROUND_IMPORTS
-from salva.hardware.checkpoints import digest_of_files
+from salva.hardware.checkpoints import digest_of_files, invalid_checkpoint
 from salva.hardware.devices import choose_device
 from salva.hardware.networks import users_file
 from salva.messages import message
@@ -74,7 +74,7 @@ class PublishedInception:
                 "inception-v3-compat", [options.output], feature_extractor_weights_path=tensors
             )
         except (RuntimeError, AttributeError, TypeError) as error:
-            raise _invalid(given, f"its weights do not fit the network ({one_line(error)})") from error
+            raise invalid_checkpoint(NAME, given, f"its weights do not fit the network ({one_line(error)})") from error
         self._device = choose_device(options.device)
         self._network = network.to(self._device).eval()
 
@@ -129,11 +129,7 @@ def _tensors(path: Path) -> dict[str, torch.Tensor]:
     try:
         tensors: Any = torch.load(path, map_location="cpu", weights_only=True)
     except (pickle.UnpicklingError, RuntimeError, EOFError, OSError, ValueError, KeyError) as error:
-        raise _invalid(path, "it is damaged, or holds more than tensors") from error
+        raise invalid_checkpoint(NAME, path, "it is damaged, or holds more than tensors") from error
     if not isinstance(tensors, dict) or not all(isinstance(value, torch.Tensor) for value in tensors.values()):
-        raise _invalid(path, f"it holds {type(tensors).__name__} instead of tensors by name")
+        raise invalid_checkpoint(NAME, path, f"it holds {type(tensors).__name__} instead of tensors by name")
     return tensors
-
-
-def _invalid(path: Path, why: str) -> UsageError:
-    return UsageError(message("checkpoint-invalid", component=NAME, model=str(path), why=why))

@@ -28,11 +28,11 @@ from salva.hardware.checkpoints import (
     digest_of_files,
     file_here,
     hub_error,
+    invalid_checkpoint,
     pickle_error,
     quiet,
 )
 from salva.hardware.devices import on_device
-from salva.messages import message
 
 INDEX = "model_index.json"
 _WITHOUT_WEIGHTS = ("Tokenizer", "Scheduler", "Processor", "FeatureExtractor")
@@ -271,7 +271,7 @@ def _parts(index: Mapping[str, Any]) -> dict[str, tuple[str | None, str | None]]
 
 def invalid_model(name: str, why: str) -> UsageError:
     """The error for a checkpoint or a LoRA that cannot be used."""
-    return UsageError(message("checkpoint-invalid", component="diffusers", model=name, why=why))
+    return invalid_checkpoint("diffusers", name, why)
 
 
 def _own_code(name: str, what: object) -> UsageError:

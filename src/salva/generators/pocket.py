@@ -26,7 +26,7 @@ from salva.core.options import option
 from salva.core.protocols import Rendered, RenderRequest
 from salva.errors import BackendError, SalvaError, UsageError, unknown_name
 from salva.generators.pocket_words import Vocabulary, read_words
-from salva.hardware.checkpoints import digest_of_files
+from salva.hardware.checkpoints import digest_of_files, invalid_checkpoint
 from salva.hardware.cores import n_cores
 from salva.hardware.networks import open_network
 from salva.messages import message
@@ -213,7 +213,7 @@ def _own_session(name: str) -> Any:
 
 
 def _foreign_session(path: Path) -> Any:
-    with translate_errors(lambda error: _invalid(path, f"it cannot be loaded ({error})")):
+    with translate_errors(lambda error: invalid_checkpoint("pocket", path, f"it cannot be loaded ({error})")):
         return _session(path)
 
 
@@ -250,10 +250,10 @@ def _files_in(folder: str) -> tuple[Path, Path, Path]:
     """The text network, the canvas network and the card in a user's folder."""
     where = Path(folder).expanduser()
     if not where.is_dir():
-        raise _invalid(where, "it is no folder")
+        raise invalid_checkpoint("pocket", where, "it is no folder")
     missing = [name for name in _NAMES if not (where / name).is_file()]
     if missing:
-        raise _invalid(where, f"it has no {' and no '.join(missing)}; use the output of training/export_pocket.py")
+        raise invalid_checkpoint("pocket", where, f"it has no {' and no '.join(missing)}")
     text, canvas, card = (where / name for name in _NAMES)
     return text, canvas, card
 
@@ -266,12 +266,8 @@ def _card_of(path: Path) -> dict[str, Any]:
     except (OSError, ValueError, TypeError) as error:
         raise UsageError(message("file-unreadable", path=str(path), why=error)) from error
     if missing:
-        raise _invalid(path, f"it lacks {', '.join(sorted(missing))}")
+        raise invalid_checkpoint("pocket", path, f"it lacks {', '.join(sorted(missing))}")
     return dict(card)
-
-
-def _invalid(path: Path, why: str) -> UsageError:
-    return UsageError(message("checkpoint-invalid", component="pocket", model=str(path), why=why))
 
 
 @cache

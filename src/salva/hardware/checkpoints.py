@@ -64,13 +64,13 @@ def locate(name: str, target: str, marker: str = "config.json") -> Checkpoint:
         if folder.is_file() and folder.suffix in PICKLES:
             raise pickle_error(name, target)
         if folder.is_file():
-            raise _invalid(name, target, f"it is a file; give the folder that holds {marker}")
+            raise invalid_checkpoint(name, target, f"it is a file; give the folder that holds {marker}")
         if not (folder / marker).is_file():
-            raise _invalid(name, target, f"it has no {marker}; give the folder that save_pretrained wrote")
+            raise invalid_checkpoint(name, target, f"it has no {marker}; give the folder that save_pretrained wrote")
         return Checkpoint(source=str(folder), folder=folder)
     repo, _, revision = target.partition("@")
     if not _REPO.fullmatch(repo) or repo.startswith("."):
-        raise _invalid(name, target, "there is no such folder, and a hub id looks like 'owner/model'")
+        raise invalid_checkpoint(name, target, "there is no such folder, and a hub id looks like 'owner/model'")
     return Checkpoint(source=repo, commit=_hub_commit(name, repo, revision or "main", marker))
 
 
@@ -194,11 +194,11 @@ def check_weights(name: str, folder: Path, variant: str = "") -> None:
         try:
             wanted = set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())
         except (ValueError, KeyError, AttributeError) as error:
-            raise _invalid(name, index, f"it is damaged ({error}); {_AGAIN}") from error
+            raise invalid_checkpoint(name, index, f"it is damaged ({error}); {_AGAIN}") from error
         missing = sorted(part for part in wanted if not (folder / part).is_file())
         if missing:
             shown = f"{len(missing)} of {len(wanted)} weight files are missing, such as {missing[0]!r}"
-            raise _invalid(name, folder, f"{shown}; {_AGAIN}")
+            raise invalid_checkpoint(name, folder, f"{shown}; {_AGAIN}")
     for path in weights:
         _check_safetensors(name, path)
     if weights:
@@ -206,7 +206,7 @@ def check_weights(name: str, folder: Path, variant: str = "") -> None:
     pickles = sorted(path.name for path in folder.iterdir() if path.suffix in PICKLES)
     if pickles:
         raise pickle_error(name, str(folder / pickles[0]))
-    raise _invalid(name, folder, f"it holds no weights (*.safetensors); {_AGAIN}")
+    raise invalid_checkpoint(name, folder, f"it holds no weights (*.safetensors); {_AGAIN}")
 
 
 def check_complete(name: str, where: str, kind: str, info: Mapping[str, Any], advice: str = _AGAIN) -> None:
@@ -225,7 +225,7 @@ def check_complete(name: str, where: str, kind: str, info: Mapping[str, Any], ad
         what = f"{len(differing)} weights differ from its config ({key!r} is {list(stored)}, not {list(wanted)})"
     else:
         return
-    raise _invalid(name, _weights_at(where), f"{what}, and random numbers would take their place; {advice}")
+    raise invalid_checkpoint(name, _weights_at(where), f"{what}, and random numbers would take their place; {advice}")
 
 
 def _weights_at(where: str) -> str:
@@ -253,10 +253,11 @@ def quiet(*libraries: Any, level: int = ERROR) -> Iterator[None]:
 
 def pickle_error(name: str, where: str) -> UsageError:
     """The refusal of weights that are no safetensors."""
-    return _invalid(name, where, "it is a pickle; if you trust it, write it as safetensors with save_pretrained")
+    return invalid_checkpoint(name, where, "it is a pickle; if you trust it, save it as safetensors")
 
 
-def _invalid(name: str, where: object, why: str) -> UsageError:
+def invalid_checkpoint(name: str, where: object, why: str) -> UsageError:
+    """The error for a checkpoint that cannot be used."""
     return UsageError(message("checkpoint-invalid", component=name, model=str(where), why=why))
 
 
@@ -271,10 +272,10 @@ def _check_safetensors(name: str, path: Path) -> None:
             header = json.loads(file.read(n_header))
         ends = [entry["data_offsets"][1] for key, entry in header.items() if key != "__metadata__"]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise _invalid(name, path, f"it is no whole safetensors file ({error}); {_AGAIN}") from error
+        raise invalid_checkpoint(name, path, f"it is no whole safetensors file ({error}); {_AGAIN}") from error
     n_bytes = 8 + n_header + max(ends, default=0)
     if size != n_bytes:
-        raise _invalid(name, path, f"it is cut off at {size} bytes of {n_bytes}; {_AGAIN}")
+        raise invalid_checkpoint(name, path, f"it is cut off at {size} bytes of {n_bytes}; {_AGAIN}")
 
 
 def _first_line(error: Exception) -> str:

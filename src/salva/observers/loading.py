@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from salva.core.about import Habits
 from salva.core.foreign_errors import one_line, translate_errors
 from salva.core.options import option
-from salva.errors import MissingExtraError, SalvaError, UsageError
+from salva.errors import MissingExtraError, SalvaError
 from salva.hardware.background_imports import BACKGROUND_IMPORTS
 from salva.hardware.batching import BatchSizer
 from salva.hardware.checkpoints import (
@@ -26,6 +26,7 @@ from salva.hardware.checkpoints import (
     check_weights,
     digest_of_files,
     hub_error,
+    invalid_checkpoint,
     locate,
     quiet,
 )
@@ -126,7 +127,7 @@ def load(
         kind = str(config.get("model_type", ""))
         if kind not in model_types:
             known = ", ".join(sorted(model_types)[:6])
-            raise _invalid(name, options.model, f"its type is {kind!r}; wanted is {purpose} ({known})")
+            raise invalid_checkpoint(name, options.model, f"its type is {kind!r}; wanted is {purpose} ({known})")
         processor = (
             getattr(transformers, processor_class).from_pretrained(checkpoint.source, **where)
             if processor_class
@@ -159,16 +160,12 @@ def _translate(name: str, target: str, checkpoint: Checkpoint, error: Exception)
     """salva's error for one of transformers while loading; it raises OSError, ValueError and others for one cause."""
     text = str(error)
     if isinstance(error, ImportError):
-        return _invalid(name, target, f"it needs a package that is not installed ({one_line(error)})")
+        return invalid_checkpoint(name, target, f"it needs a package that is not installed ({one_line(error)})")
     if checkpoint.folder is None and ("huggingface_hub" in type(error).__module__ or "connect" in text.lower()):
         return hub_error(name, target, str(checkpoint.commit), error)
     if "safetensors" in text and "file named" in text:
-        return _invalid(name, target, "it has no safetensors weights")
-    return _invalid(name, target, f"{type(error).__name__}: {one_line(error)}")
-
-
-def _invalid(name: str, model: str, why: str) -> UsageError:
-    return UsageError(message("checkpoint-invalid", component=name, model=model, why=why))
+        return invalid_checkpoint(name, target, "it has no safetensors weights")
+    return invalid_checkpoint(name, target, f"{type(error).__name__}: {one_line(error)}")
 
 
 class Batches:
