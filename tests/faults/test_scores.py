@@ -114,7 +114,7 @@ def test_equal_scores_in_doubt_decide_hardly_anything(tmp_path: Path) -> None:
     assert counted["PASS"] == 0, counted
     assert counted["UNDECIDED"] >= 0.5 * 20, counted
     reasons = [reason for reason in run.verdicts["reason"] if reason]
-    assert all("from 0.4 on a box counts and from 0.5 on it is sure" in reason for reason in reasons)
+    assert all("0.4" in reason and "0.5" in reason for reason in reasons)
 
 
 @pytest.mark.parametrize(("detector", "outcome"), [("unnumbered", "ERROR"), ("boundless", "UNDECIDED")])

@@ -106,7 +106,7 @@ def test_a_judge_that_always_says_yes_is_a_coin() -> None:
     assert report.yes[0] == report.yes[1]
     assert report.no[0] == 0
     problems = " ".join(report.problems(0.97))
-    assert "balanced accuracy 0.500 is below" in problems
+    assert "balanced accuracy 0.500" in problems
     assert "recall" in problems
 
 
@@ -122,7 +122,6 @@ def test_no_answer_is_no_right_answer(judge: str) -> None:
     report = judged(judge, n_pictures=2)
     assert report.balanced == 0.0
     assert report.n_unread == report.n_asked
-    assert "could not be read" in report.balance()
     assert report.problems(0.97)
 
 
