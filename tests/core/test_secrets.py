@@ -110,3 +110,9 @@ def test_a_key_counts_from_when_it_is_there_until_it_is_gone(monkeypatch: pytest
     assert redacted(["correct-horse", "battery-staple"]) == ["correct-horse", "[LATE_SECRET]"]
     monkeypatch.delenv("LATE_SECRET")
     assert redacted(["battery-staple"]) == ["battery-staple"]
+
+
+def test_a_key_has_six_characters_at_least(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SIX_TOKEN", "abc123")
+    monkeypatch.setenv("FIVE_TOKEN", "zyx98")
+    assert redact("abc123 zyx98") == "[SIX_TOKEN] zyx98"
