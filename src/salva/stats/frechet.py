@@ -65,21 +65,6 @@ def gaussian_of(features: ArrayLike) -> Gaussian:
     return Gaussian(mean=mean, factor=factor, n=len(rows))
 
 
-def gaussian(mean: ArrayLike, covariance: ArrayLike, n: int) -> Gaussian:
-    """A Gaussian from stored statistics, such as those published for COCO."""
-    import numpy as np
-
-    centre, matrix = np.asarray(mean, np.float64), np.asarray(covariance, np.float64)
-    if centre.ndim != 1 or matrix.shape != (len(centre), len(centre)):
-        raise _unusable("statistics", f"a mean of shape {centre.shape} beside a covariance of {matrix.shape}")
-    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
-    if values.min() < -1e-6 * max(values.max(), 1e-300):
-        raise _unusable("statistics", f"the covariance has a negative eigenvalue, {values.min():.3g}")
-    # What is left of an eigenvalue of 0 after rounding would count with its root, which is far larger.
-    values = np.where(values > len(values) * np.finfo(float).eps * values.max(), values, 0.0)
-    return Gaussian(mean=centre, factor=(vectors * np.sqrt(values)).T, n=n)
-
-
 def frechet_distance(one: Gaussian, other: Gaussian) -> float:
     """|mean difference|^2 + trace(A + B - 2 (A B)^(1/2)) of two Gaussians with covariances A and B.
 
