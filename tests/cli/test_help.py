@@ -5,25 +5,17 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import pytest
 from in_process import salva
+from snapshot import check_snapshot
 
 from salva.cli.help import GROUPS
 from salva.cli.main import COMMANDS
 
-SNAPSHOTS = Path(__file__).parents[1] / "snapshots"
-
 
 @pytest.mark.parametrize("command", ["", "run", "compare", "gate", "rejudge"])
 def test_help_is_the_snapshot(command: str) -> None:
-    shown = salva(*command.split(), "--help", COLUMNS="80").stdout
-    file = SNAPSHOTS / f"help-{command or 'salva'}.txt"
-    if os.environ.get("UPDATE_SNAPSHOTS"):
-        file.write_text(shown, encoding="utf-8")
-    assert shown == file.read_text(encoding="utf-8")
+    check_snapshot(f"help-{command or 'salva'}", salva(*command.split(), "--help", COLUMNS="80").stdout)
 
 
 @pytest.mark.parametrize("command", [*COMMANDS, *(f"write {name}" for name in ("semvar", "cfworld", "questions"))])

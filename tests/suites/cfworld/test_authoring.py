@@ -11,6 +11,7 @@ import pytest
 
 from salva.core.fingerprint import Json
 from salva.errors import UsageError
+from salva.suites.cfworld.asking import point_question
 from salva.suites.cfworld.authoring import GroupAuthor
 from salva.suites.cfworld.groups import LevelGroup, read_entries
 
@@ -117,14 +118,14 @@ def test_a_reply_that_is_no_group_is_said_to_be_none(reply: Json) -> None:
 def test_questions_that_cannot_be_read_come_from_the_template(reply: Json) -> None:
     group = _group(GroupAuthor().write(ROW, Scripted([LEVELS, reply])).line)
     assert group.labels["questions_by"] == "template"
-    assert group.l2.questions[1].text == "Is it plain to see that the cork hovers above the water?"
+    assert group.l2.questions[1].text == point_question(LEVELS["l2"]["point"]).text
 
 
 def test_without_a_writer_a_group_with_points_gets_its_questions_from_templates() -> None:
     made = GroupAuthor().write({**ROW, **LEVELS}, None)
     assert made.why == ""
     group = _group(made.line)
-    assert "laws of our world" in group.l1.questions[2].text
+    assert "changed law" not in group.l1.questions[2].text
     assert "changed law" in group.l3.questions[2].text
     assert GroupAuthor().write(made.line, None).line == made.line, "what is whole is left as it is"
 
