@@ -85,6 +85,31 @@ def test_what_does_not_fit_is_an_error_with_its_code(given: dict[str, str], code
     assert refused.value.code == code
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranged:
+    share: float | None = option(0.5, "A share.", least=0, most=1)
+    attempts: int = option(3, "At least one.", least=1)
+    similarity: float = option(0.8, "At most one.", most=1)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "is_within"),
+    [
+        *(("share", text, True) for text in ("0", "1", "none")),
+        *(("share", text, False) for text in ("-0.1", "1.1")),
+        *(("attempts", "1", True), ("attempts", "1000", True), ("attempts", "0", False)),
+        *(("similarity", "-3", True), ("similarity", "1", True), ("similarity", "1.01", False)),
+    ],
+)
+def test_a_number_out_of_range_is_refused(name: str, text: str, *, is_within: bool) -> None:
+    if is_within:
+        assert as_typed(getattr(parse_options(Ranged, {name: text}, "check"), name)) in (text, f"{text}.0")
+        return
+    with pytest.raises(UsageError) as refused:
+        parse_options(Ranged, {name: text}, "check")
+    assert refused.value.code == "option-invalid"
+
+
 @pytest.mark.parametrize(("text", "value"), [("", None), ("none", None), ("NONE", None), ("7", 7)])
 def test_an_option_may_be_none(text: str, value: int | None) -> None:
     assert parse_options(Options, {"limit": text}, "model").limit == value

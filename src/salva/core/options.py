@@ -38,6 +38,8 @@ def option(
     *,
     keyed: bool = True,
     choices: tuple[str, ...] = (),
+    least: float | None = None,
+    most: float | None = None,
     target: bool = False,
     reaches: str = "",
     keywords: tuple[str, ...] = (),
@@ -47,14 +49,14 @@ def option(
 ) -> Any:
     """A field of an Options class.
 
-    choices: the values allowed. target: filled from what follows the slash in a model string.
-    reaches: file or endpoint, where its value names one: a run directory must not choose that. A target without
+    choices: the values allowed. least, most: the range of a number. target: filled from what follows the slash in a
+    model string. reaches: file or endpoint, where its value names one: a run directory must not choose that. A target without
     choices always does. keywords: values that name no file or endpoint.
     given: of a suite, its value where no model generates (About.is_given) and nobody sets another.
     pinned: it names a file whose content the component's weights() pins by this function, so that its path stays out of
     the key. kind: of a judge, what it must be asked for (score, answer, grade) for the option to count.
     """
-    metadata = {"help": help_text, "keyed": keyed, "choices": choices, "target": target}
+    metadata = {"help": help_text, "keyed": keyed, "choices": choices, "range": (least, most), "target": target}
     metadata |= {"reaches": reaches or ("target" if target and not choices else "")}
     metadata |= {"keywords": keywords, "given": given, "pinned": pinned, "kind": kind}
     return dataclasses.field(default=default, metadata=metadata)
@@ -85,9 +87,7 @@ def parse_options(options_class: type[Any], given: Mapping[str, str], owner: str
             raise unknown_name(f"option of {owner}", name, fields)
         field = fields[name].name
         value = _parse_value(text, hints[field], f"{owner}.{name}")
-        choices = fields[name].metadata.get("choices", ())
-        if choices and value not in choices:
-            wanted = f"one of {', '.join(choices)}"
+        if wanted := _wanted_instead(value, fields[name].metadata):
             raise UsageError(message("option-invalid", name=f"{owner}.{name}", value=text, wanted=wanted))
         values[field] = value
     try:
@@ -96,6 +96,19 @@ def parse_options(options_class: type[Any], given: Mapping[str, str], owner: str
         if code_of(error):
             raise UsageError(*error.args) from error
         raise UsageError(message("options-invalid", owner=owner, why=error)) from error
+
+
+def _wanted_instead(value: Any, metadata: Mapping[str, Any]) -> str:
+    """What a value should be that is none of the choices or out of range; empty where it is right."""
+    choices = metadata.get("choices", ())
+    if choices and value not in choices:
+        return f"one of {', '.join(choices)}"
+    least, most = metadata.get("range", (None, None))
+    if value is None or ((least is None or value >= least) and (most is None or value <= most)):
+        return ""
+    if most is None:
+        return f"{least:g} or more"
+    return f"{most:g} or less" if least is None else f"from {least:g} to {most:g}"
 
 
 def keyed_options(options: Any) -> dict[str, Json]:
