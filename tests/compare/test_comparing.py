@@ -12,7 +12,7 @@ import pytest
 from compare.fake_entrants import Breaks, asked, cases, number, store, store_kappas, verdicts
 from report.fake_runs import FakeImages, image_id, make_verdict, store_run
 
-from salva.compare.comparing import Finding, compare_runs
+from salva.compare.comparing import DifferenceFinding, compare_runs
 from salva.core.case import Case
 from salva.core.source import RunRecords
 from salva.core.verdict import Outcome
@@ -62,7 +62,7 @@ def test_the_difference_is_that_of_the_two_headlines(tmp_path: Path) -> None:
     assert figure.signs is not None
     assert (figure.signs.n_higher, figure.signs.n_lower) == (0, 16)
     assert figure.relative == pytest.approx(4 / 3)
-    assert duel.verdict is Finding.WORSE
+    assert duel.verdict is DifferenceFinding.WORSE
     assert len(duel.flipped) == 16
     assert all(flip.got_worse for flip in duel.flipped)
     assert duel.flipped[0].first.images != duel.flipped[0].second.images
@@ -72,7 +72,7 @@ def test_the_difference_is_that_of_the_two_headlines(tmp_path: Path) -> None:
 def test_turned_round_worse_is_better(tmp_path: Path) -> None:
     runs = [store(tmp_path / "v1", {"old": more}), store(tmp_path / "v2", {"new": some})]
     (duel,) = compare_runs(runs).duels
-    assert duel.verdict is Finding.BETTER
+    assert duel.verdict is DifferenceFinding.BETTER
     assert not duel.is_worse_than(0)
     assert not any(flip.got_worse for flip in duel.flipped)
 
@@ -103,7 +103,7 @@ def test_a_run_against_itself_shows_nothing(tmp_path: Path) -> None:
     assert duel.first.title != duel.second.title
     assert duel.leading.difference == 0
     assert duel.leading.p == 1
-    assert duel.verdict is Finding.NOT_SHOWN
+    assert duel.verdict is DifferenceFinding.NOT_SHOWN
     assert duel.flipped == ()
     assert duel.leading.detectable is not None
     assert duel.leading.detectable > 0
@@ -142,7 +142,7 @@ def test_only_pairs_decided_on_both_sides_count_and_the_rest_has_bounds(tmp_path
 def test_nothing_decided_is_said_and_divides_by_nothing(tmp_path: Path) -> None:
     (duel,) = compare_runs([store(tmp_path / "a", {"old": some}), store(tmp_path / "b", {"new": nobody_knows})]).duels
     assert (duel.leading.difference, duel.leading.interval, duel.leading.n_pairs) == (None, None, 0)
-    assert duel.verdict is Finding.NOT_SHOWN
+    assert duel.verdict is DifferenceFinding.NOT_SHOWN
     assert duel.too_little
 
 
@@ -152,12 +152,12 @@ def test_one_case(tmp_path: Path) -> None:
         [store(tmp_path / "a", {"old": never}, one), store(tmp_path / "b", {"new": always}, one)]
     ).duels
     assert (duel.leading.difference, duel.leading.interval) == (1, None)
-    assert duel.verdict is Finding.NOT_SHOWN
+    assert duel.verdict is DifferenceFinding.NOT_SHOWN
 
 
 def test_a_grey_painter_is_worse_than_one_that_is_right_at_times(tmp_path: Path) -> None:
     (duel,) = compare_runs([store(tmp_path / "a", {"pocket": more}), store(tmp_path / "b", {"grey": always})]).duels
-    assert duel.verdict is Finding.WORSE
+    assert duel.verdict is DifferenceFinding.WORSE
 
 
 def test_shuffled_outcomes_show_no_difference_in_most_draws(tmp_path: Path) -> None:
@@ -169,7 +169,7 @@ def test_shuffled_outcomes_show_no_difference_in_most_draws(tmp_path: Path) -> N
             store(tmp_path / f"a{seed}", {"old": one_of(pool[:40])}),
             store(tmp_path / f"b{seed}", {"new": one_of(pool[40:])}),
         ]
-        n_shown += compare_runs(runs).duels[0].verdict is not Finding.NOT_SHOWN
+        n_shown += compare_runs(runs).duels[0].verdict is not DifferenceFinding.NOT_SHOWN
     assert n_shown <= 2
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from salva.compare.gate_file import GateSpec, Rules, Side, read_gate
+from salva.compare.gate_file import GateModel, GateRules, GateSpec, read_gate
 from salva.errors import UsageError
 
 PLAIN = """
@@ -32,9 +32,9 @@ def read(tmp_path: Path, text: str) -> GateSpec:
 def test_a_plain_file_takes_the_defaults_of_the_command_line(tmp_path: Path) -> None:
     spec = read(tmp_path, PLAIN)
     (suite,) = spec.suites
-    assert (spec.candidate, spec.baseline) == (Side(model="painter"), Side(model="pocket"))
+    assert (spec.candidate, spec.baseline) == (GateModel(model="painter"), GateModel(model="pocket"))
     assert spec.out == tmp_path / "salva-gate"
-    assert suite.rules == Rules(fail_if_worse=0.05)
+    assert suite.rules == GateRules(fail_if_worse=0.05)
     assert (suite.title, suite.spec.size, suite.spec.repeats, suite.spec.seed) == ("metalogic", "", 1, 0)
 
 
@@ -80,7 +80,7 @@ def test_a_suite_has_the_last_word_over_parts_and_rules(tmp_path: Path) -> None:
     assert (first.spec.named("reader"), second.spec.named("reader")) == (("rapidocr",), ("none",))
     assert (first.spec.named("detector"), first.spec.seed, first.spec.size) == (("pocket",), 3, "40")
     assert first.spec.named("judge") == ("scene",)
-    assert first.rules == Rules(max_failure_rate=0.2, gate_on="upper")
+    assert first.rules == GateRules(max_failure_rate=0.2, gate_on="upper")
     assert second.rules.max_failure_rate == 0.5
     assert first.baseline == tmp_path / "stored" / "run"
     assert spec.plugins == (f"{tmp_path}/mine.py:Mine",)

@@ -28,7 +28,7 @@ MIN_DECIDED = 16
 """A gate on fewer pairs passes nobody."""
 
 
-class Finding(StrEnum):
+class DifferenceFinding(StrEnum):
     """What the seeds interval of a difference says of the second model."""
 
     BETTER = "better"
@@ -69,12 +69,12 @@ class Duel:
         return (-interval.high, -interval.low) if self.leading.is_high_good else (interval.low, interval.high)
 
     @property
-    def verdict(self) -> Finding:
+    def verdict(self) -> DifferenceFinding:
         """By the seeds interval alone."""
         ends = self.worsening
         if ends is None or ends[0] <= 0 <= ends[1]:
-            return Finding.NOT_SHOWN
-        return Finding.WORSE if ends[0] > 0 else Finding.BETTER
+            return DifferenceFinding.NOT_SHOWN
+        return DifferenceFinding.WORSE if ends[0] > 0 else DifferenceFinding.BETTER
 
     def is_worse_than(self, margin: float) -> bool:
         """Whether the seeds interval lies beyond the margin on the bad side."""

@@ -33,7 +33,7 @@ class _Model(Struct, frozen=True, forbid_unknown_fields=True):
     set: dict[str, Any] = {}
 
 
-class _Parts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class _ComponentTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """[parts], and the same in a [[suite]]; None where nothing is given."""
 
     detector: _Name | None = None
@@ -46,7 +46,7 @@ class _Parts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     set: dict[str, Any] = {}
 
 
-class _Rules(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class _RuleTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """[rules], and the same in a [[suite]]; None where nothing is given."""
 
     fail_if_worse: _Share | None = None
@@ -56,7 +56,7 @@ class _Rules(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     min_decided: _Count | None = None
 
 
-class _Suite(_Parts, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class _SuiteTable(_ComponentTable, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """[[suite]]."""
 
     name: _Name
@@ -78,16 +78,16 @@ class _File(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The whole file."""
 
     candidate: _Model
-    suite: Annotated[tuple[_Suite, ...], Meta(min_length=1)]
+    suite: Annotated[tuple[_SuiteTable, ...], Meta(min_length=1)]
     baseline: _Model | None = None
-    parts: _Parts = _Parts()
-    rules: _Rules = _Rules()
+    parts: _ComponentTable = _ComponentTable()
+    rules: _RuleTable = _RuleTable()
     out: _Name = OUT
     plugin: str | tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Side:
+class GateModel:
     """The candidate, or the model it is compared with."""
 
     model: str
@@ -96,7 +96,7 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
+class GateRules:
     """What a suite must come to; None where nothing is required."""
 
     fail_if_worse: float | None = None
@@ -115,11 +115,11 @@ class SuiteGate:
     """What it is called in tables and folders; no other suite of the file is."""
     spec: RunSpec
     """What is asked of both sides; the model is left out."""
-    rules: Rules
+    rules: GateRules
     baseline: Path | None = None
     """A stored run to compare the candidate with; None: the baseline's model is run."""
 
-    def spec_of(self, side: Side) -> RunSpec:
+    def spec_of(self, side: GateModel) -> RunSpec:
         """The same of one model."""
         models = (ComponentSpec.parse("model", side.model),)
         return structs.replace(self.spec, models=models, settings={**self.spec.settings, **side.settings})
@@ -131,8 +131,8 @@ class GateSpec:
 
     path: Path
     out: Path
-    candidate: Side
-    baseline: Side | None
+    candidate: GateModel
+    baseline: GateModel | None
     suites: tuple[SuiteGate, ...]
     plugins: tuple[str, ...] = ()
     """Loose files with components, as FILE:CLASS."""
@@ -163,26 +163,26 @@ def _texts(value: str | tuple[str, ...] | None) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else value or ()
 
 
-def _side(path: Path, where: str, given: _Model) -> Side:
+def _side(path: Path, where: str, given: _Model) -> GateModel:
     settings = _flat(given.set)
     if foreign := next((key for key in settings if not key.startswith("model.")), None):
         why = f"{foreign!r} is no option of the model; what both sides share stands in [parts.set]"
         raise _invalid(path, f"{where}.set", why)
-    return Side(model=given.model, settings=settings)
+    return GateModel(model=given.model, settings=settings)
 
 
-def _suite(path: Path, content: _File, own: _Suite) -> SuiteGate:
+def _suite(path: Path, content: _File, own: _SuiteTable) -> SuiteGate:
     title = own.title or own.name
     if safe_name(title) != title:
         raise _invalid(path, "suite.title", f"{title!r} names folders; write a-z, 0-9 and hyphens alone")
-    rules = Rules(**_given(_Rules, own, content.rules))
+    rules = GateRules(**_given(_RuleTable, own, content.rules))
     if rules.fail_if_worse is None and rules.max_failure_rate is None:
         why = f"{title!r} has no rule; add fail_if_worse = 0.05 or max_failure_rate = 0.5"
         raise _invalid(path, "rules", why)
     if rules.fail_if_worse is not None and content.baseline is None and not own.baseline:
         why = f"{title!r} must not be worse than a baseline; add [baseline] with a model, or baseline = 'RUN'"
         raise _invalid(path, "baseline", why)
-    parts = _given(_Parts, own, content.parts)
+    parts = _given(_ComponentTable, own, content.parts)
     spec = RunSpec.of(
         own.name,
         judges=_texts(parts.pop("judge", ())),

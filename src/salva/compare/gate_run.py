@@ -15,7 +15,7 @@ from msgspec import structs
 
 from salva import registry
 from salva.compare.comparing import Comparison, compare_runs
-from salva.compare.gate_file import GateSpec, Rules, Side, SuiteGate
+from salva.compare.gate_file import GateModel, GateRules, GateSpec, SuiteGate
 from salva.compare.words import gate_of
 from salva.core.addresses import plain_words
 from salva.core.command import words_of
@@ -88,7 +88,7 @@ class GateResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Plan:
+class _GatePlan:
     """One suite with both sides bound."""
 
     suite: SuiteGate
@@ -106,19 +106,19 @@ def run_gate(spec: GateSpec, progress: Progress, tell: Callable[[str], None]) ->
     return GateResult(spec=spec, suites=tuple(_do(spec, plan, progress, tell) for plan in plans))
 
 
-def _plan(spec: GateSpec, suite: SuiteGate) -> _Plan:
+def _plan(spec: GateSpec, suite: SuiteGate) -> _GatePlan:
     candidate = _bound(spec, suite.spec_of(spec.candidate))
     if suite.rules.max_failure_rate is not None and suite.rules.gate_rate:
         refuse_null_rate(candidate, suite.rules.gate_rate)
     if suite.baseline is not None:
         _check_stored(spec, suite, candidate)
-        return _Plan(suite=suite, candidate=candidate, baseline=None, stored=suite.baseline)
+        return _GatePlan(suite=suite, candidate=candidate, baseline=None, stored=suite.baseline)
     if spec.baseline is None:
-        return _Plan(suite=suite, candidate=candidate, baseline=None, stored=None)
+        return _GatePlan(suite=suite, candidate=candidate, baseline=None, stored=None)
     baseline = _bound(spec, suite.spec_of(spec.baseline))
     if baseline.choice() == candidate.choice():
         raise UsageError(message("gate-same-model", path=spec.path, model=spec.candidate.model))
-    return _Plan(suite=suite, candidate=candidate, baseline=baseline, stored=None)
+    return _GatePlan(suite=suite, candidate=candidate, baseline=baseline, stored=None)
 
 
 def _bound(spec: GateSpec, asked: RunSpec) -> Plan:
@@ -176,14 +176,14 @@ def _word(value: Json) -> str:
     return "unset" if value is None or value == "" else str(value)
 
 
-def _command(spec: RunSpec, baseline: Side | None, out: Path) -> str:
+def _command(spec: RunSpec, baseline: GateModel | None, out: Path) -> str:
     """`salva run` that makes a baseline."""
     model = ComponentSpec.parse("model", baseline.model if baseline else "MODEL")
     settings = {**spec.settings, **(baseline.settings if baseline else {})}
     return shlex.join([*words_of(structs.replace(spec, models=(model,), settings=settings)), "--out", str(out)])
 
 
-def _do(spec: GateSpec, plan: _Plan, progress: Progress, tell: Callable[[str], None]) -> SuiteResult:
+def _do(spec: GateSpec, plan: _GatePlan, progress: Progress, tell: Callable[[str], None]) -> SuiteResult:
     baseline, baseline_done = plan.stored, None
     if plan.baseline is not None:
         baseline = spec.out / RUNS / plan.baseline.directory_name()
@@ -236,7 +236,7 @@ def _not_worse(comparison: Comparison, margin: float) -> RuleResult:
     return RuleResult(name=NOT_WORSE, passed=passed, reason=gate_of(duel, margin).partition(": ")[2])
 
 
-def _at_the_gate(directory: Path, rules: Rules, done: RunSummary) -> Decision | None:
+def _at_the_gate(directory: Path, rules: GateRules, done: RunSummary) -> Decision | None:
     """Hold the candidate against its limit and keep what was decided with the run, for its report."""
     figures = summarise_run(directory)
     (model,) = figures.by_model

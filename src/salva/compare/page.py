@@ -12,7 +12,7 @@ from pathlib import Path
 from markupsafe import Markup
 
 from salva.compare.board import duels_table, groups_table, standings_table
-from salva.compare.comparing import Comparison, Duel, Finding
+from salva.compare.comparing import Comparison, DifferenceFinding, Duel
 from salva.compare.pairing import FigureDifference, Flip, GroupDifference
 from salva.compare.words import asides_of, flips_of, sentence_of, step_of, title_of, verdict_of
 from salva.core.chart import Chart, ChartKind
@@ -80,8 +80,8 @@ def comparison_page(comparison: Comparison) -> str:
         step_of=step_of,
         verdict_of=verdict_of,
         tags_of=_tags,
-        WORSE=Finding.WORSE,
-        BETTER=Finding.BETTER,
+        WORSE=DifferenceFinding.WORSE,
+        BETTER=DifferenceFinding.BETTER,
     )
 
 

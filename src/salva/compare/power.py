@@ -23,7 +23,7 @@ from salva.results.headline import is_apart
 from salva.stats.paired import chance_to_show
 from salva.stats.rates import one_more_repeat
 from salva.stats.sample_size import (
-    Parts,
+    VarianceParts,
     beside_worse,
     evenly,
     half_of,
@@ -71,9 +71,9 @@ class Basis:
     n_cases: int
     n_categories: int
     repeats: int
-    single: Parts
+    single: VarianceParts
     """Of one model's cases."""
-    paired: Parts | None
+    paired: VarianceParts | None
     """Of the differences of two; None where one was run, and another is taken to fail independently of it."""
     assumed: str
 
@@ -215,7 +215,7 @@ def _keys(series: Series) -> list[Key]:
     return [key for key, terms in series.terms.items() if terms is not None and key[0] not in series.apart]
 
 
-def _parts(series: Series, values: dict[str, list[float]]) -> Parts | None:
+def _parts(series: Series, values: dict[str, list[float]]) -> VarianceParts | None:
     """Within categories; where each has but one case, within all of them."""
     by_category: dict[str, list[list[float]]] = {}
     for case_id, each in values.items():
@@ -251,7 +251,7 @@ def _of_suite(name: str, target: Target, settings: Mapping[str, str]) -> list[st
 
 def _assumed(title: str, n_categories: int, *, is_share: bool, is_rate: bool) -> Iterator[Basis]:
     for given in _RATES if is_rate else _DEVIATIONS:
-        single = Parts(between=given * (1 - given) if is_rate else given**2, within=None)
+        single = VarianceParts(between=given * (1 - given) if is_rate else given**2, within=None)
         said = (
             f"{title} is {given * 100:.0f} %" if is_rate else f"a case's {title} has a standard deviation of {given:g}"
         )

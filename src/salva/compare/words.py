@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from salva.charts.formats import NOTHING, percent
-from salva.compare.comparing import Comparison, Duel, Finding
+from salva.compare.comparing import Comparison, DifferenceFinding, Duel
 from salva.compare.pairing import FigureDifference
 from salva.core.quantity import quantity
 from salva.stats.intervals import Interval
@@ -54,7 +54,7 @@ def p_text(p: float | None) -> str:
 def verdict_of(duel: Duel) -> str:
     """Who is better, in a few words."""
     first, second = duel.first.title, duel.second.title
-    if duel.verdict is Finding.NOT_SHOWN:
+    if duel.verdict is DifferenceFinding.NOT_SHOWN:
         return f"no difference shown between {first} and {second}"
     return f"{second} is {duel.verdict} than {first}"
 
