@@ -34,7 +34,7 @@ _FILTERS = {"error": "error type", "kind": "kind", "check": "decided by", "model
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Figure:
+class DrawnFigure:
     """A chart drawn for every width of the page."""
 
     chart: Chart
@@ -94,14 +94,14 @@ def _page(summary: Summary, records: RunRecords, images: ImageSource, limit: int
     )
 
 
-def _figures(summary: Summary, *, can_choose: bool) -> list[Figure]:
+def _figures(summary: Summary, *, can_choose: bool) -> list[DrawnFigure]:
     """Every chart in both drawings; the style shows the one that fits."""
     figures = []
     for model, chart in all_charts(summary):
         shown = chart if can_choose else replace(chart, filters={})
         drawings = drawings_of(shown, is_wide=is_wide(chart))
         tags = f"model\t{one_line(model)}" if model and len(summary.by_model) > 1 else ""
-        figures.append(Figure(chart=shown, model=model, drawings=drawings, is_wide=is_wide(chart), tags=tags))
+        figures.append(DrawnFigure(chart=shown, model=model, drawings=drawings, is_wide=is_wide(chart), tags=tags))
     return figures
 
 

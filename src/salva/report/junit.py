@@ -55,7 +55,7 @@ def to_junit(source: RunSource, directory: Path) -> str:
     root = ElementTree.Element("testsuites", {"name": one_line(f"salva {records.suite}")})
     for model in summary.by_model:
         suite = ElementTree.SubElement(root, "testsuite", {"name": one_line(f"{records.suite} on {model.model}")})
-        writer = _Writer(suite, source, model.model, directory, is_alone=len(summary.by_model) == 1)
+        writer = _JunitWriter(suite, source, model.model, directory, is_alone=len(summary.by_model) == 1)
         writer.write(leading.get(model.model, []), model)
         _count(suite)
     _count(root)
@@ -63,7 +63,7 @@ def to_junit(source: RunSource, directory: Path) -> str:
     return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
 
 
-class _Writer:
+class _JunitWriter:
     """Writes the test cases of one model into its suite."""
 
     def __init__(

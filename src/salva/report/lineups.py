@@ -31,7 +31,7 @@ _HELD = "as expected"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Side:
+class ModelImages:
     """One model's pictures of a pair."""
 
     exhibit: Exhibit
@@ -45,7 +45,7 @@ class Lineup:
 
     case: Case
     repeat: int
-    sides: tuple[Side, ...]
+    sides: tuple[ModelImages, ...]
     missing: tuple[str, ...]
     """Models that have no verdict on it yet."""
     differs: bool
@@ -76,7 +76,7 @@ class Lineups:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Pair:
+class _LineupPair:
     """One pair before its pictures are read."""
 
     by_model: Mapping[str, CaseVerdict]
@@ -93,7 +93,7 @@ def make_lineups(records: RunRecords, images: ImageSource, limit: int = MAX_EXHI
     by_pair: dict[tuple[str, int], dict[str, CaseVerdict]] = {}
     for judged in speaking(records):
         by_pair.setdefault((judged.case.case_id, judged.verdict.repeat), {})[judged.verdict.model] = judged
-    pairs = [_Pair(by_model=group, differs=_differs(group.values())) for group in by_pair.values()]
+    pairs = [_LineupPair(by_model=group, differs=_differs(group.values())) for group in by_pair.values()]
     broken = [pair for pair in pairs if any(_why(side.verdict, truths) for side in pair.by_model.values())]
     maker = ExhibitMaker(records.asked, images)
     chosen = _spread(broken, max(1, limit // max(1, len(records.models))))
@@ -109,23 +109,23 @@ def _differs(judged: Iterable[CaseVerdict]) -> bool:
     return {Outcome.PASS, Outcome.FAIL} <= outcomes
 
 
-def _spread(pairs: Sequence[_Pair], limit: int) -> list[_Pair]:
+def _spread(pairs: Sequence[_LineupPair], limit: int) -> list[_LineupPair]:
     """At most so many, taken in turn from every category; where models differ first."""
-    groups: dict[str, list[_Pair]] = {}
+    groups: dict[str, list[_LineupPair]] = {}
     for pair in sorted(pairs, key=lambda pair: not pair.differs):
         groups.setdefault(pair.case.category, []).append(pair)
     turns = range(max(map(len, groups.values()), default=0))
     return [group[turn] for turn in turns for group in groups.values() if turn < len(group)][:limit]
 
 
-def _lineup(pair: _Pair, models: Sequence[str], truths: Mapping[Key, Verdict], maker: ExhibitMaker) -> Lineup:
+def _lineup(pair: _LineupPair, models: Sequence[str], truths: Mapping[Key, Verdict], maker: ExhibitMaker) -> Lineup:
     sides = []
     for model in models:
         one = pair.by_model.get(model)
         if one is not None:
             why = _why(one.verdict, truths)
             exhibit = maker.exhibit(one, why or _word(one.verdict), truths.get(key_of(one.verdict)))
-            sides.append(Side(exhibit=exhibit, is_shown_for=bool(why)))
+            sides.append(ModelImages(exhibit=exhibit, is_shown_for=bool(why)))
     return Lineup(
         case=pair.case,
         repeat=next(iter(pair.by_model.values())).verdict.repeat,

@@ -69,14 +69,14 @@ def render_pdf(records: RunRecords, images: ImageSource, limit: int = MAX_EXHIBI
     document = SimpleDocTemplate(
         buffer, pagesize=A4, title=title, author="salva", invariant=True, leftMargin=48, rightMargin=48
     )
-    writer = _Writer(document.width)
+    writer = _PdfWriter(document.width)
     story = [*writer.summary(summary, title, records), *writer.exhibits(summary, records, images, limit)]
     story += writer.tables(summary)
     document.build(story, onFirstPage=writer.number_page, onLaterPages=writer.number_page)
     return buffer.getvalue()
 
 
-class _Writer:
+class _PdfWriter:
     """Makes the parts of the page; knows fonts and widths."""
 
     def __init__(self, width: float) -> None:
