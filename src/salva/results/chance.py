@@ -34,7 +34,7 @@ stand on the same side."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Pair:
+class _ShuffledPair:
     """As much of a case as shuffling its images takes."""
 
     case_id: str
@@ -43,9 +43,9 @@ class _Pair:
     is_equivalent: bool
 
 
-def _pairs_of(cases: Sequence[Case]) -> tuple[_Pair, ...]:
+def _pairs_of(cases: Sequence[Case]) -> tuple[_ShuffledPair, ...]:
     return tuple(
-        _Pair(case.case_id, case.category, tuple(p.formula or "" for p in case.prompts), bool(case.equivalent))
+        _ShuffledPair(case.case_id, case.category, tuple(p.formula or "" for p in case.prompts), bool(case.equivalent))
         for case in cases
     )
 
@@ -57,7 +57,7 @@ def chance_of(cases: Sequence[Case], counts: str = "exact") -> float | None:
 
 # A run is summarised once for every form of its report.
 @lru_cache(maxsize=32)
-def _chance_of(cases: tuple[_Pair, ...], counts: str) -> float | None:
+def _chance_of(cases: tuple[_ShuffledPair, ...], counts: str) -> float | None:
     paintable = list(islice(filter(_is_painted, sorted(cases, key=_shuffled)), MOST_PICTURES))
     draws = range(MOST_PICTURES // len(paintable)) if paintable else ()
     by_category: dict[str, list[float]] = {}
@@ -83,7 +83,7 @@ def chance_to_differ(
 
 @lru_cache(maxsize=32)
 def _chance_to_differ(
-    cases: tuple[_Pair, ...], shown: tuple[_Pair, ...], counts: str, place: str, is_all: bool
+    cases: tuple[_ShuffledPair, ...], shown: tuple[_ShuffledPair, ...], counts: str, place: str, is_all: bool
 ) -> float | None:
     paintable = list(islice(filter(_is_painted, sorted(shown, key=_shuffled)), MOST_PICTURES))
     n_draws = MOST_PICTURES // len(paintable) if len(paintable) > 1 else 0
@@ -119,24 +119,24 @@ def _things(notation: str, seed: str, what: Comparable, is_all: bool) -> tuple[T
     return scene.things if is_all else tuple(thing for thing in scene.things if thing.label in what.entities)
 
 
-def _is_painted(case: _Pair) -> bool:
+def _is_painted(case: _ShuffledPair) -> bool:
     return all(_painted(formula, f"{case.case_id} 0") for formula in case.formulas)
 
 
-def _shuffled(case: _Pair) -> str:
+def _shuffled(case: _ShuffledPair) -> str:
     return fingerprint([case.case_id])
 
 
-def _spread(cases: Sequence[_Pair]) -> list[_Pair]:
+def _spread(cases: Sequence[_ShuffledPair]) -> list[_ShuffledPair]:
     """Each category in turn."""
-    by_category: dict[str, list[_Pair]] = {}
+    by_category: dict[str, list[_ShuffledPair]] = {}
     for case in sorted(cases, key=_shuffled):
         by_category.setdefault(case.category, []).append(case)
     turns = range(max(map(len, by_category.values()), default=0))
     return [group[turn] for turn in turns for group in by_category.values() if turn < len(group)]
 
 
-def _fitting(case: _Pair, counts: str) -> Callable[[_Pair, int], bool]:
+def _fitting(case: _ShuffledPair, counts: str) -> Callable[[_ShuffledPair, int], bool]:
     """Whether another case's right images, drawn for the nth time, are right for this one."""
     formulas = [parse(formula) for formula in case.formulas]
     # As truth does: both wordings of a proved pair in one frame.
@@ -151,7 +151,7 @@ def _fitting(case: _Pair, counts: str) -> Callable[[_Pair, int], bool]:
             decided[key] = satisfies(formulas[index], Scene(things=key[1]), counts, beside=beside[index])
         return decided[key]
 
-    def fits(other: _Pair, draw: int) -> bool:
+    def fits(other: _ShuffledPair, draw: int) -> bool:
         scenes = (_painted(formula, f"{other.case_id} {draw}") for formula in other.formulas)
         return all(scene is not None and is_right(index, scene) for index, scene in enumerate(scenes))
 
