@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from salva.stats.paired import detectable
 from salva.stats.sample_size import (
-    Parts,
+    VarianceParts,
     beside_worse,
     evenly,
     fewest,
@@ -60,12 +60,12 @@ def test_repeats_take_the_noise_apart() -> None:
     assert made.within == pytest.approx(0.09, abs=0.005)
     assert made.between == pytest.approx(0.16, abs=0.01)
     assert made.total(1) == pytest.approx(0.25, abs=0.01)
-    assert made.times(2) == Parts(between=2 * made.between, within=2 * made.within if made.within else None)
+    assert made.times(2) == VarianceParts(between=2 * made.between, within=2 * made.within if made.within else None)
 
 
 def test_one_repeat_cannot_say_what_repeats_would_help() -> None:
     made = parts_of({"a": [[0.0], [1.0]], "b": [[1.0]]})
-    assert made == Parts(between=0.5, within=None)
+    assert made == VarianceParts(between=0.5, within=None)
     assert made.total(8) == made.total(1)
     assert parts_of({"a": [[1.0]], "b": [[0.0]]}) is None
 
@@ -76,7 +76,7 @@ def test_the_half_width_of_a_rate_is_wilsons() -> None:
 
 
 def test_the_other_model_has_the_variance_of_its_own_rate() -> None:
-    single = Parts(between=0.05 * 0.95, within=None)
+    single = VarianceParts(between=0.05 * 0.95, within=None)
     assert beside_worse(single, 0.05, 0.1).between == pytest.approx(0.05 * 0.95 + 0.15 * 0.85)
     assert beside_worse(single, 0.95, 0.1).between == pytest.approx(0.05 * 0.95 + 0.15 * 0.85)
     assert beside_worse(single, None, 0.1).between == beside_worse(single, 0.0, 0.1).between == 2 * single.between
@@ -85,7 +85,7 @@ def test_the_other_model_has_the_variance_of_its_own_rate() -> None:
 @given(st.floats(0.02, 0.9), st.integers(20, 2000))
 def test_what_so_many_show_takes_so_many(rate: float, n: int) -> None:
     def variance_at(difference: float) -> float:
-        return beside_worse(Parts(between=rate * (1 - rate), within=None), rate, difference).total(1)
+        return beside_worse(VarianceParts(between=rate * (1 - rate), within=None), rate, difference).total(1)
 
     shown = shown_by(variance_at, n, 1)
     needed = pairs_for_difference(shown, variance_at(shown), 1)

@@ -20,7 +20,7 @@ MOST_PAIRS = 10_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
+class VarianceParts:
     """The variance of a case's mean over its repeats, taken apart, as a mean within categories."""
 
     between: float
@@ -32,12 +32,14 @@ class Parts:
         """The variance of a case's mean over so many repeats; without repeats to go by, that of one."""
         return self.between if self.within is None else self.between + self.within / n_repeats
 
-    def times(self, factor: float) -> Parts:
+    def times(self, factor: float) -> VarianceParts:
         """So many times as much of it."""
-        return Parts(between=factor * self.between, within=None if self.within is None else factor * self.within)
+        return VarianceParts(
+            between=factor * self.between, within=None if self.within is None else factor * self.within
+        )
 
 
-def beside_worse(single: Parts, rate: float | None, difference: float) -> Parts:
+def beside_worse(single: VarianceParts, rate: float | None, difference: float) -> VarianceParts:
     """That of the difference to another model that fails independently; where this is a rate, to one worse by so much.
 
     A rate nearer to a half has more variance: cases of the other have as much more as rates of their mean would.
@@ -48,7 +50,7 @@ def beside_worse(single: Parts, rate: float | None, difference: float) -> Parts:
     return single.times(1 + max(0.0, other * (1 - other)) / (rate * (1 - rate)))
 
 
-def parts_of(values: Mapping[str, Sequence[Sequence[float]]]) -> Parts | None:
+def parts_of(values: Mapping[str, Sequence[Sequence[float]]]) -> VarianceParts | None:
     """Values of cases by category, repeats apart; None where no category has two cases."""
     groups = [group for group in values.values() if len(group) > 1]
     if not groups:
@@ -58,9 +60,9 @@ def parts_of(values: Mapping[str, Sequence[Sequence[float]]]) -> Parts | None:
     repeated = [[_variance(case) for case in group if len(case) > 1] for group in groups]
     known = [sum(each) / len(each) for each in repeated if each]
     if not known:
-        return Parts(between=spread, within=None)
+        return VarianceParts(between=spread, within=None)
     within = sum(known) / len(known)
-    return Parts(between=max(0.0, spread - within / n_repeats), within=within)
+    return VarianceParts(between=max(0.0, spread - within / n_repeats), within=within)
 
 
 def evenly(variance: float, n_pairs: float, n_categories: int, more: float = 1.0) -> Spread:
