@@ -47,7 +47,7 @@ _REVERSIBLE = ("left_of", "right_of", "above", "below", *_SIZES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class ClosedQuestion:
     """One question, its choices and what each of them means."""
 
     text: str
@@ -64,10 +64,10 @@ class Question:
 
 
 @lru_cache(maxsize=4096)
-def questions_about(notations: tuple[str, ...], counts: str = "exact") -> tuple[Question, ...]:
+def questions_about(notations: tuple[str, ...], counts: str = "exact") -> tuple[ClosedQuestion, ...]:
     """What to ask about an image of prompts with these formulas; the same list for all of them, parents first."""
     formulas = [parse(notation) for notation in notations]
-    found: dict[str, Question] = {}
+    found: dict[str, ClosedQuestion] = {}
     names = dict.fromkeys(entity for f in formulas for entity in entities(f))
     for entity in names:
         _add(found, _is_it_so(Atom(entity)))
@@ -91,7 +91,7 @@ def questions_about(notations: tuple[str, ...], counts: str = "exact") -> tuple[
 
 
 @lru_cache(maxsize=16384)
-def expected_answer(question: Question, notation: str, counts: str = "exact") -> str | None:
+def expected_answer(question: ClosedQuestion, notation: str, counts: str = "exact") -> str | None:
     """The answer every right image of this formula gives; None where right images differ."""
     f = parse(notation)
     right = (
@@ -103,7 +103,7 @@ def expected_answer(question: Question, notation: str, counts: str = "exact") ->
 
 
 def is_satisfied(
-    notation: str, questions: Sequence[Question], answers: Mapping[str, str], counts: str = "exact"
+    notation: str, questions: Sequence[ClosedQuestion], answers: Mapping[str, str], counts: str = "exact"
 ) -> bool:
     """Whether answers (question text to choice) describe an image that is right for the formula."""
     f = parse(notation)
@@ -117,7 +117,7 @@ def is_satisfied(
     return is_true(f, lambda literal: said.get(_key(literal), False))
 
 
-def _exceeds(question: Question, answers: Mapping[str, str], f: Formula, mentioned: set[str]) -> bool:
+def _exceeds(question: ClosedQuestion, answers: Mapping[str, str], f: Formula, mentioned: set[str]) -> bool:
     """Whether the answer to "how many" is more than the formula allows."""
     answer = answers.get(question.text)
     if question.literal or answer not in question.choices:
@@ -127,12 +127,12 @@ def _exceeds(question: Question, answers: Mapping[str, str], f: Formula, mention
     return most.entity in mentioned and question.choices.index(answer) > largest_counts(f)[most.entity]
 
 
-def _add(found: dict[str, Question], question: Question) -> None:
+def _add(found: dict[str, ClosedQuestion], question: ClosedQuestion) -> None:
     """Add a question unless the same one is there: left of the dog is right of the cat from the other side."""
     found.setdefault(question.literal or question.text, question)
 
 
-def _is_it_so(literal: Literal) -> Question:
+def _is_it_so(literal: Literal) -> ClosedQuestion:
     """The yes-or-no question for an atom or a relation; asked by itself, a place is a half of the image."""
     if isinstance(literal, Related):
         words = f"Is there {with_article(literal.first)} {RELATION_WORDS[literal.relation]} "
@@ -143,7 +143,7 @@ def _is_it_so(literal: Literal) -> Question:
         text, kind = _about_atom(literal)
         is_plain = literal == Atom(literal.entity)
         parents = () if is_plain else (_presence(literal.entity),)
-    return Question(
+    return ClosedQuestion(
         text=text,
         kind=kind,
         choices=(YES, NO),
@@ -170,10 +170,10 @@ def _presence(entity: str) -> str:
     return _about_atom(Atom(entity))[0]
 
 
-def _how_many(entity: str, most: int) -> Question:
+def _how_many(entity: str, most: int) -> ClosedQuestion:
     numbers = range(1, min(most, MAX_COUNT - 1) + 1)
     last = numbers[-1] if numbers else 0
-    return Question(
+    return ClosedQuestion(
         text=f"How many {plural(entity)} are in the picture?",
         kind=COUNT,
         choices=("none", *(number_word(n) for n in numbers), f"more than {number_word(last) if last else 'none'}"),

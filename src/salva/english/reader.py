@@ -19,10 +19,10 @@ from salva.messages import message
 @lru_cache(maxsize=4096)
 def read(text: str) -> Formula:
     """The formula of a sentence, or of several."""
-    return _Reader(text).formula()
+    return _SentenceReader(text).formula()
 
 
-class _Reader:
+class _SentenceReader:
     def __init__(self, text: str) -> None:
         self._words = Words(text)
         self._noun_phrases = NounPhrases(self._words)

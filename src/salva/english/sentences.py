@@ -30,7 +30,7 @@ _PLACE_WORDS = {
 
 def to_english(f: Formula) -> str:
     """The sentence for a formula, without a full stop."""
-    sentence = _Writer(f).sentence(f)
+    sentence = _SentenceWriter(f).sentence(f)
     return sentence[0].upper() + sentence[1:]
 
 
@@ -59,7 +59,7 @@ def parse_text(text: str) -> Formula:
         raise refused from None
 
 
-class Reading(NamedTuple):
+class SentenceReading(NamedTuple):
     """The meaning of a prompt, as far as the grammar reads it."""
 
     formula: str | None
@@ -68,15 +68,15 @@ class Reading(NamedTuple):
     """Why there is none."""
 
 
-def read_prompt(text: str) -> Reading:
+def read_prompt(text: str) -> SentenceReading:
     """The formula of a prompt in notation, or why the grammar refuses it."""
     try:
-        return Reading(to_notation(from_english(" ".join(text.split()))))
+        return SentenceReading(to_notation(from_english(" ".join(text.split()))))
     except UsageError as error:
-        return Reading(None, error.problem if isinstance(error, FormulaError) else str(error))
+        return SentenceReading(None, error.problem if isinstance(error, FormulaError) else str(error))
 
 
-class _Writer:
+class _SentenceWriter:
     def __init__(self, f: Formula) -> None:
         places = {leaf.place for leaf in atoms(f) if isinstance(leaf, Atom) and leaf.place}
         self._is_short = len({axis_of(p) for p in places}) == 1 and not places <= {"x-middle", "y-middle"}

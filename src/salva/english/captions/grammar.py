@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from salva.english.captions.nouns import COMPOUNDS, NO_THINGS, TRANSPARENT
-from salva.english.captions.reading import AND, Link, Mention, Reading
+from salva.english.captions.reading import AND, CaptionReading, Link, Mention
 from salva.english.nouns import is_plural_noun, name_problem, singular
 from salva.english.wordlists import words
 from salva.english.words import number_of
@@ -46,7 +46,7 @@ class GrammarReader:
 
     name = "grammar"
 
-    def read(self, texts: Iterable[str]) -> Iterator[Reading]:
+    def read(self, texts: Iterable[str]) -> Iterator[CaptionReading]:
         """One reading a text, in their order."""
         return (_Sentence(text).reading() for text in texts)
 
@@ -72,7 +72,7 @@ class _Sentence:
     last: list[int] = field(default_factory=list)
     """The entities named last: one, or a list of them."""
 
-    def reading(self) -> Reading:
+    def reading(self) -> CaptionReading:
         """Everything the caption names and says."""
         words = [(match[0].lower(), match.start()) for match in _WORD.finditer(self.text)]
         i, pending, is_listed, started = 0, None, False, -1
@@ -103,7 +103,7 @@ class _Sentence:
             if word not in TRANSPARENT and word != "of" and word not in _DETERMINERS:
                 pending, is_listed, started = None, False, -1
             i += 1
-        return Reading(text=self.text, mentions=tuple(self.mentions), links=tuple(_with_cuts(self.links)))
+        return CaptionReading(text=self.text, mentions=tuple(self.mentions), links=tuple(_with_cuts(self.links)))
 
     def _preposition(self, words: list[tuple[str, int]], i: int) -> str:
         here = [word for word, _ in words[i : i + 4]]

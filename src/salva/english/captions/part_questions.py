@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from salva.core.question import Question
-from salva.english.captions.reading import AND, Mention, Reading
+from salva.english.captions.reading import AND, CaptionReading, Mention
 from salva.english.wordlists import CHOOSING, DENYING, words
 from salva.english.words import number_of, with_article
 
@@ -36,7 +36,7 @@ _BOUNDING = words("least most than about around nearly roughly over under up doz
 _ABSENT = words("zero cannot nowhere lacking lacks lack devoid missing absent instead except minus unless")
 
 
-def part_questions(reading: Reading) -> tuple[Question, ...]:
+def part_questions(reading: CaptionReading) -> tuple[Question, ...]:
     """The questions about what was read; none where nothing was."""
     if _is_open(reading.text) or _is_bare(reading):
         return ()
@@ -66,7 +66,7 @@ def _spoken(text: str) -> list[str]:
     return re.findall(r"[\w']+", text.lower().replace("’", "'"))
 
 
-def _is_bare(reading: Reading) -> bool:
+def _is_bare(reading: CaptionReading) -> bool:
     """Whether all of a text is taken for one noun without an article: "red shiny" may be no entity at all."""
     if len(reading.mentions) != 1:
         return False
@@ -76,7 +76,7 @@ def _is_bare(reading: Reading) -> bool:
     return spoken == phrase and not (is_several or spoken[0] in _BARE or number_of(spoken[0]))
 
 
-def _noun(reading: Reading, mention: Mention) -> str:
+def _noun(reading: CaptionReading, mention: Mention) -> str:
     """The entity in the prompt's own words, with the nouns before it; empty where these are no plain words."""
     noun = " ".join(reading.text[mention.start : mention.end].lower().split())
     return noun if _PLAIN.fullmatch(noun) and len(noun) <= _MOST_LETTERS else ""
@@ -103,7 +103,7 @@ def _of_thing(noun: str, mention: Mention, before: Sequence[str], thing: Questio
         yield _ask(ATTRIBUTE, f"{verb} the {noun} in the picture {attribute}?", thing)
 
 
-def _relations(reading: Reading, nouns: Sequence[str], things: dict[str, Question]) -> Iterator[Question]:
+def _relations(reading: CaptionReading, nouns: Sequence[str], things: dict[str, Question]) -> Iterator[Question]:
     for link in reading.links:
         subject, object_ = nouns[link.subject], nouns[link.object]
         predicate = {"has": "having", "have": "having"}.get(link.predicate, link.predicate)

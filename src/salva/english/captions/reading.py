@@ -47,7 +47,7 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class CaptionReading:
     """All that was read in a caption."""
 
     text: str
@@ -55,14 +55,14 @@ class Reading:
     links: tuple[Link, ...]
 
 
-class Reader(Protocol):
+class CaptionReader(Protocol):
     """Captions to readings."""
 
-    def read(self, texts: Iterable[str]) -> Iterator[Reading]:
+    def read(self, texts: Iterable[str]) -> Iterator[CaptionReading]:
         """One reading a text, in their order."""
 
 
-def pool_of(reading: Reading, classes: Classes) -> Pool:
+def pool_of(reading: CaptionReading, classes: Classes) -> Pool:
     """The classes a reading names and the triples over them; what relates a class to itself is left out."""
     names = [classes.entity(mention.name) for mention in reading.mentions]
     triples = [

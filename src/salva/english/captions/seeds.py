@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from salva.core.mutation import Pool
 from salva.english.captions.classes import Classes
-from salva.english.captions.reading import Reader, Reading, pool_of
+from salva.english.captions.reading import CaptionReader, CaptionReading, pool_of
 from salva.english.wordlists import words
 
 MAX_WORDS = 120
@@ -35,8 +35,8 @@ def unfit_text(text: str) -> str:
 
 
 def fit_seeds(
-    texts: Sequence[str], reader: Reader, classes: Classes, unfit: Counter[str]
-) -> Iterator[tuple[int, Reading, Pool, str]]:
+    texts: Sequence[str], reader: CaptionReader, classes: Classes, unfit: Counter[str]
+) -> Iterator[tuple[int, CaptionReading, Pool, str]]:
     """The number of each text that can be read, its reading and pool, and why it is no seed; unfit: gets the others."""
     why = list(map(unfit_text, texts))
     unfit.update(filter(None, why))
@@ -46,7 +46,7 @@ def fit_seeds(
         yield i, reading, pool, unfit_seed(reading, pool)
 
 
-def unfit_seed(reading: Reading, pool: Pool) -> str:
+def unfit_seed(reading: CaptionReading, pool: Pool) -> str:
     """Why a caption that was read can be no seed; empty where it can."""
     if not reading.mentions:
         return "names no thing"

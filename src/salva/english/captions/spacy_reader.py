@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
 
-from salva.english.captions.reading import Reading
+from salva.english.captions.reading import CaptionReading
 from salva.english.captions.tree import Tree
 from salva.english.captions.tree_reading import read_tree
 from salva.errors import MissingExtraError, PluginError, UsageError
@@ -27,7 +27,7 @@ class SpacyReader:
     def __init__(self, pipeline: str = "") -> None:
         self.name, self._nlp = _loaded(pipeline)
 
-    def read(self, texts: Iterable[str]) -> Iterator[Reading]:
+    def read(self, texts: Iterable[str]) -> Iterator[CaptionReading]:
         """One reading a text, in their order."""
         for doc in self.parse(texts):
             tokens = [(t.lower_, t.idx, t.tag_, t.dep_, t.head.i) for t in doc]

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from salva.english.captions.nouns import COMPOUNDS, RELATIONAL
-from salva.english.captions.reading import AND, Link, Mention, Reading
+from salva.english.captions.reading import AND, CaptionReading, Link, Mention
 from salva.english.captions.tree import Nouns, Tree, mend
 from salva.english.captions.verbs import gerund
 from salva.english.wordlists import words as words_of
@@ -51,7 +51,7 @@ class _Relation:
     """The word that says it: a preposition or a verb; of a list the noun that goes on with it."""
 
 
-def read_tree(tree: Tree) -> Reading:
+def read_tree(tree: Tree) -> CaptionReading:
     """What a sentence names and says."""
     mend(tree)
     nouns = Nouns(tree)
@@ -64,7 +64,7 @@ def read_tree(tree: Tree) -> Reading:
         if link.subject != link.object:
             unique.setdefault((link.subject, link.predicate, link.object), link)
     kept = list(unique.values())
-    return Reading(
+    return CaptionReading(
         text=tree.text,
         mentions=tuple(_mention(tree, nouns, i, is_subject=i in subjects) for i in things),
         links=tuple(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from salva.core.mutation import Pool
 from salva.english.captions.classes import Classes
 from salva.english.captions.kinds import can_be_asked_for, kind_of
-from salva.english.captions.reading import AND, Reading
+from salva.english.captions.reading import AND, CaptionReading
 from salva.english.nouns import counts_in_pairs
 from salva.english.wordlists import words
 
@@ -46,7 +46,7 @@ class Corpus:
     """Kind of subject and predicate to the objects they are said with."""
     n_captions: int = 0
 
-    def add(self, reading: Reading, pool: Pool, classes: Classes) -> None:
+    def add(self, reading: CaptionReading, pool: Pool, classes: Classes) -> None:
         """Count a caption."""
         self.n_captions += 1
         for mention in reading.mentions:

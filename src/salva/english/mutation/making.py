@@ -14,7 +14,7 @@ from itertools import islice
 
 from salva.core.fingerprint import fingerprint
 from salva.core.mutation import Mutation
-from salva.english.captions.reading import Reader, Reading, pool_of
+from salva.english.captions.reading import CaptionReader, CaptionReading, pool_of
 from salva.english.mutation.operators import EC, ER_R, SINGLE, Proposal, Seed, Setting, exchanges, proposals
 
 _CHUNK = 256
@@ -75,7 +75,7 @@ def by_reason(reasons: Counter[str]) -> str:
 def mutants(
     seeds: Iterable[Seed],
     operators: Sequence[str],
-    reader: Reader,
+    reader: CaptionReader,
     setting: Setting,
     tally: MutantCounts,
     seed: int = 0,
@@ -121,7 +121,7 @@ def _luck(seed: int, which: Seed, operator: str) -> random.Random:
     return random.Random(fingerprint([seed, which.reading.text, operator]))
 
 
-def _work(jobs: Sequence[_Job], reader: Reader, setting: Setting, tally: MutantCounts) -> None:
+def _work(jobs: Sequence[_Job], reader: CaptionReader, setting: Setting, tally: MutantCounts) -> None:
     """Try each job's proposals until one reads as it should."""
     waiting = list(jobs)
     for _ in range(_N_TRIES):
@@ -140,7 +140,7 @@ def _work(jobs: Sequence[_Job], reader: Reader, setting: Setting, tally: MutantC
         waiting = [job for job in trying if job.made is None]
 
 
-def _mutant(job: _Job, reading: Reading, setting: Setting) -> Mutant | None:
+def _mutant(job: _Job, reading: CaptionReading, setting: Setting) -> Mutant | None:
     """The mutant of a job in these words; None where they do not read as they should, or are the seed's own."""
     assert job.proposal is not None
     pool = pool_of(reading, setting.classes)
@@ -150,7 +150,7 @@ def _mutant(job: _Job, reading: Reading, setting: Setting) -> Mutant | None:
     return Mutant(text=reading.text, mutation=mutation, proposal=job.proposal, seed=Seed(reading=reading, pool=pool))
 
 
-def _reword(jobs: Sequence[_Job], reader: Reader, setting: Setting, tally: MutantCounts) -> None:
+def _reword(jobs: Sequence[_Job], reader: CaptionReader, setting: Setting, tally: MutantCounts) -> None:
     """Put what a text model says in the place of what operators wrote, where it reads alike."""
     worded = [(job, setting.wordings.get(job.made.text, "")) for job in jobs if job.made]
     worded = [(job, text) for job, text in worded if text]

@@ -15,7 +15,7 @@ from salva.core.mutation import Pool, Triple
 from salva.english.captions.classes import Classes
 from salva.english.captions.kinds import ALIVE, PLACE, THING, kind_of
 from salva.english.captions.nouns import COMPOUNDS
-from salva.english.captions.reading import AND, Mention, Reading
+from salva.english.captions.reading import AND, CaptionReading, Mention
 from salva.english.captions.wordnet import WordNet
 from salva.english.mutation.corpus import can_come_in, is_sayable, predicates_of
 from salva.english.mutation.density import Density, draw
@@ -41,7 +41,7 @@ _OF_THE_LIVING = ("holding", "wearing", "riding", "carrying", "looking at", "eat
 class Seed:
     """A caption taken apart."""
 
-    reading: Reading
+    reading: CaptionReading
     pool: Pool
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from salva.english.captions.reading import Reading
+from salva.english.captions.reading import CaptionReading
 from salva.english.captions.wordnet import WordNet
 from salva.english.nouns import plural
 from salva.english.wordlists import table
@@ -45,7 +45,7 @@ _OTHERS = {said: tuple(others.split(", ")) for said, others in _PHRASES.items()}
 _FINDER = re.compile(r"\b(?:" + "|".join(sorted(map(re.escape, _OTHERS), key=len, reverse=True)) + r")\b", re.I)
 
 
-def reworded(reading: Reading, wordnet: WordNet | None = None) -> list[str]:
+def reworded(reading: CaptionReading, wordnet: WordNet | None = None) -> list[str]:
     """The caption with one word or phrase said otherwise, each way there is; by WordNet too where it is asked."""
     text = reading.text
     ways = [
