@@ -39,7 +39,7 @@ _Way = tuple[tuple[Literal, bool], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class FormulaPart:
     """An object or a triple, and whether the scene shows it."""
 
     words: str
@@ -50,8 +50,8 @@ class Part:
 class Alignment:
     """What a scene shows of a formula."""
 
-    objects: tuple[Part, ...]
-    triples: tuple[Part, ...]
+    objects: tuple[FormulaPart, ...]
+    triples: tuple[FormulaPart, ...]
     """Empty when nothing is said but what is there."""
 
     @property
@@ -105,14 +105,16 @@ class _Scales:
         triples = [part for entity, stated in asked.items() for part in self._attributes(entity, stated, things)]
         for leaf, is_wanted in way:
             if isinstance(leaf, Related):
-                triples.append(Part(words=_words(leaf, is_wanted), matches=_holds(leaf, things) == is_wanted))
+                triples.append(FormulaPart(words=_words(leaf, is_wanted), matches=_holds(leaf, things) == is_wanted))
             elif not is_wanted:
                 n = len(self._matching(leaf.entity, (leaf.colour, leaf.place), things))
-                part = Part(words=_words(leaf, False), matches=n < leaf.count)
+                part = FormulaPart(words=_words(leaf, False), matches=n < leaf.count)
                 (objects if leaf == Atom(leaf.entity) else triples).append(part)
         return Alignment(objects=tuple(objects), triples=tuple(triples))
 
-    def _objects(self, entity: str, stated: dict[Description, int], things: dict[str, list[Thing]]) -> Iterator[Part]:
+    def _objects(
+        self, entity: str, stated: dict[Description, int], things: dict[str, list[Thing]]
+    ) -> Iterator[FormulaPart]:
         """One object for each thing of this name that the text tells apart.
 
         Where the text says no numbers, one too many is as wrong as one too few; where it does, the numbers are
@@ -124,27 +126,29 @@ class _Scales:
         if self._is_exact and not self._says_numbers:
             n_matching -= max(0, n_seen - self._most[entity])
         for i in range(n_asked):
-            yield Part(words=entity, matches=i < n_matching)
+            yield FormulaPart(words=entity, matches=i < n_matching)
 
     def _attributes(
         self, entity: str, stated: dict[Description, int], things: dict[str, list[Thing]]
-    ) -> Iterator[Part]:
+    ) -> Iterator[FormulaPart]:
         """The colour, place and number of everything that is said to have one."""
         for (colour, place), n in stated.items():
             name = f"{colour} {entity}" if colour else entity
             coloured = self._matching(entity, (colour, None), things)
             if colour:
-                yield Part(words=f"{entity} is {colour}", matches=bool(coloured))
+                yield FormulaPart(words=f"{entity} is {colour}", matches=bool(coloured))
             if place:
                 # A thing of the wrong colour can still be where it should.
                 whose = colour if coloured else None
-                yield Part(words=f"{name} at {place}", matches=bool(self._matching(entity, (whose, place), things)))
+                yield FormulaPart(
+                    words=f"{name} at {place}", matches=bool(self._matching(entity, (whose, place), things))
+                )
             if self._says_numbers and (n > 1 or (colour, place) in self._stated_alone(entity)):
                 alone = len(stated) == 1
                 n_seen = len(self._matching(entity, (None, None) if alone else (colour, place), things))
                 most = self._most[entity] if alone else self._stated[entity].most((colour, place))
                 is_right = n_seen >= n and (n_seen <= most or not self._is_exact)
-                yield Part(words=f"{n} {name}", matches=is_right)
+                yield FormulaPart(words=f"{n} {name}", matches=is_right)
 
     def _stated_alone(self, entity: str) -> tuple[Description, ...]:
         """Descriptions whose number the text says: all, but for the bare one beside others (a cat, a red cat)."""

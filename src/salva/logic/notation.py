@@ -79,7 +79,7 @@ def _parse(text: str) -> Formula:
     return _Parser(text).formula()
 
 
-class _Token(NamedTuple):
+class _NotationToken(NamedTuple):
     kind: str
     """word, number, sign or end."""
     text: str
@@ -111,20 +111,20 @@ class _Parser:
             self._expected("&, | or the end", token)
         return built.formula
 
-    def _scan(self) -> list[_Token]:
-        tokens: list[_Token] = []
+    def _scan(self) -> list[_NotationToken]:
+        tokens: list[_NotationToken] = []
         position = 0
         end = len(self.text.rstrip())
         while position < end:
             match = _TOKEN.match(self.text, position)
             assert match is not None
             kind = match.lastgroup or ""
-            token = _Token(kind, match[kind], match.start(kind))
+            token = _NotationToken(kind, match[kind], match.start(kind))
             if kind == "other":
                 self._fail(message("formula-sign", sign=token.text), token)
             tokens.append(token)
             position = match.end()
-        return [*tokens, _Token("end", "the end", end)]
+        return [*tokens, _NotationToken("end", "the end", end)]
 
     def _either(self, nesting: int) -> _Built:
         built = self._both(nesting)
@@ -199,7 +199,7 @@ class _Parser:
             self._fail(message("count-range", limit=MAX_COUNT, got=token.text), token)
         return int(token.text)
 
-    def _words(self) -> list[_Token]:
+    def _words(self) -> list[_NotationToken]:
         start = self.at
         while self.tokens[self.at].kind == "word":
             self.at += 1
@@ -207,7 +207,7 @@ class _Parser:
             self._expected("an entity such as cat", self.tokens[self.at])
         return self.tokens[start : self.at]
 
-    def _entity(self, words: list[_Token]) -> str:
+    def _entity(self, words: list[_NotationToken]) -> str:
         entity = " ".join(token.text for token in words)
         problem = entity_problem(entity)
         if problem:
@@ -236,11 +236,11 @@ class _Parser:
         if not self._take(sign):
             self._expected(f"{sign!r} as in {relation}(cat, dog)", self.tokens[self.at])
 
-    def _expected(self, wanted: str, token: _Token) -> NoReturn:
+    def _expected(self, wanted: str, token: _NotationToken) -> NoReturn:
         got = token.text if token.kind == "end" else repr(token.text)
         self._fail(message("formula-expected", wanted=wanted, got=got), token)
 
-    def _fail(self, problem: Message, token: _Token) -> NoReturn:
+    def _fail(self, problem: Message, token: _NotationToken) -> NoReturn:
         raise error_at(problem, self.text, token.start)
 
 

@@ -91,7 +91,7 @@ IsAt = Callable[[str, Thing, str, str], bool]
 """Whether a thing of an entity stands at a place of an axis."""
 
 
-class _Target(NamedTuple):
+class _CheapestStates(NamedTuple):
     cost: int
     states: tuple[Counts | bool, ...]
 
@@ -123,7 +123,7 @@ class _Explainer:
                 return found
         raise AssertionError("a scene with everything in its third is right")
 
-    def _differences(self, things: Things, is_at: IsAt, target: _Target) -> Iterator[Discrepancy]:
+    def _differences(self, things: Things, is_at: IsAt, target: _CheapestStates) -> Iterator[Discrepancy]:
         for level, wanted in zip(self.diagram.levels, target.states, strict=True):
             if level.frame is not None:
                 assert not isinstance(wanted, bool)
@@ -139,23 +139,23 @@ class _Explainer:
         i: int,
         node: int,
         context: Context,
-        memo: dict[tuple[int, int, Context], _Target],
-    ) -> _Target:
+        memo: dict[tuple[int, int, Context], _CheapestStates],
+    ) -> _CheapestStates:
         """The cheapest way through the levels from here to a world."""
         if node == FALSE:
-            return _Target(_NEVER, ())
+            return _CheapestStates(_NEVER, ())
         if i == len(self.diagram.levels):
-            return _Target(0, ())
+            return _CheapestStates(0, ())
         best = memo.get((i, node, context))
         if best is None:
-            best = _Target(_NEVER, ())
+            best = _CheapestStates(_NEVER, ())
             for choice, after in self.diagram.options(i, context):
                 if choice.fits[0]:
                     rest = self.diagram.nodes.restrict(node, i, choice.values, choice.memo)
                     further = self._nearest(things, is_at, i + 1, rest, after, memo)
                     cost, state = self._closest(things, is_at, i, choice)
                     if cost + further.cost < best.cost:
-                        best = _Target(cost + further.cost, (state, *further.states))
+                        best = _CheapestStates(cost + further.cost, (state, *further.states))
             memo[i, node, context] = best
         return best
 
