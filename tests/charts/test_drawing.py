@@ -12,7 +12,7 @@ from charts.charts import TABLE, make_chart, make_heat_map
 from salva.charts.drawing import draw_chart
 from salva.charts.layout import text_width
 from salva.charts.reading import MAX_MARKS
-from salva.charts.scene import FINE, INK, ON_STRONG, Area, Dots, Line, Mark, Part, Rect, Scene, Text
+from salva.charts.scene import FINE, INK, ON_STRONG, Area, Dots, DrawnChart, Line, Mark, Part, Rect, Text
 from salva.core.chart import Chart, ChartKind
 from salva.core.table import Cell, Table
 
@@ -26,11 +26,11 @@ def flat(parts: tuple[Part, ...]) -> Iterator[Part]:
             yield from part.parts
 
 
-def words_of(scene: Scene) -> list[str]:
+def words_of(scene: DrawnChart) -> list[str]:
     return [part.text for part in flat(scene.parts) if isinstance(part, Text)]
 
 
-def marks_of(scene: Scene) -> list[Mark]:
+def marks_of(scene: DrawnChart) -> list[Mark]:
     return [part for part in scene.parts if isinstance(part, Mark)]
 
 

@@ -10,7 +10,7 @@ from PIL import Image
 
 from salva.charts.drawing import draw_chart
 from salva.charts.png import png_file
-from salva.charts.scene import INK, Line, Scene
+from salva.charts.scene import INK, DrawnChart, Line
 from salva.core.chart import ChartKind
 from salva.core.table import Table
 
@@ -43,7 +43,7 @@ def test_a_longer_bar_is_longer() -> None:
 def test_dashes_leave_gaps_as_long_as_asked_for() -> None:
     def n_dark(dashes: tuple[float, ...]) -> int:
         line = Line(points=((0, 5), (60, 5), (120, 5)), stroke=INK, width=2, dashes=dashes)
-        scene = Scene(width=120, height=10, parts=(line,), label="a line")
+        scene = DrawnChart(width=120, height=10, parts=(line,), label="a line")
         return sum(value < 128 for value in Image.open(io.BytesIO(png_file(scene))).convert("L").tobytes())
 
     assert n_dark((6, 6)) == pytest.approx(n_dark(()) / 2, rel=0.1)
@@ -52,7 +52,7 @@ def test_dashes_leave_gaps_as_long_as_asked_for() -> None:
 
 def test_a_dash_goes_no_further_than_its_line_and_on_round_the_corner() -> None:
     line = Line(points=((20, 10), (50, 10), (50, 40)), stroke=INK, width=2, dashes=(20, 5))
-    scene = Scene(width=100, height=60, parts=(line,), label="a corner")
+    scene = DrawnChart(width=100, height=60, parts=(line,), label="a corner")
     image = Image.open(io.BytesIO(png_file(scene, margin=0))).convert("L")
     along = [(30, 10), (42, 10), (48, 10), (50, 20), (50, 27), (50, 35)]
     beyond = [(15, 10), (57, 10), (50, 5), (50, 46)]

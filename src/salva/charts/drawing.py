@@ -11,7 +11,7 @@ from salva.charts.heat_map import draw_heat_map
 from salva.charts.layout import BOLD, SMALL, fitted, wrapped
 from salva.charts.plane import draw_lines, draw_scatter
 from salva.charts.reading import n_left_out
-from salva.charts.scene import SOFT, Part, Scene, Text
+from salva.charts.scene import SOFT, DrawnChart, Part, Text
 from salva.core.chart import Chart, ChartKind
 
 _DRAW = {
@@ -24,7 +24,7 @@ _DRAW = {
 _TITLE = 16.0
 
 
-def draw_chart(chart: Chart, width: float, *, has_title: bool = False) -> Scene:
+def draw_chart(chart: Chart, width: float, *, has_title: bool = False) -> DrawnChart:
     """The chart, as high as it needs to be."""
     parts: list[Part] = []
     top = 0.0
@@ -45,4 +45,4 @@ def draw_chart(chart: Chart, width: float, *, has_title: bool = False) -> Scene:
     else:
         height = top + 60
         parts.append(Text(x=width / 2, y=top + 34, text="nothing to draw", fill=SOFT, anchor="middle"))
-    return Scene(width=width, height=height, parts=tuple(parts), label=chart.title)
+    return DrawnChart(width=width, height=height, parts=tuple(parts), label=chart.title)

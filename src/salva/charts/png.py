@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from salva.assets.files import read_asset
 from salva.charts.colours import rgb
-from salva.charts.scene import Area, Colour, Dots, Line, Mark, Part, Point, Rect, Scene, Text
+from salva.charts.scene import Area, Colour, Dots, DrawnChart, Line, Mark, Part, Point, Rect, Text
 
 if TYPE_CHECKING:
     from PIL.ImageDraw import ImageDraw
@@ -21,7 +21,7 @@ _SHRINK = 2
 _ANCHORS = {"start": "ls", "middle": "ms", "end": "rs"}
 
 
-def png_file(scene: Scene, margin: int = 12) -> bytes:
+def png_file(scene: DrawnChart, margin: int = 12) -> bytes:
     """The bytes of a PNG file, two pixels for one of the page."""
     from PIL import Image, ImageDraw
 

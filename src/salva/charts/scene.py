@@ -94,7 +94,7 @@ Part = Rect | Line | Area | Dots | Text | Mark
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scene:
+class DrawnChart:
     """A whole chart."""
 
     width: float

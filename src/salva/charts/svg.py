@@ -10,12 +10,12 @@ from collections.abc import Callable
 from xml.sax.saxutils import escape, quoteattr
 
 from salva.charts.colours import hex_colour
-from salva.charts.scene import Area, Colour, Dots, Line, Mark, Part, Point, Rect, Scene, Text
+from salva.charts.scene import Area, Colour, Dots, DrawnChart, Line, Mark, Part, Point, Rect, Text
 
 _FONT = 'font-family="DejaVu Sans, Verdana, Segoe UI, sans-serif"'
 
 
-def svg_file(scene: Scene) -> bytes:
+def svg_file(scene: DrawnChart) -> bytes:
     """A file that stands alone, on white."""
     width, height = (_n(length + 24) for length in (scene.width, scene.height))
     head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" {_FONT} '
@@ -26,7 +26,7 @@ def svg_file(scene: Scene) -> bytes:
     return f'<?xml version="1.0" encoding="utf-8"?>\n{head}{box}>{title}{paper}{body}</svg>\n'.encode()
 
 
-def svg_markup(scene: Scene, name: str) -> str:
+def svg_markup(scene: DrawnChart, name: str) -> str:
     """For inside a page: its class is `name`, its colours are the page's variables, marks can be chosen."""
     can_choose = any(isinstance(part, Mark) and part.chooses for part in scene.parts)
     role = "group" if can_choose else "img"
