@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from salva.authoring.criteria import Check, asked_of_models, checks_by_code, formulas_of
+from salva.authoring.criteria import CriterionCheck, asked_of_models, checks_by_code, formulas_of
 from salva.authoring.samples import Sample
-from salva.authoring.templates import Grammar, Triple, triples
+from salva.authoring.templates import Grammar, SentenceTriple, triples
 from salva.core.case_sets import slug
 from salva.core.fingerprint import Json
 from salva.errors import UnusableError
@@ -83,7 +83,7 @@ def write_samples(
         raise UnusableError(message("checker-unreadable", checker=checker.name, n=n_unread))
 
 
-def _paraphrased(triple: Triple, writer: TextModel | None) -> Sample:
+def _paraphrased(triple: SentenceTriple, writer: TextModel | None) -> Sample:
     digest = hashlib.sha256(f"{triple.anchor}\t{triple.changed}".encode()).hexdigest()[:10]
     sample = Sample(
         sample_id=f"{slug(triple.category)}-{digest}",
@@ -110,7 +110,7 @@ def _paraphrased(triple: Triple, writer: TextModel | None) -> Sample:
     return next((one for one in said if _is_sound(one)), said[0] if said else sample)
 
 
-def _method_of(triple: Triple) -> str:
+def _method_of(triple: SentenceTriple) -> str:
     """Which of the six ways a rule took."""
     if sorted(triple.kept.split()) == sorted(triple.anchor.split()):
         return METHODS[0]
@@ -121,7 +121,7 @@ def _is_sound(sample: Sample) -> bool:
     return all(check.is_valid for check in checks_by_code(sample.anchor, sample.changed, sample.kept))
 
 
-def _checked(sample: Sample, triple: Triple, checker: TextModel | None) -> Sample | Removed:
+def _checked(sample: Sample, triple: SentenceTriple, checker: TextModel | None) -> Sample | Removed:
     if not sample.kept:
         return Removed(sample=sample, why=message("triple-no-paraphrase"))
     checks = list(checks_by_code(sample.anchor, sample.changed, sample.kept))
@@ -144,7 +144,9 @@ def _checked(sample: Sample, triple: Triple, checker: TextModel | None) -> Sampl
     return sample
 
 
-def _asked(sample: Sample, triple: Triple, checker: TextModel, known: list[Check]) -> dict[str, Check | None]:
+def _asked(
+    sample: Sample, triple: SentenceTriple, checker: TextModel, known: list[CriterionCheck]
+) -> dict[str, CriterionCheck | None]:
     """By criterion, what the checker says; None where it gave no answer."""
     wanted = asked_of_models(known)
     listed = "\n".join(f"{criterion.name}: {criterion.question}" for criterion in wanted)
@@ -162,7 +164,7 @@ def _asked(sample: Sample, triple: Triple, checker: TextModel, known: list[Check
     return answers
 
 
-def _read_check(criterion: str, answer: Json, by: str) -> Check | None:
+def _read_check(criterion: str, answer: Json, by: str) -> CriterionCheck | None:
     """One answer; one that is not as asked for counts as not given."""
     if not isinstance(answer, Mapping):
         return None
@@ -170,7 +172,7 @@ def _read_check(criterion: str, answer: Json, by: str) -> Check | None:
     said = said.strip().rstrip(".!").casefold() if isinstance(said, str) else said
     if said not in ("yes", "no") or confidence is None or not 0 <= confidence <= 1:
         return None
-    return Check(criterion=criterion, is_valid=said == "yes", confidence=confidence, by=by)
+    return CriterionCheck(criterion=criterion, is_valid=said == "yes", confidence=confidence, by=by)
 
 
 def _number(value: Json) -> float | None:

@@ -67,7 +67,7 @@ CRITERIA = tuple(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
+class CriterionCheck:
     """What was found about one criterion."""
 
     criterion: str
@@ -78,7 +78,7 @@ class Check:
     why: str = ""
 
 
-def checks_by_code(anchor: str, changed: str, kept: str) -> Iterator[Check]:
+def checks_by_code(anchor: str, changed: str, kept: str) -> Iterator[CriterionCheck]:
     """Every criterion that the sentences themselves decide."""
     yield _decided("permutation-rule", sorted(_words(anchor)) == sorted(_words(changed)), "the words are not the same")
     if problem := _same_or_not(anchor, changed, kept):
@@ -104,7 +104,7 @@ def _same_or_not(anchor: str, changed: str, kept: str) -> str:
     return ""
 
 
-def asked_of_models(checked: list[Check]) -> tuple[Criterion, ...]:
+def asked_of_models(checked: list[CriterionCheck]) -> tuple[Criterion, ...]:
     """The criteria that code could not decide."""
     decided = {check.criterion for check in checked}
     return tuple(criterion for criterion in CRITERIA if criterion.name not in decided)
@@ -126,8 +126,10 @@ def formulas_of(anchor: str, changed: str, kept: str) -> tuple[str, str, str] | 
     return to_notation(a), to_notation(pv), to_notation(pi)
 
 
-def _decided(criterion: str, is_valid: bool, why: str = "") -> Check:
-    return Check(criterion=criterion, is_valid=is_valid, confidence=1.0, by=BY_CODE, why="" if is_valid else why)
+def _decided(criterion: str, is_valid: bool, why: str = "") -> CriterionCheck:
+    return CriterionCheck(
+        criterion=criterion, is_valid=is_valid, confidence=1.0, by=BY_CODE, why="" if is_valid else why
+    )
 
 
 def _words(text: str) -> list[str]:

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
-from salva.authoring.criteria import Check
+from salva.authoring.criteria import CriterionCheck
 from salva.core.cells import plain_cell
 from salva.errors import UsageError
 from salva.files.tables import csv_text, read_json_lines, read_sheet, unusable
@@ -42,7 +42,7 @@ class Sample:
     rule: str = ""
     kept_by: str = ""
     """How the kept meaning was made: "rule" or a text model's name, and the method."""
-    checks: tuple[Check, ...] = ()
+    checks: tuple[CriterionCheck, ...] = ()
     review: str = UNREVIEWED
     """Empty for a triple that came from elsewhere."""
     reviews: Mapping[str, bool] = field(default_factory=dict)
@@ -75,14 +75,14 @@ class Vote:
     scores: list[float] = field(default_factory=list)
 
 
-class Line(Protocol):
+class JsonLine(Protocol):
     """Whatever can be one line of a file."""
 
     def to_json(self) -> dict[str, object]:
         """The line's object."""
 
 
-def lines_of(samples: Iterable[Line]) -> str:
+def lines_of(samples: Iterable[JsonLine]) -> str:
     """The samples as JSON lines."""
     return "".join(json.dumps(sample.to_json(), ensure_ascii=False) + "\n" for sample in samples)
 
@@ -190,7 +190,7 @@ def _sample(fields: Mapping[str, object]) -> Sample:
         template=str(fields.get("template", "")),
         rule=str(fields.get("rule", "")),
         kept_by=str(fields.get("kept_by", "")),
-        checks=tuple(Check(**check) for check in checks),
+        checks=tuple(CriterionCheck(**check) for check in checks),
         review=str(fields.get("review", UNREVIEWED)),
         reviews={str(name): said == "yes" for name, said in reviews.items()},
     )

@@ -46,7 +46,7 @@ class Grammar:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Triple:
+class SentenceTriple:
     """Three sentences; the last is empty where a paraphrase is still wanted."""
 
     category: str
@@ -75,7 +75,7 @@ def load_grammar(path: Path | None = None) -> Grammar:
     return Grammar(templates=templates, lexicon=lexicon)
 
 
-def triples(grammar: Grammar, n_wanted: int, seed: int) -> Iterator[Triple]:
+def triples(grammar: Grammar, n_wanted: int, seed: int) -> Iterator[SentenceTriple]:
     """Triples in turn from every template, none twice; fewer than wanted when the words run out."""
     rng = random.Random(seed)
     seen: set[str] = set()
@@ -103,7 +103,7 @@ def with_articles(text: str) -> str:
     return re.sub(r"\b([Aa])n (?=[^aeiouAEIOU\W])", r"\1 ", text)
 
 
-def _fill(rng: random.Random, template: Template, grammar: Grammar) -> Triple:
+def _fill(rng: random.Random, template: Template, grammar: Grammar) -> SentenceTriple:
     words: dict[str, str] = {}
     for slot in template.slots:
         kind = slot.rstrip("0123456789")
@@ -111,7 +111,7 @@ def _fill(rng: random.Random, template: Template, grammar: Grammar) -> Triple:
         words[slot] = rng.choice(free or list(grammar.lexicon[kind]))
     one, two = template.swap
     swapped = {**words, one: words[two], two: words[one]}
-    return Triple(
+    return SentenceTriple(
         category=template.category,
         anchor=_render(template.anchor, words),
         changed=_render(template.anchor, swapped),
