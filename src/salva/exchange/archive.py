@@ -8,20 +8,20 @@ else is written anywhere.
 from __future__ import annotations
 
 import hashlib
-import json
+import io
 import os
 import re
+import secrets
 import shutil
 import sqlite3
 import tarfile
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, ClassVar
+from typing import IO, ClassVar, Literal
 
-from msgspec import structs
+import msgspec
 
 from salva.core.exchange import COPIES_FOLDER, ExportCount, ReadIn
 from salva.core.options import NoOptions
@@ -32,28 +32,33 @@ from salva.store.blobs import IMAGES, check_image_id, digest_of, store_error
 from salva.store.connection import write_copy
 from salva.store.images import IMAGES_AT
 from salva.store.reading import DATABASE, RunReader
-from salva.store.records import StoredImage
 from salva.store.runfile import RUN_FILE, read_run_file, store_run_file
 from salva.store.sqlite import open_run
 
 _LIST = "archive.json"
-_FORMAT = {"format": "salva-archive", "version": 1}
 _REVIEWS = "review.db"
 _MAY_STAND = re.compile(rf"{RUN_FILE}|{re.escape(DATABASE)}|{_REVIEWS}|import-problems\.csv|{COPIES_FOLDER}/[^/\x00]+")
-_SCHEMA_COOKIE = 40
-"""Where a SQLite file counts in four bytes how often its schema was written, which every copy is once more."""
 _BLOCK = tarfile.BLOCKSIZE
 _CHUNK = 1 << 20
 _MOST_LIST_BYTES = 1 << 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Entry:
+class _ArchiveFile(msgspec.Struct, frozen=True, kw_only=True):
     """A file that is not an image, as the archive's list has it."""
 
     name: str
     n_bytes: int
     sha256: str
+
+
+class _List(msgspec.Struct, frozen=True, kw_only=True):
+    """The archive's first file: what follows it."""
+
+    format: Literal["salva-archive"]
+    version: Literal[1]
+    files: tuple[_ArchiveFile, ...]
+    """All but the images."""
+    n_images: int
 
 
 class ArchiveExport:
@@ -68,8 +73,11 @@ class ArchiveExport:
         """OUT, with the databases as they are at one moment, also while the run goes on."""
         with ExitStack() as stack:
             store = stack.enter_context(open_run(directory))
-            _make_parent(out)
-            still = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=out.parent, prefix=".salva-")))
+            try:
+                out.parent.mkdir(parents=True, exist_ok=True)
+                still = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=out.parent, prefix=".salva-")))
+            except OSError as error:
+                raise store_error(out.parent, error) from error
             # Read before the rows are: a text of run.json that the database has not seen would look edited.
             files = {RUN_FILE: directory / RUN_FILE}
             if not files[RUN_FILE].is_file():
@@ -77,11 +85,9 @@ class ArchiveExport:
             write_bytes(still / RUN_FILE, files[RUN_FILE].read_bytes())
             read_run_file(directory)  # a damaged one is an error now, not when the archive is opened elsewhere
             store.write_snapshot(still / DATABASE)
-            _uncount(still / DATABASE)
             files |= {RUN_FILE: still / RUN_FILE, DATABASE: still / DATABASE}
             if (directory / _REVIEWS).is_file():
                 _copy_database(directory / _REVIEWS, still / _REVIEWS)
-                _uncount(still / _REVIEWS)
                 files[_REVIEWS] = still / _REVIEWS
             copies = sorted(path for path in (directory / COPIES_FOLDER).glob("*") if path.is_file())
             others = [path for path in (directory / "import-problems.csv", *copies) if path.is_file()]
@@ -105,15 +111,16 @@ class ArchiveImport:
         if len(files) != 1:
             raise UsageError(message("archive-several", n=len(files)))
         source = files[0]
-        with _opened(source) as file:
-            _make_parent(out)
-            _check_room(source, out.parent)
-            with _made_whole(out) as stage:
-                _unpack(_Tar(file, source), stage)
-                _settle_images(stage)
-                with open_run(stage) as store:
-                    counts = {"cases": store.n_cases(), "images": store.n_images()}
-                content = read_run_file(stage)
+        try:
+            file = source.open("rb")
+        except OSError as error:
+            raise UsageError(message("file-unreadable", path=str(source), why=error.strerror)) from error
+        with file, _made_whole(out) as stage:
+            _unpack(_Tar(file, source), stage)
+            _settle_images(stage)
+            with open_run(stage) as store:
+                counts = {"cases": store.n_cases(), "images": store.n_images()}
+            content = read_run_file(stage)
         assert content is not None
         models = tuple(model.name for model in content.spec.models)
         return ReadIn(suite=content.spec.suite.name, models=models, cases=(), verdicts=(), counts=counts)
@@ -123,46 +130,30 @@ class ArchiveImport:
 
 
 def _write(file: IO[bytes], files: Mapping[str, Path], rows: RunReader, store: RunReader) -> None:
-    entries = [_Entry(name=name, n_bytes=path.stat().st_size, sha256=_sha256(path)) for name, path in files.items()]
-    listed = [{"name": entry.name, "n_bytes": entry.n_bytes, "sha256": entry.sha256} for entry in entries]
-    text = json.dumps({**_FORMAT, "files": listed, "n_images": rows.n_images()}, indent=1) + "\n"
-    _put(file, _LIST, text.encode())
-    for entry in entries:
-        file.write(_header(entry.name, entry.n_bytes))
-        with files[entry.name].open("rb") as source:
-            shutil.copyfileobj(source, file, _CHUNK)
-        file.write(_padding(entry.n_bytes))
-    for image in _ordered(rows):
-        data = store.blobs.read(image.image_id)
-        if digest_of(data) != image.digest:
-            raise StoreError(message("image-damaged", path=str(store.blobs.place_of(image.image_id))))
-        _put(file, _image_name(image.image_id), data)
-    file.write(bytes(2 * _BLOCK))
+    entries = [
+        _ArchiveFile(name=name, n_bytes=path.stat().st_size, sha256=_sha256(path)) for name, path in files.items()
+    ]
+    listed = _List(format="salva-archive", version=1, files=tuple(entries), n_images=rows.n_images())
+    text = msgspec.json.format(msgspec.json.encode(listed), indent=1) + b"\n"
+    with tarfile.open(fileobj=file, mode="w", format=tarfile.GNU_FORMAT) as tar:
+        _add(tar, _LIST, io.BytesIO(text), len(text))
+        for name, path in files.items():
+            with path.open("rb") as source:
+                _add(tar, name, source, path.stat().st_size)
+        for image in rows.images():
+            data = store.blobs.read(image.image_id)
+            if digest_of(data) != image.digest:
+                raise StoreError(message("image-damaged", path=str(store.blobs.place_of(image.image_id))))
+            _add(tar, _image_name(image.image_id), io.BytesIO(data), len(data))
 
 
-def _put(file: IO[bytes], name: str, data: bytes) -> None:
-    file.write(_header(name, len(data)))
-    file.write(data)
-    file.write(_padding(len(data)))
-
-
-def _header(name: str, n_bytes: int) -> bytes:
-    """One block, without time, owner or anything else that differs from machine to machine."""
+def _add(tar: tarfile.TarFile, name: str, source: IO[bytes], n_bytes: int) -> None:
+    """A file without time, owner or anything else that differs from machine to machine."""
     info = tarfile.TarInfo(name)
-    info.size, info.mode = n_bytes, 0o644
-    header = info.tobuf(tarfile.GNU_FORMAT)
-    if len(header) != _BLOCK:
+    info.size = n_bytes
+    if len(info.tobuf(tarfile.GNU_FORMAT)) != _BLOCK:
         raise UsageError(message("archive-name", name=name))
-    return header
-
-
-def _padding(n_bytes: int) -> bytes:
-    return bytes(-n_bytes % _BLOCK)
-
-
-def _ordered(rows: RunReader) -> Iterator[StoredImage]:
-    """Every image by its id: the table has no other order."""
-    return rows.images()
+    tar.addfile(info, source)
 
 
 def _image_name(image_id: str) -> str:
@@ -179,14 +170,6 @@ def _copy_database(source: Path, out: Path) -> None:
             connection.close()
     except sqlite3.Error as error:
         raise StoreError(message("file-unreadable", path=str(source), why=error)) from error
-
-
-def _uncount(copy: Path) -> None:
-    """Take out of a fresh copy how often its database was copied: an archive of an archive has the same bytes."""
-    if copy.stat().st_size:  # a database without a table may have no header either
-        with copy.open("r+b") as file:
-            file.seek(_SCHEMA_COOKIE)
-            file.write((1).to_bytes(4, "big"))
 
 
 # Reading
@@ -215,75 +198,64 @@ class _Tar:
             raise self.wrong(f"{info.name[:80]!r} is no plain file")
         return info.name, info.size
 
-    def expect(self, name: str, n_bytes: int) -> None:
-        """Refuse anything but this file of this size."""
-        follows = self.next()
-        if follows != (name, n_bytes):
-            there = f"{follows[0][:80]!r} of {follows[1]} bytes" if follows else "its end"
-            raise self.wrong(f"{name!r} of {n_bytes} bytes should follow, and there is {there}")
-
     def read(self, n_bytes: int) -> bytes:
-        """A small file whole."""
+        """At most so many bytes of the file that follows."""
         data = self._file.read(n_bytes)
-        if len(data) != n_bytes or self._file.read(len(_padding(n_bytes))) != _padding(n_bytes):
+        if not data:
             raise self.wrong("it ends in the middle")
         return data
 
-    def copy(self, path: Path, entry: _Entry) -> None:
-        """A file of any size to its place, held against its digest."""
+    def skip_padding(self, n_bytes: int) -> None:
+        """Go on to the header behind a file of this size."""
+        self._file.read(-n_bytes % _BLOCK)
+
+    def copy(self, entry: _ArchiveFile, path: Path) -> None:
+        """The next file to its place; it must have the entry's name, size and digest."""
+        if self.next() != (entry.name, entry.n_bytes):
+            raise self.wrong(f"{entry.name!r} of {entry.n_bytes} bytes is missing")
         digest, left = hashlib.sha256(), entry.n_bytes
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("xb") as out:
             while left:
-                data = self._file.read(min(left, _CHUNK))
-                if not data:
-                    raise self.wrong("it ends in the middle")
+                data = self.read(min(left, _CHUNK))
                 digest.update(data)
                 out.write(data)
                 left -= len(data)
-        self._file.read(len(_padding(entry.n_bytes)))
+        self.skip_padding(entry.n_bytes)
         if digest.hexdigest() != entry.sha256:
             raise self.wrong(f"{entry.name!r} does not have its digest")
 
 
 def _unpack(tar: _Tar, stage: Path) -> None:
-    entries, n_images = _listed(tar)
-    for entry in entries:
-        tar.expect(entry.name, entry.n_bytes)
-        tar.copy(stage / entry.name, entry)
+    listed = _listed(tar)
+    for entry in listed.files:
+        tar.copy(entry, stage / entry.name)
     if read_run_file(stage) is None or not (stage / DATABASE).is_file():
         raise tar.wrong(f"it lacks {RUN_FILE} or {DATABASE}")
     with open_run(stage) as rows:
-        if rows.n_images() != n_images:
-            raise tar.wrong(f"its list says {n_images} images and its database {rows.n_images()}")
-        for image in _ordered(rows):
-            tar.expect(_image_name(image.image_id), image.n_bytes)
-            entry = _Entry(name=_image_name(image.image_id), n_bytes=image.n_bytes, sha256=image.digest)
-            tar.copy(stage / entry.name, entry)
+        if rows.n_images() != listed.n_images:
+            raise tar.wrong("its list and its database disagree about images")
+        for image in rows.images():
+            entry = _ArchiveFile(name=_image_name(image.image_id), n_bytes=image.n_bytes, sha256=image.digest)
+            tar.copy(entry, stage / entry.name)
     if tar.next() is not None:
-        raise tar.wrong("it holds more than its list says")
+        raise tar.wrong("it holds unlisted files")
 
 
-def _listed(tar: _Tar) -> tuple[list[_Entry], int]:
-    """What else than images must follow, and how many images."""
+def _listed(tar: _Tar) -> _List:
+    """What must follow."""
     first = tar.next()
     if first is None or first[0] != _LIST or first[1] > _MOST_LIST_BYTES:
         raise tar.wrong(f"it does not begin with {_LIST}")
     try:
-        listed = json.loads(tar.read(first[1]))
-        if {name: listed.get(name) for name in _FORMAT} != _FORMAT:
-            raise tar.wrong(f"it is of version {listed.get('version')!r}, and this salva reads {_FORMAT['version']}")
-        entries = [
-            _Entry(name=str(part["name"]), n_bytes=int(part["n_bytes"]), sha256=str(part["sha256"]))
-            for part in listed["files"]
-        ]
-        n_images = int(listed["n_images"])
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        listed = msgspec.json.decode(tar.read(first[1]), type=_List)
+    except (msgspec.MsgspecError, RecursionError) as error:
         raise tar.wrong(f"its {_LIST} cannot be read") from error
-    for entry in entries:
+    tar.skip_padding(first[1])
+    for entry in listed.files:
         if not _MAY_STAND.fullmatch(entry.name) or ".." in entry.name.split("/") or entry.n_bytes < 0:
-            raise tar.wrong(f"its list names {entry.name[:80]!r}, which is no file of a run")
-    return entries, n_images
+            raise tar.wrong(f"{entry.name[:80]!r} is no file of a run")
+    return listed
 
 
 def _settle_images(stage: Path) -> None:
@@ -295,18 +267,18 @@ def _settle_images(stage: Path) -> None:
     with open_run(stage, "write") as store:
         store.drop_meta(IMAGES_AT)
         if content is not None:
-            store_run_file(store, structs.replace(content, images=""))
+            store_run_file(store, msgspec.structs.replace(content, images=""))
 
 
 @contextmanager
 def _made_whole(out: Path) -> Iterator[Path]:
     """A folder to fill, which becomes OUT when all went well and is gone otherwise."""
-    stage = Path(tempfile.mkdtemp(dir=out.parent, prefix=f".{out.name[:40]}-"))
+    stage = out.parent / f".{out.name[:40]}-{secrets.token_hex(4)}"
     try:
+        stage.mkdir(parents=True)
         yield stage
         # Once for all files: one call for each would take longer than writing them.
         os.sync()
-        stage.chmod(0o777 & ~_umask())
         if out.exists():
             out.rmdir()
         stage.rename(out)
@@ -314,35 +286,6 @@ def _made_whole(out: Path) -> Iterator[Path]:
         raise store_error(out, error) from error
     finally:
         shutil.rmtree(stage, ignore_errors=True)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
-def _check_room(source: Path, folder: Path) -> None:
-    n_bytes, free = source.stat().st_size, shutil.disk_usage(folder).free
-    if n_bytes > free:
-        raise StoreError(message("disk-full", path=str(folder)))
-
-
-@contextmanager
-def _opened(source: Path) -> Iterator[IO[bytes]]:
-    try:
-        file = source.open("rb")
-    except OSError as error:
-        raise UsageError(message("file-unreadable", path=str(source), why=error.strerror)) from error
-    with file:
-        yield file
-
-
-def _make_parent(out: Path) -> None:
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise store_error(out.parent, error) from error
 
 
 def _sha256(path: Path) -> str:

@@ -42,7 +42,7 @@ def right_images(records: RunRecords, wanted: TrainingFilter) -> list[Example]:
     return list(examples.values())
 
 
-def _captions(choice: _Choice, role: str) -> tuple[str, ...]:
+def _captions(choice: _TrainingImages, role: str) -> tuple[str, ...]:
     """The image's own caption, and the other wording where both mean the same."""
     own = choice.case.prompt(role).text
     return (own, *(prompt.text for prompt in choice.case.prompts if prompt.text != own and choice.case.equivalent))
@@ -86,7 +86,7 @@ class _FullScores:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Choice:
+class _TrainingImages:
     """The images of one case and repeat, by role."""
 
     case: Case
@@ -109,7 +109,7 @@ def _by_images(records: RunRecords) -> Iterator[tuple[Case, list[Verdict]]]:
         yield cases[case_id], verdicts
 
 
-def _choices(records: RunRecords, wanted: TrainingFilter) -> Iterator[_Choice]:
+def _choices(records: RunRecords, wanted: TrainingFilter) -> Iterator[_TrainingImages]:
     """Images to learn from; several judges must agree."""
     rates, scorings = rates_of(verdict.check for verdict in records.verdicts), pair_scorings()
     for case, verdicts in _by_images(records):
@@ -118,7 +118,7 @@ def _choices(records: RunRecords, wanted: TrainingFilter) -> Iterator[_Choice]:
             if full.pass_all(wanted):
                 roles = dict.fromkeys(role for role, _ in full.scoring.pairs)
                 right = tuple(role for role in roles if role in first.images)
-                yield _Choice(case=case, verdict=first, right=right, preferences=full.scoring.preferences)
+                yield _TrainingImages(case=case, verdict=first, right=right, preferences=full.scoring.preferences)
         # A case whose check scores is chosen by its scores alone.
         elif case.check not in scorings and (
             truths := [verdict for verdict in verdicts if rates.get(verdict.check) is Rate.WRONG]
@@ -131,10 +131,10 @@ def _choices(records: RunRecords, wanted: TrainingFilter) -> Iterator[_Choice]:
                 )
                 for score in (1, 0)
             )
-            yield _Choice(case=case, verdict=first, right=right, wrong=wrong)
+            yield _TrainingImages(case=case, verdict=first, right=right, wrong=wrong)
 
 
-def _preferences(choice: _Choice) -> Iterator[Example]:
+def _preferences(choice: _TrainingImages) -> Iterator[Example]:
     for chosen, rejected in choice.preferences:
         if {chosen, rejected} <= set(choice.right):
             yield _example(choice, chosen, rejected)
@@ -145,7 +145,7 @@ def _preferences(choice: _Choice) -> Iterator[Example]:
             yield _example(choice, chosen, rejected, prompt.text)
 
 
-def _example(choice: _Choice, chosen: str, rejected: str, caption: str = "") -> Example:
+def _example(choice: _TrainingImages, chosen: str, rejected: str, caption: str = "") -> Example:
     images = choice.verdict.images
     return Example(
         caption=caption or choice.case.prompt(chosen).text,
