@@ -128,11 +128,11 @@ class DecodingCall:
             self._n_bytes = 0
 
 
-class _Calls(threading.local):
+class _ThreadCalls(threading.local):
     current: DecodingCall | None = None
 
 
-_calls = _Calls()
+_calls = _ThreadCalls()
 
 
 def take_room(n_pixels: int) -> None:
