@@ -107,11 +107,11 @@ class Salva:
 def _open(config: pytest.Config, folder: Path) -> SceneTests:
     from salva.core.run_spec import split_settings
     from salva.registry import add_loose_plugin
-    from salva.scene_tests import Parts, SceneTests
+    from salva.scene_tests import SceneComponents, SceneTests
 
     for source in config.getoption("--salva-plugin"):
         add_loose_plugin(source)
-    parts = Parts(
+    parts = SceneComponents(
         model=config.getoption("--salva-model"),
         detector=config.getoption("--salva-detector"),
         reader=config.getoption("--salva-reader"),

@@ -49,7 +49,7 @@ class SceneTestResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
+class SceneComponents:
     """Who paints and who looks, as the flags of `salva run` name them; empty leaves it to the default."""
 
     model: str = ""
@@ -61,8 +61,8 @@ class Parts:
 class SceneTests:
     """Runs scenes; close it when no more will come."""
 
-    def __init__(self, folder: Path, parts: Parts | None = None) -> None:
-        self._folder, self._parts = folder, parts or Parts()
+    def __init__(self, folder: Path, parts: SceneComponents | None = None) -> None:
+        self._folder, self._parts = folder, parts or SceneComponents()
         self._executor = ReusingExecutor()
 
     def try_scene(

@@ -18,7 +18,7 @@ from salva.core.verdict import Outcome
 from salva.engine.executors.local import LocalExecutor, LocalLane
 from salva.errors import FormulaError, LockedError, MissingRoleError, UsageError
 from salva.runs.pipeline import execute
-from salva.scene_tests import Parts, SceneTests
+from salva.scene_tests import SceneComponents, SceneTests
 
 pytest_plugins = ["pytester"]
 
@@ -142,7 +142,7 @@ def test_a_folder_that_another_process_has_is_waited_for(tmp_path: Path, monkeyp
 
     monkeypatch.setattr(scene_tests, "execute", busy_twice)
     monkeypatch.setattr(scene_tests, "_WAIT_S", 0.0)
-    tests = SceneTests(tmp_path, Parts(model="painter", reader="none"))
+    tests = SceneTests(tmp_path, SceneComponents(model="painter", reader="none"))
     assert tests.try_scene("cat & dog").outcome is Outcome.PASS
     assert len(tries) == 3
     tries.clear()
@@ -177,14 +177,14 @@ def test_the_flags_are_named_in_the_help(pytester: pytest.Pytester) -> None:
 
 @pytest.fixture
 def tests(tmp_path: Path) -> Iterator[SceneTests]:
-    made = SceneTests(tmp_path, Parts(model="painter", reader="none"))
+    made = SceneTests(tmp_path, SceneComponents(model="painter", reader="none"))
     yield made
     made.close()
 
 
 def faulty(folder: Path, share: str) -> SceneTests:
     return SceneTests(
-        folder, Parts(model="painter", reader="none", settings={"model.faults": f"entity-omission:{share}"})
+        folder, SceneComponents(model="painter", reader="none", settings={"model.faults": f"entity-omission:{share}"})
     )
 
 
@@ -230,7 +230,7 @@ def test_nobody_looks_by_default_at_a_foreign_model(tmp_path: Path) -> None:
     (tmp_path / "grey.py").write_text(GREY)
     registry.add_loose_plugin(f"{tmp_path / 'grey.py'}:Grey")
     with pytest.raises(MissingRoleError):
-        SceneTests(tmp_path / "runs", Parts(model="grey")).try_scene("cat")
+        SceneTests(tmp_path / "runs", SceneComponents(model="grey")).try_scene("cat")
 
 
 def test_a_component_is_opened_once_and_again_after_something_stopped_it(

@@ -18,7 +18,7 @@ from salva.core.case import Case
 from salva.core.observation import Answer, Observation
 from salva.core.options import option
 from salva.core.protocols import ImageObservations, Need, Query
-from salva.english.questions import NO, YES, Question, expected_answer, is_satisfied, questions_about
+from salva.english.questions import NO, YES, ClosedQuestion, expected_answer, is_satisfied, questions_about
 from salva.english.words import comparable
 from salva.logic.formula import entities
 from salva.logic.notation import parse
@@ -51,7 +51,7 @@ class AnswerOptions(AskingOptions):
 class PairQuestion:
     """A question about the images of a case, with the answer each prompt calls for."""
 
-    question: Question
+    question: ClosedQuestion
     query: Query
     expected: Mapping[str, str | None]
     """By prompt role; None where right images differ."""
@@ -112,7 +112,7 @@ def _of_prompts(case: Case) -> tuple[PairQuestion, ...]:
         for own in prompt.questions:
             if not own.answer:
                 continue
-            question = Question(text=own.text, kind=own.kind, choices=(YES, NO), parents=own.parents)
+            question = ClosedQuestion(text=own.text, kind=own.kind, choices=(YES, NO), parents=own.parents)
             asked = by_text.setdefault(
                 own.text, PairQuestion(question=question, query=_query(question, ()), expected={})
             )
@@ -168,7 +168,7 @@ def _from_file(case: Case, file: QuestionFile) -> tuple[PairQuestion, ...]:
     )
 
 
-def _query(question: Question, labels: tuple[str, ...]) -> Query:
+def _query(question: ClosedQuestion, labels: tuple[str, ...]) -> Query:
     return Query(
         role="judge",
         kind="answer",

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from salva.core.fingerprint import Json
 from salva.core.quantity import quantity
-from salva.english.questions import NO, YES, Question
+from salva.english.questions import NO, YES, ClosedQuestion
 from salva.english.words import comparable
 from salva.errors import UsageError
 from salva.files.tables import Row, by_kind, read_rows, unusable
@@ -30,7 +30,7 @@ _Rows = list[Row[Json]]
 class FileQuestion:
     """A question of a file, with the answer it expects."""
 
-    question: Question
+    question: ClosedQuestion
     expected: str
 
 
@@ -127,7 +127,7 @@ def _tifa(rows: _Rows, problems: list[str]) -> _Made:
         problems += wrong
         if not wrong:
             kind = _text(row, "element_type") or _text(row, "answer_type") or "answer"
-            question = Question(text=_text(row, "question"), kind=kind, choices=choices)
+            question = ClosedQuestion(text=_text(row, "question"), kind=kind, choices=choices)
             made.append(
                 (_text(row, "id"), comparable(_text(row, "caption")), FileQuestion(question=question, expected=answer))
             )
@@ -158,7 +158,7 @@ def _dsg(rows: _Rows, problems: list[str], doubts: list[str]) -> _Made:
         problems += wrong
         if not wrong:
             kind = _text(row, "category_broad") or "answer"
-            question = Question(text=asked, kind=kind, choices=(YES, NO), parents=tuple(parents))
+            question = ClosedQuestion(text=asked, kind=kind, choices=(YES, NO), parents=tuple(parents))
             made.append((item, comparable(_text(row, "text")), FileQuestion(question=question, expected=YES)))
     return made
 

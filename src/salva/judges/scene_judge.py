@@ -18,7 +18,7 @@ from salva.core.options import option
 from salva.core.protocols import ObserveRequest, Query
 from salva.core.scene import Scene
 from salva.errors import PluginError, SalvaError, UsageError
-from salva.logic.alignment import Part, align
+from salva.logic.alignment import FormulaPart, align
 from salva.logic.formula import Atom, Formula, atoms, entities
 from salva.logic.notation import parse
 from salva.logic.satisfaction import satisfies
@@ -138,7 +138,7 @@ def _graded(query: Query, holds: Sequence[bool]) -> Answer:
     return Answer(text="", scores=grades, reply=reply, usage=_USAGE)
 
 
-def _reckoned(parts: Sequence[Part]) -> str:
+def _reckoned(parts: Sequence[FormulaPart]) -> str:
     """The parts with whether each matches, for people."""
     return ", ".join(f"{part.words} {'yes' if part.matches else 'no'}" for part in parts) or "none stated"
 

@@ -85,7 +85,7 @@ class Forecast:
 
 
 @dataclass(slots=True)
-class _Tally:
+class _WorkCount:
     """Cases as they are gone through."""
 
     file: str = ""
@@ -122,7 +122,7 @@ def forecast(plan: Plan, directory: Path) -> Forecast:
     plan = resume_or_start(directory, plan)
     require_detector(plan)
     roster = Cast.of(plan, names=known_names(plan.detector))
-    tally = _Tally(file=question_file(plan))
+    tally = _WorkCount(file=question_file(plan))
     previewed = CasePreview(plan, roster)
     for case in planned_cases(plan):
         tally.add(case, previewed.add(case))

@@ -50,7 +50,7 @@ class Merged:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Part:
+class _FoundShard:
     """A shard, or a piece of one, as it was found."""
 
     directory: Path
@@ -103,7 +103,7 @@ def merge(directories: Sequence[Path], out: Path, progress: Progress) -> Merged:
         )
 
 
-def _read(directory: Path) -> _Part:
+def _read(directory: Path) -> _FoundShard:
     content = read_run_file(directory)
     if content is None:
         raise UsageError(message("run-missing", path=str(directory), file="run.json"))
@@ -116,10 +116,12 @@ def _read(directory: Path) -> _Part:
             message("file-invalid", path=str(directory / "run.json"), where="spec.shard", why=error)
         ) from error
     with open_run(directory) as store:
-        return _Part(directory=directory, content=content, shard=shard, meta=store.meta(), n_images=store.n_images())
+        return _FoundShard(
+            directory=directory, content=content, shard=shard, meta=store.meta(), n_images=store.n_images()
+        )
 
 
-def _check_alike(first: _Part, part: _Part) -> None:
+def _check_alike(first: _FoundShard, part: _FoundShard) -> None:
     """Refuse what is no share of the same run, with the first difference."""
     if difference := next(_differences(_comparable(first), _comparable(part)), ""):
         raise UsageError(message("shards-differ", path=str(part.directory), other=str(first.directory), why=difference))
@@ -129,7 +131,7 @@ def _check_alike(first: _Part, part: _Part) -> None:
             raise UsageError(message("shards-differ", path=str(part.directory), other=str(first.directory), why=why))
 
 
-def _comparable(part: _Part) -> Json:
+def _comparable(part: _FoundShard) -> Json:
     """All that shards of one run have in common, less where they ran."""
     spec = _less_shard(part.content.spec)
     whole = structs.replace(part.content, spec=spec, environment={}, resumed_in=(), choice={})
@@ -157,7 +159,7 @@ def _short(value: Json) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
-def _check_all_there(parts: Sequence[_Part]) -> None:
+def _check_all_there(parts: Sequence[_FoundShard]) -> None:
     """Refuse when cases would be missing: a shard is not given, or was stopped before it knew its own."""
     n = parts[0].shard.n
     missing = sorted(set(range(1, n + 1)) - {part.shard.index for part in parts})
@@ -170,7 +172,7 @@ def _check_all_there(parts: Sequence[_Part]) -> None:
             raise UsageError(message("cases-not-stored", path=str(own[0].directory)))
 
 
-def _content(parts: Sequence[_Part]) -> RunFile:
+def _content(parts: Sequence[_FoundShard]) -> RunFile:
     """What run.json of the whole says."""
     first = parts[0].content
     places = [place for part in parts for place in (part.content.environment, *part.content.resumed_in)]
@@ -193,7 +195,7 @@ def _check_out(out: Path, content: RunFile) -> None:
         raise UsageError(message("run-differs", path=str(out), differences=difference))
 
 
-def _unfinished(parts: Sequence[_Part], metas: Sequence[Mapping[str, Json]]) -> tuple[str, ...]:
+def _unfinished(parts: Sequence[_FoundShard], metas: Sequence[Mapping[str, Json]]) -> tuple[str, ...]:
     """Where every piece of a shard has work left."""
     done = {part.shard.index for part, meta in zip(parts, metas, strict=True) if WHOLE in meta}
     return tuple(str(part.directory) for part in parts if part.shard.index not in done)

@@ -71,7 +71,7 @@ def recompute(store: RunStore, content: RunFile) -> Recomputed:
     """Every verdict of a run made anew, as far as its rules and observers are known here."""
     if content.imported is not None:
         return Recomputed(unchecked=("its verdicts were imported: nothing is stored that they could be made of",))
-    check = _Check(store, content)
+    check = _Recomputation(store, content)
     for group in sorted(check.groups()):
         check.hold(group)
     return Recomputed(
@@ -81,7 +81,7 @@ def recompute(store: RunStore, content: RunFile) -> Recomputed:
     )
 
 
-class _Check:
+class _Recomputation:
     """One run being checked."""
 
     def __init__(self, store: RunStore, content: RunFile) -> None:

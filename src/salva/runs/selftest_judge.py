@@ -22,7 +22,7 @@ from salva.core.scene import Scene, Thing
 from salva.core.table import Table
 from salva.core.verdict import ENTITY_DUPLICATION, ENTITY_FORBIDDEN, ENTITY_OMISSION, X_MISPOSITION, Y_MISPOSITION
 from salva.engine.progress import Progress
-from salva.english.questions import NO, YES, Question, expected_answer, questions_about
+from salva.english.questions import NO, YES, ClosedQuestion, expected_answer, questions_about
 from salva.errors import RefusedError
 from salva.logic.formula import entities
 from salva.logic.notation import parse
@@ -123,7 +123,7 @@ class _Asked:
     """A question about an image, and what is known of it."""
 
     fault: str
-    question: Question
+    question: ClosedQuestion
     expected: str
     """What the prompt says."""
     true: str

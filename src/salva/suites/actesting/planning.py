@@ -15,7 +15,7 @@ from salva.core.fingerprint import fingerprint
 from salva.core.mutation import Pool
 from salva.core.quantity import quantity
 from salva.english.captions.classes import VG_THINGS
-from salva.english.captions.reading import AND, Reader
+from salva.english.captions.reading import AND, CaptionReader
 from salva.english.captions.seeds import fit_seeds
 from salva.english.mutation.corpus import Corpus
 from salva.english.mutation.making import MutantCounts, by_reason, mutants, operator_remark
@@ -51,7 +51,7 @@ class _SeedReading:
 
 def plan(
     captions: Sequence[Caption],
-    reader: Reader,
+    reader: CaptionReader,
     setting: Setting,
     operators: Sequence[str],
     n_seeds: int | None,
@@ -78,7 +78,7 @@ def plan(
     return MutantPlan(cases=tuple(cases), remarks=remarks)
 
 
-def _read(captions: Sequence[Caption], reader: Reader, setting: Setting) -> _SeedReading:
+def _read(captions: Sequence[Caption], reader: CaptionReader, setting: Setting) -> _SeedReading:
     read, classes = _SeedReading(setting.density.corpus), setting.classes
     taken: set[str] = set()
     for i, reading, pool, why in fit_seeds([caption.text for caption in captions], reader, classes, read.passed):

@@ -15,7 +15,7 @@ from pathlib import Path
 from salva.core.case import Finding
 from salva.core.case_sets import slug
 from salva.core.exchange import Flaw
-from salva.english.sentences import Reading, read_prompt
+from salva.english.sentences import SentenceReading, read_prompt
 from salva.errors import UsageError
 from salva.files.tables import read_sheet, unusable
 from salva.messages import message
@@ -120,11 +120,11 @@ def _row(record: Mapping[str, str], name: str, extra: tuple[str, ...]) -> PairRo
     )
 
 
-def _reading(text: str) -> Reading:
+def _reading(text: str) -> SentenceReading:
     """What a prompt means: of the published file as its table says, else as the grammar reads it."""
     digest = hashlib.sha256(_words(text).encode()).hexdigest()[:12]
     known = _published_formulas().get(digest)
-    return Reading(known) if known else read_prompt(text)
+    return SentenceReading(known) if known else read_prompt(text)
 
 
 @cache

@@ -198,7 +198,7 @@ def _entry(clause: Clause) -> dict[str, Json]:
     return entry
 
 
-class _Entry(msgspec.Struct, frozen=True):
+class _MetadataEntry(msgspec.Struct, frozen=True):
     name: Annotated[str, msgspec.Meta(min_length=1)] = msgspec.field(name="class")
     count: Annotated[int, msgspec.Meta(ge=1, le=_MOST)] = 1
     color: Colour | Literal[""] = ""
@@ -207,8 +207,8 @@ class _Entry(msgspec.Struct, frozen=True):
 
 class _Metadata(msgspec.Struct, frozen=True):
     tag: Annotated[str, msgspec.Meta(min_length=1)]
-    include: Annotated[tuple[_Entry, ...], msgspec.Meta(min_length=1)]
-    exclude: tuple[_Entry, ...] | None = None
+    include: Annotated[tuple[_MetadataEntry, ...], msgspec.Meta(min_length=1)]
+    exclude: tuple[_MetadataEntry, ...] | None = None
 
 
 def demand_in(metadata: Mapping[str, Json]) -> Demand:
@@ -224,7 +224,7 @@ def demand_in(metadata: Mapping[str, Json]) -> Demand:
     return Demand(tag=read.tag, include=tuple(map(_clause, read.include)), exclude=tuple(map(_clause, unwanted)))
 
 
-def _clause(entry: _Entry) -> Clause:
+def _clause(entry: _MetadataEntry) -> Clause:
     position, target = entry.position or ("", 0)
     return Clause(name=entry.name, count=entry.count, colour=entry.color, position=position, target=target)
 

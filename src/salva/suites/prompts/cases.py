@@ -16,7 +16,7 @@ from salva.core.fingerprint import fingerprint
 from salva.core.question import Question
 from salva.english.pair_facts import facts_of, findings_of
 from salva.english.prompt_files import DIFFER, PARAPHRASED_BY, PromptRow
-from salva.english.sentences import Reading, read_prompt
+from salva.english.sentences import SentenceReading, read_prompt
 from salva.logic.equivalence import is_contradictory, is_determinate
 from salva.logic.notation import parse
 from salva.suites.prompts.rewordings import rewordings
@@ -74,7 +74,8 @@ def _pair(row: PromptRow) -> Case:
 
 def _meaning(row: PromptRow) -> Meant:
     readings = [
-        Reading(given) if given else read_prompt(text) for text, given in zip(row.texts, row.formulas, strict=True)
+        SentenceReading(given) if given else read_prompt(text)
+        for text, given in zip(row.texts, row.formulas, strict=True)
     ]
     return _meant(row, [reading.formula for reading in readings], [reading.problem for reading in readings])
 

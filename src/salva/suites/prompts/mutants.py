@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from salva.core.case import Case, Prompt
 from salva.core.quantity import quantity
 from salva.english.captions.classes import Classes
-from salva.english.captions.reading import Reader
+from salva.english.captions.reading import CaptionReader
 from salva.english.captions.seeds import fit_seeds
 from salva.english.mutation.corpus import Corpus
 from salva.english.mutation.density import Density
@@ -25,7 +25,9 @@ from salva.suites.prompts.cases import case_name, painting_of
 MUTANTS = "mutants"
 
 
-def mutant_cases(rows: Sequence[PromptRow], operators: Sequence[str], reader: Reader) -> tuple[list[Case], list[str]]:
+def mutant_cases(
+    rows: Sequence[PromptRow], operators: Sequence[str], reader: CaptionReader
+) -> tuple[list[Case], list[str]]:
     """The cases of all mutants, and what to tell."""
     classes, corpus, unfit = Classes(kind="vg"), Corpus(), Counter[str]()
     seeds: list[tuple[PromptRow, Seed]] = []

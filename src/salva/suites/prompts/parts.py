@@ -14,11 +14,11 @@ from salva.core.case import Case, Prompt
 from salva.core.quantity import quantity
 from salva.core.question import Question
 from salva.english.captions.part_questions import KINDS, THING, part_questions
-from salva.english.captions.reading import Reader
+from salva.english.captions.reading import CaptionReader
 from salva.english.captions.seeds import unfit_text
 
 
-def with_parts(cases: Sequence[Case], reader: Reader) -> tuple[tuple[Case, ...], str]:
+def with_parts(cases: Sequence[Case], reader: CaptionReader) -> tuple[tuple[Case, ...], str]:
     """The cases with questions about the parts of every prompt that is asked about, and a line about these."""
     asked = [prompt.text for case in cases for prompt in case.prompts if prompt.questions]
     fit = [text for text in dict.fromkeys(asked) if not unfit_text(text)]
