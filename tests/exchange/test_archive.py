@@ -91,12 +91,6 @@ def test_the_same_run_gives_the_same_bytes(run: Path, archive: Path, tmp_path: P
     assert [path.name for path in tmp_path.iterdir()] == ["again.tar"]
 
 
-def test_an_archive_of_what_came_back_has_the_same_bytes(archive: Path, tmp_path: Path) -> None:
-    import_files([archive], "archive", tmp_path / "back")
-    export_run(tmp_path / "back", "archive", tmp_path / "again.tar")
-    assert (tmp_path / "again.tar").read_bytes() == archive.read_bytes()
-
-
 def test_reviews_that_nobody_has_begun_stay_so(run: Path, tmp_path: Path) -> None:
     shutil.copytree(run, tmp_path / "run")
     (tmp_path / "run" / "review.db").write_bytes(b"")
@@ -323,16 +317,6 @@ def test_a_header_that_wants_gigabytes_is_refused_at_once(archive: Path, tmp_pat
     with raises_code("archive-invalid"):
         import_files([tmp_path / "sparse.tar"], "archive", tmp_path / "back")
     assert not (tmp_path / "back").exists()
-
-
-def test_an_archive_that_does_not_fit_on_the_disk_is_not_begun(
-    archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: type("Usage", (), {"free": 5})())
-    with pytest.raises(StoreError) as caught:
-        import_files([archive], "archive", tmp_path / "back")
-    assert caught.value.code == "disk-full"
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_commands(run: Path, tmp_path: Path) -> None:
