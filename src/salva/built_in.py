@@ -65,7 +65,7 @@ BUILT_IN: dict[str, dict[str, BuiltIn]] = {
             "generators.diffusers_pipeline:DiffusersPipeline", "A diffusers checkpoint on this machine."
         ),
         "folder": _one("generators.folder:FolderImages", "Images you already have."),
-        "google": _api("generators.google_images:GoogleImages", "Gemini image models and Imagen.", *_GOOGLE),
+        "google": _api("generators.google_images:GoogleImages", "Gemini image models.", *_GOOGLE),
         "openai": _api(
             "generators.openai_images:OpenAiImages", "OpenAI's images API and compatible servers.", *_OPENAI
         ),

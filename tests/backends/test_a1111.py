@@ -61,17 +61,6 @@ def test_a_checkpoint_the_server_does_not_have_is_refused_with_those_it_has() ->
     assert "'v9'. Known: v1-5" in str(outcome)
 
 
-@pytest.mark.parametrize(("n_models", "ending"), [(0, "Known: none"), (10, "model-09"), (11, "model-09 and 1 more")])
-def test_of_many_checkpoints_the_first_are_named_and_the_others_counted(n_models: int, ending: str) -> None:
-    models = [{"model_name": f"model-{number:02}"} for number in range(n_models)]
-    with (
-        serving(lambda _: said(models)) as server,
-        closing(A1111(A1111.Options(checkpoint="v9", host=server.url))) as model,
-    ):
-        (outcome,) = model.render([asked_for()])
-    assert str(outcome).endswith(f"{ending}. [name-unknown]")
-
-
 @pytest.mark.parametrize(
     ("answer", "told"),
     [

@@ -67,21 +67,6 @@ def test_gemini_paints_with_the_seed_and_names_its_snapshot() -> None:
     assert seen[0].body["generationConfig"]["imageConfig"] == {"aspectRatio": "1:1"}
 
 
-def test_imagen_has_a_call_of_its_own() -> None:
-    seen: list[Asked] = []
-
-    def handle(request: Asked) -> Answered:
-        seen.append(request)
-        return said({"predictions": [{"mimeType": "image/png", "bytesBase64Encoded": png_text("cow")}]})
-
-    outcome = ask(handle, "imagen-4.0-generate-001")
-    assert isinstance(outcome, Rendered)
-    assert written_in(outcome.picture)[0] == ["cow"]
-    assert seen[0].path == "/v1beta/models/imagen-4.0-generate-001:predict"
-    assert seen[0].headers["x-goog-api-key"] == "AIza-planted-4711"
-    assert seen[0].body["instances"] == [{"prompt": "cat, dog"}]
-
-
 @pytest.mark.parametrize(
     ("handle", "kind", "told"),
     [
@@ -99,24 +84,6 @@ def test_gemini_answers_that_are_no_picture(
     handle: Callable[[Asked], Answered], kind: type[SalvaError], told: str
 ) -> None:
     outcome = ask(handle)
-    assert type(outcome) is kind, outcome
-    assert told in str(outcome)
-
-
-@pytest.mark.parametrize(
-    ("handle", "kind", "told"),
-    [
-        (lambda _: said({"predictions": [{"raiFilteredReason": "no people"}]}), RefusedError, "no people"),
-        (lambda _: said({}), RefusedError, "prompt-refused"),
-        (failing(400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key."), UnusableError, "key"),
-        (lambda _: said([1]), BackendError, "image-missing"),
-        (lambda _: Answered(content=b"<html>"), BackendError, "output-invalid"),
-    ],
-)
-def test_imagen_answers_that_are_no_picture(
-    handle: Callable[[Asked], Answered], kind: type[SalvaError], told: str
-) -> None:
-    outcome = ask(handle, "imagen-4.0-generate-001")
     assert type(outcome) is kind, outcome
     assert told in str(outcome)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -17,19 +16,17 @@ from salva.core.addresses import plain_address
 from salva.core.fingerprint import Json
 from salva.core.options import endpoint_label, option
 from salva.core.protocols import Rendered, RenderRequest
-from salva.errors import SalvaError, UnusableError
-from salva.generators.remote_images import generate_each, no_image, provenance_of
-from salva.messages import message
+from salva.errors import UnusableError, unknown_name
+from salva.generators.remote_images import RemoteGenerator, no_image, provenance_of
 from salva.remote.answers import picture_from_base64
 from salva.remote.endpoint import Endpoint
 from salva.remote.urls import check_url
 
 KEY_VARIABLE = "A1111_API_KEY"
 """user:password, as the server's --api-auth has it."""
-_N_SHOWN = 10
 
 
-class A1111:
+class A1111(RemoteGenerator):
     """A checkpoint on a Stable Diffusion web UI."""
 
     @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,10 +57,9 @@ class A1111:
         self.habits = Habits(max_at_once=options.max_at_once, timeout_s=options.timeout_s)
         self._name = f"a1111/{options.checkpoint}"
         user, colon, password = os.environ.get(KEY_VARIABLE, "").partition(":")
-        # The executor gives a call up at timeout_s; the client's own limit only ends the thread it leaves behind.
-        self._endpoint = Endpoint(
-            self._name, options.host, options.timeout_s + 5, auth=(user, password) if colon else None
-        )
+        auth = (user, password) if colon else None
+        # The executor ends a call at timeout_s; the client's own limit ends the thread.
+        self._client = Endpoint(self._name, options.host, options.timeout_s + 5, auth=auth)
         self._is_known = False
 
     @staticmethod
@@ -71,27 +67,16 @@ class A1111:
         """The address of its server."""
         return options.endpoint or plain_address(options.host)
 
-    def render(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | SalvaError]:
-        """One image or error per request."""
-        return generate_each(requests, self._generate)
-
-    def close(self) -> None:
-        """Close the connections."""
-        self._endpoint.close()
-
     def _check_checkpoint(self) -> None:
         """Refuse an unknown checkpoint: some versions would use whichever is loaded."""
         if self._is_known:
             return
-        listed: Any = self._endpoint.get_json("/sdapi/v1/sd-models")
+        listed: Any = self._client.get_json("/sdapi/v1/sd-models")
         models = [model for model in listed if isinstance(model, dict)] if isinstance(listed, list) else []
         names = {str(model.get(part)) for model in models for part in ("title", "model_name", "hash", "sha256")}
         if self.options.checkpoint not in names:
-            titles = sorted(str(model.get("model_name")) for model in models)
-            more = f" and {len(titles) - _N_SHOWN} more" if len(titles) > _N_SHOWN else ""
-            known = (", ".join(titles[:_N_SHOWN]) or "none") + more
-            values = {"kind": "checkpoint on the server", "name": self.options.checkpoint, "known": known, "meant": ""}
-            raise UnusableError(message("name-unknown", **values))
+            titles = [str(model.get("model_name")) for model in models]
+            raise UnusableError(unknown_name("checkpoint on the server", self.options.checkpoint, titles).args[0])
         self._is_known = True
 
     def _generate(self, request: RenderRequest) -> Rendered:
@@ -113,7 +98,7 @@ class A1111:
             "send_images": True,
             "save_images": False,
         }
-        answer: Any = self._endpoint.post_json("/sdapi/v1/txt2img", body)
+        answer: Any = self._client.post_json("/sdapi/v1/txt2img", body)
         images = answer.get("images") if isinstance(answer, dict) else None
         if not isinstance(images, list) or not images:
             raise no_image(self._name, answer)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import time
 import uuid
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -20,9 +19,9 @@ from salva.core.addresses import plain_address
 from salva.core.options import endpoint_label, option
 from salva.core.protocols import Rendered, RenderRequest
 from salva.core.secrets import cut
-from salva.errors import BackendError, SalvaError, UnusableError
+from salva.errors import BackendError, UnusableError
 from salva.generators.comfyui_workflow import make_form, read_workflow
-from salva.generators.remote_images import generate_each, provenance_of
+from salva.generators.remote_images import RemoteGenerator, provenance_of
 from salva.messages import message
 from salva.remote.answers import picture_from_bytes
 from salva.remote.endpoint import Endpoint
@@ -31,7 +30,7 @@ from salva.remote.urls import check_url
 _POLL_S = 0.2
 
 
-class ComfyUi:
+class ComfyUi(RemoteGenerator):
     """A workflow on a ComfyUI server."""
 
     @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,13 +40,13 @@ class ComfyUi:
         workflow: str = option("", "The workflow's file, saved in API format.", target=True)
         host: str = option("http://127.0.0.1:8188", "The server.", keyed=False, reaches="endpoint")
         endpoint: str = endpoint_label()
-        negative: str | None = option(None, "The negative prompt; not set: as the workflow has it.")
-        width: int | None = option(None, "Width in pixels; not set: as the workflow has it.")
-        height: int | None = option(None, "Height in pixels; not set: as the workflow has it.")
+        negative: str | None = option(None, "The negative prompt; none for the workflow's.")
+        width: int | None = option(None, "Width in pixels; none for the workflow's.")
+        height: int | None = option(None, "Height in pixels; none for the workflow's.")
         node: str = option("", "The node whose image is used, if several save one.")
         price_usd: float = option(0.0, "What an image costs.", keyed=False)
         max_at_once: int = option(4, "Most workflows in the server's queue.", keyed=False)
-        timeout_s: float = option(600.0, "Timeout of an image, its time in the queue included.", keyed=False)
+        timeout_s: float = option(600.0, "Timeout of an image with its time in the queue.", keyed=False)
 
         def __post_init__(self) -> None:
             check_url("host", self.host, "give the address alone")
@@ -60,7 +59,7 @@ class ComfyUi:
         self.habits = Habits(max_at_once=options.max_at_once, timeout_s=options.timeout_s)
         self._name = f"comfyui/{options.workflow}"
         self._form = make_form(read_workflow(Path(options.workflow)), self._name)
-        self._endpoint = Endpoint(self._name, options.host, min(60.0, options.timeout_s))
+        self._client = Endpoint(self._name, options.host, min(60.0, options.timeout_s))
         self._client_id = uuid.uuid4().hex
 
     @staticmethod
@@ -76,25 +75,16 @@ class ComfyUi:
         """The address of its server."""
         return options.endpoint or plain_address(options.host)
 
-    def render(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | SalvaError]:
-        """One image or error per request."""
-        return generate_each(requests, self._generate)
-
-    def close(self) -> None:
-        """Close the connections."""
-        self._endpoint.close()
-
     def _generate(self, request: RenderRequest) -> Rendered:
         prompt_id = self._queue(request)
         deadline = time.monotonic() + self.options.timeout_s
         while (entry := self._history(prompt_id)) is None:
             if time.monotonic() > deadline:
-                why = f"it took longer than {self.options.timeout_s:g} s"
-                raise BackendError(message("generation-failed", model=self._name, why=why), is_retryable=False)
+                raise self._failed(f"it took longer than {self.options.timeout_s:g} s")
             time.sleep(_POLL_S)
         image = self._saved(entry)
         query = {part: str(image.get(part, "")) for part in ("filename", "subfolder", "type")}
-        content = self._endpoint.get_bytes("/view", query)
+        content = self._client.get_bytes("/view", query)
         provenance = provenance_of(self.options.price_usd, prompt_id=prompt_id)
         return Rendered(picture=picture_from_bytes(self._name, content), provenance=provenance)
 
@@ -110,7 +100,7 @@ class ComfyUi:
         workflow = self._form.filled({name: value for name, value in values.items() if value is not None})
         body: Any = {"prompt": workflow, "client_id": self._client_id}
         try:
-            answer: Any = self._endpoint.post_json("/prompt", body)
+            answer: Any = self._client.post_json("/prompt", body)
         except BackendError as error:
             if "answered 400" in str(error):
                 # The server checks a workflow before it queues it; another try would fail as well.
@@ -119,19 +109,18 @@ class ComfyUi:
             raise
         prompt_id = answer.get("prompt_id") if isinstance(answer, dict) else None
         if not isinstance(prompt_id, str):
-            why = f"it queued nothing and answered {cut(answer, 200)!r}"
-            raise BackendError(message("generation-failed", model=self._name, why=why), is_retryable=False)
+            raise self._failed(f"it queued nothing and answered {cut(answer, 200)!r}")
         return prompt_id
 
     def _history(self, prompt_id: str) -> dict[str, Any] | None:
         """The result of a queued workflow; None while it waits or runs."""
-        answer: Any = self._endpoint.get_json(f"/history/{prompt_id}")
+        answer: Any = self._client.get_json(f"/history/{prompt_id}")
         entry = answer.get(prompt_id) if isinstance(answer, dict) else None
         if not isinstance(entry, dict):
             return None
         status = entry.get("status") or {}
         if status.get("status_str") == "error":
-            raise BackendError(message("generation-failed", model=self._name, why=_reason(status)), is_retryable=False)
+            raise self._failed(_reason(status))
         return entry if entry.get("outputs") or status.get("completed") else None
 
     def _saved(self, entry: dict[str, Any]) -> dict[str, Any]:
@@ -141,17 +130,17 @@ class ComfyUi:
             for node_id, output in entry.get("outputs", {}).items()
             if isinstance(output, dict)
         }
-        if self.options.node:
-            images = by_node.get(self.options.node, [])
-        else:
-            every = [image for images in by_node.values() for image in images]
-            # Previews have the type "temp".
-            images = [image for image in every if image.get("type") == "output"] or every
+        nodes = (self.options.node,) if self.options.node else by_node
+        every = [image for node in nodes for image in by_node.get(node, ())]
+        # Previews have the type "temp".
+        images = [image for image in every if image.get("type") == "output"] or every
         if len(images) != 1:
-            nodes = sorted(by_node) or "none"
-            why = f"it saved {len(images)} images (nodes {nodes}); name the node of one with --set model.node=ID"
+            why = f"it saved {len(images)} images (nodes {sorted(by_node)}); name one with --set model.node=ID"
             raise UnusableError(message("generation-failed", model=self._name, why=why))
         return images[0]
+
+    def _failed(self, why: str) -> BackendError:
+        return BackendError(message("generation-failed", model=self._name, why=why), is_retryable=False)
 
 
 def _reason(status: dict[str, Any]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
@@ -30,22 +30,19 @@ class Form:
     """A workflow and the places in it that change from image to image."""
 
     workflow: Workflow
-    marked: Mapping[str, tuple[Place, ...]] = field(default_factory=dict)
-    """By name: texts with the mark in braces."""
-    traced: Mapping[str, tuple[Place, ...]] = field(default_factory=dict)
-    """The same for places without marks."""
+    places: Mapping[str, tuple[Place, ...]]
+    """By name: prompt, seed, negative, width and height."""
 
     def filled(self, values: Mapping[str, str | int]) -> Workflow:
         """The workflow for one image; values by name: prompt, seed, and optionally negative, width, height."""
         filled = copy.deepcopy(self.workflow)
         for name, value in values.items():
             mark = f"{{{name}}}"
-            for node_id, input_name in self.marked.get(name, ()):
+            for node_id, input_name in self.places[name]:
                 inputs = cast(dict[str, Json], filled[node_id]["inputs"])
                 held = str(inputs[input_name])
-                inputs[input_name] = value if held == mark else held.replace(mark, str(value))
-            for node_id, input_name in self.traced.get(name, ()):
-                cast(dict[str, Json], filled[node_id]["inputs"])[input_name] = value
+                is_inside = mark in held and held != mark
+                inputs[input_name] = held.replace(mark, str(value)) if is_inside else value
         return filled
 
 
@@ -57,42 +54,37 @@ def read_workflow(path: Path) -> Workflow:
         raise UsageError(message("file-unreadable", path=str(path), why=error.strerror or error)) from error
     except ValueError as error:
         raise UsageError(message("json-invalid", path=str(path), where="", why=error)) from error
-    if isinstance(content, dict) and "nodes" in content and "links" in content:
-        wanted = "a workflow saved with `Save (API Format)` in ComfyUI"
-        raise UsageError(message("json-shape", path=str(path), where="", wanted=wanted))
     is_workflow = isinstance(content, dict) and all(
         isinstance(node, dict) and "class_type" in node and isinstance(node.get("inputs"), dict)
         for node in content.values()
     )
     if not is_workflow or not content:
-        wanted = "a ComfyUI workflow in API format: nodes with class_type and inputs"
+        wanted = "a workflow saved with `Save (API Format)` in ComfyUI"
         raise UsageError(message("json-shape", path=str(path), where="", wanted=wanted))
     return cast(Workflow, content)
 
 
 def make_form(workflow: Workflow, name: str) -> Form:
     """The places of a workflow; UsageError if prompt or seed has none."""
-    marked = {what: tuple(_marked(workflow, what)) for what in ("prompt", "seed", "negative", "width", "height")}
-    traced: dict[str, tuple[Place, ...]] = {}
+    places = {what: tuple(_marked(workflow, what)) for what in ("prompt", "seed", "negative", "width", "height")}
     positive, negative = _texts(workflow, "positive"), _texts(workflow, "negative")
-    if not marked["prompt"]:
+    if not places["prompt"]:
         both = [place for place in positive if place in negative]
         if not positive or both:
             nodes = sorted({p[0] for p in both}) or "none"
             values = {"name": name, "what": f"prompt (nodes {nodes})", "mark": "{prompt}"}
             raise UsageError(message("workflow-place-missing", **values))
-        traced["prompt"] = tuple(positive)
-    if not marked["negative"]:
-        taken = {*traced.get("prompt", ()), *marked["prompt"]}
-        traced["negative"] = tuple(place for place in negative if place not in taken)
-    if not marked["seed"]:
-        traced["seed"] = tuple(_numbers(workflow, _SEED_INPUTS))
-        if not traced["seed"]:
+        places["prompt"] = tuple(positive)
+    if not places["negative"]:
+        places["negative"] = tuple(place for place in negative if place not in places["prompt"])
+    if not places["seed"]:
+        places["seed"] = tuple(_numbers(workflow, _SEED_INPUTS))
+        if not places["seed"]:
             raise UsageError(message("workflow-place-missing", name=name, what="seed", mark="{seed}"))
     for side in ("width", "height"):
-        if not marked[side]:
-            traced[side] = tuple(p for p in _numbers(workflow, (side,)) if _is_canvas(workflow, p[0]))
-    return Form(workflow=workflow, marked=marked, traced=traced)
+        if not places[side]:
+            places[side] = tuple(p for p in _numbers(workflow, (side,)) if _is_a(workflow, p[0], "latent"))
+    return Form(workflow=workflow, places=places)
 
 
 def _inputs(workflow: Workflow) -> Iterator[tuple[str, str, Json]]:
@@ -117,8 +109,8 @@ def _numbers(workflow: Workflow, names: tuple[str, ...]) -> Iterator[Place]:
     )
 
 
-def _is_canvas(workflow: Workflow, node_id: str) -> bool:
-    return "latent" in str(workflow[node_id]["class_type"]).lower()
+def _is_a(workflow: Workflow, node_id: str, kind: str) -> bool:
+    return kind in str(workflow[node_id]["class_type"]).lower()
 
 
 def _texts(workflow: Workflow, wire: str) -> list[Place]:
@@ -127,7 +119,7 @@ def _texts(workflow: Workflow, wire: str) -> list[Place]:
     starts = [
         str(value[0])
         for node_id, name, value in _inputs(workflow)
-        if name in wires and isinstance(value, list) and value and (name == wire or _is_guider(workflow, node_id))
+        if name in wires and isinstance(value, list) and value and (name == wire or _is_a(workflow, node_id, "guider"))
     ]
     places: list[Place] = []
     seen: set[str] = set()
@@ -149,7 +141,3 @@ def _texts(workflow: Workflow, wire: str) -> list[Place]:
                 and (name == wire or name.startswith("conditioning") or name in _TEXT_INPUTS)
             ]
     return sorted(places)
-
-
-def _is_guider(workflow: Workflow, node_id: str) -> bool:
-    return "guider" in str(workflow[node_id]["class_type"]).lower()

@@ -1,28 +1,20 @@
-"""Generator: Google's image models, Gemini ones and Imagen.
-
-Gemini models are called by Google's library. Imagen models have a call of their own (predict), which the library no
-longer offers for API keys, so it is sent as plain HTTP. The key is GEMINI_API_KEY or GOOGLE_API_KEY.
-"""
+"""Generator: Gemini's image models, through Google's library. The key is GEMINI_API_KEY or GOOGLE_API_KEY."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from salva.core.about import About, Habits
-from salva.core.fingerprint import Json
 from salva.core.foreign_errors import translate_errors
 from salva.core.options import endpoint_label, option
 from salva.core.protocols import Rendered, RenderRequest
-from salva.errors import RefusedError, SalvaError
-from salva.generators.remote_images import generate_each, no_image, provenance_of
+from salva.errors import RefusedError
+from salva.generators.remote_images import RemoteGenerator, no_image, provenance_of
 from salva.messages import message
 from salva.remote import google_client
-from salva.remote.answers import paid_for, picture_from_base64, picture_from_bytes
-from salva.remote.endpoint import Endpoint
+from salva.remote.answers import paid_for, picture_from_bytes
 from salva.remote.urls import check_url
 
 if TYPE_CHECKING:
@@ -40,8 +32,8 @@ _REFUSALS = (
 )
 
 
-class GoogleImages:
-    """Gemini image models and Imagen, through Google's API."""
+class GoogleImages(RemoteGenerator):
+    """Gemini image models, through Google's API."""
 
     @dataclass(frozen=True, slots=True, kw_only=True)
     class Options:
@@ -51,7 +43,7 @@ class GoogleImages:
         base_url: str = option("", "The endpoint; empty for GEMINI_BASE_URL, else Google's own.", reaches="endpoint")
         endpoint: str = endpoint_label()
         aspect_ratio: str = option("1:1", "Width to height; empty to leave it out.")
-        send_seed: bool = option(True, "Send the seed to Gemini models; Imagen takes none.")
+        send_seed: bool = option(True, "Send the seed.")
         price_usd: float | None = option(None, "What an image costs; --max-cost needs it.", keyed=False)
         max_at_once: int = option(128, "Most requests at once.", keyed=False)
         timeout_s: float = option(180.0, "Timeout of a request.", keyed=False)
@@ -68,30 +60,13 @@ class GoogleImages:
         self._name = f"google/{options.model}"
         # The executor ends a call at timeout_s; the client's own limit ends the thread.
         self._client = google_client.connect(self._name, options.base_url, options.timeout_s + 5)
-        self._generate: Callable[[RenderRequest], Rendered] = self._gemini
-        self._endpoint: Endpoint | None = None
-        if options.model.startswith("imagen"):
-            url = options.base_url or os.environ.get(google_client.BASE_URL_VARIABLE, "") or google_client.OWN_URL
-            key = next((os.environ[name] for name in google_client.KEY_VARIABLES if os.environ.get(name)), "none")
-            self._endpoint = Endpoint(self._name, url, options.timeout_s + 5, headers={"x-goog-api-key": key})
-            self._generate = self._imagen
 
     @staticmethod
     def address(options: Options) -> str:
         """The address of its server."""
         return google_client.address(options.base_url, options.endpoint)
 
-    def render(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | SalvaError]:
-        """One image or error per request."""
-        return generate_each(requests, self._generate)
-
-    def close(self) -> None:
-        """Close the connections."""
-        self._client.close()
-        if self._endpoint is not None:
-            self._endpoint.close()
-
-    def _gemini(self, request: RenderRequest) -> Rendered:
+    def _generate(self, request: RenderRequest) -> Rendered:
         from google.genai.types import GenerateContentConfig, ImageConfig
 
         config = GenerateContentConfig(response_modalities=["IMAGE"])
@@ -128,24 +103,3 @@ class GoogleImages:
                 raise RefusedError(message("prompt-refused", model=self._name, why=why))
             text = f"{reason} {text}".strip()
         raise no_image(self._name, text)
-
-    def _imagen(self, request: RenderRequest) -> Rendered:
-        assert self._endpoint is not None
-        parameters: dict[str, Json] = {"sampleCount": 1, "includeRaiReason": True}
-        if self.options.aspect_ratio:
-            parameters["aspectRatio"] = self.options.aspect_ratio
-        body: Json = {"instances": [{"prompt": request.prompt.text}], "parameters": parameters}
-        answer: Any = self._endpoint.post_json(f"/v1beta/models/{self.options.model}:predict", body)
-        predictions = answer.get("predictions") if isinstance(answer, dict) else None
-        for prediction in predictions if isinstance(predictions, list) else []:
-            if prediction.get("bytesBase64Encoded"):
-                with paid_for(self.options.price_usd):
-                    picture = picture_from_base64(self._name, str(prediction["bytesBase64Encoded"]))
-                return Rendered(picture=picture, provenance=provenance_of(self.options.price_usd))
-            if prediction.get("raiFilteredReason"):
-                why = prediction["raiFilteredReason"]
-                raise RefusedError(message("prompt-refused", model=self._name, why=why))
-        if isinstance(answer, dict) and not predictions:
-            # An empty answer is how Imagen declines without giving reasons.
-            raise RefusedError(message("prompt-refused", model=self._name, why="it gave no image and no reason"))
-        raise no_image(self._name, answer)

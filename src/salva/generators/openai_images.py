@@ -6,7 +6,6 @@ unless a prefix asks it not to.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
@@ -17,8 +16,7 @@ from salva.core.foreign_errors import translate_errors
 from salva.core.image import Picture
 from salva.core.options import endpoint_label, option
 from salva.core.protocols import Rendered, RenderRequest
-from salva.errors import SalvaError
-from salva.generators.remote_images import generate_each, no_image, provenance_of
+from salva.generators.remote_images import RemoteGenerator, no_image, provenance_of
 from salva.remote import openai_client
 from salva.remote.answers import paid_for, picture_from_base64, picture_from_bytes
 from salva.remote.endpoint import download
@@ -28,7 +26,7 @@ AS_IS = "I NEED to test how the tool works with extremely simple prompts. DO NOT
 """Quoted from the MetaLogic paper, which took it from OpenAI's own advice."""
 
 
-class OpenAiImages:
+class OpenAiImages(RemoteGenerator):
     """The images API of OpenAI, and of compatible endpoints."""
 
     @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,15 +37,15 @@ class OpenAiImages:
         base_url: str = option("", "The endpoint; empty for OPENAI_BASE_URL, else OpenAI's own.", reaches="endpoint")
         endpoint: str = endpoint_label()
         size: str = option("1024x1024", "Width x height, as the endpoint spells it; empty to leave it out.")
-        quality: str = option("", "Such as low, high, standard or hd; empty for the endpoint's own choice.")
-        style: str = option("", "DALL-E 3: vivid or natural; empty for the endpoint's own choice.")
+        quality: str = option("", "Such as low, high, standard or hd; empty for the default.")
+        style: str = option("", "DALL-E 3: vivid or natural; empty for the default.")
         prefix: str = option(
             "auto", "Ask not to rewrite the prompt; auto does for dall-e-3.", choices=("auto", "on", "off")
         )
-        send_seed: bool = option(False, "Send the seed too; OpenAI takes none, some compatible endpoints do.")
+        send_seed: bool = option(False, "Send the seed, for compatible endpoints that take one.")
         answer: str = option(
             "auto",
-            "Format of the image: b64_json or url; auto asks DALL-E for b64_json and takes what others send.",
+            "Format of the image; auto asks DALL-E for b64_json.",
             keyed=False,
             choices=("auto", "b64_json", "url"),
         )
@@ -75,14 +73,6 @@ class OpenAiImages:
         """The address of its server."""
         return openai_client.address(options.base_url, options.endpoint)
 
-    def render(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | SalvaError]:
-        """One image or error per request."""
-        return generate_each(requests, self._generate)
-
-    def close(self) -> None:
-        """Close the connections."""
-        self._client.close()
-
     def _generate(self, request: RenderRequest) -> Rendered:
         text = f"{AS_IS} {request.prompt.text}" if self._is_prefixed else request.prompt.text
         with translate_errors(partial(openai_client.translate, self._name)):
@@ -108,20 +98,17 @@ class OpenAiImages:
         """Parameters for which the library's types are too narrow, as other endpoints have other values."""
         options = self.options
         parameters: dict[str, Json] = {"size": options.size, "quality": options.quality, "style": options.style}
-        if options.answer != "auto":
-            parameters["response_format"] = options.answer
-        elif options.model.startswith("dall-e"):
-            # Their addresses expire; the other models send the image itself and have no such parameter.
-            parameters["response_format"] = "b64_json"
+        # DALL-E's addresses expire; OpenAI's other models send the image itself and have no such parameter.
+        own = "b64_json" if options.model.startswith("dall-e") else ""
+        parameters["response_format"] = own if options.answer == "auto" else options.answer
         if options.send_seed:
             parameters["seed"] = request.seed
         return {name: value for name, value in parameters.items() if value != ""}
 
     def _picture(self, b64_json: str | None, url: str | None) -> Picture:
-        if b64_json:
-            return picture_from_base64(self._name, b64_json)
-        if url and url.startswith("data:"):
-            return picture_from_base64(self._name, url)
+        encoded = b64_json or (url if url and url.startswith("data:") else "")
+        if encoded:
+            return picture_from_base64(self._name, encoded)
         if url:
             content = download(self._name, url, self.options.timeout_s, str(self._client.base_url))
             return picture_from_bytes(self._name, content)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 from salva.core.fingerprint import Json
 from salva.core.protocols import Rendered, RenderRequest
@@ -11,17 +12,27 @@ from salva.errors import BackendError, SalvaError
 from salva.messages import message
 
 
-def generate_each(
-    requests: Sequence[RenderRequest], generate: Callable[[RenderRequest], Rendered]
-) -> list[Rendered | SalvaError]:
-    """The image or the error of each request."""
-    outcomes: list[Rendered | SalvaError] = []
-    for request in requests:
-        try:
-            outcomes.append(generate(request))
-        except SalvaError as error:
-            outcomes.append(error)
-    return outcomes
+class RemoteGenerator:
+    """A generator behind an address; a subclass has a client and generates one image."""
+
+    _client: Any
+
+    def render(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | SalvaError]:
+        """One image or error per request."""
+        outcomes: list[Rendered | SalvaError] = []
+        for request in requests:
+            try:
+                outcomes.append(self._generate(request))
+            except SalvaError as error:
+                outcomes.append(error)
+        return outcomes
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def _generate(self, request: RenderRequest) -> Rendered:
+        raise NotImplementedError
 
 
 def no_image(name: str, answer: object) -> BackendError:
