@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from salva.suites.cfworld.asking import integrity_question, logic_question, point_question
-from salva.suites.cfworld.groups import Entry, LevelGroup, LevelPrompt, Probe, question
+from salva.suites.cfworld.groups import Entry, LevelGroup, LevelPrompt, Probe
 from salva.suites.cfworld.lint import lint, outcome_words
 
 THINGS = integrity_question("the nail and the cork")
@@ -101,20 +101,14 @@ def test_sound_texts_have_no_findings() -> None:
         ("missing-field", _l1(point="")),
         ("missing-field", _l1(prompt="")),
         ("not-ascii", _l1(prompt="A cork was dropped into a glass of water – show where the cork is.")),
-        ("padded", _l1(prompt=SOUND.l1.prompt + " ")),
-        ("not-english", _l1(prompt="Kork Wasserglas schwimmt oben heute")),
         ("unsafe-word", _l1(prompt="A cork was dropped into a glass of blood. Show where the cork is.")),
         ("length", _l1(prompt="A cork.")),
         ("length", _l1(prompt=SOUND.l1.prompt * 9)),
         ("not-visible", _l1(point="The cork perhaps floats at the surface.")),
-        ("style-only", _l1(point="The cork is drawn in another style.")),
         ("question-kinds", _asked(THINGS, POINT)),
         ("question-kinds", _asked(THINGS, POINT, AROUND, AROUND)),
-        ("question-kinds", _asked(THINGS, POINT, AROUND, replace(AROUND, kind="beauty"))),
         ("not-a-question", _asked(THINGS, replace(POINT, text=POINT.text.rstrip("?")), AROUND)),
-        ("weight", _asked(THINGS, replace(POINT, weight=14.0), AROUND)),
         ("criteria-steps", _asked(THINGS, replace(POINT, criteria=((1.0, "Yes."), (0.0, "No."))), AROUND)),
-        ("criteria-steps", _asked(THINGS, POINT, question("logic", AROUND.text, {1.0: "A.", 0.5: "A.", 0.0: "B."}))),
         ("point-not-covered", _asked(THINGS, replace(POINT, text="Is it plain to see that the cork floats?"), AROUND)),
         ("nothing-changed", replace(SOUND, l2=replace(SOUND.l2, point=SOUND.l1.point))),
         ("other-outcome", replace(SOUND, l3=replace(SOUND.l3, point="The cork is gone."))),
@@ -125,11 +119,8 @@ def test_sound_texts_have_no_findings() -> None:
         ("same-logic", replace(SOUND, l1=replace(SOUND.l1, questions=SOUND.l2.questions))),
         ("nothing-described", replace(SOUND, denorm=SOUND.l2.prompt)),
         ("law-dropped", replace(SOUND, denorm="Bees loved mushrooms in a meadow of flowers at noon.")),
-        ("wrong-number", replace(RULE, counterfactual=RULE.counterfactual[:3])),
-        ("wrong-number", replace(PAIR, factual=PAIR.factual * 2)),
         ("same-prompt", replace(RULE, counterfactual=RULE.counterfactual[:1] * 4)),
         ("question-kinds", RULE),
-        ("subject-not-shared", replace(PAIR, principle="trout: pool, not barn")),
         ("missing-field", replace(PAIR, principle="")),
     ],
 )

@@ -7,7 +7,6 @@ them, since folders and names differ. Nothing is mended in silence, and an odd e
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -23,7 +22,7 @@ from salva.messages import message
 from salva.suites.cfworld.gaps import gap
 from salva.suites.cfworld.groups import KINDS, LEVELS, Entry, LevelGroup, LevelPrompt, Probe, read_entries
 from salva.suites.cfworld.official_probes import id_of, read_pairs, read_rules
-from salva.suites.cfworld.official_questions import read_level, read_question, several_integrity
+from salva.suites.cfworld.official_questions import read_level, read_question
 
 Row = Mapping[str, Json]
 N_GROUPS = 1091
@@ -67,7 +66,7 @@ def read_files(paths: Sequence[str]) -> CfWorldFiles:
         _sort_in(contents, path, place)
     groups = _groups(contents)
     probes = [*read_rules(contents.rules, contents.findings), *read_pairs(contents.pairs, contents.findings)]
-    entries: list[Entry] = [*map(_with_gaps, contents.entries), *_with_repeats(groups), *probes]
+    entries: list[Entry] = [*map(_with_gaps, [*contents.entries, *groups]), *probes]
     if not entries:
         found = "; ".join(finding.sentence for finding in contents.findings[:_N_SHOWN])
         raise UsageError(
@@ -141,15 +140,10 @@ def _groups(contents: _Contents) -> list[LevelGroup]:
                 contents.findings.append(gap("repeated-id", " ".join(key), key[1]))
             else:
                 groups[key] = replace(_group(*key, row, asked), denorm=denorms.get(key, ""))
-    orphans = {("orphan-questions", d, name, "") for d, name, _ in asked if (d, name) not in groups}
-    orphans |= {("orphan-denorm", *key, "") for key in denorms.keys() - groups.keys()}
-    orphans |= {
-        ("orphan-questions", d, name, f", level {level!r}")
-        for d, name, level in asked
-        if (d, name) in groups and level not in LEVELS
-    }
+    orphans = {("orphan-questions", *key) for key in asked if key[:2] not in groups or key[2] not in LEVELS}
+    orphans |= {("orphan-denorm", *key, "l2") for key in denorms.keys() - groups.keys()}
     for kind, discipline, name, level in sorted(orphans):
-        contents.findings.append(gap(kind, f"{discipline} {name}{level}", name))
+        contents.findings.append(gap(kind, f"{discipline} {name} {level}", name))
     return list(groups.values())
 
 
@@ -216,14 +210,12 @@ def _group(discipline: str, group_id: str, row: Row, asked: _Asked) -> LevelGrou
         elif not point:
             findings.append(gap("no-point", f"{where} {level}", level))
         questions, odd = asked.get((discipline, group_id, level), ([], []))
-        findings += [*odd, *several_integrity(questions, f"{where} {level}")]
+        findings += odd
         levels[level] = LevelPrompt(prompt=prompt, point=point, questions=tuple(questions))
-    if levels["l3"].questions and levels["l3"].questions == levels["l2"].questions:
-        findings.append(gap("copied-questions", where))
     return LevelGroup(
         discipline=discipline,
         group_id=group_id,
-        category=_category(row.get("category"), where, findings),
+        category=_first_text(row, ("category",)),
         l1=levels["l1"],
         l2=levels["l2"],
         l3=levels["l3"],
@@ -236,46 +228,16 @@ def _spelt(row: Row, name: str, level: str, where: str, findings: list[Finding])
     right = f"{name}_{level}"
     like = re.compile(rf"{name}[\W_]*l?[\W_]*{level[1]}", re.IGNORECASE)
     for key in (right, *(key for key in row if key != right and like.fullmatch(key))):
-        if text := _trimmed(row.get(key), f"{where} {key}", findings):
+        if text := _first_text(row, (key,)):
             if key != right:
                 findings.append(gap("misspelt-key", f"{where}: {key}", key))
             return text
     return ""
 
 
-def _category(value: Json, where: str, findings: list[Finding]) -> str:
-    text = value if isinstance(value, str) else ""
-    if not text.strip():
-        findings.append(gap("no-category", where))
-    if text != text.strip():
-        findings.append(gap("padded-category", f"{where}: {text!r}"))
-    if not text.isascii():
-        findings.append(gap("non-ascii-category", f"{where}: {text!r}"))
-    return text.strip()
-
-
-def _trimmed(value: Json, where: str, findings: list[Finding]) -> str:
-    text = value if isinstance(value, str) else ""
-    if text != text.strip():
-        findings.append(gap("padded-text", where))
-    return text.strip()
-
-
 def _first_text(row: Row, keys: Sequence[str]) -> str:
     texts = (row.get(key) for key in keys)
     return next((text.strip() for text in texts if isinstance(text, str) and text.strip()), "")
-
-
-def _with_repeats(groups: Sequence[LevelGroup]) -> list[Entry]:
-    """The groups, each told of what its levels lack and of prompts that others have too."""
-    counts = Counter(group.level(level).prompt for group in groups for level in LEVELS)
-    checked: list[Entry] = []
-    for group in groups:
-        repeated = [level for level in LEVELS if counts[group.level(level).prompt] > 1 and group.level(level).prompt]
-        where = f"{group.discipline} {group.group_id}"
-        more = [gap("repeated-prompt", f"{where} {level}", level) for level in repeated]
-        checked.append(_with_gaps(replace(group, findings=(*group.findings, *more))))
-    return checked
 
 
 def _with_gaps(entry: Entry) -> Entry:

@@ -76,7 +76,6 @@ def read_rules(rows: Iterable[Row], findings: list[Finding]) -> list[Probe]:
         if not prompt or not point:
             parts.findings.append(gap("no-prompt" if not prompt else "no-point", where))
             continue
-        parts.findings.append(gap("question-from-point", where))
         if category not in (*FACTS, *_RARE):
             parts.findings.append(gap("odd-category", f"{where}: {category!r}, taken for a counterfactual"))
         level = LevelPrompt(prompt=prompt, point=point, questions=(_from_point(point),))
@@ -101,23 +100,16 @@ def read_pairs(rows: Iterable[Row], findings: list[Finding]) -> list[Probe]:
             findings.append(gap("no-id", f"pair, entry {number}"))
             continue
         parts = pairs.setdefault(pair, _ProbeParts())
-        first, second, prompt = (str(row.get(key) or "") for key in ("A", "B", "prompt"))
-        if any(text != text.strip() for text in (str(row.get("id", "")), first, second, prompt)):
-            parts.findings.append(gap("padded-text", f"pair {name}"))
-        if not (prompt.strip() and first.strip() and second.strip()):
-            parts.findings.append(gap("no-thing" if prompt.strip() else "no-prompt", f"pair {name}"))
+        first, second, prompt = (str(row.get(key) or "").strip() for key in ("A", "B", "prompt"))
+        if not (prompt and first and second):
+            parts.findings.append(gap("no-prompt", f"pair {name}"))
             continue
         if category and category not in (FACTS if is_fact else _RARE):
             kind = "the common one" if is_fact else "the rare one"
             parts.findings.append(gap("odd-category", f"pair {name}: {category!r}, taken for {kind}"))
-        if name.endswith(_FACTUAL):
-            parts.findings.append(gap("suffixed-id", f"pair {name}"))
-        parts.findings.append(gap("question-from-pair", f"pair {name}"))
-        asked = question_from_pair(first.strip(), second.strip(), prompt.strip())
-        (parts.factual if is_fact else parts.counterfactual).append(
-            LevelPrompt(prompt=prompt.strip(), questions=(asked,))
-        )
-        parts.entities = parts.entities if is_fact else f"{first.strip()}, {second.strip()}"
+        level = LevelPrompt(prompt=prompt, questions=(question_from_pair(first, second, prompt),))
+        (parts.factual if is_fact else parts.counterfactual).append(level)
+        parts.entities = parts.entities if is_fact else f"{first}, {second}"
     if pairs and len(pairs) != N_PAIRS:
         found = f"{len(pairs)} pairs; paper: {N_PAIRS}"
         next(iter(pairs.values())).findings.append(gap("count-differs", found))

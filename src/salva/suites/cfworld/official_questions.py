@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from salva.core.case import Finding
 from salva.core.case_sets import slug
@@ -23,7 +23,6 @@ _RANGES = {INTEGRITY: (1.0, 3.0), POINT: (12.0, 16.0), LOGIC: (7.0, 9.0)}
 """The weights that the paper states."""
 _STEP = re.compile(r"(?:(?<=\s)|\A)\(?(1(?:\.0+)?|0(?:\.\d+)?)\)?\s*(?:points?\s*)?[-–—=:]\s*")
 _LEVEL = re.compile(r"(?:prompt|level)?[\W_]*l?[\W_]*([123])(?:\.0)?")
-_SCORES = re.compile(r"(?<![\d.])0?\.5(?!\d)")
 
 
 def read_question(entry: Mapping[str, Json]) -> tuple[Question | None, list[Finding]]:
@@ -65,10 +64,8 @@ def read_criteria(text: str, where: str) -> tuple[tuple[tuple[float, str], ...],
         sentence = text[mark.end() : end].strip(" ;,")
         steps.setdefault(float(mark.group(1)), sentence)
     if not steps:
-        unread = [gap("unread-criteria", f"{where}: {text[:60]!r}")] if text else [gap("unread-criteria", where)]
-        return (((1.0, text),) if text else ()), unread
-    findings = [] if 0.5 in steps or _SCORES.search(text) else [gap("no-half-step", where)]
-    return tuple(sorted(steps.items(), reverse=True)), findings
+        return (((1.0, text),) if text else ()), [gap("unread-criteria", f"{where}: {text[:60]!r}")]
+    return tuple(sorted(steps.items(), reverse=True)), []
 
 
 def read_level(said: Json) -> str:
@@ -76,12 +73,6 @@ def read_level(said: Json) -> str:
     text = str(said).strip().lower()
     level = _LEVEL.fullmatch(text)
     return f"l{level.group(1)}" if level else text
-
-
-def several_integrity(questions: Sequence[Question], where: str) -> list[Finding]:
-    """Whether an image is asked more than once about its integrity."""
-    n = sum(question.kind == INTEGRITY for question in questions)
-    return [gap("several-integrity", f"{where}: {n} of them")] if n > 1 else []
 
 
 def _weight(value: Json) -> float | None:
