@@ -26,13 +26,12 @@ from salva.core.about import Habits
 from salva.core.options import option
 from salva.core.protocols import Rendered, RenderRequest
 from salva.core.secrets import cut
-from salva.errors import BackendError, RefusedError, SalvaError, UnusableError, UsageError
+from salva.errors import BackendError, RefusedError, SalvaError, UnusableError, invalid_option
 from salva.imaging.files import ImageError, decode_picture
 from salva.messages import Message, message
 
-N_HANGS = 3
-"""The run stops after so many timeouts in a row."""
 _N_LOG_LINES = 20
+_LONGEST_LOG = 2000
 _PATIENCE_S = 2.0
 
 
@@ -56,12 +55,9 @@ class CommandLine:
             self._command = shlex.split(options.program)
         except ValueError as error:
             wanted = f"quoted as in a shell ({error})"
-            raise UsageError(
-                message("option-invalid", name="model.program", value=options.program, wanted=wanted)
-            ) from error
+            raise invalid_option("model.program", options.program, wanted) from error
         self._child: _Child | None = None
         self._lock = threading.Lock()
-        self._n_hangs = 0
         self._n_requests = 0
 
     def render(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | SalvaError]:
@@ -75,27 +71,17 @@ class CommandLine:
             for index, request in enumerate(requests):
                 self._n_requests += 1
                 waiting[self._n_requests] = index
-                child.send(
-                    {
-                        "id": self._n_requests,
-                        "prompt": request.prompt.text,
-                        "seed": request.seed,
-                        "repeat": request.repeat,
-                    }
-                )
-            outcomes: list[Rendered | SalvaError | None] = [None] * len(requests)
-            n_unexpected = 0
+                asked = {"prompt": request.prompt.text, "seed": request.seed, "repeat": request.repeat}
+                child.send({"id": self._n_requests} | asked)
+            outcomes: dict[int, Rendered | SalvaError] = {}
             while waiting:
                 answer = child.receive(self.options.timeout_s)
-                index = -1 if answer is None else waiting.pop(_identifier(answer), -1)
-                n_unexpected += index < 0
-                if answer is None or n_unexpected > _MOST_ANSWERS:
-                    failure = self._stopped(child)
-                    return [outcome or failure for outcome in outcomes]
-                if index >= 0:
-                    outcomes[index] = self._outcome(answer)
-            self._n_hangs = 0
-            return [outcome for outcome in outcomes if outcome is not None]
+                if answer is None:
+                    outcomes |= dict.fromkeys(waiting.values(), self._stopped(child))
+                    break
+                if answer["id"] in waiting:
+                    outcomes[waiting.pop(answer["id"])] = self._outcome(answer)
+            return [outcomes[index] for index in range(len(requests))]
 
     def close(self) -> None:
         """End the program."""
@@ -116,13 +102,11 @@ class CommandLine:
         code = child.exit_code()
         self._child = None
         child.close(0.0 if code is None else _PATIENCE_S)
-        if code is None:
-            self._n_hangs += 1
-            problem = self._failed(f"no answer within {self.options.timeout_s:g} s; {child.last_output()}")
-            return UnusableError(problem) if self._n_hangs >= N_HANGS else BackendError(problem, is_retryable=False)
-        problem = self._failed(f"it ended with exit code {code}; {child.last_output()}")
-        # A program that ends before its first image will do so again.
-        return BackendError(problem, is_retryable=True) if child.n_answers else UnusableError(problem)
+        is_hanging = code is None
+        why = f"no answer within {self.options.timeout_s:g} s" if is_hanging else f"it ended with exit code {code}"
+        problem = self._failed(f"{why}; {child.last_output()}")
+        # A program that hangs or ends before its first image will do so again.
+        return BackendError(problem, is_retryable=not is_hanging) if child.n_answers else UnusableError(problem)
 
     def _outcome(self, answer: dict[str, Any]) -> Rendered | SalvaError:
         if answer.get("refused"):
@@ -143,12 +127,6 @@ class CommandLine:
 
     def _failed(self, why: object) -> Message:
         return message("generation-failed", model=repr(self.options.program), why=why)
-
-
-_LONGEST_LINE = 2**20
-_MOST_ANSWERS = 10_000
-"""A program that writes a longer line or so many unexpected answers is stopped."""
-_LONGEST_LOG = 2000
 
 
 class _Child:
@@ -226,12 +204,7 @@ class _Child:
 
     def _read_answers(self, lines: IO[str]) -> None:
         with suppress(ValueError):
-            while line := lines.readline(_LONGEST_LINE):
-                if len(line) == _LONGEST_LINE or self._answers.qsize() > _MOST_ANSWERS:
-                    self._log.append("stopped: too much output")
-                    with suppress(ProcessLookupError):
-                        os.killpg(self._process.pid, signal.SIGKILL)
-                    break
+            for line in lines:
                 answer = _parsed(line)
                 if answer is None:
                     self._log.append(line.rstrip()[:_LONGEST_LOG])
@@ -241,7 +214,7 @@ class _Child:
 
     def _read_log(self, lines: IO[str]) -> None:
         with suppress(ValueError):
-            while line := lines.readline(_LONGEST_LINE):
+            for line in lines:
                 self._log.append(line.rstrip()[:_LONGEST_LOG])
 
 
@@ -250,9 +223,4 @@ def _parsed(line: str) -> dict[str, Any] | None:
         parsed = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    return parsed if isinstance(parsed, dict) and "id" in parsed else None
-
-
-def _identifier(answer: dict[str, Any]) -> int:
-    identifier = answer["id"]
-    return identifier if isinstance(identifier, int) else -1
+    return parsed if isinstance(parsed, dict) and isinstance(parsed.get("id"), int) else None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from salva.core.about import About, close, habits_of
 from salva.core.options import option
 from salva.core.protocols import Rendered, RenderRequest
-from salva.errors import BackendError, SalvaError, UsageError
+from salva.errors import BackendError, SalvaError, UsageError, invalid_option
 from salva.messages import message
 from salva.remote.urls import check_url
 
@@ -49,7 +49,7 @@ class Deduce:
                 flag = "--set model.rewriter=openai/MODEL"
                 raise UsageError(message("flag-needed", flag=flag, why="deduce rewrites prompts with a text model"))
             if bad := [pair for pair in self.inner if "=" not in pair]:
-                raise UsageError(message("option-invalid", name="model.inner", value=bad[0], wanted="NAME=VALUE"))
+                raise invalid_option("model.inner", bad[0], "NAME=VALUE")
             check_url("rewriter_url", self.rewriter_url, "set it in the environment instead")
 
     version: ClassVar[str] = "1"
@@ -85,25 +85,20 @@ class Deduce:
         if request.prompt.role not in self._options.roles:
             return request
         text = request.prompt.text
-        if text not in self._texts:
-            deduced = self._deduce(text)
-            if isinstance(deduced, SalvaError):
-                return deduced  # not kept: another try may succeed
-            self._texts[text] = deduced
-        return replace(request, prompt=replace(request.prompt, text=self._texts[text]))
-
-    def _deduce(self, text: str) -> str | SalvaError:
-        from salva.remote.text_model import TextModel
-
         try:
-            if self._rewriter is None:
-                self._rewriter = TextModel(self._options.rewriter, self._options.rewriter_url)
-            reply = self._rewriter.ask(INSTRUCTION, text)
+            if text not in self._texts:
+                self._texts[text] = self._deduce(text)
         except SalvaError as error:
             return error
+        return replace(request, prompt=replace(request.prompt, text=self._texts[text]))
+
+    def _deduce(self, text: str) -> str:
+        from salva.remote.text_model import TextModel
+
+        if self._rewriter is None:
+            self._rewriter = TextModel(self._options.rewriter, self._options.rewriter_url)
+        reply = self._rewriter.ask(INSTRUCTION, text)
         seen = reply.get("seen") if isinstance(reply, dict) else None
         if not isinstance(seen, str) or not seen.strip() or len(seen) > _LONGEST:
-            return BackendError(
-                message("reply-missing", judge=self._options.rewriter, answer=str(reply)[:80]), is_retryable=True
-            )
+            raise BackendError(message("reply-missing", judge=self._options.rewriter, answer=str(reply)[:80]))
         return seen.strip()

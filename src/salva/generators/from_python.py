@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from salva.core.about import About, Habits
-from salva.core.image import Picture
 from salva.core.options import option
 from salva.core.protocols import Rendered, RenderRequest
 from salva.core.python_objects import Batched, find_object
@@ -36,13 +35,10 @@ class FromPython:
     def __init__(self, options: Options) -> None:
         function: Any = find_object(options.name)
         self._name = options.name
-        self._generate: Callable[[list[str], list[int]], Any]
-        if isinstance(function, Batched):
-            self._generate, size = function.call, function.size
-        else:
-            self._generate, size = _one_by_one(function), 1
+        batched = function if isinstance(function, Batched) else Batched(call=_one_by_one(function), size=1)
+        self._generate: Callable[[list[str], list[int]], Any] = batched.call
         # The function may not be safe for several threads.
-        self.habits = Habits(batch_size=size, depth=1)
+        self.habits = Habits(batch_size=batched.size, depth=1)
 
     @classmethod
     def weights(cls, options: Options) -> str:
@@ -59,21 +55,18 @@ class FromPython:
                 [request.prompt.text for request in requests], [request.seed for request in requests]
             )
         except SystemExit as error:
-            raise self._failed(f"ended the program (SystemExit {error.code!r}) instead of giving images") from error
-        is_row = hasattr(given, "__len__") and hasattr(given, "__getitem__")
-        if isinstance(given, str | bytes | Mapping) or not is_row:
-            kind = type(given).__name__
-            raise self._failed(f"gave a {kind} instead of a list of {len(requests)} images")
-        if len(given) != len(requests):
-            raise self._failed(f"gave {len(given)} images for {len(requests)} prompts")
+            raise self._failed(f"ended the program (SystemExit {error.code!r})") from error
+        is_list = hasattr(given, "__len__") and hasattr(given, "__getitem__") and not isinstance(given, str | Mapping)
+        if not is_list or len(given) != len(requests):
+            number = f"{len(given)} images" if is_list else f"a {type(given).__name__}"
+            raise self._failed(f"gave {number} for {len(requests)} prompts, instead of a list of as many images")
         return [self._rendered(given[i]) for i in range(len(requests))]
 
     def _rendered(self, given: object) -> Rendered | SalvaError:
         try:
-            picture: Picture = picture_of(given)
+            return Rendered(picture=picture_of(given))
         except ImageError as error:
             return self._failed(f"gave {error.why}")
-        return Rendered(picture=picture)
 
     def _failed(self, what: str) -> BackendError:
         return BackendError(message("function-failed", function=self._name, what=what), is_retryable=False)
