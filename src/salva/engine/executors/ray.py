@@ -34,10 +34,8 @@ from salva.messages import message
 
 _STORE_BYTES = 512 * 2**20
 _KNOCK_S = 10.0
-_HIGHEST_PORT = 2**16 - 1
-_NO_SETTINGS, _KIND = bytes([0, 0, 0, 4, 0, 0, 0, 0, 0]), 3
-_PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + _NO_SETTINGS
-"""How a connection begins in HTTP/2, which gRPC speaks: both sides say their settings, a frame of the kind 4."""
+_START_S = 180.0
+"""How long its own cluster may take to start, on a machine that others use."""
 _ADDRESS = "RAY_ADDRESS"
 _AUTH = ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN")
 _QUIET: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
@@ -64,16 +62,11 @@ class RayOptions:
         keyed=False,
     )
     cpus: tuple[str, ...] = option((), "Cores an actor by role, as in model:2; default: an equal share.", keyed=False)
-    start_s: float = option(
-        180.0, "How long a cluster of its own may take to start, in seconds, on a machine that others use.", keyed=False
-    )
 
     def __post_init__(self) -> None:
         if self.address.startswith("ray://"):
             wanted = "HOST:PORT of the head on a machine of the cluster; elsewhere: ray job submit -- salva run ..."
             raise invalid_option("executor.address", self.address, wanted)
-        if not 0 < self.start_s < math.inf:
-            raise invalid_option("executor.start_s", self.start_s, "a number of seconds above 0")
         self.requests()
 
     def requests(self) -> ResourceRequests:
@@ -96,19 +89,16 @@ class _SlowStartError(UsageError):
 class RayCluster:
     """Ray as a pool's backend."""
 
-    def __init__(self, address: str, start_s: float) -> None:
+    def __init__(self, address: str) -> None:
         self._ray = _import_ray(is_local=not address and not os.environ.get(_ADDRESS))
         self._is_ours = not self._ray.is_initialized()
         if self._is_ours:
-            self._join(address or os.environ.get(_ADDRESS, ""), start_s)
+            self._join(address or os.environ.get(_ADDRESS, ""))
         self._group: Any = None
         self._worker = self._ray.remote(ActorWorker)
         there = self._ray.cluster_resources()
         self.n_cpus, self.n_gpus = float(there.get("CPU", 0.0)), int(there.get("GPU", 0))
         """Of all nodes, as the run finds them."""
-        self._n_grouped, self._grouping = self.n_gpus, threading.Lock()
-        self._grouped: list[Any] = []
-        """Who has been given a place at a GPU."""
 
     def free(self) -> str:
         """What nobody has taken, in words."""
@@ -125,12 +115,8 @@ class RayCluster:
             "num_cpus": share.n_cpus,
             "num_gpus": share.n_gpus,
         }
-        if not share.places:
-            return self._worker.options(**settings, scheduling_strategy="SPREAD").remote()
-        with self._grouping:
-            actor = self._worker.options(**settings, scheduling_strategy=self._at_gpu(share, number)).remote()
-            self._grouped.append(actor)
-            return actor
+        strategy = self._at_gpu(share, number) if share.places else "SPREAD"
+        return self._worker.options(**settings, scheduling_strategy=strategy).remote()
 
     def call(self, actor: Any, method: str, *arguments: object) -> Any:
         """What a ActorWorker answers; LostError when it never will, UnsentError when it cannot be told."""
@@ -154,18 +140,20 @@ class RayCluster:
 
     def close(self) -> None:
         """Leave the cluster; one that was started here ends."""
-        self._remove_group()
+        if self._group is not None:
+            with suppress(self._ray.exceptions.RayError):
+                self._ray.util.remove_placement_group(self._group)
         if self._is_ours:
             self._ray.shutdown()
 
-    def _join(self, address: str, start_s: float) -> None:
+    def _join(self, address: str) -> None:
         """Connect to the cluster at an address, or to one of our own."""
         is_main = threading.current_thread() is threading.main_thread()
         on_term = signal.getsignal(signal.SIGTERM)
         if address:
             self._connect(address)
         else:
-            self._start(start_s)
+            self._start()
         if is_main:
             # Ray would turn it into an exception, and a run told to end would wait for its answers.
             signal.signal(signal.SIGTERM, on_term)
@@ -177,10 +165,10 @@ class RayCluster:
                 _knock(address)
             self._ray.init(address=address, **_QUIET)
 
-    def _start(self, start_s: float) -> None:
+    def _start(self) -> None:
         # Of a cluster that somebody else runs these are its own affair.
         own = {"num_cpus": n_cores(), "include_dashboard": False, "object_store_memory": _STORE_BYTES}
-        deadline = time.monotonic() + start_s
+        deadline = time.monotonic() + _START_S
         while True:
             try:
                 with translate_errors(_not_started):
@@ -195,32 +183,9 @@ class RayCluster:
         """At one GPU of the cluster, the same one for that place of every component."""
         if self._group is None:
             each = {"GPU": 1.0} | ({"CPU": share.n_cpus_beside} if share.n_cpus_beside else {})
-            self._group = self._ray.util.placement_group([each] * self._n_grouped, strategy="PACK")
+            self._group = self._ray.util.placement_group([each] * self.n_gpus, strategy="PACK")
         strategy = self._ray.util.scheduling_strategies.PlacementGroupSchedulingStrategy
-        # Where fewer GPUs are left than were counted, an actor beyond them waits, and the others work.
-        return strategy(self._group, placement_group_bundle_index=share.places[number] % self._n_grouped)
-
-    def count_again(self) -> None:
-        """Ask for as many GPUs as are free, where those that were counted are not to be had together.
-
-        A node may have been dead for seconds before the cluster knew it, or somebody else has a GPU.
-        """
-        with self._grouping:
-            if self._group is None or self._ray.util.placement_group_table(self._group)["state"] != "PENDING":
-                return
-            n_free = int(self._ray.available_resources().get("GPU", 0))
-            if 0 < n_free < self._n_grouped:
-                self._n_grouped = n_free
-                self._remove_group()
-                # They would wait for a place in it forever; others are hired in their stead.
-                while self._grouped:
-                    self.kill_actor(self._grouped.pop())
-
-    def _remove_group(self) -> None:
-        if self._group is not None:
-            with suppress(self._ray.exceptions.RayError):
-                self._ray.util.remove_placement_group(self._group)
-            self._group = None
+        return strategy(self._group, placement_group_bundle_index=share.places[number])
 
 
 class RayExecutor:
@@ -232,7 +197,7 @@ class RayExecutor:
     def __init__(self, options: RayOptions | None = None) -> None:
         self.options = options or RayOptions()
         self._requests = self.options.requests()
-        self._cluster = RayCluster(self.options.address, self.options.start_s)
+        self._cluster = RayCluster(self.options.address)
         self._lanes: list[LocalLane | ActorPool] = []
         self._at_gpus = [0] * self._cluster.n_gpus
 
@@ -246,19 +211,11 @@ class RayExecutor:
         else:
             share = share_of(binding, in_actors, self._requests, self._cluster.n_cpus, self._at_gpus)
             each = math.ceil(binding.n_expected / share.n_actors)
-            lane = ActorPool(self._cluster, replace(binding, n_expected=each), share, self._make_room)
+            lane = ActorPool(self._cluster, replace(binding, n_expected=each), share)
             for place in share.places:
                 self._at_gpus[place] += 1
         self._lanes.append(lane)
         return lane
-
-    def _make_room(self) -> None:
-        """Have whoever has most actors give one up, and nobody wait for more, since somebody has none."""
-        self._cluster.count_again()
-        actor_pool = [lane for lane in self._lanes if isinstance(lane, ActorPool)]
-        n_wanted = 1
-        for pool in sorted(actor_pool, key=lambda pool: -pool.n_placed):
-            n_wanted -= pool.give_way(n_wanted)
 
     def stop(self) -> None:
         """Begin no more calls; those under way are still reported."""
@@ -273,22 +230,13 @@ class RayExecutor:
 
 
 def _knock(address: str) -> None:
-    """Raise where nobody answers as Ray's head does, which Ray itself would try for minutes on end."""
+    """Raise where nothing listens, which Ray itself would try for minutes on end."""
     host, _, port = address.rpartition(":")
-    if int(port) > _HIGHEST_PORT:
-        # The system would take what is left beyond 16 bits, and knock at somebody else's door.
-        raise ValueError(f"{port} is no port: the highest is {_HIGHEST_PORT}")
-    with socket.create_connection((host, int(port)), _KNOCK_S) as door:
-        if os.environ.get("RAY_USE_TLS", "0").lower() in ("1", "true"):
-            return
-        door.sendall(_PREFACE)
-        answer = door.recv(len(_NO_SETTINGS), socket.MSG_WAITALL)
-    if answer[_KIND : _KIND + 1] != _NO_SETTINGS[_KIND : _KIND + 1]:
-        raise ConnectionError("the server there is no head of a cluster")
+    socket.create_connection((host, int(port)), _KNOCK_S).close()
 
 
 def _not_started(error: Exception) -> UsageError:
-    return _unavailable("start a cluster", error, "Give a busy machine longer with --set executor.start_s=SECONDS.")
+    return _unavailable("start a cluster", error, "Try again when the machine is less busy, or use --executor local.")
 
 
 def _unavailable(what: str, error: Exception, instead: str) -> UsageError:
