@@ -22,16 +22,14 @@ from salva.core.quantity import quantity
 from salva.errors import BackendError, SalvaError, UsageError
 from salva.generators.folder_layouts import (
     LAYOUTS,
-    MANIFESTS,
     ListedImage,
     detect,
     listed_in,
     simplified,
-    unread_images,
 )
 from salva.generators.folder_pattern import Pattern, listed_by
 from salva.generators.folder_repeats import key_of, placed
-from salva.imaging.files import FORMATS, ImageError, decode_picture
+from salva.imaging.files import ImageError, as_image, decode_picture
 from salva.messages import Message, message
 
 _LONGEST_NAME = 200
@@ -46,18 +44,16 @@ class FolderImages:
         """Where the images are, and how they are named."""
 
         path: str = option("", "The folder.", target=True)
-        layout: str = option(
-            "auto", "How the images are named; auto finds out from the files.", choices=("auto", *LAYOUTS)
-        )
-        listing: str = option("", "The manifest or list of prompts, if it has another name or place.", reaches="file")
+        layout: str = option("auto", "How the images are named; auto recognises it.", choices=("auto", *LAYOUTS))
+        listing: str = option("", "The manifest or list of prompts.", reaches="file")
         missing: str = option("", "A file to list missing images in.", keyed=False, reaches="file")
         pattern: str = option(
             "",
-            "How images are named if no layout fits: {index} or {number} (a prompt's place in the list from 0 or "
-            "from 1), a column of the list, or {prompt}; {sample} or {seed}.",
+            "How images are named: {index} or {number} (the place in the list from 0 or 1), {prompt} or a column of "
+            "the list; {sample} or {seed}.",
         )
-        column: str = option("", "With a pattern, the list's column of prompts; prompt by default.")
-        grid: int = option(1, "With a pattern, every file is a grid of so many images a side.")
+        column: str = option("", "With a pattern, the list's column of prompts.")
+        grid: int = option(1, "With a pattern, the images a side of every file.")
 
     version: ClassVar[str] = "1"
     about: ClassVar[About] = About(is_given=True)
@@ -98,41 +94,34 @@ class FolderImages:
         if self._blank:
             images = quantity(len(self._blank), "images are", "image is")
             _note(message("images-blank", images=images, shown=_some(list(self._blank))))
-        list_path = Path(self.options.missing).expanduser() if self.options.missing else None
-        if list_path is not None:
+        if self.options.missing:
             try:
-                self._list_missing(list_path)
+                self._list_missing(Path(self.options.missing).expanduser())
             except OSError as error:
-                _note(message("file-unwritable", path=str(list_path), why=error))
-                list_path = None
+                _note(message("file-unwritable", path=self.options.missing, why=error))
         if self._missing:
-            self._note_missing(list_path)
-            if unread := unread_images(self._folder):
-                images, formats = quantity(len(unread), "images are", "image is"), ", ".join(FORMATS)
-                _note(message("images-skipped", images=images, shown=_some(unread), formats=formats))
+            self._note_missing()
 
-    def _note_missing(self, list_path: Path | None) -> None:
+    def _note_missing(self) -> None:
         prompts = list(dict.fromkeys(repr(request.prompt.text) for request in self._missing.values()))
         instead = "List them all with --set model.missing=FILE."
         others = dict.fromkeys(listed.path.name for each in self._by_repeat.values() for listed in each)
         if others and not self._n_given:
-            instead = f"Other files are there ({_some(list(others))}); name them with --set model.pattern=PATTERN."
-        elif list_path is not None:
-            instead = f"They are listed in {list_path}: save each as its path and add its line to {MANIFESTS[1]}."
+            instead = f"Other files are there ({_some(list(others))}): name a --set model.pattern=PATTERN."
+        elif self.options.missing:
+            instead = f"{self.options.missing} lists all of them."
         values = {"images": quantity(len(self._missing), "images"), "prompts": quantity(len(prompts), "prompts")}
         where = {"folder": str(self._folder), "layout": self._layout, "shown": _some(prompts)}
         _note(message("folder-incomplete", **values, **where, instead=instead))
 
     def _list_missing(self, list_path: Path) -> None:
-        """Write the list; remove an old one if nothing is missing any more."""
+        """Write the list; an empty one if nothing is missing any more."""
         rows = [
             {"prompt": r.prompt.text, "seed": r.seed, "repeat": r.repeat, "path": path}
             for r, path in zip(self._missing.values(), _file_names(self._missing.values()), strict=True)
         ]
-        if rows:
+        if rows or self._n_given:
             list_path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
-        elif self._n_given and _is_list(list_path):
-            list_path.unlink()
 
     def _render(self, request: RenderRequest) -> Rendered | SalvaError:
         try:
@@ -143,8 +132,7 @@ class FolderImages:
             # Other images are from the folder's seeds; one from another seed could not be compared.
             wanted = replace(request, seed=self._seeds.get(request.repeat, request.seed))
             self._missing[wanted.prompt.text, wanted.seed] = wanted
-            file = f"the file {str(listed.path)!r} does not exist" if listed else ""
-            where = file or f"{str(self._folder)!r} has none by the layout {self._layout}"
+            where = f"no file {str(listed.path)!r}" if listed else f"none in {str(self._folder)!r} by {self._layout}"
             values = {"prompt": wanted.prompt.text, "seed": wanted.seed, "repeat": wanted.repeat, "where": where}
             return BackendError(message("image-not-listed", **values), is_retryable=False)
         try:
@@ -201,25 +189,16 @@ def _tile(picture: Picture, tile: int | None, grid: int) -> Picture:
         return picture
     width, height = picture.width // grid, picture.height // grid
     if not width or not height:
-        raise ImageError(f"an image of {picture.width} x {picture.height} pixels, too small for a grid of {grid}")
+        raise ImageError(f"too small for a grid of {grid}")
     left, top = tile % grid * width, tile // grid * height
-    starts = (3 * (row * picture.width + left) for row in range(top, top + height))
-    rgb = b"".join(picture.rgb[start : start + 3 * width] for start in starts)
-    return Picture(rgb=rgb, width=width, height=height)
+    cut = as_image(picture).crop((left, top, left + width, top + height))
+    return Picture(rgb=cut.tobytes(), width=width, height=height)
 
 
 def _some(names: Sequence[str]) -> str:
     """The first few names."""
     more = f" and {len(names) - _N_SHOWN} more" if len(names) > _N_SHOWN else ""
     return ", ".join(names[:_N_SHOWN]) + more
-
-
-def _is_list(path: Path) -> bool:
-    """Whether a file is a list of an earlier run, and not a file of the user's."""
-    if not path.is_file():
-        return False
-    with path.open(encoding="utf-8", errors="replace") as lines:
-        return lines.readline().startswith('{"prompt": ')
 
 
 def _file_names(requests: Iterable[RenderRequest]) -> Iterator[str]:

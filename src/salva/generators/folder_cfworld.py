@@ -27,17 +27,12 @@ Texts = dict[tuple[str, str, str], str]
 def is_of_cfworld(folder: Path) -> bool:
     """Whether a folder has this layout: levels in folders of disciplines, or the folders of the probes."""
     names = {path.name.lower() for path in folder.iterdir() if path.is_dir()}
-    if names & {RULES, PAIRS, DENORM}:
-        return True
-    return next((True for path in folder.glob("*/*_l1.*")), False) or next(
-        (True for path in folder.glob("*/*/*_l1.*")), False
-    )
+    return bool(names & {RULES, PAIRS, DENORM}) or any(folder.glob("*/*_l1.*")) or any(folder.glob("*/*/*_l1.*"))
 
 
 def prompts_beside(folder: Path) -> Path | None:
     """The folder of prompt files beside or above the images."""
-    above = folder.absolute().parents[:2]
-    places = (folder, *above)
+    places = (folder, *folder.absolute().parents[:2])
     return next((place for place in places if (place / "prompt").is_dir()), None)
 
 

@@ -23,8 +23,6 @@ from salva.messages import message
 LAYOUTS = ("manifest", "pairs", "geneval", "compbench", CFWORLD, "ids", "sets", "names")
 MANIFESTS = ("manifest.csv", "manifest.jsonl")
 PROMPTS_JSON = "prompts.json"
-_UNREAD = {".gif", ".tif", ".tiff", ".bmp", ".avif", ".heic", ".heif", ".jxl", ".jp2", ".tga", ".ppm"} - SUFFIXES.keys()
-"""Image files that are not read."""
 _NUMBERED = re.compile(r"(?P<stem>.+)_(?P<number>\d+)")
 _SEEDED = re.compile(r"(?P<stem>.+?)[\W_]+(?:seed[\W_]*)?(?P<number>\d+)", re.IGNORECASE)
 _COMPBENCH = re.compile(r"(?P<stem>.+)_(?P<number>\d{6})")
@@ -56,12 +54,12 @@ def detect(folder: Path, listing: Path | None = None) -> tuple[str, ...]:
     """The layouts of a folder: its own, by file names if none fits, and a manifest, which lists additions."""
     if listing is not None:
         return (_kind_of_list(listing),)
-    has_manifest = any((folder / name).is_file() for name in MANIFESTS)
-    return (*(("manifest",) if has_manifest else ()), _layout_of_pictures(folder))
+    own = _layout_of_pictures(folder)
+    return ("manifest", own) if _first_file(folder / name for name in MANIFESTS) else (own,)
 
 
 def _layout_of_pictures(folder: Path) -> str:
-    if next(folder.glob("*/metadata.jsonl"), None) is not None:
+    if any(folder.glob("*/metadata.jsonl")):
         return "geneval"
     # A list of pairs may lie beside any folder, since suites read one too; here it must name the images.
     if (pairs := _pairs_list(folder)) is not None and _names_any(pairs, all_images(folder)):
@@ -70,7 +68,7 @@ def _layout_of_pictures(folder: Path) -> str:
         return CFWORLD
     if _prompts_json(folder) is not None:
         return "ids"
-    if next(_sets(folder, None), None) is not None:
+    if any(_sets(folder, None)):
         return "sets"
     pictures = _pictures(_samples(folder))
     # Every one of them: a seed can have six digits too.
@@ -80,7 +78,7 @@ def _layout_of_pictures(folder: Path) -> str:
 def _kind_of_list(listing: Path) -> str:
     """The layout of a list; a folder of caption files is that of sets."""
     if listing.is_dir():
-        return "sets" if next(listing.glob("*captions*.json"), None) is not None else CFWORLD
+        return "sets" if any(listing.glob("*captions*.json")) else CFWORLD
     if listing.suffix.lower() == ".json":
         return "ids"
     return "pairs" if _is_of_pairs(listing) else "manifest"
@@ -108,13 +106,11 @@ def listed_in(folder: Path, layout: str, listing: Path | None = None) -> list[Li
 
 
 def _pictures(folder: Path) -> list[Path]:
-    if not folder.is_dir():
-        return []
-    return sorted(path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES and path.is_file())
+    return sorted(path for path in folder.glob("*") if path.suffix.lower() in SUFFIXES and path.is_file())
 
 
 def _by_manifest(folder: Path, listing: Path | None) -> Iterator[ListedImage]:
-    path = listing or next((folder / name for name in MANIFESTS if (folder / name).is_file()), None)
+    path = listing or _first_file(folder / name for name in MANIFESTS)
     if path is None:
         raise _no_list(folder, f"{' or '.join(MANIFESTS)} with prompt and path")
     for where, row in _rows(path):
@@ -133,8 +129,8 @@ def _whole(row: Mapping[str, object], name: str, path: Path, where: str) -> int 
     if value is None or value == "":
         return None
     try:
-        return int(value if isinstance(value, str | int | float) else str(value))
-    except (TypeError, ValueError) as error:
+        return int(str(value))
+    except ValueError as error:
         values = {"path": str(path), "where": where, "name": name, "value": value, "wanted": "a whole number"}
         raise UsageError(message("value-invalid", **values)) from error
 
@@ -158,11 +154,6 @@ def _by_pairs(folder: Path, listing: Path | None) -> Iterator[ListedImage]:
 def all_images(folder: Path) -> list[Path]:
     """Every image of a folder and its subfolders."""
     return sorted(path for path in folder.rglob("*") if path.suffix.lower() in SUFFIXES)
-
-
-def unread_images(folder: Path) -> list[str]:
-    """Image files of a folder and its subfolders whose format is not read."""
-    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.suffix.lower() in _UNREAD)
 
 
 def _pairs_list(folder: Path) -> Path | None:
@@ -229,11 +220,9 @@ def _by_ids(folder: Path, listing: Path | None) -> Iterator[ListedImage]:
 
 def _sets(folder: Path, listing: Path | None) -> Iterator[tuple[Path, Path]]:
     """Folders of images with the list of their name: inside, beside the folder, or elsewhere."""
-    if not folder.is_dir():
-        return
     for place in sorted(path for path in folder.iterdir() if path.is_dir()):
         lists = (where / f"{place.name}.json" for where in (listing, folder, folder.absolute().parent) if where)
-        if (path := next((path for path in lists if path.is_file()), None)) is not None:
+        if (path := _first_file(lists)) is not None:
             yield place, path
 
 
@@ -255,20 +244,24 @@ def _by_sets(folder: Path, listing: Path | None) -> Iterator[ListedImage]:
 
 
 def _prompts_json(folder: Path) -> Path | None:
-    places = (folder / PROMPTS_JSON, folder.absolute().parent / PROMPTS_JSON)
-    return next((path for path in places if path.is_file()), None)
+    return _first_file((folder / PROMPTS_JSON, folder.absolute().parent / PROMPTS_JSON))
+
+
+def _first_file(paths: Iterable[Path]) -> Path | None:
+    return next((path for path in paths if path.is_file()), None)
 
 
 def _read_ids(path: Path) -> dict[str, str]:
     content = parse_json(path, file_text(path))
     if not isinstance(content, dict):
         raise UsageError(message("json-shape", path=str(path), where="", wanted="an object from id to prompt"))
-    prompts = {}
-    for name, value in content.items():
-        text = (value.get("text") or value.get("prompt")) if isinstance(value, dict) else value
-        if not isinstance(text, str) or not text:
-            raise _invalid(path, repr(name), "it has no prompt")
-        prompts[name] = text
+    texts = {
+        name: (value.get("text") or value.get("prompt")) if isinstance(value, dict) else value
+        for name, value in content.items()
+    }
+    prompts = {name: text for name, text in texts.items() if isinstance(text, str) and text}
+    if empty := texts.keys() - prompts.keys():
+        raise _invalid(path, repr(min(empty)), "it has no prompt")
     return prompts
 
 

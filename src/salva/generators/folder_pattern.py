@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from salva.errors import UsageError
+from salva.errors import UsageError, invalid_option
 from salva.files.infiles import file_text
 from salva.files.tables import is_json, parse_json, read_rows
 from salva.generators.folder_layouts import ListedImage, all_images
@@ -48,14 +48,10 @@ def listed_by(pattern: Pattern, folder: Path) -> list[ListedImage]:
     keys = [name for name in pattern.names if name not in _COUNTS]
     prompts = {} if keys == ["prompt"] else _prompts(pattern, keys)
     fitting = re.compile(_expression(pattern.text))
-    matches = [
-        (path, match)
-        for path in all_images(folder)
-        if (match := fitting.fullmatch(path.relative_to(folder).as_posix()))
-    ]
-    if not matches and (pictures := all_images(folder)):
-        first = pictures[0].relative_to(folder).as_posix()
-        raise _unfit(pattern, f"no image in {str(folder)!r} has such a name; the first of {len(pictures)} is {first!r}")
+    names = {path.relative_to(folder).as_posix(): path for path in all_images(folder)}
+    matches = [(path, match) for name, path in names.items() if (match := fitting.fullmatch(name))]
+    if names and not matches:
+        raise _unfit(pattern, f"the first of {len(names)} images in {str(folder)!r} is {next(iter(names))!r}")
     _check_start(pattern, prompts, [match for _, match in matches])
     return list(_listed(pattern, prompts, keys, matches))
 
@@ -87,16 +83,13 @@ def _listed(
 def _check(pattern: Pattern) -> None:
     names = pattern.names
     if not any(name not in _COUNTS for name in names) or "" in names or len(set(names)) < len(names):
-        raise _unfit(pattern, "it needs {index}, {number}, {prompt} or columns of the list, each once")
+        raise _unfit(pattern, "it needs {index}, {number}, {prompt} or columns, each once")
     if pattern.listing is None and set(names) - {"prompt", *_COUNTS}:
         raise UsageError(message("flag-needed", flag="--set model.listing=FILE", why="the pattern refers to a list"))
     if pattern.listing is not None and "prompt" in names:
         raise _conflict("model.listing", "{prompt}", "the pattern holds the prompt itself")
-    if "prompt" in names and set(names) - {"prompt", *_COUNTS}:
-        raise _unfit(pattern, "besides {prompt} it can only hold {sample} or {seed}")
     if not 1 <= pattern.grid <= _MOST_A_SIDE:
-        wanted = f"1 to {_MOST_A_SIDE} images a side"
-        raise UsageError(message("option-invalid", name="model.grid", value=pattern.grid, wanted=wanted))
+        raise invalid_option("model.grid", pattern.grid, f"1 to {_MOST_A_SIDE} images a side")
     if pattern.grid > 1 and set(names) & set(_COUNTS):
         raise _conflict("model.grid", "{sample} or {seed}", "a grid counts its images itself")
 
@@ -111,14 +104,11 @@ def _unfit(pattern: Pattern, why: str) -> UsageError:
 
 def _expression(text: str) -> str:
     """The pattern as a regular expression with a group for each name."""
-    parts = _PLACES.split(text)
-    made = []
-    for number, part in enumerate(parts):
-        if number % 2 == 0:
-            made.append(re.escape(part))
-        else:
-            made.append(f"(?P<{part}>{r'[0-9]+' if part in (*_COUNTS, 'number') else '[^/]+'})")
-    return "".join(made)
+    made = ""
+    for number, part in enumerate(_PLACES.split(text)):
+        value = "[0-9]+" if part in (*_COUNTS, "number") else "[^/]+"
+        made += f"(?P<{part}>{value})" if number % 2 else re.escape(part)
+    return made
 
 
 def _prompts(pattern: Pattern, keys: Sequence[str]) -> dict[tuple[str, ...], str]:

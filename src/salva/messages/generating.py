@@ -25,7 +25,6 @@ ENTRIES: Mapping[str, Entry] = {
     "images-blank": Entry(
         "{images} of one colour: {shown}. Some programs write such files when generation fails.",
     ),
-    "images-skipped": Entry("{images} not read: {shown}. Formats that are read: {formats}."),
     "file-names-ambiguous": Entry(
         "A file name cannot distinguish {prompt!r} from {other!r}. Write a manifest with the columns prompt and path.",
         "File names lose case, spaces and punctuation, so prompts that differ only in these share a name.",
