@@ -5,25 +5,26 @@ from __future__ import annotations
 import importlib
 import sys
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from salva.english.sentences import from_english
+from salva.errors import FormulaError
 from salva.generators.painter.drawing import sprite_index
 from salva.logic.equivalence import are_equivalent, is_determinate
 from salva.logic.formula import Atom, atoms, entities
 from salva.logic.notation import parse
-from salva.suites.semvar.embedded import checked, embedded_rows
+from salva.suites.semvar.embedded import PER_CATEGORY, embedded_rows
 
 TRAINING = Path(__file__).parents[3] / "training"
 
 
-def test_five_categories_of_at_least_forty_different_triples() -> None:
+def test_five_categories_of_as_many_different_triples() -> None:
     rows = embedded_rows()
     per_category = Counter(row.categories[0] for row in rows)
     assert per_category.keys() == {"absolute_location", "relative_location", "color", "counting", "size"}
-    assert min(per_category.values()) >= 40
+    assert set(per_category.values()) == {PER_CATEGORY}
     assert len({row.texts for row in rows}) == len({row.row_id for row in rows}) == len(rows)
 
 
@@ -44,6 +45,21 @@ def test_a_swap_shares_every_word_and_the_paraphrase_is_another_sentence() -> No
             assert Counter(anchor.lower().split()) == Counter(swapped.lower().split())
 
 
+def test_a_sentence_that_the_grammar_reads_means_its_formula() -> None:
+    n_read = 0
+    for row in embedded_rows():
+        for text, formula in zip(row.texts, map(parse, filter(None, row.formulas)), strict=True):
+            try:
+                read = from_english(text)
+            except FormulaError:
+                continue
+            # The grammar knows no size words and takes "large cat" for the name of an entity.
+            if set(entities(read)) == set(entities(formula)):
+                n_read += 1
+                assert are_equivalent(read, formula), text
+    assert n_read > 300
+
+
 def test_everything_said_can_be_painted() -> None:
     known = sprite_index()["entities"]
     for row in embedded_rows():
@@ -62,22 +78,6 @@ def test_every_word_is_one_that_pocket_was_trained_on(monkeypatch: pytest.Monkey
     for name in set(sys.modules) - before:
         del sys.modules[name]
     assert words - known == set()
-
-
-@pytest.mark.parametrize(
-    ("formulas", "problem"),
-    [
-        (("cat@left & dog@right", "dog@left & cat@right", "dog@left & cat@right"), "does not mean"),
-        (("cat@left & dog@right", "dog@right & cat@left", "dog@right & cat@left"), "means what"),
-        (("cat | dog", "cat & dog", "dog | cat"), "several pictures"),
-        (("dog@left & cat@right", "cat@left & dog@right", "cat@right & dog@left"), "reads as something"),
-    ],
-)
-def test_a_triple_that_is_not_what_it_claims_is_refused(formulas: tuple[str, str, str], problem: str) -> None:
-    texts = ("A cat on the left and a dog on the right", "A dog on the left and a cat on the right", "x")
-    row = replace(embedded_rows()[0], texts=texts, formulas=formulas)
-    with pytest.raises(AssertionError, match=problem):
-        checked(row)
 
 
 def test_the_first_triples_never_change() -> None:

@@ -209,4 +209,4 @@ def test_without_verdicts_the_texts_are_still_described() -> None:
 def test_a_handful_of_verdicts_is_enough(size: int) -> None:
     found = measured([verdict(i) for i in range(size)])
     assert found.numbers["n_scored"] == size
-    assert len(found.charts) == 5
+    assert len(found.charts) == 4

@@ -24,7 +24,7 @@ def charts_of(judged: Sequence[CaseVerdict], by_judge: Mapping[str, Sequence[Cas
     """The charts of one model's verdicts; of several judges the one with most verdicts is drawn."""
     note = "" if len(by_judge) == 1 else f"Judged by {judge_name(judged, by_judge)}."
     charts = [_heat_map(judged, note), _boxes(judged, note), _boxes(judged, note, is_over_models=True)]
-    charts += [_scatter(judged, note), _shares(judged, note)]
+    charts.append(_shares(judged, note))
     if all("text_distance_pv" in triple.verdict.scores for triple in judged):
         charts += _text_charts(judged, note)
     return tuple(charts)
@@ -96,27 +96,6 @@ def _heat_map(judged: Sequence[CaseVerdict], note: str) -> Chart:
         is_joined=True,
         ends=_HEAT_ENDS,
         note=f"Colours end at {_HEAT_ENDS[0]:g} and {_HEAT_ENDS[1]:g}. {note}".strip(),
-    )
-
-
-def _scatter(judged: Sequence[CaseVerdict], note: str) -> Chart:
-    rows: list[tuple[Cell, ...]] = [
-        (aspect, triple.verdict.scores["alignment"], triple.verdict.scores["kappa"], triple.case.case_id)
-        for aspect, triple in _rows_by(judged, "aspect")
-    ]
-    return Chart(
-        name="semvar-alignment-against-kappa",
-        title="S-bar against kappa, triple by triple",
-        kind=ChartKind.SCATTER,
-        table=Table(name="alignment and kappa", columns=("aspect", "alignment", "kappa", "case"), rows=tuple(rows)),
-        x="alignment",
-        y="kappa",
-        series="aspect",
-        x_label="S-bar: the fit of images to their texts",
-        y_label="kappa",
-        ends=_kappa_ends(judged),
-        marks=_MARKS,
-        note=f"Low right: images fit their texts but do not follow the meaning. {note}".strip(),
     )
 
 

@@ -17,9 +17,10 @@ from salva.core.case import Finding
 from salva.core.quantity import quantity
 from salva.errors import FormulaError, UsageError
 from salva.files.infiles import file_bytes
-from salva.files.tables import by_kind
+from salva.files.tables import shown_problems
 from salva.logic.notation import parse
 from salva.messages import message
+from salva.results.tables import group_by
 from salva.suites.semvar.effect import category_name
 from salva.suites.semvar.rows import ROLES, TripleRow, bare_sentence, finding
 
@@ -27,6 +28,8 @@ _SUFFIXES = (".txt", ".tsv", ".jsonl")
 _NO_DATA = ("readme", "license", "licence", "notice")
 _COLUMNS = ("id", "t_a", "t_pv", "t_pi", "category")
 _N_NEEDED = 4
+_Key = tuple[str, str, tuple[str, str, str]]
+"""Split, id and texts of a triple."""
 _SPLIT = re.compile(r"(?<![a-z])(train|test)(?:ing)?[-_ ]?(?:set|data)?(?![a-z])")
 _CATEGORY_FOLDER = re.compile(r"categor(?:y|ies)$")
 _SPLIT_FOLDER = re.compile(r"(train|test)(?:ing)?[-_ ]?set")
@@ -62,7 +65,7 @@ def read_rows(paths: Sequence[str], category_paths: Sequence[str] = ()) -> tuple
     for source in sources:
         listed += [(source, row) for row in _read(source, problems)]
     if problems:
-        shown = "".join(f"\n  {line}" for line in by_kind(problems))
+        shown = "".join(f"\n  {line}" for line in shown_problems(problems))
         raise UsageError(message("triples-invalid", n=len(problems), paths=", ".join(map(repr, paths)), shown=shown))
     if not listed:
         raise UsageError(
@@ -202,26 +205,18 @@ def _formulas(given: object) -> tuple[str | None, str | None, str | None]:
 
 def _merged(listed: Iterable[tuple[_Source, TripleRow]]) -> list[TripleRow]:
     """One row per triple and split; category files add their label to a triple that stands elsewhere."""
-    rows: dict[tuple[str, str, tuple[str, str, str]], TripleRow] = {}
-    by_id: dict[tuple[str, str], list[TripleRow]] = {}
-    lines: dict[tuple[str, str, tuple[str, str, str]], list[str]] = {}
-    ordered = sorted(listed, key=lambda one: bool(one[0].category))
-    has_main = {source.split for source, _ in ordered if not source.category}
-    for source, row in ordered:
+    rows: dict[_Key, TripleRow] = {}
+    first_of_id: dict[tuple[str, str], _Key] = {}
+    lines: dict[_Key, list[str]] = {}
+    for source, row in sorted(listed, key=lambda one: bool(one[0].category)):
         key = (row.split, row.row_id, row.texts)
-        same_id = by_id.setdefault((row.split, row.row_id), [])
-        if key not in rows and source.category and same_id:
-            key = (row.split, row.row_id, same_id[0].texts)
-            used = f"{row.where}; the wording of {same_id[0].where} is used"
-            reworded = finding("other-wording", used)
-            rows[key] = replace(rows[key], findings=(*rows[key].findings, reworded))
-        elif key not in rows:
-            if source.category and source.split in has_main:
-                row = replace(row, findings=(finding("category-file-only", row.where),))
-            rows[key] = row
-            same_id.append(row)
-        merged = tuple(dict.fromkeys((*rows[key].categories, *row.categories)))
-        rows[key] = replace(rows[key], categories=merged)
+        first = first_of_id.setdefault(key[:2], key)
+        if source.category and key not in rows and first in rows:
+            key = first
+            used = finding("other-wording", f"{row.where}; the wording of {rows[key].where} is used")
+            rows[key] = replace(rows[key], findings=(*rows[key].findings, used))
+        merged = rows.setdefault(key, row)
+        rows[key] = replace(merged, categories=tuple(dict.fromkeys((*merged.categories, *row.categories))))
         if not source.category:
             lines.setdefault(key, []).append(row.where)
     for key, where in lines.items():
@@ -233,29 +228,15 @@ def _merged(listed: Iterable[tuple[_Source, TripleRow]]) -> list[TripleRow]:
 
 def _with_findings(rows: Sequence[TripleRow]) -> tuple[TripleRow, ...]:
     """The rows with what is wrong with each, alone or beside the others."""
-    by_texts: dict[tuple[str, ...], list[TripleRow]] = {}
-    by_sentence: dict[str, list[TripleRow]] = {}
-    by_id: dict[tuple[str, str], list[TripleRow]] = {}
-    for row in rows:
-        by_texts.setdefault(tuple(map(bare_sentence, row.texts)), []).append(row)
-        for sentence in set(map(bare_sentence, row.texts)):
-            by_sentence.setdefault(sentence, []).append(row)
-        by_id.setdefault((row.split, row.row_id), []).append(row)
+    by_texts = group_by(rows, lambda row: tuple(map(bare_sentence, row.texts)))
+    by_id = group_by(rows, lambda row: (row.split, row.row_id))
     examined = []
     for row in rows:
         findings = [*row.findings, *_of_itself(row)]
-        same = by_texts[tuple(map(bare_sentence, row.texts))]
-        findings += _beside(row, same)
-        findings += [
-            finding("text-in-other-split", _place(other), name, other.split)
-            for name, text in zip(("T_a", "T_pv", "T_pi"), row.texts, strict=True)
-            for other in by_sentence[bare_sentence(text)]
-            if other.split != row.split and other not in same
-        ][:1]
-        namesakes = [other for other in by_id[row.split, row.row_id] if other is not row]
-        if namesakes:
+        findings += _beside(row, by_texts[tuple(map(bare_sentence, row.texts))])
+        if namesakes := [other for other in by_id[row.split, row.row_id] if other is not row]:
             findings.append(finding("ambiguous-id", namesakes[0].where, row.row_id))
-        examined.append(replace(row, findings=tuple(findings)) if findings else row)
+        examined.append(replace(row, findings=tuple(findings)))
     return tuple(examined)
 
 
@@ -274,13 +255,9 @@ def _beside(row: TripleRow, same: Sequence[TripleRow]) -> Iterator[Finding]:
     within = [other for other in same if other is not row and other.split == row.split]
     across = [other for other in same if other.split != row.split]
     if within:
-        yield finding("same-texts", _place(within[0]))
+        yield finding("same-texts", f"{within[0].row_id} ({within[0].where})")
     if across:
         yield finding("same-texts-in-other-split", across[0].row_id, across[0].split)
-
-
-def _place(row: TripleRow) -> str:
-    return f"{row.row_id} ({row.where})"
 
 
 def _short(line: str) -> str:

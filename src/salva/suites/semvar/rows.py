@@ -10,14 +10,12 @@ from salva.core.case import Finding
 
 TITLES = {
     "unreviewed": "{0}",
-    "other-wording": "worded differently in a category file",
-    "category-file-only": "only in a category file",
-    "listed-again": "listed {0} times, counted once",
+    "other-wording": "other wording in category file",
+    "listed-again": "listed {0} times",
     "equal-texts": "{0} equals {1}",
-    "same-texts": "same sentences under another id",
-    "same-texts-in-other-split": "same sentences in the split {0}",
-    "text-in-other-split": "its {0} is also in the split {1}",
-    "ambiguous-id": "its id {0} also names other sentences",
+    "same-texts": "sentences of another id",
+    "same-texts-in-other-split": "sentences also in {0}",
+    "ambiguous-id": "ambiguous id {0}",
 }
 """What can be wrong with a triple, by kind, with the places of what it is about."""
 
