@@ -8,7 +8,6 @@ from contextlib import closing, contextmanager
 import pytest
 from backends.endpoints import Answered, Asked, Server, said, serving
 
-from salva.errors import UnreachableError
 from salva.remote.text_model import TextModel
 
 pytest.importorskip("openai", reason="text models at endpoints need the api extra")
@@ -34,19 +33,6 @@ def silent_after(*first: Answered) -> Iterator[Server]:
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-test")
-    monkeypatch.setattr("salva.remote.text_model._SILENCE_S", 0.1)
-
-
-def test_one_that_hangs_is_asked_twice_and_later_once() -> None:
-    with (
-        silent_after(ANSWER) as server,
-        closing(TextModel("openai/x", f"{server.url}/v1", timeout_s=0.3)) as model,
-    ):
-        assert model.ask("answer", "first") == {"yes": 1}
-        for n_asked in (3, 4):
-            with pytest.raises(UnreachableError, match="no answer in time"):
-                model.ask("answer", "anything")
-            assert len(server.asked) == n_asked
 
 
 def test_one_that_loads_for_longer_than_an_answer_may_take_is_waited_for() -> None:

@@ -234,7 +234,7 @@ def test_nothing_is_painted_where_nothing_can_be_written(
 
     with monkeypatch.context() as patch:
         patch.setattr(type(memory), "pipe_file", refuse)
-        with pytest.raises(BackendError, match=r"denied.*\[disk-error\]"):
+        with pytest.raises(BackendError, match=r"Denied.*\[disk-error\]"):
             run(tmp_path / "away")
     assert CALLS["render"] == 0
 

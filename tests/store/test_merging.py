@@ -214,6 +214,7 @@ def test_a_disk_that_fails_is_a_store_error(tmp_path: Path, monkeypatch: pytest.
 
     part = run_of(tmp_path / "part", with_image)
     monkeypatch.setattr(os, "link", fail)
+    monkeypatch.setattr(os, "rename", fail)
     with pytest.raises(StoreError) as refused:
         joined(tmp_path / "out", part)
     assert refused.value.code == "disk-error"

@@ -277,20 +277,21 @@ def broken_by(tmp_path: Path, statement: str) -> Path:
 
 @pytest.mark.parametrize("mode", ["read", "write"])
 @pytest.mark.parametrize(
-    ("statement", "told"),
+    ("statement", "code", "told"),
     [
-        ("PRAGMA user_version = 99", r"another version of salva"),
-        ("PRAGMA application_id = 7", "not one of salva's"),
-        ("ALTER TABLE verdicts DROP COLUMN reason", r"lacks verdicts\.reason"),
-        ("DROP TABLE images", r"lacks images\.image_id"),
+        ("PRAGMA user_version = 99", "run-format", "format 99"),
+        ("PRAGMA application_id = 7", "store-damaged", "SQLite"),
+        ("ALTER TABLE verdicts DROP COLUMN reason", "store-damaged", r"lacks verdicts\.reason"),
+        ("DROP TABLE images", "store-damaged", r"lacks images\.image_id"),
     ],
 )
 def test_a_store_that_cannot_be_read_is_refused_with_the_reason(
-    tmp_path: Path, statement: str, told: str, mode: str
+    tmp_path: Path, statement: str, code: str, told: str, mode: str
 ) -> None:
     directory = broken_by(tmp_path, statement)
-    with pytest.raises(StoreError, match=told):
+    with pytest.raises(StoreError, match=told) as refused:
         open_run(directory, mode)  # type: ignore[arg-type]  # parametrised
+    assert refused.value.code == code
     os.rename(directory / ".lock", directory / "moved")
 
 

@@ -143,7 +143,7 @@ def _write(file: IO[bytes], files: Mapping[str, Path], rows: RunReader, store: R
         for image in rows.images():
             data = store.blobs.read(image.image_id)
             if digest_of(data) != image.digest:
-                raise StoreError(message("image-damaged", path=str(store.blobs.place_of(image.image_id))))
+                raise StoreError(message("image-damaged", path=store.image_place(image.image_id)))
             _add(tar, _image_name(image.image_id), io.BytesIO(data), len(data))
 
 
@@ -249,7 +249,7 @@ def _listed(tar: _Tar) -> _List:
         raise tar.wrong(f"it does not begin with {_LIST}")
     try:
         listed = msgspec.json.decode(tar.read(first[1]), type=_List)
-    except (msgspec.MsgspecError, RecursionError) as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise tar.wrong(f"its {_LIST} cannot be read") from error
     tar.skip_padding(first[1])
     for entry in listed.files:

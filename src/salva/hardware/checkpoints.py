@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from salva.core.fingerprint import fingerprint
-from salva.core.foreign_errors import translate_errors
+from salva.core.foreign_errors import one_line, translate_errors
 from salva.errors import MissingExtraError, SalvaError, UnusableError, UsageError
 from salva.hardware.background_imports import BACKGROUND_IMPORTS
 from salva.hardware.cache import recall, remember
@@ -31,7 +31,6 @@ COMMITS = "commits"
 PICKLES = (".bin", ".ckpt", ".pt", ".pth", ".pkl")
 _REPO = re.compile(r"[\w.-]+(/[\w.-]+)?")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
-_LOGIN = "log in with `hf auth login` or set HF_TOKEN"
 _AGAIN = "download it again"
 _PATIENCE_S = 20.0
 _N_SHOWN = 3
@@ -122,28 +121,23 @@ def hub_error(name: str, repo: str, revision: str, error: Exception) -> SalvaErr
     """What the hub's refusal means, in our words."""
     from huggingface_hub import errors
 
-    def refused(why: str, instead: str) -> UsageError:
-        return UsageError(message("hub-refused", component=name, repo=repo, why=why, instead=instead))
-
-    if isinstance(error, errors.GatedRepoError):
-        return refused("it is gated", f"Accept its terms on https://huggingface.co/{repo}, then {_LOGIN}.")
-    if isinstance(error, errors.RevisionNotFoundError):
-        return refused(f"it has no revision {revision!r}", "Give a branch, a tag or a commit.")
-    if isinstance(error, errors.RepositoryNotFoundError):
-        return refused("there is no such model", f"Check the spelling; if it is private, {_LOGIN}.")
-    if isinstance(error, errors.EntryNotFoundError) and not isinstance(error, errors.LocalEntryNotFoundError):
-        return refused(f"at {revision!r} it lacks a file: {_first_line(error)}", "Give another model or revision.")
-    status = getattr(getattr(error, "response", None), "status_code", None)
-    if status in (401, 403):
-        return refused(f"status {status}", f"To be let in, {_LOGIN}.")
-    values = {"component": name, "repo": repo, "revision": revision}
-    return UnusableError(message("hub-unreachable", **values, why=f"{type(error).__name__}: {_first_line(error)}"))
+    values = {"component": name, "repo": repo, "revision": revision, "why": one_line(error)}
+    absent = (errors.RepositoryNotFoundError, errors.RevisionNotFoundError, errors.EntryNotFoundError)
+    is_absent = isinstance(error, absent) and not isinstance(error, errors.LocalEntryNotFoundError)
+    if is_absent or _status(error) in (401, 403):
+        return UsageError(message("hub-refused", **values))
+    return UnusableError(message("hub-unreachable", **values))
 
 
 def _is_network(error: BaseException | None) -> bool:
     """Whether the hub could not be asked at all, or could not answer."""
-    status = getattr(getattr(error, "response", None), "status_code", None)
+    status = _status(error)
     return status is None or status >= 500 or status == 429
+
+
+def _status(error: BaseException | None) -> int | None:
+    status: int | None = getattr(getattr(error, "response", None), "status_code", None)
+    return status
 
 
 def digest_of_files(files: Iterable[Path], root: Path, meanwhile: Callable[[], object] | None = None) -> str:
@@ -225,13 +219,7 @@ def check_complete(name: str, where: str, kind: str, info: Mapping[str, Any], ad
         what = f"{len(differing)} weights differ from its config ({key!r} is {list(stored)}, not {list(wanted)})"
     else:
         return
-    raise invalid_checkpoint(name, _weights_at(where), f"{what}, and random numbers would take their place; {advice}")
-
-
-def _weights_at(where: str) -> str:
-    """The one file that holds the weights, or the place itself."""
-    files = sorted(Path(where).glob("*.safetensors")) if Path(where).is_dir() else []
-    return str(files[0]) if len(files) == 1 else where
+    raise invalid_checkpoint(name, where, f"{what}, and random numbers would take their place; {advice}")
 
 
 @contextmanager
@@ -276,8 +264,3 @@ def _check_safetensors(name: str, path: Path) -> None:
     n_bytes = 8 + n_header + max(ends, default=0)
     if size != n_bytes:
         raise invalid_checkpoint(name, path, f"it is cut off at {size} bytes of {n_bytes}; {_AGAIN}")
-
-
-def _first_line(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[0][:300] if lines else ""

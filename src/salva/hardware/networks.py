@@ -21,12 +21,12 @@ def open_network(source: bytes | Path, *, threads: int = 1, **settings: object) 
     return onnxruntime.InferenceSession(given, chosen, providers=["CPUExecutionProvider"])
 
 
-def open_users_network(name: str, path: Path, threads: int) -> Any:
+def open_users_network(name: str, path: Path) -> Any:
     """A session of a file that a user gave; name: the component, for messages."""
     values = {"component": name, "model": str(path)}
     # onnxruntime's own exceptions share no base class.
     with translate_errors(lambda error: UsageError(message("checkpoint-invalid", **values, why=one_line(error)))):
-        return open_network(path, threads=threads, log_severity_level=4)
+        return open_network(path, log_severity_level=4)
 
 
 def users_file(path: str) -> Path:

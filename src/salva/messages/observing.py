@@ -13,7 +13,8 @@ ENTRIES: Mapping[str, Entry] = {
         "not loaded, because loading one can run code.",
     ),
     "hub-refused": Entry(
-        "{component}: the hub does not give {repo!r} ({why}). {instead}",
+        "{component}: the hub does not give {repo!r} at {revision!r} ({why}). Check the name on "
+        "https://huggingface.co/{repo}; if it is gated or private, accept its terms and log in with `hf auth login`.",
     ),
     "hub-unreachable": Entry(
         "{component}: {repo!r} at {revision!r} is neither a folder here nor whole in the hub's cache, and the hub cannot "

@@ -125,7 +125,7 @@ def _image_rows(records: RunRecords, store: RunStore) -> Iterable[dict[str, Any]
                     "image_id": render.image_id if render else None,
                     "width": image.width if image else None,
                     "height": image.height if image else None,
-                    "path": store.blobs.place_of(image.image_id) if image else None,
+                    "path": store.image_place(image.image_id) if image else None,
                 }
 
 

@@ -14,14 +14,13 @@ from functools import partial
 from salva.core.fingerprint import Json
 from salva.core.foreign_errors import translate_errors
 from salva.core.secrets import cut
-from salva.errors import BackendError, UnreachableError, invalid_option
+from salva.errors import BackendError, invalid_option
 from salva.messages import message
 from salva.remote import openai_client
 from salva.remote.journal import Journal
 
 _N_ATTEMPTS = 3
 _LONGEST_WAIT_S = 120.0
-_SILENCE_S = 5.0
 _FENCE = re.compile(r"^```(?:json)?\s*|\s*```$")
 
 
@@ -37,8 +36,6 @@ class TextModel:
         self._client = openai_client.connect(name, base_url, timeout_s)
         self._journal = journal
         self._address = str(self._client.base_url)
-        self._n_silent = 0
-        """How often in a row it said nothing for long."""
         self.n_calls = self.n_tokens_in = self.n_tokens_out = 0
         """What was asked and answered by now, as far as the endpoint counts tokens."""
 
@@ -58,7 +55,6 @@ class TextModel:
             if kept is not None:
                 return kept
         for attempt in range(_N_ATTEMPTS):
-            began = time.monotonic()
             try:
                 with translate_errors(partial(openai_client.translate, self.name)):
                     answered = self._client.chat.completions.create(
@@ -68,15 +64,11 @@ class TextModel:
                     )
             except BackendError as error:
                 wait_s = error.retry_after_s or 0.5 * 2**attempt
-                # Silent once, it may be loading; silent again, it is not there, and each further try takes as long.
-                is_silent = isinstance(error, UnreachableError) and time.monotonic() - began > _SILENCE_S
-                self._n_silent = self._n_silent + 1 if is_silent else 0
-                is_last = attempt == _N_ATTEMPTS - 1 or self._n_silent > 1
+                is_last = attempt == _N_ATTEMPTS - 1
                 if not error.is_retryable or is_last or wait_s > _LONGEST_WAIT_S:
                     raise
                 time.sleep(wait_s)
                 continue
-            self._n_silent = 0
             self.n_calls += 1
             self.n_tokens_in += getattr(answered.usage, "prompt_tokens", 0) or 0
             self.n_tokens_out += getattr(answered.usage, "completion_tokens", 0) or 0

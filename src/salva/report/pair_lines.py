@@ -18,7 +18,7 @@ from salva.core.run_spec import RunSpec
 from salva.core.source import ImageSource, Seen
 from salva.core.verdict import Failure, observers_text
 from salva.store.blobs import Blobs
-from salva.store.images import ForbiddenImages
+from salva.store.images import place_at
 from salva.store.runfile import read_run_file
 
 
@@ -58,7 +58,7 @@ def picture_path(directory: Path, image_id: str | None) -> str:
     if image_id is None:
         return "none"
     if address := _images_at(directory):
-        return ForbiddenImages(directory, address).place_of(image_id)
+        return place_at(address, image_id)
     path = Blobs(directory).path_of(image_id)
     return str(path) if path.is_file() else f"{path} (missing)"
 

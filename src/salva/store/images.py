@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 from salva.errors import UsageError, invalid_option
 from salva.messages import message
 from salva.remote.urls import check_url
-from salva.store.blobs import Blobs
+from salva.store.blobs import Blobs, check_image_id
 
 IMAGES_AT = "images_at"
 """The note of a run whose images are not in its directory: the address of the folder they are in."""
@@ -78,56 +78,25 @@ def is_allowed(address: str) -> bool:
     return any(address == named or address.startswith(f"{named}/") for named in _allowed)
 
 
+def place_at(address: str, image_id: str) -> str:
+    """Where the file of an image is at an address; nothing is contacted."""
+    check_image_id(image_id, address)
+    return f"{address}/{image_id[:2]}/{image_id[2:]}.webp"
+
+
 def images_of(directory: Path, address: str) -> ImageStore:
-    """The images of a run that are at an address, or in its directory where it has none."""
+    """The images of a run that are at an address, or in its directory where it has none.
+
+    UsageError for an address that only the run names: nobody contacts it.
+    """
     if not address:
         return Blobs(directory)
     # What a stranger's run says is held to the same rules as what is typed.
     if not is_allowed(checked_address(address)):
-        return ForbiddenImages(directory, address)
+        values = {"path": str(directory), "address": address, "quoted": shlex.quote(address)}
+        raise UsageError(message("images-not-named", **values))
     if urlsplit(address).scheme == "file":
         return Blobs(directory, Path(unquote(urlsplit(address).path)))
     from salva.store.remote_blobs import RemoteBlobs
 
     return RemoteBlobs(address)
-
-
-class ForbiddenImages:
-    """Images at an address that only the run names: nobody contacts it."""
-
-    def __init__(self, directory: Path, address: str) -> None:
-        self._directory, self._address = directory, address
-
-    def place_of(self, image_id: str) -> str:
-        """Where its file is, by what the run says."""
-        return f"{self._address}/{image_id[:2]}/{image_id[2:]}.webp"
-
-    def _refuse(self) -> UsageError:
-        values = {"path": str(self._directory), "address": self._address, "quoted": shlex.quote(self._address)}
-        return UsageError(message("images-not-named", **values))
-
-    def has(self, image_id: str) -> bool:
-        """Refused."""
-        raise self._refuse()
-
-    def read(self, image_id: str) -> bytes:
-        """Refused."""
-        raise self._refuse()
-
-    def write(self, image_id: str, data: bytes) -> None:
-        """Refused."""
-        raise self._refuse()
-
-    def lost(self, sizes: Iterable[tuple[str, int]]) -> Iterator[str]:
-        """Refused, unless there are none."""
-        for _ in sizes:
-            raise self._refuse()
-        return iter(())
-
-    def stored_ids(self) -> Iterator[str]:
-        """Refused."""
-        raise self._refuse()
-
-    def prepare(self) -> None:
-        """Refused."""
-        raise self._refuse()

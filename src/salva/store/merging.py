@@ -6,17 +6,17 @@ again, so that the same call goes on where it was stopped. Rows that contradict 
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import sqlite3
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
 from salva.errors import StoreError, UsageError
 from salva.messages import message
-from salva.store.blobs import digest_of, store_error
+from salva.store.blobs import digest_of
 from salva.store.reading import RunReader, key_of
 from salva.store.records import Status, StoredImage
 from salva.store.rows import DIGESTED, digest_of_row, image_from_row, select
@@ -27,7 +27,6 @@ TABLES = ("components", "cases", "images", "renders", "observations", "verdicts"
 _RANKS = {Status.DONE: 2, Status.REFUSED: 1, Status.ERROR: 0}
 """Of two rows about the same work the one that came further counts."""
 _DIFFERS = "its digest differs"
-_CANNOT_LINK = {errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP, errno.EACCES}
 
 
 def merge_rows(store: RunStore, part: RunReader, advance: Callable[[int], None]) -> None:
@@ -101,8 +100,13 @@ def _take_file(store: RunStore, part: RunReader, image: StoredImage) -> None:
     data = part.blobs.read(image.image_id)
     if digest_of(data) != image.digest:
         raise StoreError(message("image-file-damaged", path=str(source), why=_DIFFERS))
-    if present is not None or not _link(source, path):
-        store.blobs.write(image.image_id, data)
+    if present is None:
+        # A second name takes no room; where that cannot be, a copy must do.
+        with suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            os.link(source, path)
+            return
+    store.blobs.write(image.image_id, data)
 
 
 def _has_digest(path: Path, digest: str) -> bool:
@@ -110,17 +114,3 @@ def _has_digest(path: Path, digest: str) -> bool:
         return digest_of(path.read_bytes()) == digest
     except OSError:
         return False
-
-
-def _link(source: Path, path: Path) -> bool:
-    """Give a file a second name; False where that cannot be, and a copy must do."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        os.link(source, path)
-    except FileExistsError:
-        return False
-    except OSError as error:
-        if error.errno in _CANNOT_LINK:
-            return False
-        raise store_error(path, error) from error
-    return True

@@ -48,7 +48,7 @@ class StoredImages:
         data = self._store.blobs.read(image_id)
         row = self._store.find_image(image_id)
         if row is not None and digest_of(data) != row.digest:
-            raise StoreError(message("image-damaged", path=self._store.blobs.place_of(image_id)))
+            raise StoreError(message("image-damaged", path=self._store.image_place(image_id)))
         return data
 
     def seen(self, image_id: str, observers: Observers) -> Seen:

@@ -24,7 +24,7 @@ from salva.errors import StoreError, UsageError
 from salva.messages import message
 from salva.store.blobs import Blobs
 from salva.store.connection import UNREADABLE, translated, write_copy
-from salva.store.images import IMAGES_AT, ImageStore, images_of
+from salva.store.images import IMAGES_AT, ImageStore, images_of, place_at
 from salva.store.records import Status, StoredComponent, StoredImage, StoredObservation, StoredRender
 from salva.store.rows import (
     DIGESTED,
@@ -157,10 +157,15 @@ class RunReader:
             raise StoreError(message("store-damaged", path=str(self.path), why=f"it has no image {image_id!r}"))
         return ImageRef(image_id=image.image_id, width=image.width, height=image.height)
 
+    def image_place(self, image_id: str) -> str:
+        """Where the file of an image is, without looking there."""
+        address = self.images_at()
+        return place_at(address, image_id) if address else self.blobs.place_of(image_id)
+
     def image_path(self, image_id: str) -> Path:
         """The file of an image; UsageError where it is no file of this machine."""
         if not isinstance(self.blobs, Blobs):
-            raise UsageError(message("image-remote", place=self.blobs.place_of(image_id)))
+            raise UsageError(message("image-remote", place=self.image_place(image_id)))
         return self.blobs.path_of(image_id)
 
     def find_image(self, image_id: str) -> StoredImage | None:

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, TypeVar
 
-from salva.core.foreign_errors import translate_errors
+from salva.core.foreign_errors import describe_error, translate_errors
 from salva.core.secrets import redact
 from salva.errors import BackendError, MissingExtraError, SalvaError, StoreError, invalid_option
 from salva.messages import message
-from salva.store.blobs import check_image_id
+from salva.store.images import place_at
 
 _FLAT = {"s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl", "oss", "oci", "memory"}
 """Where folders need not be made, and where making one could make a bucket."""
@@ -24,7 +24,7 @@ _SETTINGS = {
     "s3": {"config_kwargs": {"connect_timeout": 10, "read_timeout": 60, "retries": {"max_attempts": 3}}},
 }
 """By protocol, how long its servers are waited for."""
-_AGAIN = "what is stored is kept; run the same command again once this is fixed"
+_ADVICE = "check the address, your credentials and the network, then run the same command again"
 _TRIAL = ".salva"
 _T = TypeVar("_T")
 
@@ -53,7 +53,7 @@ class RemoteBlobs:
 
     def place_of(self, image_id: str) -> str:
         """Where an image's file is or will be, for messages."""
-        return f"{self._address}/{_name_of(image_id, self._address)}"
+        return place_at(self._address, image_id)
 
     def has(self, image_id: str) -> bool:
         """Whether there is a file of that name."""
@@ -108,7 +108,7 @@ class RemoteBlobs:
         self._done(path, put)
 
     def _path_of(self, image_id: str) -> str:
-        return f"{self._root}/{_name_of(image_id, self._address)}"
+        return place_at(self._root, image_id)
 
     def _done(self, path: str, act: Callable[[], _T]) -> _T:
         # The kits of storages share no branch of exceptions.
@@ -116,24 +116,8 @@ class RemoteBlobs:
             return act()
 
     def _translated(self, path: str, error: Exception) -> SalvaError:
-        if isinstance(error, FileNotFoundError):
-            return StoreError(self._problem(path, error))
-        return BackendError(self._problem(path, error), is_retryable=True)
-
-    def _problem(self, path: str, error: Exception) -> str:
-        said = redact(" ".join(str(error).split()))[:300] or type(error).__name__
         where = f"{self._address.partition('://')[0]}://{path.lstrip('/')}"
-        if isinstance(error, PermissionError) or type(error).__name__ == "NoCredentialsError":
-            advice = f"access is denied; see that your credentials may read and write there; {_AGAIN}"
-        elif isinstance(error, FileNotFoundError):
-            advice = f"it is not there; see that the bucket or folder exists and the address is right; {_AGAIN}"
-        elif isinstance(error, TimeoutError | ConnectionError) or "onnect" in type(error).__name__:
-            advice = f"the storage does not answer; see that it is up and can be reached; {_AGAIN}"
-        else:
-            advice = _AGAIN
-        return message("disk-error", path=where, why=said, advice=advice)
-
-
-def _name_of(image_id: str, owner: str) -> str:
-    check_image_id(image_id, owner)
-    return f"{image_id[:2]}/{image_id[2:]}.webp"
+        problem = message("disk-error", path=where, why=describe_error(error), advice=_ADVICE)
+        if isinstance(error, FileNotFoundError):
+            return StoreError(problem)
+        return BackendError(problem, is_retryable=True)
