@@ -63,7 +63,7 @@ class _Scripted:
 def test_a_bad_proposal_is_asked_for_again_with_what_was_wrong() -> None:
     writer = _Scripted({"formula": "bird"}, {"formula": "next_to(cat, dog)"})
     (made,) = propose(["A cat sits beside a dog"], writer)
-    assert made.text == "next_to(cat, dog)"
+    assert made.value == "next_to(cat, dog)"
     assert "[proposal-strange-word]" in writer.asked[1]
     assert writer.kept == [(writer.asked[0], {"formula": "next_to(cat, dog)"})]
 
@@ -82,7 +82,7 @@ def test_a_bad_proposal_is_asked_for_again_with_what_was_wrong() -> None:
 def test_a_prompt_without_a_proposal_is_listed_with_the_reason(reply: Json, code: str, n_asked: int) -> None:
     writer = _Scripted(reply)
     (made,) = propose(["A cat sits beside a dog"], writer)
-    assert (made.text, code_of(made.why), len(writer.asked)) == ("", code, n_asked)
+    assert (made.value or "", code_of(made.why), len(writer.asked)) == ("", code, n_asked)
 
 
 def test_a_very_long_prompt_is_not_asked_about() -> None:

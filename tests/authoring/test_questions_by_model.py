@@ -16,8 +16,9 @@ from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 
+from salva.authoring.asking import AuthoredAnswer
 from salva.authoring.question_replies import read_elements, read_propositions
-from salva.authoring.questions import STYLES, Written, different, file_text, write_questions
+from salva.authoring.questions import STYLES, different, file_text, write_questions
 from salva.checks.question_files import read_questions
 from salva.cli.main import salva as command
 from salva.core.fingerprint import Json
@@ -232,17 +233,17 @@ def test_a_prompt_of_any_letters_is_found_again(
     for style in STYLES:
         texts = different(written)
         made = list(write_questions(texts, style, Fluent(style)))
-        kept = [one for one in made if isinstance(one, Written)]
+        kept = [one for one in made if one.value is not None]
         assert all(style == "dsg" and text.startswith(("=", "+", "-", "@")) for text in _left_out(texts, kept))
         if kept:
             path = tmp_path_factory.getbasetemp() / f"any-{style}"
-            rows = [row for one in kept for row in one.rows]
+            rows = [row for one in kept for row in one.value or ()]
             path.write_bytes(file_text(rows, style).encode())
             file = read_questions(str(path))
             assert all(file.about(one.prompt) for one in kept)
 
 
-def _left_out(texts: Sequence[str], kept: Sequence[Written]) -> set[str]:
+def _left_out(texts: Sequence[str], kept: Sequence[AuthoredAnswer[Any]]) -> set[str]:
     return set(texts) - {one.prompt for one in kept}
 
 

@@ -15,90 +15,53 @@ from salva.messages import message
 _MAX_FAILURES = 3
 """Failures in a row after which an endpoint is given up."""
 _N_ROUNDS = 3
-MAX_LENGTH = 2000
-"""Characters of a prompt that a text model is asked about."""
+_MAX_LENGTH = 2000
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True)
-class Reply(Generic[_T]):
-    """What a text model replied about one text."""
-
-    value: _T | None
-    why: str = ""
-    """Why there is no value."""
-    last: Json = None
-    """The last reply that was JSON."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Suggestion:
-    """A text that a text model suggested for a prompt: a formula, another wording."""
+class AuthoredAnswer(Generic[_T]):
+    """What a text model made of a prompt: questions, a formula, another wording."""
 
     prompt: str
-    text: str = ""
-    """Empty where there is none."""
+    value: _T | None = None
     why: str = ""
-    """Why there is none."""
+    """Why there is no value."""
     reply: Json = None
+    """The last reply that was JSON."""
 
     def to_json(self) -> dict[str, object]:
         """One line of the file of prompts without one."""
         return {"prompt": self.prompt, "why": self.why, "reply": self.reply}
 
 
-def suggest(
-    prompts: Iterable[str], writer: JsonWriter, instruction: str, read: Callable[[str, Json], tuple[str | None, str]]
-) -> Iterator[Suggestion]:
-    """A suggestion for each prompt; `read` makes a text of a prompt and a reply, or says what is wrong with it."""
-
-    def asked(prompt: str) -> Suggestion:
-        if len(prompt) > MAX_LENGTH:
-            return Suggestion(prompt=prompt, why=message("text-too-long", limit=MAX_LENGTH))
-        reply = ask_until_usable(writer, instruction, prompt_question(prompt), lambda reply: read(prompt, reply))
-        return Suggestion(prompt=prompt, text=reply.value or "", why=reply.why, reply=reply.last)
-
-    return one_by_one(prompts, asked, lambda prompt, why: Suggestion(prompt=prompt, why=why))
+def too_long(prompt: str) -> str:
+    """Why a text model is not asked about a prompt; empty where it is."""
+    return message("text-too-long", limit=_MAX_LENGTH) if len(prompt) > _MAX_LENGTH else ""
 
 
-def prompt_question(prompt: str) -> str:
-    """The prompt as a text model is shown it: quoted, so that what it says is data."""
-    return f"Prompt: {json.dumps(prompt, ensure_ascii=False)}"
-
-
-def ask_until_usable(
-    writer: JsonWriter, instruction: str, question: str, read: Callable[[Json], tuple[_T | None, str]]
-) -> Reply[_T]:
-    """Ask up to three times, each time with what was wrong; read gives a value, or None and the problem."""
-    asked, problem = question, ""
-    last: Json = None
-    for _ in range(_N_ROUNDS):
-        reply = writer.ask(instruction, asked)
-        if reply is None:
-            return Reply(None, message("reply-unreadable"), last)
-        last = reply
-        value, problem = read(reply)
-        if value is not None:
-            # Under the first question, so that the same command finds it at once.
-            writer.keep(instruction, question, reply)
-            return Reply(value, "", reply)
-        asked = f"{question}\n\nAn earlier reply could not be used: {problem} Reply again, as asked for."
-    return Reply(None, problem, last)
-
-
-def one_by_one(texts: Iterable[str], ask: Callable[[str], _T], failed: Callable[[str, str], _T]) -> Iterator[_T]:
-    """The result for each text; `failed` makes the one of a text that was refused or failed.
+def ask_about(
+    prompts: Iterable[str],
+    writer: JsonWriter,
+    instruction: str,
+    read: Callable[[str, Json], tuple[_T | None, str]],
+    unfit: Callable[[str], str] = too_long,
+) -> Iterator[AuthoredAnswer[_T]]:
+    """What the writer makes of each prompt; `read` gives the value of a reply, or None and the problem.
 
     An endpoint that cannot be used, or fails three times in a row, raises; one that never answered raises at once,
     since each further try may take its whole time.
     """
     n_failures, has_answered = 0, False
-    for text in texts:
+    for prompt in prompts:
+        if why := unfit(prompt):
+            yield AuthoredAnswer(prompt=prompt, why=why)
+            continue
         try:
-            made = ask(text)
+            made = _asked(prompt, writer, instruction, read)
             n_failures, has_answered = 0, True
         except RefusedError as error:
-            made, has_answered = failed(text, str(error)), True
+            made, has_answered = AuthoredAnswer(prompt=prompt, why=str(error)), True
         except UnusableError:
             raise
         except BackendError as error:
@@ -106,5 +69,26 @@ def one_by_one(texts: Iterable[str], ask: Callable[[str], _T], failed: Callable[
             if n_failures == _MAX_FAILURES or (isinstance(error, UnreachableError) and not has_answered):
                 raise
             has_answered |= not isinstance(error, UnreachableError)
-            made = failed(text, str(error))
+            made = AuthoredAnswer(prompt=prompt, why=str(error))
         yield made
+
+
+def _asked(
+    prompt: str, writer: JsonWriter, instruction: str, read: Callable[[str, Json], tuple[_T | None, str]]
+) -> AuthoredAnswer[_T]:
+    """Ask up to three times, each time with what was wrong."""
+    # Quoted, so that what the prompt says is data.
+    question = asked = f"Prompt: {json.dumps(prompt, ensure_ascii=False)}"
+    problem, last = "", None
+    for _ in range(_N_ROUNDS):
+        reply = writer.ask(instruction, asked)
+        if reply is None:
+            return AuthoredAnswer(prompt=prompt, why=message("reply-unreadable"), reply=last)
+        last = reply
+        value, problem = read(prompt, reply)
+        if value is not None:
+            # Under the first question, so that the same command finds it at once.
+            writer.keep(instruction, question, reply)
+            break
+        asked = f"{question}\n\nAn earlier reply could not be used: {problem} Reply again, as asked for."
+    return AuthoredAnswer(prompt=prompt, value=value, why=problem, reply=last)

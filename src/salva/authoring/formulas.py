@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from salva.authoring.asking import Suggestion, suggest
+from salva.authoring.asking import AuthoredAnswer, ask_about
 from salva.core.authored import JsonWriter
 from salva.core.fingerprint import Json
 from salva.english.nouns import plural, singular
@@ -36,10 +36,10 @@ INSTRUCTION = (
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 
 
-def propose(prompts: Iterable[str], writer: JsonWriter) -> Iterator[Suggestion]:
+def propose(prompts: Iterable[str], writer: JsonWriter) -> Iterator[AuthoredAnswer[str]]:
     """A formula for each prompt, in notation; an endpoint that cannot be used raises."""
-    for made in suggest(prompts, writer, INSTRUCTION, _read):
-        yield made if made.text or made.why else replace(made, why=message("proposal-none"))
+    for made in ask_about(prompts, writer, INSTRUCTION, _read):
+        yield replace(made, why=message("proposal-none")) if made.value == "" else made
 
 
 def _read(prompt: str, reply: Json) -> tuple[str | None, str]:

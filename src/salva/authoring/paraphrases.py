@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from salva.authoring.asking import Suggestion, suggest
+from salva.authoring.asking import AuthoredAnswer, ask_about
 from salva.authoring.formulas import entry_of
 from salva.core.authored import JsonWriter
 from salva.core.fingerprint import Json
@@ -29,9 +29,9 @@ INSTRUCTION = (
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*|\d+")
 
 
-def paraphrase(prompts: Iterable[str], writer: JsonWriter) -> Iterator[Suggestion]:
+def paraphrase(prompts: Iterable[str], writer: JsonWriter) -> Iterator[AuthoredAnswer[str]]:
     """Another wording of each prompt; an endpoint that cannot be used raises."""
-    return suggest(prompts, writer, INSTRUCTION, _read)
+    return ask_about(prompts, writer, INSTRUCTION, _read)
 
 
 def _read(prompt: str, reply: Json) -> tuple[str | None, str]:

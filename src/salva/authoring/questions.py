@@ -11,10 +11,9 @@ import hashlib
 import io
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from salva.authoring.asking import ask_until_usable, one_by_one, prompt_question
+from salva.authoring.asking import AuthoredAnswer, ask_about
 from salva.authoring.question_replies import CATEGORIES, ELEMENT_TYPES, read_elements, read_propositions
 from salva.core.authored import JsonWriter
 from salva.core.fingerprint import Json
@@ -65,28 +64,6 @@ _INSTRUCTIONS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
-    """The questions about one prompt, as rows of a file."""
-
-    prompt: str
-    rows: tuple[Row, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unwritten:
-    """A prompt that has no questions, and why."""
-
-    prompt: str
-    why: str
-    reply: Json = None
-    """The last reply that was JSON."""
-
-    def to_json(self) -> dict[str, object]:
-        """One line of the file of prompts without questions."""
-        return {"prompt": self.prompt, "why": self.why, "reply": self.reply}
-
-
 def different(prompts: Iterable[str], without: Collection[str] = ()) -> list[str]:
     """Each prompt once, without those that are known (as comparable gives them)."""
     by_key: dict[str, str] = {}
@@ -96,27 +73,18 @@ def different(prompts: Iterable[str], without: Collection[str] = ()) -> list[str
     return list(by_key.values())
 
 
-def write_questions(prompts: Iterable[str], style: str, writer: JsonWriter) -> Iterator[Written | Unwritten]:
+def write_questions(prompts: Iterable[str], style: str, writer: JsonWriter) -> Iterator[AuthoredAnswer[list[Row]]]:
     """Ask for questions about each prompt; an endpoint that cannot be used, or fails thrice in a row, raises."""
-    return one_by_one(
-        prompts,
-        lambda prompt: _asked(prompt, style, writer),
-        lambda prompt, why: Unwritten(prompt=prompt, why=why),
-    )
 
-
-def _asked(prompt: str, style: str, writer: JsonWriter) -> Written | Unwritten:
-    if style == DSG and prompt.startswith(_FORMULA_STARTS):
-        return Unwritten(prompt=prompt, why=message("prompt-spreadsheet-formula", start=prompt[0]))
-
-    def read(reply: Json) -> tuple[list[Row] | None, str]:
+    def read(prompt: str, reply: Json) -> tuple[list[Row] | None, str]:
         rows, problems = _rows(prompt, style, writer.name, reply)
         return (None, message("reply-unusable", problems=_first(problems))) if problems else (rows, "")
 
-    reply = ask_until_usable(writer, _INSTRUCTIONS[style], prompt_question(prompt), read)
-    if reply.value is None:
-        return Unwritten(prompt=prompt, why=reply.why, reply=reply.last)
-    return Written(prompt=prompt, rows=tuple(reply.value))
+    def unfit(prompt: str) -> str:
+        is_formula = style == DSG and prompt.startswith(_FORMULA_STARTS)
+        return message("prompt-spreadsheet-formula", start=prompt[0]) if is_formula else ""
+
+    return ask_about(prompts, writer, _INSTRUCTIONS[style], read, unfit)
 
 
 def _first(problems: Sequence[str]) -> str:

@@ -18,7 +18,7 @@ from salva.errors import UsageError
 from salva.messages import message
 
 if TYPE_CHECKING:
-    from salva.authoring.asking import Suggestion
+    from salva.authoring.asking import AuthoredAnswer
     from salva.english.prompt_files import PromptRow
     from salva.remote.text_model import TextModel
 
@@ -32,7 +32,7 @@ class _FormulaRequest:
 
     what: str
     missing: Callable[[Sequence[PromptRow]], list[str]]
-    ask: Callable[[Sequence[str], TextModel], Iterator[Suggestion]]
+    ask: Callable[[Sequence[str], TextModel], Iterator[AuthoredAnswer[str]]]
     lines: Callable[[Sequence[PromptRow], Mapping[str, str], str, Sequence[PromptRow]], str]
     there: Callable[[Sequence[PromptRow]], dict[str, str]]
     """What an earlier command has written."""
@@ -97,13 +97,13 @@ def _write(job: _FormulaRequest, source: str, output: Path, writer: str, base_ur
     missing = [prompt for prompt in wanted if prompt not in accepted]
     beside = output.with_name(f"{output.stem}-without.jsonl")
     model = flags.text_model(writer, base_url, output) if missing else None
-    refused: list[Suggestion] = []
+    refused: list[AuthoredAnswer[str]] = []
     try:
         with Progress(disable=no_progress, transient=True) as bar:
             task = bar.add_task("asking", total=len(missing))
             for made in job.ask(missing, model) if model else ():
-                if made.text:
-                    accepted[made.prompt] = made.text
+                if made.value:
+                    accepted[made.prompt] = made.value
                 else:
                     refused.append(made)
                 bar.advance(task)

@@ -43,7 +43,8 @@ def questions(
     """
     from rich.progress import Progress
 
-    from salva.authoring.questions import Unwritten, captions, different, file_text, read_rows, write_questions
+    from salva.authoring.asking import AuthoredAnswer
+    from salva.authoring.questions import Row, captions, different, file_text, read_rows, write_questions
     from salva.authoring.samples import lines_of
     from salva.cli.main import EXIT_INCOMPLETE
     from salva.files.outfiles import write_text
@@ -53,7 +54,7 @@ def questions(
     missing = different(prompts, captions(rows, style))
     beside = output.with_name(f"{output.stem}-unwritten.jsonl")
     asking = write_questions(missing, style, flags.text_model(writer, base_url)) if missing else iter(())
-    n_written, unwritten = 0, list[Unwritten]()
+    n_written, unwritten = 0, list[AuthoredAnswer[list[Row]]]()
 
     def save() -> None:
         if n_written:
@@ -65,10 +66,10 @@ def questions(
         with Progress(disable=no_progress, transient=True) as bar:
             task = bar.add_task("asking", total=len(missing))
             for made in asking:
-                if isinstance(made, Unwritten):
+                if made.value is None:
                     unwritten.append(made)
                 else:
-                    rows += made.rows
+                    rows += made.value
                     n_written += 1
                 save()
                 bar.advance(task)
