@@ -18,7 +18,7 @@ from salva.core.quantity import quantity
 from salva.english.questions import NO, YES, ClosedQuestion
 from salva.english.words import comparable
 from salva.errors import UsageError
-from salva.files.tables import Row, by_kind, read_rows, unusable
+from salva.files.tables import Row, read_rows, shown_problems, unusable
 from salva.messages import message
 
 TIFA_FIELDS = ("id", "caption", "question", "answer")
@@ -56,7 +56,7 @@ def questions_to_ask(path: str) -> QuestionFile | None:
     if not path:
         return None
     file = read_questions(path)
-    said = list(by_kind(file.doubts))
+    said = list(shown_problems(file.doubts))
     if file.n_repeated:
         said.append(
             f"{quantity(file.n_repeated, 'rows repeat', 'row repeats')} a question about the same text; it is asked "

@@ -32,13 +32,13 @@ def command(files: tuple[Path, ...], form: str, out: Path, model: str, **options
     `salva agree` reads; several FILES are put together.
     """
     from salva.exchange.importing import PROBLEMS_FILE, import_files
-    from salva.files.tables import by_kind
+    from salva.files.tables import shown_problems
 
     read_in = import_files(files, form, out, model=model, options=given_options("importer", form, options))
     counts = ", ".join(quantity(n, what, _ONE.get(what, "")) for what, n in read_in.counts.items() if n)
     click.echo(f"{counts} of {', '.join(read_in.models)} in {out}")
     if read_in.problems:
         click.echo(f"{quantity(len(read_in.problems), 'problems')}, all of them in {out / PROBLEMS_FILE}:")
-        for line in by_kind(read_in.problems):
+        for line in shown_problems(read_in.problems):
             click.echo(f"  {line}")
     click.echo(f"report: salva report {shlex.quote(str(out))}")

@@ -18,15 +18,14 @@ from typing import Any, ClassVar
 from salva.core.exchange import ExportCount
 from salva.core.options import option
 from salva.core.scoring import TrainingFilter
-from salva.core.source import RunRecords, RunSource
-from salva.core.table import Table
+from salva.core.source import RunSource
 from salva.errors import MissingExtraError, UsageError
 from salva.exchange.training_pairs import Example, filter_table, preferences, right_images
 from salva.files.outfiles import write_bytes, write_text
 from salva.imaging.files import png_of
 from salva.messages import message
+from salva.results.tables import present
 
-_OURS = re.compile(r"[0-9a-f]{40}\.png")
 _SIDE = re.compile(r"\b(?:left|right)", re.IGNORECASE)
 
 
@@ -44,13 +43,8 @@ class SftFolder:
         examples = right_images(source.records, self._wanted)
         if not examples:
             raise UsageError(message("training-empty", path=source.records.name, lacking="an image known to be right"))
-        files = {f"{example.chosen}.png": example.chosen for example in examples}
-        for name, image_id in files.items():
-            write_bytes(out / "images" / name, png_of(source.images, image_id))
-        for old in (out / "images").glob("*.png"):
-            # Left by an export with another filter; trainers fail on images without a caption.
-            if old.name not in files and _OURS.fullmatch(old.name):
-                old.unlink()
+        for image_id in {example.chosen for example in examples}:
+            write_bytes(out / "images" / f"{image_id}.png", png_of(source.images, image_id))
         lines = [
             {
                 "file_name": f"images/{example.chosen}.png",
@@ -64,7 +58,7 @@ class SftFolder:
         return ExportCount(
             n=len(lines),
             what="captioned images",
-            tables=_choices(source.records, self._wanted),
+            tables=present(filter_table(source.records, self._wanted)),
             warning=_flip_warning(examples, "without --random_flip"),
         )
 
@@ -107,7 +101,7 @@ class DpoTable:
         return ExportCount(
             n=len(examples),
             what="preferences",
-            tables=_choices(source.records, self._wanted),
+            tables=present(filter_table(source.records, self._wanted)),
             warning=_flip_warning(examples, "with --no_hflip"),
         )
 
@@ -163,8 +157,3 @@ def _flip_warning(examples: Sequence[Example], flag: str) -> str:
     """The warning where captions name sides, which mirrored images contradict."""
     n = sum(bool(_SIDE.search(example.caption)) for example in examples)
     return message("captions-sided", n=n, total=len(examples), flag=flag) if n else ""
-
-
-def _choices(records: RunRecords, wanted: TrainingFilter) -> tuple[Table, ...]:
-    table = filter_table(records, wanted)
-    return () if table is None else (table,)

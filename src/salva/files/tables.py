@@ -29,7 +29,6 @@ Value = TypeVar("Value")
 _DELIMITERS = ",\t;"
 _HEADING_BYTES = 65_536
 _MAX_SHOWN = 20
-_VALUES = re.compile(r"'[^']*'|\"[^\"]*\"|\d+")
 
 
 class Row(NamedTuple, Generic[Value]):
@@ -157,23 +156,14 @@ def parse_json(path: Path, text: str, where: str = "", flaws: list[Flaw] | None 
 
 def unusable(name: str, problems: Sequence[str], what: str = "rows") -> UsageError:
     """The error that names what is wrong with a file."""
-    shown = "".join(f"\n  {line}" for line in by_kind(problems))
+    shown = "".join(f"\n  {line}" for line in shown_problems(problems))
     return UsageError(message("rows-invalid", path=name, n=quantity(len(problems), what), shown=shown))
 
 
-def by_kind(found: Sequence[str] | Sequence[Flaw]) -> list[str]:
-    """Problems such as "line 3: no id", one a line; where they are many, a line for each kind, the commonest first."""
-    problems = list(map(str, found))
-    if len(problems) <= _MAX_SHOWN:
-        return problems
-    kinds: dict[str, list[str]] = {}
-    for problem in problems:
-        # What is quoted or counted differs from row to row; what is wrong does not.
-        kinds.setdefault(_VALUES.sub("_", problem.partition(": ")[2] or problem), []).append(problem)
-    ordered = sorted(kinds.values(), key=len, reverse=True)
-    lines = [f"{group[0]}{f' (and {len(group) - 1} more of this kind)' if len(group) > 1 else ''}" for group in ordered]
-    n_rest = sum(map(len, ordered[_MAX_SHOWN:]))
-    return lines[:_MAX_SHOWN] + ([f"and {n_rest} more of {len(ordered) - _MAX_SHOWN} other kinds"] if n_rest else [])
+def shown_problems(found: Sequence[str] | Sequence[Flaw]) -> list[str]:
+    """Problems such as "line 3: no id", one a line, and how many more there are."""
+    n_more = len(found) - _MAX_SHOWN
+    return [*map(str, found[:_MAX_SHOWN]), *([f"and {n_more} more"] if n_more > 0 else [])]
 
 
 def csv_text(rows: Iterable[Sequence[Cell]]) -> str:

@@ -23,9 +23,6 @@ ENTRIES: Mapping[str, Entry] = {
     "model-name-ambiguous": Entry(
         "--model {model!r} names one model, and there are {n} files of a kind. Leave it out, or import one file.",
     ),
-    "repeats-gap": Entry(
-        "There is a {column} {highest} and none {missing}. Number repeats from 0 without a gap.",
-    ),
     "suite-file-empty": Entry(
         "{path!r} holds no {what}. Wanted: {wanted}.",
     ),
@@ -41,9 +38,6 @@ ENTRIES: Mapping[str, Entry] = {
     "triples-invalid": Entry(
         "{n} lines of {paths} are no triples:{shown}",
         "A line is an id, T_a, T_pv and T_pi with tabs between them, or a JSON object with these keys.",
-    ),
-    "rewritten-mismatch": Entry(
-        "{path!r} does not match the prompts: {why}. Give one line a prompt in the same order, with the same clauses.",
     ),
     "rules-mixed": Entry(
         "These lines follow several rules ({rules}). Import each rule by itself.",

@@ -16,7 +16,7 @@ from salva.core.exchange import Flaw
 from salva.core.fingerprint import Json
 from salva.errors import UsageError
 from salva.files.infiles import file_text
-from salva.files.tables import by_kind, is_json, read_rows, read_sheet
+from salva.files.tables import shown_problems, is_json, read_rows, read_sheet
 from salva.messages import message
 from salva.review.cells import FileRow, as_number, is_silent
 from salva.review.columns import FAILED, LABEL, RATING, Columns, Layout, Scale, column_missing, layout_of
@@ -88,7 +88,7 @@ class RatingTable:
 
 def problem_notes(flaws: Sequence[Flaw]) -> list[str]:
     """One note of all that could not be used; none where all was."""
-    shown = "".join(f"\n  {line}" for line in by_kind(flaws))
+    shown = "".join(f"\n  {line}" for line in shown_problems(flaws))
     return [message("ratings-unused", n=len(flaws), shown=shown)] if flaws else []
 
 

@@ -95,7 +95,7 @@ def test_sizes_are_said_and_meant() -> None:
         ({"objects": ("cat", "dog")}, "at least three"),
         ({"objects": ("cat", "cat", "dog", "cow")}, "suite.objects"),
         ({"objects": ("cat", "dog", "A Cow")}, "suite.objects"),
-        ({"colours": ("red",)}, "two different colours"),
+        ({"colours": ("red",)}, "two different ones"),
         ({"colours": ("red", "mauve")}, "no colour named 'mauve'"),
         ({"sizes": ("small",)}, "suite.sizes"),
         ({"pairs": 0}, "suite.pairs"),

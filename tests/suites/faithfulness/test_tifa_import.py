@@ -155,8 +155,6 @@ def test_a_question_without_an_answer_leaves_the_pair_out_of_every_mean_and_says
     assert "1 of 3" in pair.reason
     assert "faith_B" not in pair.scores
     assert "line 8: no answer" in str(read_in.problems[0])
-    case = next(case for case in read_in.cases if case.case_id == pair.case_id)
-    assert "unanswered" in {finding.kind for finding in case.findings}
 
 
 def test_a_side_without_answers_is_named(tmp_path: Path) -> None:
@@ -226,17 +224,6 @@ def test_repeats_are_verdicts_of_their_own_and_what_is_none_is_named(tmp_path: P
     named = [str(problem) for problem in read_in.problems]
     assert sum("repeat is" in problem for problem in named) == len(bad)
     assert any(problem.startswith("faithfulness-p2: repeat 1") for problem in named)
-    with pytest.raises(UsageError, match="repeats-gap"):
-        _read(tmp_path, *lines, f"{GOOD[0]},1234", header=f"{ANSWERS},repeat")
-
-
-def test_the_share_of_answers_that_rest_on_right_ones_is_taken_where_every_row_has_it(tmp_path: Path) -> None:
-    header = f"{ANSWERS},is_grounded"
-    read_in = _read(tmp_path, *(f"{line},{int('cat' in line)}" for line in GOOD), header=header)
-    assert _verdict(read_in, "p1").scores["dsg_mean"] == 0.5
-    gap = _read(tmp_path, *(f"{line},{'' if 'cow' in line else 1}" for line in GOOD), header=header)
-    assert "dsg_mean" not in _verdict(gap, "p1").scores
-    assert _verdict(gap, "p2").scores["dsg_mean"] == 1
 
 
 def test_an_imported_run_has_no_images_to_export(tmp_path: Path) -> None:
@@ -303,9 +290,9 @@ def test_the_command_says_what_it_read_and_names_the_problems(tmp_path: Path) ->
     assert done.exit_code == 0
     assert done.output.startswith("2 pairs, 32 answers of toy in ")
     assert "27 problems" in done.output
-    first, second, _ = [line for line in done.output.splitlines() if line.startswith("  ")]
-    assert first.startswith("  vqa_raw_results_toy.csv line 9"), "most first"
-    assert "(and 24 more" in first
-    assert "line 8: no answer" in second
+    first, *others, last = [line for line in done.output.splitlines() if line.startswith("  ")]
+    assert "line 8: no answer" in first
+    assert len(others) == 19
+    assert last == "  and 7 more"
     with (tmp_path / "run" / PROBLEMS_FILE).open(newline="") as file:
         assert len(list(csv.DictReader(file))) == 27

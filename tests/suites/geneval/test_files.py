@@ -58,17 +58,6 @@ def test_rewritten_by_prompt(tmp_path: Path) -> None:
     assert [one.formula for one in told] == ["bench", "cow"]
 
 
-def test_rewritten_line_by_line(tmp_path: Path) -> None:
-    asked = read_metadata(_file(tmp_path / "m.jsonl", BENCH, COW))
-    long = [{**BENCH, "prompt": "A bench in a park"}, {**COW, "prompt": "A cow in a park"}]
-    told = with_rewritten(asked, _file(tmp_path / "r.jsonl", *long))
-    assert [one.rewritten for one in told] == ["A bench in a park", "A cow in a park"]
-    with pytest.raises(UsageError, match=r"2 lines.*rewritten-mismatch"):
-        with_rewritten(asked, _file(tmp_path / "r.jsonl", *long[::-1]))
-    with pytest.raises(UsageError, match=r"1 line for 2 prompts.*rewritten-mismatch"):
-        with_rewritten(asked, _file(tmp_path / "r.jsonl", long[0]))
-
-
 def test_rewritten_prompts_nobody_asked(tmp_path: Path) -> None:
     asked = read_metadata(_file(tmp_path / "m.jsonl", BENCH))
     rows = [

@@ -13,7 +13,7 @@ from salva.errors import UsageError
 from salva.messages import code_of
 from salva.suites.geneval.files import asked_in
 from salva.suites.geneval.published import SeenBox
-from salva.suites.geneval.results import Result, ResultPlace, line_of, missing_numbers, picture_path, placed, result_in
+from salva.suites.geneval.results import Result, ResultPlace, line_of, picture_path, placed, result_in
 
 METADATA: dict[str, Json] = {
     "tag": "single_object",
@@ -112,9 +112,3 @@ def test_an_invalid_line_is_refused_with_its_field(change: dict[str, Json], name
 )
 def test_what_a_file_name_says(filename: str, parts: ResultPlace) -> None:
     assert placed(filename) == parts
-
-
-def test_folders_without_a_line() -> None:
-    results = [result_in({**LINE, "filename": f"{n:05}/samples/0000.png"}) for n in (0, 1, 4)]
-    assert missing_numbers(results) == [2, 3]
-    assert missing_numbers([]) == []

@@ -11,7 +11,6 @@ from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.verdict import Outcome
 from salva.suites.geneval.demands import TASKS
-from salva.suites.geneval.suite import N_OFFICIAL
 from salva.suites.geneval.tables import GenEvalTables
 
 
@@ -56,17 +55,12 @@ def test_prompts_without_a_picture_are_counted() -> None:
         for i, verdict in enumerate(verdicts(cases, lambda *_: True))
     ]
     measured = _measured(judged(cases, made))
-    prompts = measured.tables[1]
-    assert prompts.columns == ("task", "asked", "with_images", "decided", "published")
-    assert prompts.rows[0] == ("single_object", 4, 0, 0, N_OFFICIAL["single_object"])
-    assert prompts.rows[-1] == ("all", 24, 19, 19, 553)
     assert "19 of GenEval's 553" in measured.key_figures[0].note
 
 
 def test_our_own_prompts_are_not_held_against_the_published_number() -> None:
     cases = cases_of()
     measured = _measured(judged(cases, verdicts(cases, lambda *_: True)))
-    assert "published" not in measured.tables[1].columns
     assert "553" not in measured.key_figures[0].note
 
 

@@ -50,23 +50,9 @@ class FaithfulnessOptions:
             if colour not in COLOURS:
                 raise unknown_name("colour", colour, COLOURS)
         if len(set(self.colours)) < 2:
-            raise UsageError(
-                message(
-                    "option-invalid",
-                    name="suite.colours",
-                    value=",".join(self.colours),
-                    wanted="at least two different colours",
-                )
-            )
+            raise _invalid("colours", self.colours, "at least two different ones")
         if len(self.sizes) == 1 or len(set(self.sizes)) != len(self.sizes):
-            raise UsageError(
-                message(
-                    "option-invalid",
-                    name="suite.sizes",
-                    value=",".join(self.sizes),
-                    wanted="empty, or at least two different words",
-                )
-            )
+            raise _invalid("sizes", self.sizes, "empty, or at least two different ones")
         if not 1 <= self.pairs <= 10_000:
             raise UsageError(message("option-invalid", name="suite.pairs", value=self.pairs, wanted="from 1 to 10000"))
 
@@ -77,11 +63,11 @@ def _check_nouns(objects: tuple[str, ...]) -> None:
         if problem:
             raise UsageError(message("noun-invalid", name="suite.objects", why=problem))
     if len(set(objects)) < 3 or len(set(objects)) != len(objects):
-        raise UsageError(
-            message(
-                "option-invalid", name="suite.objects", value=",".join(objects), wanted="at least three different nouns"
-            )
-        )
+        raise _invalid("objects", objects, "at least three different ones")
+
+
+def _invalid(name: str, words: tuple[str, ...], wanted: str) -> UsageError:
+    return UsageError(message("option-invalid", name=f"suite.{name}", value=",".join(words), wanted=wanted))
 
 
 class Faithfulness:
@@ -134,13 +120,8 @@ class Faithfulness:
             if filled.texts in seen:
                 n_tries += 1
                 if n_tries > _TRIES:
-                    raise UsageError(
-                        message(
-                            "no-cases",
-                            what=f"{n_pairs} pairs of the category {template.category!r}",
-                            why=f"these words make about {len(seen)}",
-                        )
-                    )
+                    what = f"{n_pairs} pairs of the category {template.category!r}"
+                    raise UsageError(message("no-cases", what=what, why=f"these words make about {len(seen)}"))
                 continue
             n_tries = 0
             seen.add(filled.texts)
@@ -244,17 +225,14 @@ def _case_of_row(row: PairRow) -> Case:
     """A pair of a file, with whatever the logic core makes of its words."""
     a, b = row.formulas
     facts = facts_of(a, b) if a is not None and b is not None else None
-    unread = [role for role, formula in zip("ab", row.formulas, strict=True) if formula is None]
     findings = list(row.findings)
     if a is not None and b is not None:
         findings += findings_of(a, b)
-    if unread:
-        prompts = "either prompt" if len(unread) == 2 else f"prompt {unread[0]}"
-        sentence = f"no formula for {prompts}: equivalence unknown"
+    else:
+        unread = tuple(role for role, formula in zip("ab", row.formulas, strict=True) if formula is None)
+        sentence = f"no formula for prompt {' and '.join(unread)}"
         why = "; ".join(f"{role}: {why}" for role, why in zip("ab", row.problems, strict=True) if why)
-        findings.append(
-            Finding(kind="no-formula", sentence=f"{sentence} ({why})", subject=tuple(unread), general=sentence)
-        )
+        findings.append(Finding(kind="no-formula", sentence=f"{sentence} ({why})", subject=unread, general=sentence))
     return Case(
         case_id=f"faithfulness-{row.slug}",
         suite="faithfulness",

@@ -85,7 +85,7 @@ class FaithfulnessTables:
             _worst(of_laws),
             _clip_table(everyone, _clip_note(judgements)),
         )
-        numbers, figures = _totals(of_laws, contrasts, _unasked(judgements, everyone))
+        numbers, figures = _totals(of_laws, contrasts)
         return Measured(
             tables=tables,
             numbers=numbers,
@@ -95,19 +95,12 @@ class FaithfulnessTables:
 
 
 def _clip_note(judgements: Judgements) -> str:
-    """Which embedder made the CLIP scores, and on which scale and by which rule."""
+    """Which embedder made the CLIP scores, and by which options."""
     observers = main_observers(judgements.pairs)
     seen_by = observers.get(SAME_SIMILARITY) or observers.get(SAME_ANSWERS) or ("an unnamed embedder",)
     given = judgements.options_of(SAME_ANSWERS)
-    chosen = str(given.get("clip_scale", "percent"))
-    scale = {
-        "percent": "100 x the cosine of image and prompt, not below 0",
-        "cosine": "the cosine of image and prompt",
-        "clipscore": "2.5 x the cosine of image and prompt, not below 0",
-    }.get(chosen, chosen)
-    is_scaled = given.get("clip_stability", "scaled") == "scaled"
-    rule = "1 - difference / scale" if is_scaled else "1 - difference, as printed"
-    return f"CLIP scores by {observers_text(seen_by)}: {scale}; stability is {rule}."
+    scale, stability = given.get("clip_scale", "percent"), given.get("clip_stability", "scaled")
+    return f"CLIP scores by {observers_text(seen_by)}; scale: {scale}; stability: {stability}."
 
 
 def category_table(pairs: Sequence[CaseVerdict]) -> Table | None:
@@ -223,23 +216,13 @@ def _clip_table(pairs: Sequence[CaseVerdict], note: str) -> Table | None:
     )
 
 
-def _unasked(judgements: Judgements, everyone: Sequence[CaseVerdict]) -> str:
-    """How many pairs are in no mean because no formula says what to ask about them; empty without any."""
-    asked = {pair.case.case_id for pair in everyone}
-    n = sum(
-        case.case_id not in asked and any(prompt.formula is None for prompt in case.prompts)
-        for case in judgements.cases
-    )
-    return f"; {n} of {len(judgements.cases)} pairs have no formula" if n else ""
-
-
 def _totals(
-    answered: Sequence[CaseVerdict], contrasts: Sequence[CaseVerdict], unasked: str
+    answered: Sequence[CaseVerdict], contrasts: Sequence[CaseVerdict]
 ) -> tuple[dict[str, float | None], tuple[KeyFigure, ...]]:
     counted = _scored(answered, *_FAITH)
     numbers: dict[str, float | None] = {"n_faith_pairs": len(counted), "n_faith_left_out": len(answered) - len(counted)}
     figures = []
-    note = f"{len(counted)} pairs, {len(answered) - len(counted)} left out{unasked}"
+    note = f"{len(counted)} pairs, {len(answered) - len(counted)} left out"
     for name, title in (("faith_mean", "faithfulness"), ("faith_stability", "stability")):
         value, interval = _mean(counted, name), _interval(counted, name)
         low, high = ends(interval)

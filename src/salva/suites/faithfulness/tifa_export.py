@@ -36,7 +36,6 @@ from salva.suites.faithfulness.tifa_files import (
     CLIP_SCORES,
     CLUSTER,
     CONTRAST_OF,
-    GROUNDED,
     METRIC_COLUMNS,
     PROMPT_COLUMNS,
     REPEAT,
@@ -126,11 +125,10 @@ class _ModelFolder:
 
     def write(self, verdicts: Sequence[Verdict], name: str) -> None:
         """Images, answers and CLIP scores of pairs, each repeat of each."""
-        # Published files know neither repeats nor dependencies; columns of ours follow, where they say something.
+        # Published files do not know repeats.
         has_repeats = any(verdict.repeat for verdict in verdicts)
-        has_dsg = any("dsg_mean" in verdict.scores for verdict in verdicts)
-        more, grounded = ((REPEAT,) if has_repeats else ()), ((GROUNDED,) if has_dsg else ())
-        answers: list[Sequence[Cell]] = [(*ANSWER_COLUMNS, *grounded, *more)]
+        more = (REPEAT,) if has_repeats else ()
+        answers: list[Sequence[Cell]] = [(*ANSWER_COLUMNS, *more)]
         clips: list[Sequence[Cell]] = [(*CLIP_COLUMNS, *more)]
         for verdict in verdicts:
             case = self._cases[verdict.case_id]
@@ -140,7 +138,7 @@ class _ModelFolder:
             last = (verdict.repeat,) if has_repeats else ()
             # Without the score some answers are missing: means over the rest would be of other pairs.
             for row in self._answers(case, verdict, paths) if "faith_mean" in verdict.scores else ():
-                answers.append((*named, *(row if has_dsg else row[:-1]), *last))
+                answers.append((*named, *row, *last))
             if "clip_A" in verdict.scores:
                 scores = (verdict.scores.get(score) for score in CLIP_SCORES)
                 clips.append((*named, *paths.values(), *scores, *last))
@@ -162,13 +160,12 @@ class _ModelFolder:
             for mark in marks(questions, read, prompt.role):
                 text = mark.asked.question.text
                 reply = said[text].reply or said[text].text if text in said else _NOT_ASKED
-                marked = int(mark.is_right), int(mark.is_grounded)
-                yield side, path, text, mark.expected, reply, mark.answer or _NOT_ASKED, *marked
+                yield side, path, text, mark.expected, reply, mark.answer or _NOT_ASKED, int(mark.is_right)
             score = verdict.scores.get(f"satisfied_{side}")
             if score is not None and leaves_open(questions, prompt.role):
                 # What the prompt leaves open counts as one question more, reckoned from the answers to the others.
                 reckoned = YES if score else NO
-                yield side, path, RECKONED, YES, "computed from the answers", reckoned, int(score), int(score)
+                yield side, path, RECKONED, YES, "computed from the answers", reckoned, int(score)
 
 
 def _write_images(images: ImageSource, case: Case, verdict: Verdict, folder: Path) -> dict[str, str]:
@@ -190,13 +187,8 @@ def _asked_with(asked: RunSpec, questions: str) -> AnswerOptions:
     """How a run's images were asked about; questions: the file of questions, named anew."""
     used = next((check.options for check in asked.checks if check.name in _RELATIONS), {})
     if used.get("questions") and not questions:
-        raise UsageError(
-            message(
-                "flag-needed",
-                flag="--questions",
-                why=f"the run used questions from {used['questions']!r}",
-            )
-        )
+        why = f"the run used questions from {used['questions']!r}"
+        raise UsageError(message("flag-needed", flag="--questions", why=why))
     return AnswerOptions(counts=str(used.get("counts") or "exact"), questions=questions)
 
 

@@ -21,7 +21,6 @@ from salva.messages import message
 from salva.suites.faithfulness.suite import Faithfulness
 from salva.suites.faithfulness.tifa_files import (
     ANSWERED,
-    GROUNDED,
     NEEDED,
     REPEAT,
     TifaFile,
@@ -36,12 +35,6 @@ from salva.suites.faithfulness.tifa_verdicts import (
 
 _LABELS = ("category_id", "logical_law", "semantic_dimension")
 _TRUTH = {"1": True, "1.0": True, "true": True, "yes": True, "0": False, "0.0": False, "false": False, "no": False}
-_FINDINGS = {
-    "incomplete-answers": "incomplete answer",
-    "unanswered": "missing answer",
-    "unexpected-answer": "invalid answer",
-    "contradictory-row": "is_correct contradicts the answer",
-}
 _RANGES = {"percent": 100.0, "cosine": 1.0, "clipscore": 2.5}
 _MOST_DIGITS = 6
 _CHECKS = ("same-answers", "must-differ")
@@ -56,15 +49,11 @@ class _ImportState:
     """What has been read so far."""
 
     problems: list[Flaw] = field(default_factory=list)
-    notes: dict[str, list[str]] = field(default_factory=dict)
-    """Pair id to the kinds of findings of its case."""
     labels: dict[str, dict[str, str]] = field(default_factory=dict)
     """Pair id to what answer and CLIP files say about its category."""
 
-    def name(self, sheet: TifaFile, where: str, what: str, pair_id: str = "", finding: str = "") -> None:
+    def name(self, sheet: TifaFile, where: str, what: str) -> None:
         self.problems.append(Flaw(file=sheet.name, where=where, what=what))
-        if finding and finding not in self.notes.setdefault(pair_id, []):
-            self.notes[pair_id].append(finding)
 
     def repeat(self, sheet: TifaFile, where: str, row: Mapping[str, str]) -> int | None:
         """The repeat a row is of, 0 where nothing is said; None for what is noted as a problem."""
@@ -72,7 +61,7 @@ class _ImportState:
         if cell.isdecimal() and cell.isascii() and len(cell) <= _MOST_DIGITS:
             return int(cell)
         what = f"{REPEAT} is {cell!r}, not a whole number; row skipped"
-        self.name(sheet, where, what, row["pair_id"].strip())
+        self.name(sheet, where, what)
         return None
 
 
@@ -108,7 +97,9 @@ def _read(files: Sequence[Path], model: str, scale: str) -> ReadIn:
     clips = {models[sheet.name]: _clips(sheet, work, scale) for sheet in clip_files}
     cases = _cases_of(prompts, work)
     names = tuple(dict.fromkeys(models.values()))
-    repeats = _repeats([*answers.values(), *clips.values()])
+    images = [image for of_model in answers.values() for image in of_model]
+    images += [image for of_model in clips.values() for image in of_model]
+    repeats = sorted({0, *(repeat for _, repeat in images)})
     verdicts = tuple(
         replace(
             verdict_of(
@@ -129,7 +120,7 @@ def _read(files: Sequence[Path], model: str, scale: str) -> ReadIn:
     return ReadIn(
         suite="faithfulness",
         models=names,
-        cases=tuple(_with_findings(case, pair_id, work.notes.get(pair_id, [])) for pair_id, case in cases.items()),
+        cases=tuple(cases.values()),
         verdicts=verdicts,
         problems=tuple(work.problems),
         counts={
@@ -153,14 +144,6 @@ def _cases_of(prompts: Sequence[TifaFile], work: _ImportState) -> dict[str, Case
     return cases
 
 
-def _repeats(by_model: Sequence[Mapping[_Image, object]]) -> list[int]:
-    repeats = sorted({0, *(repeat for images in by_model for _, repeat in images)})
-    if repeats[-1] >= len(repeats):
-        missing = next(number for number, repeat in enumerate(repeats) if number != repeat)
-        raise UsageError(message("repeats-gap", column=REPEAT, highest=repeats[-1], missing=missing))
-    return repeats
-
-
 def _models(kinds: Sequence[Sequence[TifaFile]], model: str) -> dict[str, str]:
     """File name to model."""
     for kind in kinds:
@@ -180,10 +163,10 @@ def _answers(sheet: TifaFile, work: _ImportState) -> _Answers:
         pair_id, side, question = row["pair_id"].strip(), row["image_variant"].strip().upper(), row["question"].strip()
         missing = [name for name in NEEDED[TifaKind.ANSWERS] if not row[name].strip()]
         if missing:
-            work.name(sheet, where, f"no {', '.join(missing)}; row skipped", pair_id, "incomplete-answers")
+            work.name(sheet, where, f"no {', '.join(missing)}; row skipped")
             continue
         if side not in ("A", "B"):
-            work.name(sheet, where, f"image_variant is {row['image_variant']!r}, not A or B; row skipped", pair_id)
+            work.name(sheet, where, f"image_variant is {row['image_variant']!r}, not A or B; row skipped")
             continue
         repeat = work.repeat(sheet, where, row)
         if repeat is None:
@@ -192,7 +175,7 @@ def _answers(sheet: TifaFile, work: _ImportState) -> _Answers:
         work.labels.setdefault(pair_id, {name: row[name] for name in _LABELS if name in row})
         first = seen.setdefault((image, side, question), where)
         if first != where:
-            work.name(sheet, where, f"the question of {first} again; both count", pair_id)
+            work.name(sheet, where, f"the question of {first} again; both count")
         answers.setdefault(image, {}).setdefault(side, []).append(_answer(sheet, where, row, work))
     wanted = {row.expected for pair in answers.values() for side in pair.values() for row in side}
     if len(wanted) == 1:
@@ -202,35 +185,25 @@ def _answers(sheet: TifaFile, work: _ImportState) -> _Answers:
 
 
 def _answer(sheet: TifaFile, where: str, row: Mapping[str, str], work: _ImportState) -> AnswerRow:
-    pair_id = row["pair_id"].strip()
     expected = row["expected_answer"].strip().lower()
     given = [row[name].strip().lower() for name in ANSWERED[:2] if name in row]
     answer = next((text for text in given if text), "")
     written = row.get("is_correct", "").strip().lower()
     is_right = _TRUTH.get(written)
     if written and is_right is None:
-        work.name(sheet, where, f"is_correct is {row['is_correct']!r}, not 1 or 0", pair_id)
+        work.name(sheet, where, f"is_correct is {row['is_correct']!r}, not 1 or 0")
     if given and not answer:
-        work.name(sheet, where, "no answer; the pair is undecided", pair_id, "unanswered")
+        work.name(sheet, where, "no answer; the pair is undecided")
         return AnswerRow(question=row["question"].strip(), expected=expected, answer="", is_right=None)
     if answer and expected in ("yes", "no") and answer not in ("yes", "no"):
         what = f"the answer {answer!r} is neither yes nor no; counted {'right' if is_right else 'wrong'}"
-        work.name(sheet, where, what, pair_id, "unexpected-answer")
+        work.name(sheet, where, what)
     if answer and is_right is not None and is_right != (answer == expected):
         what = f"is_correct is {written}, the answer {answer!r}, expected {expected!r}; is_correct counts"
-        work.name(sheet, where, what, pair_id, "contradictory-row")
+        work.name(sheet, where, what)
     if is_right is None and given:
         is_right = answer == expected
-    grounded = row.get(GROUNDED, "").strip().lower()
-    if grounded and grounded not in _TRUTH:
-        work.name(sheet, where, f"{GROUNDED} is {row[GROUNDED]!r}, not 1 or 0", pair_id)
-    return AnswerRow(
-        question=row["question"].strip(),
-        expected=expected,
-        answer=answer,
-        is_right=is_right,
-        is_grounded=_TRUTH.get(grounded),
-    )
+    return AnswerRow(question=row["question"].strip(), expected=expected, answer=answer, is_right=is_right)
 
 
 def _clips(sheet: TifaFile, work: _ImportState, scale: str) -> dict[_Image, ClipRow]:
@@ -245,7 +218,7 @@ def _clips(sheet: TifaFile, work: _ImportState, scale: str) -> dict[_Image, Clip
         numbers = [_number(row.get(name, "")) for name in ("clip_A", "clip_B", "image_similarity")]
         a, b, likeness = numbers
         if not pair_id or a is None or b is None:
-            work.name(sheet, where, "no pair_id, or no number in clip_A or clip_B; row skipped", pair_id)
+            work.name(sheet, where, "no pair_id, or no number in clip_A or clip_B; row skipped")
             continue
         if max(abs(a), abs(b)) > _RANGES[scale]:
             why = f"CLIP scores {a:g} and {b:g} are not on the scale {scale!r}; name it with --scale"
@@ -291,8 +264,3 @@ def _case_without_prompts(pair_id: str, labels: Mapping[str, str]) -> Case:
 def _plain(name: str) -> str:
     plain = slug(name)
     return {"demorgan": "de-morgan"}.get(plain, plain)
-
-
-def _with_findings(case: Case, pair_id: str, kinds: Sequence[str]) -> Case:
-    findings = (Finding(kind=kind, sentence=_FINDINGS[kind], subject=(pair_id,)) for kind in kinds)
-    return replace(case, findings=(*case.findings, *findings))

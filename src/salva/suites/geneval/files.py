@@ -10,15 +10,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from salva.core.fingerprint import Json
-from salva.core.quantity import quantity
 from salva.errors import UsageError
 from salva.files.tables import Row, read_json_lines, unusable
 from salva.messages import message, text_of
 from salva.suites.geneval.demands import demand_in, formula_of
 from salva.suites.geneval.published import Demand
 
-_REWRITTEN = ("rewritten", "rewritten_prompt", "refined_prompt", "long_prompt")
-_N_SHOWN = 3
 METADATA = "metadata.jsonl"
 
 
@@ -66,25 +63,14 @@ def asked_in(metadata: dict[str, Json]) -> GenEvalPrompt:
 
 
 def with_rewritten(asked: Sequence[GenEvalPrompt], path: str) -> tuple[GenEvalPrompt, ...]:
-    """The same prompts, those with their rewritten text that a file has one for.
-
-    The file names each prompt beside its new text, or is the metadata once more, line by line, with other prompts.
-    """
-    rows = _rows(path)
-    if any(name in cells for _, cells in rows for name in _REWRITTEN):
-        return _by_prompt(asked, rows, path)
-    return _line_by_line(asked, path)
-
-
-def _by_prompt(asked: Sequence[GenEvalPrompt], rows: Sequence[Row[Json]], path: str) -> tuple[GenEvalPrompt, ...]:
+    """The same prompts, those with their rewritten text that a file has one for."""
     asked_texts = {prompt.text for prompt in asked}
     texts: dict[str, str] = {}
     problems: list[str] = []
-    for where, cells in rows:
-        prompt = cells.get("prompt")
-        new = next((cells[name] for name in _REWRITTEN if name in cells), None)
+    for where, cells in _rows(path):
+        prompt, new = cells.get("prompt"), cells.get("rewritten")
         if not isinstance(prompt, str) or not isinstance(new, str) or not new.strip():
-            problems.append(f"{where}: needs the texts prompt and {_REWRITTEN[0]}; has {sorted(cells)}")
+            problems.append(f"{where}: needs the texts prompt and rewritten; has {sorted(cells)}")
         elif prompt not in asked_texts:
             problems.append(f"{where}: unknown prompt {prompt!r}")
         elif texts.setdefault(prompt, new) != new:
@@ -94,38 +80,12 @@ def _by_prompt(asked: Sequence[GenEvalPrompt], rows: Sequence[Row[Json]], path: 
     return tuple(replace(prompt, rewritten=texts.get(prompt.text, "")) for prompt in asked)
 
 
-def _line_by_line(asked: Sequence[GenEvalPrompt], path: str) -> tuple[GenEvalPrompt, ...]:
-    others = read_metadata(path)
-    if len(others) != len(asked):
-        raise UsageError(
-            message(
-                "rewritten-mismatch",
-                path=path,
-                why=f"it has {quantity(len(others), 'lines')} for {quantity(len(asked), 'prompts')}",
-            )
-        )
-    unlike = [i for i, (one, other) in enumerate(zip(asked, others, strict=True), 1) if one.demand != other.demand]
-    if unlike:
-        lines = ", ".join(map(str, unlike[:_N_SHOWN]))
-        raise UsageError(
-            message(
-                "rewritten-mismatch",
-                path=path,
-                why=f"{quantity(len(unlike), 'lines')} have other clauses (first: {lines})",
-            )
-        )
-    return tuple(replace(one, rewritten=other.text) for one, other in zip(asked, others, strict=True))
-
-
 def _rows(path: str) -> list[Row[Json]]:
     """The objects of a file, or of the metadata files in a folder of images, folder by folder."""
     place = Path(path).expanduser()
     if not place.is_dir():
         return read_json_lines(place)
-    folders = sorted(
-        (folder for folder in place.iterdir() if folder.name.isdecimal()), key=lambda folder: int(folder.name)
-    )
-    files = [folder / METADATA for folder in folders if (folder / METADATA).is_file()]
+    files = [file for file in place.glob(f"*/{METADATA}") if file.parent.name.isdecimal()]
     if not files:
         raise UsageError(
             message(
@@ -135,4 +95,8 @@ def _rows(path: str) -> list[Row[Json]]:
                 wanted="the metadata file, or a folder in GenEval's layout",
             )
         )
-    return [Row(f"{file.parent.name}, {row.where}", row.cells) for file in files for row in read_json_lines(file)[:1]]
+    return [
+        Row(f"{file.parent.name}, {row.where}", row.cells)
+        for file in sorted(files, key=lambda file: int(file.parent.name))
+        for row in read_json_lines(file)[:1]
+    ]

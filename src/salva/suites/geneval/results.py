@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -78,14 +78,9 @@ def result_in(cells: Mapping[str, Json]) -> Result:
     if correct not in (*_TRUE, *_FALSE):
         raise UsageError(message("field-invalid", name="correct", value=correct, wanted="true or false"))
     asked = asked_in(_metadata(cells))
-    if cells.get("prompt") not in (None, asked.text):
-        raise UsageError(
-            message("field-invalid", name="prompt", value=cells["prompt"], wanted=f"{asked.text!r}, as in its metadata")
-        )
-    if cells.get("tag") not in (None, asked.demand.tag):
-        raise UsageError(
-            message("field-invalid", name="tag", value=cells["tag"], wanted=f"{asked.demand.tag!r}, as in its metadata")
-        )
+    for name, told in (("prompt", asked.text), ("tag", asked.demand.tag)):
+        if cells.get(name) not in (None, told):
+            raise UsageError(message("field-invalid", name=name, value=cells[name], wanted=f"{told!r}, its metadata"))
     rule = cells.get("rule", PUBLISHED)
     return Result(
         filename=str(cells.get("filename") or ""),
@@ -101,9 +96,7 @@ def result_in(cells: Mapping[str, Json]) -> Result:
 
 
 def _names(said: Json) -> tuple[str, ...]:
-    """One name or a list of them."""
-    names = said if isinstance(said, list) else [said]
-    return tuple(str(name) for name in names if name)
+    return tuple(str(name) for name in said if name) if isinstance(said, list) else ()
 
 
 def _metadata(cells: Mapping[str, Json]) -> dict[str, Json]:
@@ -154,9 +147,3 @@ def placed(filename: str) -> ResultPlace:
                 sample=int(digits[1]) if digits else None,
             )
     return ResultPlace()
-
-
-def missing_numbers(results: Sequence[Result]) -> list[int]:
-    """The folders that have no line, up to the last one that has."""
-    numbers = {number for result in results if (number := placed(result.filename).number) is not None}
-    return [number for number in range(max(numbers, default=-1) + 1) if number not in numbers]

@@ -7,13 +7,14 @@ model where there are several. What is written here `folder/`, `suite.path` and 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
 from salva.core.case import Case
 from salva.core.exchange import ExportCount
 from salva.core.image import Picture
+from salva.core.judgements import CaseVerdict
 from salva.core.observation import Detections
 from salva.core.options import NoOptions
 from salva.core.source import ImageSource, RunSource
@@ -23,6 +24,7 @@ from salva.errors import UsageError
 from salva.files.outfiles import safe_name, write_bytes, write_text
 from salva.imaging.files import encode_picture, stored_picture
 from salva.messages import message
+from salva.results.headline import join, of_main_observers
 from salva.suites.geneval.demands import demands_of, metadata_of, names_of
 from salva.suites.geneval.files import METADATA, GenEvalPrompt
 from salva.suites.geneval.published import THRESHOLD, kept_boxes
@@ -55,13 +57,12 @@ class ResultsExport:
             for case in cases:
                 path = folder / f"{numbers[case.case_id]:05}" / METADATA
                 write_text(path, json.dumps(_metadata(case), ensure_ascii=False) + "\n")
-            verdicts = _leading(v for v in records.verdicts if v.model == model and v.case_id in numbers)
-            verdicts.sort(key=lambda verdict: (numbers[verdict.case_id], verdict.repeat))
-            rule = str(rules.get(CHECK)) if verdicts and verdicts[0].check == CHECK else OURS
+            pairs = _leading(join(cases, [verdict for verdict in records.verdicts if verdict.model == model], PAIR))
+            pairs.sort(key=lambda pair: (numbers[pair.case.case_id], pair.verdict.repeat))
+            rule = str(rules.get(CHECK)) if pairs and pairs[0].verdict.check == CHECK else OURS
             lines = []
             n_images = 0
-            by_id = {case.case_id: case for case in cases}
-            for verdict in verdicts:
+            for case, verdict in pairs:
                 if "a" not in verdict.images:
                     continue
                 picture = stored_picture(source.images, verdict.images["a"])
@@ -69,9 +70,9 @@ class ResultsExport:
                 write_bytes(folder / name, encode_picture(picture))
                 n_images += 1
                 if verdict.outcome in (Outcome.PASS, Outcome.FAIL):
-                    lines.append(line_of(_result(by_id[verdict.case_id], verdict, name, picture, rule, source.images)))
+                    lines.append(line_of(_result(case, verdict, name, picture, rule, source.images)))
             write_text(folder / RESULTS, "".join(f"{line}\n" for line in lines))
-            rows.append((model, n_images, len(lines), len(verdicts) - len(lines)))
+            rows.append((model, n_images, len(lines), len(pairs) - len(lines)))
         return ExportCount(n=len(cases), what="prompts", tables=(_written(rows),))
 
 
@@ -90,14 +91,12 @@ def _metadata(case: Case) -> Mapping[str, object]:
     return metadata_of(demands[0], case.prompts[0].text)
 
 
-def _leading(verdicts: Iterable[Verdict]) -> list[Verdict]:
-    """Those of the rule that is not ours where one judged, else ours; of the observers with most of them."""
-    pairs = [verdict for verdict in verdicts if verdict.arm == PAIR and verdict.check in (CHECK, "truth")]
-    named = {verdict.check for verdict in pairs}
-    own = [verdict for verdict in pairs if verdict.check == (CHECK if CHECK in named else "truth")]
-    eyes = [verdict.observers for verdict in own]
-    main = max(dict.fromkeys(eyes), key=eyes.count, default=())
-    return [verdict for verdict in own if verdict.observers == main]
+def _leading(pairs: Sequence[CaseVerdict]) -> list[CaseVerdict]:
+    """Those of the rule that is not ours where one judged, else ours."""
+    seen = of_main_observers(pairs)
+    return [pair for pair in seen if pair.verdict.check == CHECK] or [
+        pair for pair in seen if pair.verdict.check == "truth"
+    ]
 
 
 def _result(case: Case, verdict: Verdict, name: str, picture: Picture, rule: str, images: ImageSource) -> Result:

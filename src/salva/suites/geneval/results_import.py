@@ -30,7 +30,7 @@ from salva.messages import message, text_of
 from salva.suites.geneval.demands import TASKS, demands_of
 from salva.suites.geneval.files import read_metadata
 from salva.suites.geneval.published import JUDGES, PUBLISHED, Ruling, SeenBox, fault_in
-from salva.suites.geneval.results import RESULTS, Result, missing_numbers, placed, result_in
+from salva.suites.geneval.results import RESULTS, Result, placed, result_in
 from salva.suites.geneval.rules import OURS, GenEvalRule, RuleOptions, failure_of
 from salva.suites.geneval.suite import CHECK, case_id_of, missing_prompts, task_case
 
@@ -84,10 +84,6 @@ class ResultsImport:
             for line in lines:
                 case = _case(line.result, cases)
                 verdicts.append(_theirs(case, line, model))
-                counts["wrong lines without an error type"] += (
-                    not line.result.is_right and not verdicts[-1].failure_types
-                )
-                problems += _strange_errors(line, name)
                 rules.add(line.result.rule)
                 verdicts += self._judged_again(case, line, model, name, problems, counts)
             problems += self._gaps(name, [line.result for line in lines])
@@ -97,8 +93,7 @@ class ResultsImport:
                 message(
                     "import-empty",
                     what="results of GenEval",
-                    wanted="lines with filename, tag, prompt, correct, reason, metadata, details"
-                    + "".join(f"; {flaw}" for flaw in problems[:1]),
+                    wanted="lines with correct and metadata" + "".join(f"; {flaw}" for flaw in problems[:1]),
                 )
             )
         if len(rules) > 1:
@@ -152,7 +147,7 @@ class ResultsImport:
         ]
 
     def _gaps(self, name: str, results: Sequence[Result]) -> list[Flaw]:
-        """Prompts that have no line: by name where the metadata is given, else by number."""
+        """Prompts that have no line: by name where the metadata is given, else by task."""
         there = {result.asked.text for result in results}
         if self._metadata:
             missing = [asked.text for asked in read_metadata(self._metadata) if asked.text not in there]
@@ -162,11 +157,8 @@ class ResultsImport:
             listed = "; ".join(missing[:_N_NAMED]) + ("; ..." if len(missing) > _N_NAMED else "")
             return [Flaw(file=name, what=f"{n_asked - len(missing)} of {n_asked} prompts; missing: {listed}")]
         by_task = Counter(tag for _, tag in {(result.asked.text, result.asked.demand.tag) for result in results})
-        if by_task.keys() <= set(TASKS) and (gaps := missing_prompts(by_task)):
-            return [Flaw(file=name, what=gaps)]
-        folders = missing_numbers(results)
-        shown = ", ".join(f"{number:05}" for number in folders[:_N_NAMED])
-        return [Flaw(file=name, what=f"no line for {len(folders)} folders: {shown}")] if folders else []
+        gaps = missing_prompts(by_task) if by_task.keys() <= set(TASKS) else ""
+        return [Flaw(file=name, what=gaps)] if gaps else []
 
 
 def _lines(path: Path, name: str, problems: list[Flaw]) -> list[_ResultLine]:
@@ -242,14 +234,6 @@ def _failures(result: Result) -> Iterator[Failure]:
             yield failure_of(fault, "a", "as they say")
         elif number < len(result.errors) and result.errors[number] in _ERRORS[_check(result)]:
             yield Failure(failure_type=result.errors[number], role="a", message=line)
-
-
-def _strange_errors(line: _ResultLine, name: str) -> list[Flaw]:
-    """Error types beside a line that its check does not have."""
-    result = line.result
-    strange = [error for error in result.errors if error not in _ERRORS[_check(result)]]
-    what = f"unknown failure_types of {_check(result)}: {', '.join(map(repr, strange))}"
-    return [Flaw(file=name, where=line.where, what=what)] if strange else []
 
 
 def _check(result: Result) -> str:

@@ -70,7 +70,7 @@ class GenEvalOptions:
     )
     rewritten: str = option(
         "",
-        "Rewritten prompts: JSON lines with prompt and rewritten, or other metadata.",
+        "Rewritten prompts: JSON lines with prompt and rewritten.",
         reaches="file",
     )
     variants: tuple[str, ...] = option((), f"Reworded pairs: {', '.join(VARIANTS)}; size beyond has all.")

@@ -34,10 +34,9 @@ from salva.suites.geneval.shares import (
     Standpoint,
     by_standpoint,
     in_tasks,
-    is_right,
     task_shares,
 )
-from salva.suites.geneval.suite import IN_TASKS, N_OFFICIAL, OFFICIAL, SET, SOURCE, missing_prompts
+from salva.suites.geneval.suite import IN_TASKS, OFFICIAL, SET, SOURCE, missing_prompts
 
 _RULES = {
     OURS: "our rule (truth)",
@@ -64,9 +63,8 @@ class GenEvalTables:
         shares = {standpoint: task_shares(group) for standpoint, group in tasks.items()}
         chance = {rule: _chance(judgements.cases, rule) for rule in {standpoint.rule for standpoint in tasks}}
         by_task = _by_task(tasks, shares)
-        prompts = _prompts(judgements.cases, next(iter(tasks.values()))) if tasks else None
         return Measured(
-            tables=present(by_task, prompts, *further_tables(judgements, groups)),
+            tables=present(by_task, *further_tables(judgements, groups)),
             numbers=_numbers(shares, tasks),
             charts=(*([_chart(by_task)] if by_task else []), *further_charts(groups)),
             key_figures=tuple(
@@ -115,34 +113,6 @@ def _colours_by(group: Sequence[CaseVerdict]) -> str:
     }
     names = ["the embedder" if score else "the pixels" for score in by_embedder]
     return "both" if len(names) > 1 else "".join(names)
-
-
-def _prompts(cases: Sequence[Case], group: Sequence[CaseVerdict]) -> Table | None:
-    """How many prompts of each task there are, and of how many an image was judged."""
-    with_images = {judged.case.case_id for judged in group if judged.verdict.outcome is not Outcome.ERROR}
-    decided = {judged.case.case_id for judged in group if is_right(judged) is not None}
-    asked = [case for case in cases if case.labels.get(SET) == IN_TASKS]
-    is_official = all(case.labels.get(SOURCE) == OFFICIAL for case in asked)
-    names = {
-        task: [case.case_id for case in asked if case.category == task]
-        for task in dict.fromkeys((*TASKS, *(case.category for case in asked)))
-    }
-
-    def cells(own: Sequence[str], published: int | None) -> tuple[Cell, ...]:
-        counts = (len(own), sum(name in with_images for name in own), sum(name in decided for name in own))
-        return (*counts, *([published] if is_official else []))
-
-    n_published = sum(n for task, n in N_OFFICIAL.items() if task in names)
-    return rows_table(
-        "prompts",
-        ("task", "asked", "with_images", "decided", *(["published"] if is_official else [])),
-        [
-            *((task, *cells(own, N_OFFICIAL.get(task))) for task, own in names.items()),
-            ("all", *cells([case.case_id for case in asked], n_published)),
-        ],
-        title="Prompts with images",
-        note="with_images: prompts with an image to judge." + (" published: GenEval's number." if is_official else ""),
-    )
 
 
 def _gaps(group: Sequence[CaseVerdict]) -> str:
