@@ -88,12 +88,11 @@ def test_a_sentence_that_cannot_be_read_is_refused_with_the_readings(command: st
 def test_prove_shows_a_witness_and_says_what_is_not_determinate() -> None:
     assert "witness: " in salva("prove", "cat & 2 dog", "2 cat & dog").stdout
     done = salva("prove", "cat & (dog | apple)", "(cat & dog) | (cat & apple)")
-    assert done.stdout.splitlines()[-1] == "not determinate: two right images may differ"
-    never = salva("prove", "cat & !cat", "dog & !dog").stdout.splitlines()
-    assert (never[0], never[-1]) == (
-        "equivalent",
-        "not determinate: no image is right for cat & !cat or for dog & !dog",
-    )
+    assert done.stdout.splitlines()[-1].startswith("not determinate: two right")
+    first, *_, last = salva("prove", "cat & !cat", "dog & !dog").stdout.splitlines()
+    assert first == "equivalent"
+    assert last.startswith("not determinate: no image")
+    assert all(formula in last for formula in ("cat & !cat", "dog & !dog"))
 
 
 @pytest.mark.parametrize("formula", ["", "cat &", "cat @ nowhere", "(cat", "3", "left_of(cat)", "cat\tdog\x07"])
@@ -119,8 +118,6 @@ def test_cases_print_the_contract_keys() -> None:
     assert all(contract <= set(row) for row in rows)
     assert all(row["equivalent"] is True for row in rows)
     assert {row["labels"]["law"] for row in rows if not row["determinate"]} == {"de-morgan"}
-    header = next(csv.reader(io.StringIO(salva("cases", "metalogic", "--format", "csv").stdout)))
-    assert "prompt.a" in header
 
 
 def test_cases_of_a_number_are_balanced_and_nested() -> None:
@@ -358,8 +355,8 @@ def test_a_variable_means_the_same_to_every_command_that_reads_it() -> None:
 
 
 def test_what_is_set_for_one_command_does_not_reach_another() -> None:
-    assert salva("cases", "metalogic", "--size", "2", SALVA_CASES_FORMAT="csv").stdout.startswith("case_id,")
-    done = salva("rewrite", "cat & dog", SALVA_CASES_FORMAT="csv")
+    assert salva("cases", "metalogic", "--size", "2", SALVA_CASES_FORMAT="jsonl").stdout.startswith("{")
+    done = salva("rewrite", "cat & dog", SALVA_CASES_FORMAT="actesting")
     assert (done.returncode, done.stderr) == (0, "")
     assert salva("rewrite", "cat & dog", SALVA_REWRITE_FORMAT="jsonl").stdout.startswith("{")
 

@@ -1,4 +1,4 @@
-"""`salva list KIND NAME` says of one component what it can see and what it needs, and what it says is true."""
+"""`salva list KIND NAME` says of one component what it needs, and what it says is true."""
 
 from __future__ import annotations
 
@@ -22,25 +22,23 @@ ROOT = Path(__file__).parents[2]
         (
             "models",
             "diffusers/x",
-            ("sees:     a prompt's words", "seeds:    the same", "extra torch: ", "model.lora="),
+            ("seeds:    the same", "extra torch: ", "model.lora="),
         ),
         (
             "models",
             "openai",
             ("seeds:    none", "a key in OPENAI_API_KEY (not set)", "extra api: ", "model.base_url="),
         ),
-        ("models", "painter", ("sees:     a prompt's formula, not its words", "model.faults=")),
-        ("models", "deduce", ("the model it is put round", "the extra api: ")),
+        ("models", "painter", ("model.faults=",)),
+        ("models", "deduce", ("the extra api: ",)),
         ("models", "folder", ("seeds:    not stated",)),
-        ("detectors", "mm-grounding-dino", ("images, and what it is to look for", "extra torch: ", "names:")),
-        ("judges", "scene", ("what the detector saw, not the image, and formulas",)),
+        ("detectors", "mm-grounding-dino", ("extra torch: ", "names:")),
         ("judges", "anthropic", ("a key in ANTHROPIC_API_KEY",)),
         ("readers", "openai", ("a key in OPENAI_API_KEY",)),
-        ("embedders", "pocket", ("images and texts",)),
         ("suites", "metalogic", ("suite.entities=",)),
     ],
 )
-def test_one_component_says_what_it_sees_and_needs(kind: str, name: str, said: tuple[str, ...]) -> None:
+def test_one_component_says_what_it_needs(kind: str, name: str, said: tuple[str, ...]) -> None:
     done = salva("list", kind, name, OPENAI_API_KEY="", ANTHROPIC_API_KEY="")
     assert done.returncode == 0, done.stderr
     for words in said:
@@ -108,7 +106,7 @@ def test_a_report_is_written_where_it_is_told_and_nowhere_else(tmp_path: Path) -
     assert done.returncode == 0
     assert (tmp_path / "out" / "page.md").read_text("utf-8"), "a link that a user names is followed"
     done = salva("report", str(tmp_path / "run"), "--format", "md", "-o", "/dev/null")
-    assert (done.returncode, "a device or a pipe" in done.stderr) == (2, True)
+    assert (done.returncode, "/dev/null" in done.stderr) == (2, True)
     assert salva("report", str(tmp_path / "run")).returncode == 0
     assert {path.name for path in (tmp_path / "run" / "report").iterdir()} == {"index.html", "figures"}
 

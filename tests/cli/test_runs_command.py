@@ -12,7 +12,6 @@ from PIL import Image
 from report.fake_runs import small_run, store_run
 
 import salva as package
-from salva.cli.runs_command import RunRow, fitted
 from salva.core.run_spec import ComponentSpec
 
 
@@ -57,28 +56,6 @@ def test_a_rate_of_a_blind_oracle_does_not_stand_there_like_the_others(tmp_path:
     assert "wrong 100.0 %" in done.stdout
     assert "complete, blind oracle" in done.stdout
     assert list(package.open_runs(tmp_path)["oracle"]) == ["blind"]
-
-
-def _row(run: str, model: str, state: str) -> RunRow:
-    short = {"run": run, "suite": "metalogic", "size": "quick", "model": model, "leads": "wrong 100.0 %", "n": "144"}
-    short |= {"date (UTC)": "2026-11-18", "state": state}
-    more = {"leads": "wrong 100.0 % (51.0 to 100.0 %)", "date (UTC)": "2026-11-18 02:52", "state": f"complete, {state}"}
-    return RunRow({**short, **more}, short)
-
-
-def test_a_row_is_one_line_of_the_terminal() -> None:
-    names = [f"metalogic-diffusers-stable-diffusion-v1-5-quick-{i}24ac80b" for i in range(3)]
-    rows = [_row(name, "diffusers/stable-diffusion-v1-5", "4 FAILED, partial oracle") for name in names]
-    assert fitted(rows, 400) == [row.whole for row in rows]
-    for width in (160, 120, 100, 80, 60):
-        shown = fitted(rows, width)
-        widest = [max(len(name), *(len(row[name]) for row in shown)) for name in shown[0]]
-        assert sum(widest) + 2 * (len(widest) - 1) <= width
-        assert {"run", "model", "leads", "state"} <= set(shown[0])
-    assert len({row["run"] for row in fitted(rows, 80)}) == 3, "runs are told apart by how their names end"
-    assert "suite" not in fitted(rows, 80)[0]
-    small = _row("v1", "pocket", "blind oracle")
-    assert fitted([small], 80) == [small.short], "fewer words are enough"
 
 
 def test_in_a_pipe_no_name_is_cut(tmp_path: Path) -> None:

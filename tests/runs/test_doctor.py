@@ -10,11 +10,9 @@ from pathlib import Path
 import pytest
 
 from salva.assets import files
-from salva.core.run_spec import RunSpec
 from salva.errors import install_line
 from salva.runs import doctor
 from salva.runs.doctor import _state_of_kernels, examine
-from salva.runs.plans import make_plan
 
 
 def state(section: str, directory: Path) -> dict[str, str]:
@@ -59,11 +57,6 @@ def test_a_damaged_file_of_its_own_is_found(tmp_path: Path, monkeypatch: pytest.
     bad = [finding for finding in examine(tmp_path) if finding.is_bad]
     assert len(bad) == 1
     assert f"{broken!r} is damaged" in bad[0].state
-
-
-def test_what_images_need_follows_from_their_size() -> None:
-    (model,) = make_plan(RunSpec.of(suite="metalogic", models=("openai/gpt-image-1",), size="10")).models
-    assert doctor.size_text(doctor.needed_bytes(model, 40)) == "64.2 MiB"
 
 
 def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:

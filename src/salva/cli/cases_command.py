@@ -36,7 +36,7 @@ from salva.runs.plans import make_plan
     of="cases",
     metavar="FORMAT",
     default="table",
-    help="table, jsonl, csv, or an export format of cases. Default: table.",
+    help="table, jsonl, or an export format of cases. Default: table.",
 )
 @flags.flag("--lint", group=pages.OUTPUT, is_flag=True, help="Check the suite's texts; exit 2 if there are findings.")
 @flags.set_flag
@@ -61,7 +61,7 @@ def command(
         _print_findings(linted(spec), form)
         return
     cases = planned_cases(spec)
-    own = {"table": _print_table, "jsonl": _print_jsonl, "csv": _print_csv}
+    own = {"table": _print_table, "jsonl": _print_jsonl}
     if form in own:
         own[form](cases)
     else:
@@ -110,31 +110,6 @@ def _as_object(case: Case) -> dict[str, Json]:
 def _print_jsonl(cases: Iterable[Case]) -> None:
     for case in cases:
         click.echo(printable_json(_as_object(case)))
-
-
-def _print_csv(cases: Iterable[Case]) -> None:
-    rows = list(cases)
-    labels = sorted({name for case in rows for name in case.labels})
-    roles = list(dict.fromkeys(prompt.role for case in rows for prompt in case.prompts))
-    fixed: list[Cell] = ["case_id", "suite", "category", "check", "equivalent", "determinate"]
-    lines = [
-        [*fixed, *(f"label.{n}" for n in labels), *(f"prompt.{r}" for r in roles), *(f"formula.{r}" for r in roles)]
-    ]
-    for case in rows:
-        texts = {prompt.role: prompt for prompt in case.prompts}
-        cells: list[Cell] = [
-            case.case_id,
-            case.suite,
-            case.category,
-            case.check,
-            case.equivalent,
-            case.determinate,
-        ]
-        cells += [case.labels.get(name, "") for name in labels]
-        cells += [texts[role].text if role in texts else "" for role in roles]
-        cells += [(texts[role].formula or "") if role in texts else "" for role in roles]
-        lines.append(cells)
-    _print_rows(lines)
 
 
 def _print_rows(rows: Iterable[list[Cell]]) -> None:

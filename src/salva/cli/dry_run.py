@@ -11,7 +11,6 @@ import click
 
 from salva.core.printable import printable
 from salva.core.quantity import quantity
-from salva.runs.doctor import free_bytes, needed_bytes, size_text
 
 if TYPE_CHECKING:
     from salva.core.plan import Plan
@@ -73,8 +72,6 @@ def _lines(seen: Forecast, spec: Plan, directory: Path, limits: Limits) -> Itera
     yield "price", _price(seen)
     if limits.max_images is not None or limits.max_cost_usd is not None:
         yield "limits", _limits(limits)
-    yield "time", _time(seen)
-    yield "disk", _disk(seen, spec, directory)
     yield "directory", _place(seen, directory)
 
 
@@ -102,26 +99,6 @@ def _limits(limits: Limits) -> str:
     images = "" if limits.max_images is None else f"at most {limits.max_images} new images"
     cost = "" if limits.max_cost_usd is None else f"at most {limits.max_cost_usd:g} USD"
     return " and ".join(part for part in (images, cost) if part) + "; the run stops there and can be resumed"
-
-
-def _time(seen: Forecast) -> str:
-    if seen.seconds is None:
-        return f"{_UNKNOWN}; there is no earlier run of the same model and observers beside the directory"
-    runs = quantity(seen.n_earlier, "earlier runs")
-    return f"about {_duration(seen.seconds)}, at the rate of {runs} of the same model and observers"
-
-
-def _disk(seen: Forecast, spec: Plan, directory: Path) -> str:
-    n_images = sum(work.n for work in seen.work if work.role == "model") // max(1, len(spec.models))
-    needed = sum(needed_bytes(model, n_images) for model in spec.models)
-    free = free_bytes(directory)
-    return f"at most about {size_text(needed)} of {size_text(free)} free" + ("" if needed < free else "; too little")
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 90:
-        return f"{max(1, round(seconds))} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 def _place(seen: Forecast, directory: Path) -> str:

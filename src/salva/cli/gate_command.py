@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -12,9 +11,6 @@ from salva.cli import flags
 from salva.cli import help as pages
 from salva.cli.main import EXIT_GATE, EXIT_INCOMPLETE, EXIT_INTERRUPTED
 from salva.messages import message
-
-if TYPE_CHECKING:
-    from salva.core.table import Table
 
 _EXITS = {"passed": 0, "failed": EXIT_GATE, "not decided": EXIT_INCOMPLETE}
 
@@ -33,6 +29,7 @@ def command(spec: Path, no_progress: bool) -> None:
     from salva.compare.gate_run import run_gate
     from salva.core.printable import printable
     from salva.engine.progress import make_progress
+    from salva.report.terminal import print_table
 
     asked = read_gate(spec)
     try:
@@ -41,23 +38,8 @@ def command(spec: Path, no_progress: bool) -> None:
         click.echo(f"\nsalva: {message('run-interrupted', path=str(asked.out))}", err=True)
         sys.exit(EXIT_INTERRUPTED)
     folder = write_gate(result)
-    _print(gate_table(result))
+    print_table(gate_table(result))
     for line in gate_lines(result):
         click.echo(printable(line))
     click.echo(f"\ngate {result.verdict}: {asked.candidate.model}\nreports:       {folder}")
     sys.exit(_EXITS[result.verdict])
-
-
-def _print(table: Table) -> None:
-    from rich.box import SIMPLE
-    from rich.console import Console
-    from rich.table import Table as Grid
-
-    from salva.core.printable import printable
-
-    grid = Grid(box=SIMPLE, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
-    for name in table.columns:
-        grid.add_column(name, overflow="fold")
-    for row in table.rows:
-        grid.add_row(*(printable(str(cell)) for cell in row))
-    Console(markup=False).print(grid)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -12,9 +12,6 @@ from salva.cli import flags
 from salva.cli import help as pages
 from salva.core.printable import printable
 from salva.errors import PluginError, UsageError, unknown_name
-
-if TYPE_CHECKING:
-    from salva.core.about import About
 
 _ROLES = {
     "suites": "suite",
@@ -101,8 +98,6 @@ def _tell_one(kind: str, name: str) -> None:
         click.echo(f"made for: {about.made_for}")
     if role == "detector":
         click.echo(f"names:    {about.names if isinstance(about.names, str) else ', '.join(about.names)}")
-    if sees := _sees(role, about):
-        click.echo(f"sees:     {sees}")
     if role == "model":
         click.echo(f"seeds:    {_SEEDS[about.seeds_hold]}")
     for line in _needs(role, plain):
@@ -112,27 +107,6 @@ def _tell_one(kind: str, name: str) -> None:
     for option, field in fields_of(options_of(component)).items():
         default, text = described(field, about.default_target)
         click.echo(f"{role}.{option}={default}\n    {text}")
-
-
-def _sees(role: str, about: About) -> str:
-    """What can change what a component generates or says."""
-    if role == "model":
-        wrapped = "what the model it is put round sees, with the words it deduced"
-        return (
-            wrapped
-            if about.wraps
-            else "a prompt's formula, not its words"
-            if about.sees_formula
-            else "a prompt's words"
-        )
-    if role not in ("detector", "reader", "embedder", "judge"):
-        return ""
-    if about.needs_roles:
-        seen = f"what the {' and the '.join(about.needs_roles)} saw, not the image"
-    else:
-        seen = "images and texts" if role == "embedder" else "images"
-    seen += ", and what it is to look for" if about.takes_labels else ""
-    return seen + (", and formulas, without which it can say nothing" if about.needs_formulas else "")
 
 
 def _needs(role: str, name: str) -> Iterator[str]:

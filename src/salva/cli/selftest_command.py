@@ -120,20 +120,10 @@ def _verdict(who: str, problems: Sequence[str], too_few: Sequence[str]) -> None:
 
 
 def _print_tables(tables: Sequence[Table]) -> None:
-    from rich.box import SIMPLE
-    from rich.console import Console
-    from rich.table import Table as Grid
+    from salva.report.terminal import print_table
 
-    console = Console()
     for table in tables:
-        grid = Grid(title=table.name, caption=table.note, title_justify="left", caption_justify="left", box=SIMPLE)
-        # Without its outer margins the widest table fits in 80 columns.
-        grid.pad_edge, grid.show_edge = False, False
-        for column in table.columns:
-            grid.add_column(column, justify="left" if column == table.columns[0] else "right", overflow="fold")
-        for row in table.rows:
-            grid.add_row(*map(str, row))
-        console.print(grid)
+        print_table(table)
 
 
 def _print_mistakes(mistakes: Sequence[Mistake]) -> None:

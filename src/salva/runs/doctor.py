@@ -17,7 +17,6 @@ from pathlib import Path
 
 from salva.assets.files import asset_names, read_asset
 from salva.core.foreign_errors import plugin_errors, translate_errors
-from salva.core.plan import Binding
 from salva.core.versions import installed_version
 from salva.errors import PluginError, SalvaError, install_line
 from salva.hardware.cores import n_cores
@@ -49,11 +48,6 @@ _PACKAGES = (
     *("salva", "numpy", "pillow", "onnxruntime", "rapidocr", "torch", "diffusers", "transformers"),
     *("openai", "anthropic", "google-genai", "httpx", "reportlab", "pyarrow", "torch-fidelity", "wn", "ray"),
 )
-_BYTES_PER_PIXEL = 1.6
-"""A photograph as lossless WebP, on the large side; drawings take a tenth."""
-_DEFAULT_SIDE = 1024
-_ROW_BYTES = 4000
-"""Rows of the database per image: render, looks, verdict."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,29 +157,11 @@ def _disk(where: Path) -> Iterator[DoctorLine]:
         yield DoctorLine(section="disk", name="runs", state=f"cannot be stored in {present}: {error}", is_bad=True)
     else:
         yield DoctorLine(section="disk", name="runs", state=f"can be stored in {present}")
-    yield DoctorLine(section="disk", name="free", state=size_text(free_bytes(where)))
+    yield DoctorLine(section="disk", name="free", state=size_text(shutil.disk_usage(present).free))
 
 
 def _existing(where: Path) -> Path:
     return next(path for path in (where.absolute(), *where.absolute().parents) if path.exists())
-
-
-def free_bytes(where: Path) -> int:
-    """The free space where a directory is or would be."""
-    return shutil.disk_usage(_existing(where)).free
-
-
-def needed_bytes(model: Binding, n_images: int) -> int:
-    """The most bytes that images of a model take, by the size its options name."""
-    options = model.options
-    width, height = getattr(options, "width", None), getattr(options, "height", None)
-    size = str(getattr(options, "size", "") or "")
-    if "x" in size and all(part.isdecimal() for part in size.split("x", 1)):
-        width, height = map(int, size.split("x", 1))
-    elif size.isdecimal():
-        width = height = int(size)
-    n_pixels = int(width or _DEFAULT_SIDE) * int(height or width or _DEFAULT_SIDE)
-    return int(n_images * (n_pixels * _BYTES_PER_PIXEL + _ROW_BYTES))
 
 
 def size_text(n_bytes: float) -> str:

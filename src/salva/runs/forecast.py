@@ -1,8 +1,7 @@
 """What a run would take.
 
 A specification and the place it would be stored in come in; counts, prices and times go out, as far as they are known.
-Nothing is loaded, contacted or written. Rates come from what components say of themselves and from earlier runs that
-lie beside the place.
+Nothing is loaded, contacted or written. Prices come from what components say of themselves.
 """
 
 from __future__ import annotations
@@ -24,7 +23,6 @@ from salva.errors import SalvaError
 from salva.results.uncheckable import why_unchecked
 from salva.runs.cases import n_pictures, planned_cases, remarks
 from salva.runs.directory import resume_or_start
-from salva.runs.earlier import Known, known_before
 from salva.runs.planning import CasePreview, question_file, require_detector
 from salva.runs.vocabulary import known_names
 from salva.store.reading import DATABASE
@@ -75,9 +73,6 @@ class Forecast:
     """Of models, then of observers."""
     usd: float | None
     """All of it; None where a part is not known."""
-    seconds: float | None
-    n_earlier: int
-    """Earlier runs that the time is known from."""
     n_stored: int | None
     """Images of this run that are there already; None where it is a new one."""
     is_finished: bool = False
@@ -127,17 +122,15 @@ def forecast(plan: Plan, directory: Path) -> Forecast:
     for case in planned_cases(plan):
         tally.add(case, previewed.add(case))
     ahead = previewed.conclude()
-    known = known_before(directory.parent, directory, plan)
     there = _there(directory)
     work = []
     for binding in plan.models:
         n_each = n_pictures(tally.painted, sees_formula=binding.about.sees_formula) * plan.spec.repeats
-        work.append(_work(binding, binding.label, n_each, n_each, known, there))
-    n_images = sum(part.n for part in work)
+        work.append(_work(binding, binding.label, n_each, n_each, there))
     n_times = plan.spec.repeats * len(plan.models)
     for actor, sure, most in tally.looks.values():
         if actor.binding is not None:
-            work.append(_work(actor.binding, actor.label, len(sure) * n_times, len(most) * n_times, known, there))
+            work.append(_work(actor.binding, actor.label, len(sure) * n_times, len(most) * n_times, there))
     prices = [part.usd for part in work]
     return Forecast(
         n_cases=tally.n,
@@ -150,8 +143,6 @@ def forecast(plan: Plan, directory: Path) -> Forecast:
         n_led=ahead.n_led,
         work=tuple(work),
         usd=None if None in prices else sum(price for price in prices if price is not None),
-        seconds=known.seconds_per_image * n_images if known.seconds_per_image is not None else None,
-        n_earlier=known.n_runs,
         n_stored=there.n_images if there else None,
         is_finished=there is not None and there.is_finished,
     )
@@ -207,15 +198,28 @@ class _There:
     is_finished: bool = False
 
 
-def _work(binding: Binding, label: str, n: int, n_most: int, known: Known, there: _There | None) -> Work:
+def _work(binding: Binding, label: str, n: int, n_most: int, there: _There | None) -> Work:
     n_there = there.by_component.get((binding.role, label), 0) if there else 0
     if there is not None and there.is_finished:
         # Two images that are the same to the pixel are observed once, so that there may be fewer than were planned.
         n = n_most = 0
     n, n_most = max(0, n - n_there), max(0, n_most - n_there)
-    each, why = known.price(binding)
+    each, why = _price_of(binding)
     usd = each * n_most if each is not None else None if n_most else 0.0
     return Work(role=binding.role, label=label, n=n, n_most=n_most, n_there=n_there, usd=usd, why_no_price=why)
+
+
+def _price_of(binding: Binding) -> tuple[float | None, str]:
+    """What one image or observation costs, or why that is not known."""
+    if not binding.about.is_remote:
+        return 0.0, ""
+    own = getattr(binding.options, "price_usd", None)
+    if own is not None:
+        return float(own), ""
+    missing = [name for name in binding.about.priced_by if getattr(binding.options, name, None) is None]
+    if missing:
+        return None, f"set {' and '.join(f'{binding.role}.{name}' for name in missing)}"
+    return None, "it depends on the number of tokens"
 
 
 def _there(directory: Path) -> _There | None:
