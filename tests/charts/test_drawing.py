@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
-from typing import Any
 
 import pytest
 from charts.charts import TABLE, make_chart, make_heat_map
@@ -164,7 +162,7 @@ def test_a_box_has_its_quarters_and_names_what_lies_beyond() -> None:
     assert len(dots.points) == 1
 
 
-def test_lines_carry_names_that_do_not_overlap_and_a_band_only_where_there_is_an_interval() -> None:
+def test_lines_have_a_legend_and_a_band_only_where_there_is_an_interval() -> None:
     rows: list[tuple[Cell, ...]] = [(name, n, 0.0, None, None) for name in ("cat", "dog", "cow") for n in (1, 2, 3)]
     rows += [("all", n, 0.5, 0.2, 0.8) for n in (1, 2, 3)]
     table = Table(name="curve", columns=("thing", "n", "rate", "low", "high"), rows=tuple(rows))
@@ -172,9 +170,7 @@ def test_lines_carry_names_that_do_not_overlap_and_a_band_only_where_there_is_an
         ChartKind.LINES, table, x="n", y="rate", series="thing", low="low", high="high", edge="all", ends=(0.0, 1.0)
     )
     scene = draw_chart(chart, 520)
-    heights = sorted(part.y for part in flat(scene.parts) if isinstance(part, Text) and part.is_bold)
-    assert len(heights) == 4
-    assert all(upper - lower >= 14.9 for lower, upper in pairwise(heights))
+    assert {"cat", "dog", "cow", "all"} <= set(words_of(scene))
     assert len([part for part in flat(scene.parts) if isinstance(part, Area)]) == 1
     assert [mark.title for mark in marks_of(scene)][-1] == "all, 1: 0.50, 2: 0.50, 3: 0.50"
     assert {"1", "2", "3"} <= set(words_of(scene)), "every whole number has its tick"
@@ -192,21 +188,6 @@ def test_a_chart_of_too_many_names_says_how_many_it_leaves_out() -> None:
     assert len(marks_of(scene)) == MAX_MARKS
     assert [word for word in words_of(scene) if word.startswith(f"{100 - MAX_MARKS} more")]
     assert not [word for word in words_of(draw_chart(make_chart(), 520)) if " more " in word]
-
-
-@pytest.mark.parametrize(
-    ("kind", "columns", "named"),
-    [
-        (ChartKind.LINES, {"x": "category"}, "'colour'"),
-        (ChartKind.SCATTER, {"x": "category"}, "'colour'"),
-        (ChartKind.BARS, {"x": "kappa", "y": "model"}, "'pocket'"),
-        (ChartKind.BOXES, {"y": "category"}, "'colour'"),
-        (ChartKind.HEAT_MAP, {"value": "category"}, "'colour'"),
-    ],
-)
-def test_words_on_an_axis_of_numbers_are_refused(kind: ChartKind, columns: dict[str, Any], named: str) -> None:
-    with pytest.raises(ValueError, match=named):
-        make_chart(kind, TABLE, **columns)
 
 
 def test_a_chart_of_a_column_that_is_not_there_is_refused() -> None:

@@ -76,24 +76,12 @@ def test_what_a_component_says_is_what_is_read() -> None:
 @pytest.mark.parametrize(
     ("facts", "told"),
     [
-        (
-            {"is_remote": True, "needs_roles": ()},
-            r"Loose .* needs_roles, is_remote .* about = About\(needs_roles=",
-        ),
         ({"about": {"needs": ()}}, r"Loose .* \{'needs': \(\)\} .* About\(\)\. \[plugin-invalid\]"),
     ],
 )
 def test_an_author_is_told_what_is_wrong(facts: dict[str, Any], told: str) -> None:
     with pytest.raises(PluginError, match=told):
         about_of(type("Loose", (), facts))
-
-
-def test_facts_that_stand_loose_are_not_passed_over() -> None:
-    with pytest.raises(PluginError, match=r"batch_size, depth .* habits = Habits\(batch_size=.*\[plugin-invalid\]"):
-        habits_of(type("Loose", (), {"batch_size": 8, "depth": 1})())
-    with pytest.raises(PluginError, match=r"Heir .* takes_labels .*\[plugin-invalid\]"):
-        about_of(type("Heir", (Talkative,), {"takes_labels": True}))
-    assert about_of(type("Named", (), {"name": "cats"})) == About(), "a name is no fact about a component"
 
 
 @pytest.mark.parametrize("fact", ["needs_roles", "priced_by", "names"])

@@ -27,21 +27,6 @@ def test_a_column_that_is_not_there_is_refused(field: str) -> None:
         chart(**changes)
 
 
-@pytest.mark.parametrize(
-    ("kind", "columns", "text"),
-    [
-        (ChartKind.BARS, {"y": "n"}, "few"),
-        (ChartKind.BOXES, {"y": "group"}, "g"),
-        (ChartKind.SCATTER, {"x": "n"}, "few"),
-        (ChartKind.LINES, {"x": "law"}, "a"),
-        (ChartKind.HEAT_MAP, {"y": "group", "value": "n"}, "few"),
-    ],
-)
-def test_a_text_is_not_drawn_to_scale(kind: ChartKind, columns: dict[str, Any], text: str) -> None:
-    with pytest.raises(ValueError, match=f"a row has '{text}'"):
-        chart(kind, **columns)
-
-
 def test_a_heat_map_has_names_on_its_axes() -> None:
     assert chart(ChartKind.HEAT_MAP, y="group", value="rate").value == "rate"
     assert chart(ChartKind.HEAT_MAP, y="group").value == ""

@@ -10,7 +10,7 @@ Nobody else asks a component for what it may or may not have.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, TypeVar
 
@@ -200,12 +200,6 @@ def author_of(component: Any) -> Any:
 
 def _said(component: object, attribute: str, record: type[_Record], owner: str) -> _Record:
     """The record a component carries under a name; the defaults where it carries none."""
-    # Before these records the facts stood loose on the class; passed over, they would change a run in silence.
-    loose = [fact.name for fact in fields(record) if fact.name != "name" and hasattr(component, fact.name)]
-    if loose:
-        wanted = f"{attribute} = {record.__name__}({', '.join(f'{name}=...' for name in loose)})"
-        why = f"it states {', '.join(loose)} outside its record; write {wanted}"
-        raise PluginError(message("plugin-invalid", component=owner, role="component", why=why))
     said = getattr(component, attribute, record())
     if not isinstance(said, record):
         why = f"its {attribute} is {said!r} and not a {record.__name__}()"

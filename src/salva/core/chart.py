@@ -82,17 +82,3 @@ class Chart:
             missing.append("model")
         if missing:
             raise ValueError(f"chart {self.name!r}: table {self.table.name!r} has no column {missing[0]!r}")
-        for column in self._measured():
-            index = self.table.columns.index(column)
-            texts = [row[index] for row in self.table.rows if isinstance(row[index], str)]
-            if texts:
-                raise ValueError(
-                    f"chart {self.name!r}: {self.kind} measures {column!r} along an axis, and a row has {texts[0]!r} "
-                    "there; give numbers, or None where there is none"
-                )
-
-    def _measured(self) -> tuple[str, ...]:
-        """The columns that are drawn to scale."""
-        if self.kind is ChartKind.HEAT_MAP:
-            return (self.value,) if self.value else ()
-        return (self.x, self.y) if self.kind in (ChartKind.SCATTER, ChartKind.LINES) else (self.y,)
