@@ -216,7 +216,6 @@ class TestTiny:
         ({"steps": "65"}, "steps is 65"),
         ({"steps": "-1"}, "steps is -1"),
         ({"unknown": "guess"}, "guess"),
-        ({"threads": "-2"}, "threads"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(given: dict[str, str], problem: str) -> None:

@@ -106,7 +106,7 @@ def test_a_picture_has_at_most_so_many_pixels() -> None:
 def test_a_bomb_is_refused_before_it_is_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
     for limit in (10, 30):
         monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", limit)
-        with pytest.raises(ValueError, match="too many pixels"):
+        with pytest.raises(ValueError, match="exceeds limit"):
             decode_picture(encode_picture(NOISE))
 
 
@@ -119,8 +119,8 @@ def test_a_bomb_is_refused_before_it_is_decoded(monkeypatch: pytest.MonkeyPatch)
         (b"<?xml?>", "a web page"),
         (b'{"error": 1}', "JSON"),
         (b"[1]", "JSON"),
-        (b"\xff\xfe", rf"not a whole {', '.join(FORMATS)} file \(2 bytes\)[^:]"),
-        (encode_picture(NOISE)[:60], r"not a whole .* file \(60 bytes\): ."),
+        (b"\xff\xfe", rf"{', '.join(FORMATS)} .*\(2 bytes\)[^:]"),
+        (encode_picture(NOISE)[:60], r"not a whole .*\(60 bytes\): ."),
     ],
 )
 def test_what_is_no_image_is_named(data: bytes, told: str) -> None:

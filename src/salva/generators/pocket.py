@@ -24,7 +24,7 @@ from salva.core.foreign_errors import translate_errors
 from salva.core.image import Picture
 from salva.core.options import option
 from salva.core.protocols import Rendered, RenderRequest
-from salva.errors import BackendError, SalvaError, UsageError, unknown_name
+from salva.errors import BackendError, SalvaError, UsageError, invalid_option
 from salva.generators.pocket_words import Vocabulary, read_words
 from salva.hardware.checkpoints import digest_of_files, invalid_checkpoint
 from salva.hardware.cores import n_cores
@@ -45,7 +45,7 @@ _CARD_KEYS = {
 UNKNOWN = ("error", "ignore")
 _MOST_STEPS = 64
 _MOST_THREADS = 4
-"""By default; each generates a batch of its own, which takes 12 MB an image."""
+"""Each generates a batch of its own, which takes 12 MB an image."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,34 +54,24 @@ class PocketOptions:
 
     member: str = option(
         MEMBERS[0],
-        "Which of the family: the best, the same tuned on images that a run selected, one a quarter as large, or one "
-        "stopped at a tenth of the training.",
+        "The best of the family, one tuned on selected images, a smaller one, or one stopped early.",
         choices=MEMBERS,
         target=True,
     )
     steps: int = option(0, "Passes of the network for one image; 0 for its default.")
-    unknown: str = option(
-        "error", "What to do with an unknown word: fail the prompt, or ignore the word.", choices=UNKNOWN
-    )
+    unknown: str = option("error", "With an unknown word: fail the prompt, or ignore the word.", choices=UNKNOWN)
     weights: str = option(
         "",
-        "A folder with painter-text.onnx, painter-canvas.onnx and painter.json to use instead.",
+        "A folder of other weights: painter-text.onnx, painter-canvas.onnx and painter.json.",
         reaches="file",
     )
-    threads: int = option(0, "Batches at once, one core each; 0 for all cores, at most 4.", keyed=False)
 
     def __post_init__(self) -> None:
-        if self.member not in MEMBERS:
-            raise unknown_name("pocket", self.member, MEMBERS)
         if self.weights and self.member != MEMBERS[0]:
             values = {"first": f"pocket/{self.member}", "second": f"model.weights={self.weights}"}
             raise UsageError(message("options-conflict", **values, why="they name two models"))
         if not 0 <= self.steps <= _MOST_STEPS:
-            wanted = f"1 to {_MOST_STEPS}, or 0 for the default"
-            raise UsageError(message("option-invalid", name="model.steps", value=self.steps, wanted=wanted))
-        if self.threads < 0:
-            wanted = "1 or more, or 0 for all cores"
-            raise UsageError(message("option-invalid", name="model.threads", value=self.threads, wanted=wanted))
+            raise invalid_option("model.steps", self.steps, f"1 to {_MOST_STEPS}, or 0 for the default")
 
 
 class Pocket:
@@ -104,7 +94,7 @@ class Pocket:
         self._batch, self._side = int(card["batch"]), int(card["side"])
         self._times = step_times(card["times"], options.steps)
         self._ignores_unknown = options.unknown == "ignore"
-        self.habits = Habits(batch_size=8, depth=options.threads or min(_MOST_THREADS, n_cores()))
+        self.habits = Habits(batch_size=8, depth=min(_MOST_THREADS, n_cores()))
 
     @classmethod
     def weights(cls, options: PocketOptions) -> str:
@@ -124,14 +114,13 @@ class Pocket:
         """One image or error per request."""
         outcomes: dict[int, Rendered | SalvaError] = {}
         rows: dict[int, list[int]] = {}
-        notes: dict[int, dict[str, Json]] = {}
+        unknown: dict[int, tuple[str, ...]] = {}
         for i, request in enumerate(requests):
-            try:
-                rows[i], strangers = self._read(request.prompt)
-            except SalvaError as error:
-                outcomes[i] = error
-                continue
-            notes[i] = {"steps": len(self._times) - 1} | ({"unknown_words": [*strangers]} if strangers else {})
+            read = self._read(request.prompt)
+            if isinstance(read, SalvaError):
+                outcomes[i] = read
+            else:
+                rows[i], unknown[i] = read
         readable = list(rows)
         for first in range(0, len(readable), self._batch):
             some = readable[first : first + self._batch]
@@ -142,27 +131,22 @@ class Pocket:
                 outcomes |= dict.fromkeys(some, failure)
                 continue
             for i, picture in zip(some, pictures, strict=True):
-                outcomes[i] = Rendered(picture=picture, provenance=notes[i])
+                words: dict[str, Json] = {"unknown_words": [*unknown[i]]} if unknown[i] else {}
+                outcomes[i] = Rendered(picture=picture, provenance={"steps": len(self._times) - 1, **words})
         return [outcomes[i] for i in range(len(requests))]
 
-    def _read(self, prompt: Prompt) -> tuple[list[int], tuple[str, ...]]:
+    def _read(self, prompt: Prompt) -> tuple[list[int], tuple[str, ...]] | BackendError:
         """The prompt's word numbers, and its unknown words."""
-        text, words = prompt.text, read_words(prompt.text)
+        words, most = read_words(prompt.text), self._vocabulary.most_words
+        unknown = self._vocabulary.unknown_words(words)
         if prompt.passes_over:
-            strangers = self._vocabulary.strangers(words)
-            return self._encode([word for word in words if word not in strangers], text), strangers
-        row = self._encode(words, text)
-        strangers = self._vocabulary.strangers(words)
-        if strangers and not self._ignores_unknown:
-            raise BackendError(self._vocabulary.unknown_words(strangers), is_retryable=False)
-        return row, strangers
-
-    def _encode(self, words: Sequence[str], text: str) -> list[int]:
-        most = self._vocabulary.most_words
+            words = [word for word in words if word not in unknown]
         if len(words) > most:
-            values = {"component": "pocket", "limit": most, "text": f"{text[:40]!r}...", "n": len(words)}
-            raise BackendError(message("too-many-tokens", **values, instead="Shorten it."), is_retryable=False)
-        return self._vocabulary.encode(words)
+            values = {"component": "pocket", "limit": most, "text": f"{prompt.text[:40]!r}...", "n": len(words)}
+            return BackendError(message("too-many-tokens", **values, instead="Shorten it."), is_retryable=False)
+        if unknown and not (prompt.passes_over or self._ignores_unknown):
+            return BackendError(self._vocabulary.unknown_message(unknown), is_retryable=False)
+        return self._vocabulary.encode(words), unknown
 
     def _generate(self, rows: Sequence[Sequence[int]], seeds: Sequence[int]) -> list[Picture]:
         """The images of one batch; unused places are filled with the empty sentence."""
@@ -171,8 +155,7 @@ class Pocket:
         empty = self._vocabulary.encode([])
         tokens = np.zeros((self._batch, self._vocabulary.max_tokens), np.int64)
         x = np.zeros((self._batch, 3, self._side, self._side), np.float32)
-        for i in range(self._batch):
-            row = rows[i] if i < len(rows) else empty
+        for i, row in enumerate([*rows, *[empty] * (self._batch - len(rows))]):
             tokens[i, : len(row)] = row
         for i, seed in enumerate(seeds):
             x[i] = starting_noise(seed, self._side)
@@ -249,8 +232,6 @@ def _vocabulary(card: dict[str, Any]) -> Vocabulary:
 def _files_in(folder: str) -> tuple[Path, Path, Path]:
     """The text network, the canvas network and the card in a user's folder."""
     where = Path(folder).expanduser()
-    if not where.is_dir():
-        raise invalid_checkpoint("pocket", where, "it is no folder")
     missing = [name for name in _NAMES if not (where / name).is_file()]
     if missing:
         raise invalid_checkpoint("pocket", where, f"it has no {' and no '.join(missing)}")

@@ -38,18 +38,18 @@ class Vocabulary:
         """Word numbers between start and end, unknown words as such."""
         return [self.start, *(self.numbers.get(word, self.unknown) for word in words), self.end]
 
-    def strangers(self, words: Sequence[str]) -> tuple[str, ...]:
+    def unknown_words(self, words: Sequence[str]) -> tuple[str, ...]:
         """The words it does not know, each once, in order."""
         return tuple(dict.fromkeys(word for word in words if word not in self.numbers))
 
-    def unknown_words(self, strangers: Sequence[str]) -> Message:
+    def unknown_message(self, unknown: Sequence[str]) -> Message:
         """The message about words it does not know."""
-        named = ", ".join(repr(word) for word in strangers[:_MOST_NAMED])
-        more = f" and {len(strangers) - _MOST_NAMED} more" if len(strangers) > _MOST_NAMED else ""
-        close = [get_close_matches(word, self.numbers, n=1, cutoff=0.8) for word in strangers[:_MOST_NAMED]]
+        named = ", ".join(repr(word) for word in unknown[:_MOST_NAMED])
+        more = f" and {len(unknown) - _MOST_NAMED} more" if len(unknown) > _MOST_NAMED else ""
+        close = [get_close_matches(word, self.numbers, n=1, cutoff=0.8) for word in unknown[:_MOST_NAMED]]
         near = ", ".join(repr(words[0]) for words in close if words)
         hint = f" (did you mean {near}?)" if near else ""
-        known = f"{', '.join((*self.entities, *self.colours))}, one to ten, small, large, places and plain words"
+        known = f"{', '.join((*self.entities, *self.colours))}, one to ten and places"
         return message("words-unknown", component="pocket", words=named + more, meant=hint, known=known)
 
 

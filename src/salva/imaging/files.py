@@ -23,6 +23,8 @@ MAX_PIXELS = 64_000_000
 """8,000 x 8,000: more than any model generates, less than fills the memory."""
 SUFFIXES = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP"}
 """Files that are read as images, and the format of each. To read another, add it here."""
+_BROKEN = (OSError, SyntaxError, EOFError, ValueError)
+"""What Pillow raises for a file that it cannot read."""
 FORMATS = tuple(dict.fromkeys(SUFFIXES.values()))
 
 
@@ -45,17 +47,15 @@ def decode_picture(data: bytes, formats: tuple[str, ...] = FORMATS, max_pixels: 
         with Image.open(io.BytesIO(data), formats=formats) as image:
             width, height = image.size
             if width * height > max_pixels:
-                raise ImageError(f"an image of {width} x {height} pixels; at most {max_pixels:,} pixels are read")
+                raise ImageError(f"{width} x {height} pixels large; at most {max_pixels:,} are read")
             take_room(width * height)
             with working(DECODING * width * height):
                 ImageOps.exif_transpose(image, in_place=True)
                 rgb = as_rgb(image)
                 return Picture(rgb=rgb.tobytes(), width=rgb.width, height=rgb.height)
-    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
-        raise ImageError(f"an image of too many pixels; at most {max_pixels:,} are read: {error}") from error
     except ImageError:
         raise
-    except (OSError, SyntaxError, EOFError, ValueError) as error:
+    except (*_BROKEN, Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         raise ImageError(_described(data, formats, error)) from error
 
 

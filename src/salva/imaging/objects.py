@@ -17,29 +17,25 @@ if TYPE_CHECKING:
 _CHANNELS = (1, 3, 4)
 _ROUNDING = 1e-3
 """Tolerance of floats beyond 0 to 1: half precision rounds."""
-_WANTED = "a PIL image, a numpy array (height, width, 3) or a torch tensor (3, height, width) is wanted"
+_WANTED = "give a PIL image, a numpy array (height, width, 3) or a torch tensor (3, height, width)"
 
 
 def picture_of(given: object) -> Picture:
     """The pixels of an image of PIL, numpy or torch; grey becomes RGB, transparent becomes white."""
     from PIL import Image
 
-    if given is None:
-        raise ImageError(f"None; {_WANTED}")
     if isinstance(given, Image.Image):
         if given.mode == "F" or given.mode.startswith("I"):
-            raise ImageError(f"a PIL image of mode {given.mode!r}, without a defined white; convert it to 'RGB'")
+            raise ImageError(f"a PIL image of mode {given.mode!r}; convert it to 'RGB'")
         _check_size(given.width, given.height)
         rgb = as_rgb(given)
         return Picture(rgb=rgb.tobytes(), width=rgb.width, height=rgb.height)
-    if isinstance(given, list | tuple):
-        raise ImageError(f"a {type(given).__name__} of {len(given)} instead of one image; give its element")
     if hasattr(given, "images"):
-        raise ImageError(f"a {type(given).__name__} instead of one image; give its .images[0]")
+        raise ImageError(f"a {type(given).__name__}; give its .images[0]")
     if _is_of(given, "torch", "Tensor"):
-        return _from_array(_channels_last(given), "torch tensor")
+        return _from_array(_channels_last(given))
     if _is_of(given, "numpy", "ndarray"):
-        return _from_array(given, "numpy array")
+        return _from_array(given)
     raise ImageError(f"a {type(given).__name__}; {_WANTED}")
 
 
@@ -59,23 +55,21 @@ def _channels_last(tensor: Any) -> NDArray[Any]:
         return array
     first, last = shape[0] in _CHANNELS, shape[-1] in _CHANNELS
     if first and last:
-        raise ImageError(f"a torch tensor of shape {shape}, whose channels may be the first or the last axis")
+        raise ImageError(f"a tensor of shape {shape} with the channels first or last; {_WANTED}")
     return array.transpose(1, 2, 0) if first else array
 
 
-def _from_array(array: Any, what: str) -> Picture:
+def _from_array(array: Any) -> Picture:
     import numpy as np
 
     shape = tuple(array.shape)
-    if len(shape) == 4:
-        raise ImageError(f"a {what} of shape {shape}, several images instead of one; give its element")
     if len(shape) == 2:
         array = array[:, :, None]
     if array.ndim != 3 or array.shape[2] not in _CHANNELS or 0 in shape:
-        raise ImageError(f"a {what} of shape {shape}; {_WANTED}")
+        raise ImageError(f"an array of shape {shape}; {_WANTED}")
     height, width, n_channels = array.shape
     _check_size(width, height)
-    pixels = _as_bytes(array, what)
+    pixels = _as_bytes(array)
     if n_channels == 4:
         from PIL import Image
 
@@ -85,22 +79,20 @@ def _from_array(array: Any, what: str) -> Picture:
     return Picture(rgb=pixels.tobytes(), width=width, height=height)
 
 
-def _as_bytes(array: NDArray[Any], what: str) -> NDArray[np.uint8]:
+def _as_bytes(array: NDArray[Any]) -> NDArray[np.uint8]:
     import numpy as np
 
     if array.dtype == np.uint8:
         return array
     if array.dtype.kind != "f":
-        raise ImageError(f"a {what} of {array.dtype}; uint8 from 0 to 255 or floats from 0 to 1 are wanted")
+        raise ImageError(f"an array of {array.dtype}; give uint8, or floats from 0 to 1")
     low, high = float(array.min()), float(array.max())
-    if not np.isfinite(low + high):
-        raise ImageError(f"a {what} with values that are no numbers")
-    if low < -_ROUNDING or high > 1 + _ROUNDING:
-        raise ImageError(f"a {what} of floats from {low:.3g} to {high:.3g}; 0 to 1 is wanted")
+    if not (low >= -_ROUNDING and high <= 1 + _ROUNDING):  # so that NaN is refused
+        raise ImageError(f"an array of floats from {low:.3g} to {high:.3g}; give 0 to 1")
     scaled: NDArray[np.uint8] = np.rint(np.clip(array.astype(np.float32), 0, 1) * 255).astype(np.uint8)
     return scaled
 
 
 def _check_size(width: int, height: int) -> None:
     if not 0 < width * height <= MAX_PIXELS:
-        raise ImageError(f"an image of {width} x {height} pixels; 1 to {MAX_PIXELS:,} pixels are accepted")
+        raise ImageError(f"{width} x {height} pixels large; 1 to {MAX_PIXELS:,} are read")
