@@ -17,10 +17,10 @@ from salva.logic.formula import And, Atom, Formula, Literal, Not, Or, mentioned_
 _Statement = tuple[Literal, bool]
 """An atom or relation, and whether it is asserted rather than denied."""
 
-_PLACE_WORDS = words("left right top bottom middle center centre side where position")
+_PLACE_WORDS = words("words", "place_words")
 _COLOUR_WORDS = frozenset(("colour", "color"))
 _OPEN_WORDS = frozenset(("what", "which"))
-_NUMBER_WORDS = words("many number count only single several multiple")
+_NUMBER_WORDS = words("words", "number_words")
 
 
 def questions_of_contrast(f: Formula, g: Formula, questions: Iterable[str]) -> list[str]:

@@ -11,75 +11,24 @@ from collections.abc import Sequence
 from salva.english.wordlists import table, words
 from salva.messages import Message, message
 
-_UNCHANGED = words(
-    """
-    sheep fish deer moose aircraft spacecraft bison salmon trout squid shrimp swordfish goldfish jellyfish starfish
-    reindeer hovercraft series species
-    """
-)
-_PAIRS = words(
-    """
-    scissors trousers jeans sunglasses shorts pants binoculars tweezers pliers skis eyeglasses spectacles goggles
-    headphones earphones tongs shears tights leggings pyjamas pajamas overalls dungarees
-    """
-)
+_UNCHANGED = words("words", "unchanged")
+_PAIRS = words("words", "pairs")
 _IRREGULAR = {
-    **table(
-        """
-        person: people; goose: geese; tooth: teeth; foot: feet; ox: oxen; die: dice; cactus: cacti; fungus: fungi;
-        oasis: oases; life: lives; leaf: leaves; loaf: loaves; half: halves; calf: calves; elf: elves; thief: thieves;
-        scarf: scarves; hoof: hooves; dwarf: dwarves; sheaf: sheaves; quiz: quizzes
-        """
-    ),
+    **table("words", "irregular"),
     # Most that end in o take a plain s (pianos, photos); the second row's plurals would be undone wrongly otherwise.
-    **{
-        noun: f"{noun}es"
-        for noun in words(
-            """
-            tomato potato hero mango mosquito torpedo volcano buffalo domino
-            gas lens iris canvas atlas rhinoceros thermos trellis
-            """
-        )
-    },
-    **{
-        noun: f"{noun}s"
-        for noun in words(
-            """
-            axe shoe horseshoe snowshoe toe canoe hoe oboe moustache headache cache quiche brioche avalanche fuse muse
-            movie cookie tie necktie bowtie pie magpie zombie selfie brownie hoodie smoothie genie pixie collie hippie
-            budgie prairie birdie hankie cowrie
-            """
-        )
-    },
+    **{noun: f"{noun}es" for noun in words("words", "plural_in_es")},
+    **{noun: f"{noun}s" for noun in words("words", "plural_in_s")},
 }
-_ENDINGS = table(
-    "child: children; mouse: mice; woman: women; man: men; knife: knives; wife: wives; shelf: shelves; wolf: wolves"
-)
+_ENDINGS = table("words", "endings")
 """Nouns that bend the same as the last part of a longer word: bookshelf, snowman."""
-_NO_MAN = words("human talisman shaman caiman ottoman roman german norman")
-_ONE_MEN = words("specimen omen abdomen ramen stamen regimen")
+_NO_MAN = words("words", "no_man")
+_ONE_MEN = words("words", "one_men")
 _SINGULAR = {several: one for one, several in _IRREGULAR.items()}
 
-_ING_NOUNS = words(
-    """
-    building ring king wing string earring painting ceiling sibling duckling pudding awning railing sling spring
-    swing viking carving drawing dumpling herring bearing bedding clothing mooring icing lightning starling evening
-    morning
-    """
-)
-_ED_NOUNS = words("bed sled shed seed weed reed steed bobsled moped biped red")
-_LY_NOUNS = words(
-    """
-    butterfly fly dragonfly firefly housefly lily waterlily jelly belly family doily holly trolly dolly bully
-    monopoly
-    """
-)
-QUANTITIES = words(
-    """
-    several many some few multiple various lots each every another other any hundred thousand million billion dozen
-    dozens pair pairs couple group bunch single zero countless numerous enough all
-    """
-)
+_ING_NOUNS = words("words", "ing_nouns")
+_ED_NOUNS = words("words", "ed_nouns")
+_LY_NOUNS = words("words", "ly_nouns")
+QUANTITIES = words("words", "quantities")
 """Words that say how many, and not which number."""
 _NO_NAMES = frozenset(
     (

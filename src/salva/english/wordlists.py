@@ -1,18 +1,32 @@
-"""Lists and tables of words in a compact form."""
+"""Lists and tables of words, from the TOML files of this folder."""
 
 from __future__ import annotations
 
-
-def words(text: str) -> frozenset[str]:
-    """The words of a text."""
-    return frozenset(text.split())
-
-
-def table(text: str) -> dict[str, str]:
-    """What is written as `one: other; two: another`."""
-    entries = (entry.partition(":") for entry in text.split(";"))
-    return {" ".join(key.split()): " ".join(value.split()) for key, _, value in entries if key.strip()}
+import tomllib
+from functools import cache
+from importlib.resources import files
+from typing import Any
 
 
-DENYING = words("no not without none never neither nor nobody nothing isn't aren't doesn't don't")
-CHOOSING = words("or either")
+def words(file: str, name: str) -> frozenset[str]:
+    """A list of words."""
+    return frozenset(_content(file)[name])
+
+
+def table(file: str, name: str) -> dict[str, str]:
+    """A table from one word to another."""
+    return dict(_content(file)[name])
+
+
+def lists(file: str, name: str) -> dict[str, list[str]]:
+    """A table from one word to several."""
+    return dict(_content(file)[name])
+
+
+@cache
+def _content(file: str) -> dict[str, Any]:
+    return tomllib.loads((files("salva.english") / f"{file}.toml").read_text("utf-8"))
+
+
+DENYING = words("words", "denying")
+CHOOSING = frozenset(("or", "either"))

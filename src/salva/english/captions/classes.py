@@ -10,23 +10,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from salva.english.captions.wordnet import WordNet
-from salva.english.wordlists import table, words
+from salva.english.wordlists import lists, table, words
 
 KINDS = ("paper", "vg")
 
-VG_THINGS = words(
-    """
-    airplane animal arm bag banana basket beach bear bed bench bicycle bird board boat book boot bottle bowl box
-    boy branch building bus cabinet cap car cat chair child clock coat counter cow cup curtain desk dog door
-    drawer ear elephant engine eye face fence finger flag flower food fork fruit giraffe girl glass glove guy
-    hair hand handle hat head helmet hill horse house jacket jeans kid kite lady lamp laptop leaf leg letter
-    light logo man motorcycle mountain mouth neck nose number orange pants paper paw people person phone pillow
-    pizza plane plant plate player pole post pot racket railing rock roof room screen seat sheep shelf shirt
-    shoe shorts sidewalk sign sink skateboard skis skier sneaker snow sock stand street surfboard table tail tie
-    tile tire toilet towel tower track train tree truck trunk umbrella vase vegetable vehicle wave wheel window
-    windshield wing wire woman zebra men
-    """
-)
+VG_THINGS = words("captions", "vg_things")
 """Visual Genome's, but for the names that nobody would ask a detector for: bicycle for bike, jeans for jean."""
 VG_PREDICATES = frozenset(
     (
@@ -38,48 +26,12 @@ VG_PREDICATES = frozenset(
         *("wears", "with"),
     )
 )
-_SAME_THINGS = table(
-    """
-    bicycle: bike cycle; airplane: aeroplane plane jet airliner jetliner aircraft; motorcycle: motorbike
-    motor-cycle; racket: racquet; phone: cellphone telephone smartphone; tv: television t.v; couch: sofa; cat:
-    kitten kitty; dog: puppy pup doggy; horse: pony; donut: doughnut; boat: sailboat; car: automobile auto; train:
-    locomotive; turtle: tortoise; flower: tulip; house: home; ball: football; cup: mug; child: toddler youngster;
-    man: gentleman male; woman: female; guy: dude; baby: infant; person: human people individual; girl: gal; jeans:
-    jean; pants: pant trousers; shorts: short; skis: ski; street: road roadway; refrigerator: fridge; stove: oven;
-    rock: stone boulder; hot dog: hotdog; teddy bear: teddy; ocean: sea; hill: hillside; mountain: mountainside;
-    sidewalk: pavement; store: shop; luggage: baggage; bunny: rabbit; bathroom: restroom washroom
-    """
-)
-_ENTITY = {word: name for name, words in _SAME_THINGS.items() for word in words.split()}
-_PERSONS = words(
-    """
-    person people man men woman boy girl child kid guy lady player skier surfer snowboarder skateboarder baby
-    adult gentleman rider biker cyclist motorcyclist bicyclist pedestrian officer policeman cop soldier worker
-    chef cook waiter waitress bride groom couple batter pitcher catcher umpire tourist passenger driver student
-    teen teenager friend family crowd spectator actress actor mother father boarder skater swimmer runner golfer
-    farmer businessman
-    """
-)
-_PREDICATE = table(
-    """
-    beside: next to; alongside: next to; by: near; close to: near; nearby: near; around: near; atop: on; upon: on;
-    onto: on; on top of: on; underneath: under; beneath: under; below: under; into: in; inside: in; inside of: in;
-    within: in; in back of: behind; wears: wearing; dressed in: wearing; having: has; gripping: holding; grasping:
-    holding; full of: filled with
-    """
-)
-_FOR_PAPER = table(
-    """
-    and: with; on back of: on; over: above; carrying: holding; filled with: with; topped with: with
-    """
-)
-LAST_WORDS = words(
-    """
-    on in at of with near under above below behind across against along between for from over to by through into
-    onto down around off past toward towards among beneath underneath beside inside outside like as about before
-    after
-    """
-)
+_SAME_THINGS = lists("captions", "same_things")
+_ENTITY = {word: name for name, words in _SAME_THINGS.items() for word in words}
+_PERSONS = words("captions", "persons")
+_PREDICATE = table("captions", "predicate")
+_FOR_PAPER = table("captions", "for_paper")
+LAST_WORDS = words("captions", "last_words")
 """Prepositions: the last of a predicate says how two entities stand, the verb before it what the first one does."""
 _WHOLE = ("next to", "in front of", "left of", "right of", "on back of", "on top of", "close to", "out of", "inside of")
 

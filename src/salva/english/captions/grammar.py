@@ -18,8 +18,8 @@ from salva.english.wordlists import words
 from salva.english.words import number_of
 from salva.logic.formula import COLOURS
 
-_DETERMINERS = words("a an the one some several many his her its their this these another")
-_SIZES = words("small little tiny large big huge young old")
+_DETERMINERS = words("captions", "determiners")
+_SIZES = words("captions", "sizes")
 _PREPOSITIONS = {
     "to the left of": "left of",
     "to the right of": "right of",
@@ -31,13 +31,10 @@ _PREPOSITIONS = {
     "on top of": "on top of",
     "next to": "next to",
     "close to": "close to",
-    **{
-        word: word
-        for word in words("on in at near under above below behind beside beneath underneath over inside by with")
-    },
+    **{word: word for word in words("captions", "short_prepositions")},
 }
 _BY_LENGTH = sorted(_PREPOSITIONS, key=lambda words: -len(words.split()))
-_SILENT = words("sitting standing lying that which is are there")
+_SILENT = words("captions", "silent")
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|\d+|[.,;]")
 
 

@@ -10,32 +10,11 @@ from salva.english.wordlists import words
 
 ALIVE, PLACE, THING = "alive", "place", "thing"
 
-_COCO = words(
-    """
-    person bicycle car motorcycle airplane bus train truck boat hydrant bench bird cat dog horse sheep cow elephant
-    bear zebra giraffe backpack umbrella handbag tie suitcase frisbee snowboard kite skateboard surfboard bottle cup
-    fork knife spoon bowl banana apple sandwich orange carrot pizza donut cake chair couch bed toilet tv laptop mouse
-    remote keyboard phone microwave oven toaster sink refrigerator book clock vase toothbrush
-    """
-)
-_POCKET = words("ball butterfly flower guitar hat house tree turtle")
-_ALIVE = words(
-    """
-    animal bear bird butterfly cat cow dog elephant giraffe horse sheep turtle zebra lion tiger monkey goat duck goose
-    chicken pig deer panda kangaroo parrot seagull pigeon owl fish bull ox donkey mule camel fox wolf rabbit bunny lamb
-    calf puppy kitten swan eagle ram cattle
-    """
-)
-_PLACES = words(
-    """
-    beach building hill house mountain room sidewalk street kitchen bathroom bedroom field park city river lake ocean
-    forest yard store restaurant office airport station zoo garden court road restroom hallway living-room market
-    town village bridge runway harbor pool pond shore valley desert pasture meadow lawn parking-lot lot driveway
-    intersection crosswalk museum library church school hospital hotel barn stadium arena porch patio deck dock pier
-    ground floor wall sky water snow grass sand woods wood area slope track
-    """
-)
-_NAMED_PLACES = words("beach building hill house mountain street kitchen bathroom bedroom field park")
+_COCO = words("captions", "coco")
+_POCKET = words("captions", "pocket")
+_ALIVE = words("captions", "alive")
+_PLACES = words("captions", "places")
+_NAMED_PLACES = words("captions", "named_places")
 
 
 def kind_of(name: str) -> str:

@@ -20,20 +20,16 @@ THING, COUNT, ATTRIBUTE, RELATION = "thing", "count", "attribute", "relation"
 KINDS = (THING, COUNT, ATTRIBUTE, RELATION)
 _MOST = 24
 """Of a longer prompt the first so many are asked."""
-_BARE = words(
-    """
-    a an the some several many few any each every his her its their my your our this that these those another other one
-    """
-)
+_BARE = words("captions", "bare")
 """What stands before a noun and is no attribute."""
-_NAMES_ONE = words("a an the his her its their my your our this that another one each every")
+_NAMES_ONE = words("captions", "names_one")
 _PLAIN = re.compile(r"[A-Za-z]+(?:[ '’-][A-Za-z]+)*")
 _MOST_LETTERS = 40
-_JOINED = words("and very so too quite half multi almost")
+_JOINED = words("captions", "joined")
 """With one of these, words before a noun make one attribute together."""
-_BOUNDING = words("least most than about around nearly roughly over under up dozen dozens hundred hundreds thousand")
+_BOUNDING = words("captions", "bounding")
 """With one of these before a noun, the number beside it is not the number of entities."""
-_ABSENT = words("zero cannot nowhere lacking lacks lack devoid missing absent instead except minus unless")
+_ABSENT = words("captions", "absent")
 
 
 def part_questions(reading: CaptionReading) -> tuple[Question, ...]:

@@ -13,12 +13,7 @@ from salva.english.wordlists import words
 
 MAX_WORDS = 120
 """A longer text is no caption."""
-_ENGLISH = words(
-    """
-    a an the of on in at with and is are to by near next under over from for its his her their there this these two
-    three some several while that as into up down has one no not or it
-    """
-)
+_ENGLISH = words("captions", "english")
 
 
 def unfit_text(text: str) -> str:

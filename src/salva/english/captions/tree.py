@@ -16,13 +16,7 @@ from salva.english.wordlists import words
 _NOUNS = ("NN", "NNS", "NNP", "NNPS")
 _INSIDE = ("compound", "nmod", "npadvmod", "amod", "nummod", "quantmod")
 """Arcs of nouns that only say more of another noun."""
-_ING_THINGS = words(
-    """
-    building ring king wing string earring painting ceiling railing pudding awning swing clothing lighting
-    frosting icing siding topping stuffing dressing wedding crossing landing wiring flooring bedding parking
-    dining living
-    """
-)
+_ING_THINGS = words("captions", "ing_things")
 
 
 _singular = cache(singular)

@@ -17,25 +17,15 @@ from salva.english.wordlists import words as words_of
 
 _SUBJECTS = ("nsubj", "nsubjpass")
 _WHO = ("that", "who", "which")
-_ADVERBS = words_of("next close out away inside outside ahead near off adjacent up down across along back over")
-_AROUND = words_of("on in at near by behind under above below beside underneath beneath over around inside")
+_ADVERBS = words_of("captions", "adverbs")
+_AROUND = words_of("captions", "around")
 """Prepositions that say where: said after a list, they are said of all of it."""
-_STATES = words_of(
-    """
-    surrounded covered followed lined topped accompanied illuminated lit framed flanked backed
-    """
-)
-_OWN_PLACE = words_of(
-    """
-    riding holding playing wearing using carrying flying throwing catching hitting swinging eating watching
-    doing performing taking having pulling pushing walking leading driving reading hugging sharing enjoying
-    making talking
-    """
-)
+_STATES = words_of("captions", "states")
+_OWN_PLACE = words_of("captions", "own_place")
 """Doings whose place is the doer's: a man holding a bat on a field; but bread is prepared on a table."""
-_NEED_A_PLACE = words_of("put puts putting place places placing set sets setting lay lays laying sits lies stands")
-_WITH_TOOLS = words_of("striking hitting cutting eating swinging striking slicing feeding painting cleaning")
-_BE = words_of("is are was were be been being 's 're")
+_NEED_A_PLACE = words_of("captions", "need_a_place")
+_WITH_TOOLS = words_of("captions", "with_tools")
+_BE = words_of("captions", "be")
 _MAX_CLIMB = 12
 """Arcs followed upwards at most; a caption that needs more is not understood."""
 

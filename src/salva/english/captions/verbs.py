@@ -9,23 +9,9 @@ from functools import cache
 
 from salva.english.wordlists import table, words
 
-_BASE = table(
-    """
-    sat: sit; stood: stand; lay: lie; lain: lie; held: hold; rode: ride; ridden: ride; ate: eat; eaten: eat; drove:
-    drive; driven: drive; flew: fly; flown: fly; threw: throw; thrown: throw; caught: catch; wore: wear; worn: wear;
-    ran: run; took: take; taken: take; made: make; had: have; hung: hang; hit: hit; cut: cut; put: put; set: set;
-    led: lead; fed: feed; swung: swing; swam: swim; slept: sleep; got: get; gotten: get; went: go; came: come; saw:
-    see; seen: see; shown: show; drawn: draw; bent: bend; brought: bring; kept: keep; left: leave; built: build;
-    drank: drink
-    """
-)
+_BASE = table("captions", "base")
 _ING = {"lie": "lying", "tie": "tying", "die": "dying", "be": "being", "see": "seeing", "flee": "fleeing"}
-_DOUBLED = words(
-    """
-    sit run hit cut put set get swim jog hug pet nap skip chop grab hop trim wrap step slip dip plan stop bat
-    stir
-    """
-)
+_DOUBLED = words("captions", "doubled")
 _ES = ("sses", "shes", "ches", "xes", "zzes", "oes")
 
 

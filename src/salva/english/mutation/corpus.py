@@ -15,23 +15,8 @@ from salva.english.captions.reading import AND, CaptionReading
 from salva.english.nouns import counts_in_pairs
 from salva.english.wordlists import words
 
-_UNCOUNTED = words(
-    """
-    snow food hair grass water paper luggage furniture traffic sand broccoli rice meat bread cheese fruit
-    clothing jewelry equipment stuff wood metal dirt mud ice fire smoke rain sunlight light foliage vegetation
-    greenery hay wine beer coffee tea milk juice soup pasta lettuce spinach bacon ham toast popcorn
-    cattle people sky ocean sea land ground air fog wii scenery shade produce silverware glassware
-    clothing laundry trash garbage men sauce gravy cream butter chocolate frosting icing
-    celery corn garlic parsley pepperoni
-    """
-)
-_PARTS = words(
-    """
-    arm ear eye face finger hair hand head leg mouth neck nose paw tail trunk wing handle wheel tire windshield
-    letter number logo engine roof drawer back foot tooth lap shoulder horn beak mane tusk side top area shadow
-    reflection edge corner object item thing stuff way view people men
-    """
-)
+_UNCOUNTED = words("mutation", "uncounted")
+_PARTS = words("mutation", "parts")
 
 
 @dataclass(slots=True)
@@ -57,7 +42,7 @@ class Corpus:
             self.seen.setdefault((kind_of(triple.subject), triple.predicate), Counter())[triple.object] += 1
 
 
-_VAGUE = words("room track wave leaf tile wire stand railing screen board player lady guy kid")
+_VAGUE = words("mutation", "vague")
 
 
 def is_sayable(name: str) -> bool:

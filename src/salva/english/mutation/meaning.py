@@ -19,7 +19,7 @@ CHECK_OF = {
     "ec+er-a": "triple-addition",
 }
 """Operator to the relation its images are held against; how two operators compose is the relation's matter."""
-_DENYING = words("no not without none never neither nor isn't aren't or")
+_DENYING = words("mutation", "denying")
 
 
 def formula_of(seed: Seed) -> str | None:

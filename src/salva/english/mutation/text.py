@@ -14,13 +14,8 @@ from salva.english.wordlists import words
 from salva.english.words import number_of, with_article
 from salva.logic.formula import COLOURS
 
-_KEPT = words(
-    """
-    a an the one some several many few his her its their this these that those another two three each every both
-    small little tiny large big huge medium new old single other various different multiple
-    """
-) | frozenset(COLOURS)
-_SEVERAL = words("some several many few these those two three various multiple")
+_KEPT = words("mutation", "kept") | frozenset(COLOURS)
+_SEVERAL = words("mutation", "plural_determiners")
 _WORDS = {"left of": "to the left of", "right of": "to the right of"}
 _PLACE_WORDS = frozenset(("to", "next", "left", "right", *LAST_WORDS))
 _SPACES = re.compile(r"\s+")
