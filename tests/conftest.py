@@ -89,7 +89,7 @@ class SharedEngine:
 @pytest.fixture(scope="session", autouse=True)
 def seen_once() -> Iterator[None]:
     """What the embedded detector and reader saw in an image holds for all tests: half of it was shown before."""
-    observe, seen = PocketDetector._look, {}
+    observe, seen = PocketDetector._detect, {}
     read, texts = RapidOcr._read, {}
     build, engines = rapid_ocr._new_engine, {}
 
@@ -115,7 +115,7 @@ def seen_once() -> Iterator[None]:
         return engines[key]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(PocketDetector, "_look", observe_once)
+        patch.setattr(PocketDetector, "_detect", observe_once)
         patch.setattr(RapidOcr, "_read", read_once)
         patch.setattr(rapid_ocr, "_new_engine", build_once)
         yield

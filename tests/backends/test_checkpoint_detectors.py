@@ -241,21 +241,6 @@ def test_grounding_keeps_what_was_asked_for_and_nothing_else(folders: dict[str, 
     assert isinstance(seen, Detections)
     assert [(box.label, box.box[0]) for box in seen.boxes] == [("cat", 0.1005), ("cat", 0.7005)]
     assert detector._prompt(("cat", "scissors")).endswith(">a cat, a pair of scissors.")
-    again = detector._prompt(("cat", "scissors"), is_again=True)
-    assert again.endswith(">There is a pair of scissors. There is a cat.")
-
-
-def test_florence2_asked_twice_is_sure_of_what_it_says_both_times(folders: dict[str, Path]) -> None:
-    """It says the same of any picture, so in the mirror its kitten and its car stand on the wrong side."""
-    once = bound("florence2", folders["florence2"])
-    twice = bound("florence2", folders["florence2"], twice="true")
-    check_observer(twice, PICTURES)
-    (plain, *_), (seen, *_) = look(once.build()), look(twice.build())
-    assert (seen.floor, seen.threshold, seen.doubt) == (0.5, 0.5, 1.0)
-    assert [box.score for box in seen.boxes] == [0.5] * 4
-    mirrored = [(1 - box.box[2], box.box[1], 1 - box.box[0], box.box[3]) for box in plain.boxes]
-    assert [box.box for box in seen.boxes[2:]] == [pytest.approx(box, abs=1e-4) for box in mirrored]
-    assert {**once.spec().options, "twice": True} == twice.spec().options
 
 
 @pytest.mark.parametrize("name", ["florence2-grounding", "grounding-dino", "owlv2", "sam3"])

@@ -77,7 +77,7 @@ def test_boxes_are_shares_of_the_picture_and_not_of_the_grey_beside_it(
     # A box over the middle half of the picture, in pixels of the input.
     given[0, 0] = (width * scale / 2, height * scale / 2, width * scale / 2, height * scale / 2, 1, 1, 0, 0)
     path = save_fixed(tmp_path / "n.onnx", given)
-    (seen,) = look(detector(path, labels_file=labels, decoded="true"), plain(width, height))
+    (seen,) = look(detector(path, labels_file=labels), plain(width, height))
     assert seen.box == pytest.approx((0.25, 0.25, 0.75, 0.75), abs=1e-3)
 
 
@@ -92,17 +92,17 @@ def test_the_input_is_blue_first_from_0_to_255_with_grey_beside_the_picture() ->
 
 def test_names_come_from_the_file_itself_where_it_brings_them(tmp_path: Path) -> None:
     given = rows(2)
-    given[0, 0] = (10, 10, 5, 5, 1, 0, 1)
+    given[0, 0] = (10, 10, 9, 9, 1, 0, 1)
     for text in ('["bird", "boat"]', "{0: 'bird', 1: 'boat'}", "bird, boat"):
         path = save_fixed(tmp_path / "n.onnx", given, metadata={"names": text})
-        assert [box.label for box in look(detector(path, decoded="true"), plain(64, 64))] == ["boat"]
+        assert [box.label for box in look(detector(path), plain(64, 64))] == ["boat"]
 
 
 def test_eighty_things_without_names_are_cocos(tmp_path: Path) -> None:
     given = rows(80)
-    given[0, 0, :5] = (10, 10, 5, 5, 1)
+    given[0, 0, :5] = (10, 10, 9, 9, 1)
     given[0, 0, 5 + COCO.index("sports ball")] = 1
-    cocos = detector(save_fixed(tmp_path / "n.onnx", given), decoded="true")
+    cocos = detector(save_fixed(tmp_path / "n.onnx", given))
     (seen,) = look(cocos, plain(64, 64))
     assert (seen.label, seen.raw) == ("ball", "sports ball")
     assert {"cat", "ball", "sports ball"} <= set(cocos.habits.names), "everyday names, and its own where asked for"
@@ -140,16 +140,6 @@ def test_what_is_no_such_detector_is_refused_with_the_reason(tmp_path: Path, lab
         detector(tmp_path / "four.onnx")
 
 
-def test_cells_read_as_pixels_and_pixels_read_as_cells_are_refused(tmp_path: Path, labels: str) -> None:
-    cells, pixels = rows(), rows()
-    cells[0, 0, 2:4] = (-0.7, 1.1)
-    pixels[0, :, 2:4] = 40.0
-    with pytest.raises(UsageError, match=r"decoded out.*\[checkpoint-invalid\]"):
-        detector(save_fixed(tmp_path / "cells.onnx", cells), labels_file=labels, decoded="true")
-    with pytest.raises(UsageError, match=r"decoded=true.*\[checkpoint-invalid\]"):
-        detector(save_fixed(tmp_path / "pixels.onnx", pixels), labels_file=labels)
-
-
 def test_a_network_of_another_family_is_told_by_its_rows(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"12 rows.*\[checkpoint-invalid\]"):
         detector(save_fixed(tmp_path / "turned.onnx", np.zeros((1, 12, N_ROWS), np.float32)))
@@ -174,5 +164,3 @@ def test_a_real_file_finds_things_that_real_models_painted(foreign_data: Path) -
         for path in sorted((foreign_data / "real_images" / "commuted").glob("*.jpg"))
     ]
     assert sum("car" in labels for labels in cars) >= 12, cars
-    with pytest.raises(UsageError, match=r"\[checkpoint-invalid\]"):
-        detector(foreign_data / "weights" / "yolox_nano_coco80.onnx", decoded="true")

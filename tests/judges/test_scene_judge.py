@@ -7,6 +7,7 @@ import pytest
 from salva.core.case import Prompt
 from salva.core.image import Picture
 from salva.core.observation import Answer, Detection, Detections, Reading
+from salva.core.options import parse_options
 from salva.core.protocols import ObserveRequest, Query, RenderRequest
 from salva.core.run_spec import ComponentSpec
 from salva.errors import PluginError, UsageError
@@ -130,7 +131,7 @@ def test_without_detections_it_says_so() -> None:
 
 def test_options_are_checked() -> None:
     with pytest.raises(UsageError, match=r"\[option-invalid\]"):
-        SceneJudgeOptions(threshold=2)
+        parse_options(SceneJudgeOptions, {"threshold": "2"}, "judge")
 
 
 def test_painted_scenes_score_full_marks_and_swapped_texts_half() -> None:

@@ -50,8 +50,8 @@ def option(
     """A field of an Options class.
 
     choices: the values allowed. least, most: the range of a number. target: filled from what follows the slash in a
-    model string. reaches: file or endpoint, where its value names one: a run directory must not choose that. A target without
-    choices always does. keywords: values that name no file or endpoint.
+    model string. reaches: file or endpoint, where its value names one: a run directory must not choose that. A target
+    without choices always does. keywords: values that name no file or endpoint.
     given: of a suite, its value where no model generates (About.is_given) and nobody sets another.
     pinned: it names a file whose content the component's weights() pins by this function, so that its path stays out of
     the key. kind: of a judge, what it must be asked for (score, answer, grade) for the option to count.

@@ -36,11 +36,7 @@ _SLACK = 1e-3
 class FloorOptions:
     """The option of every detector that gives scores."""
 
-    floor: float = option(FLOOR, "Boxes with a lower score are not kept; up to the threshold.")
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.floor <= 1:
-            raise ValueError(message("option-invalid", name="floor", value=self.floor, wanted="from 0 to 1"))
+    floor: float = option(FLOOR, "Boxes with a lower score are not kept; up to the threshold.", least=0, most=1)
 
 
 @dataclass(frozen=True, kw_only=True)  # no slots, as above
@@ -49,7 +45,7 @@ class NameOptions:
 
     names: str = option(
         "table",
-        "Whether kitten counts as cat: table, wordnet (the table, then WordNet), none, or a file of names.",
+        "Whether kitten counts as cat: table, none, or a file of names.",
         reaches="file",
         keywords=WAYS,
     )

@@ -12,14 +12,10 @@ from typing import ClassVar
 from salva.core.about import About, Naming
 from salva.core.observation import Detections
 from salva.core.protocols import ObserveRequest
-from salva.detectors.boxes import BoxRules, ScoreScale
+from salva.detectors.boxes import ScoreScale
 from salva.detectors.own_labels import OwnLabelsDetector, OwnLabelsOptions
-from salva.errors import MissingExtraError, SalvaError
-from salva.hardware.background_imports import BACKGROUND_IMPORTS
-from salva.observers.loading import Batches, load
+from salva.errors import SalvaError
 from salva.observers.pixels import settings_of, to_pixels
-
-LIMIT = 64
 
 
 class Detr(OwnLabelsDetector):
@@ -32,25 +28,15 @@ class Detr(OwnLabelsDetector):
     )
     name: ClassVar[str] = "detr"
     scale: ClassVar[ScoreScale] = ScoreScale(threshold=0.5, doubt=0.7)
+    batch_limit: ClassVar[int] = 64
+    model_class: ClassVar[str] = "AutoModelForObjectDetection"
+    processor_class: ClassVar[str] = "AutoImageProcessor"
+    model_types: ClassVar[str] = "MODEL_FOR_OBJECT_DETECTION_MAPPING_NAMES"
+    purpose: ClassVar[str] = "an object detector with a fixed vocabulary"
 
     def __init__(self, options: OwnLabelsOptions) -> None:
-        BACKGROUND_IMPORTS.wait()
-        try:
-            from transformers.models.auto.modeling_auto import MODEL_FOR_OBJECT_DETECTION_MAPPING_NAMES
-        except ImportError as error:
-            raise MissingExtraError(self.name, "torch") from error
-
-        loaded = load(
-            self.name,
-            options,
-            model_class="AutoModelForObjectDetection",
-            processor_class="AutoImageProcessor",
-            model_types=MODEL_FOR_OBJECT_DETECTION_MAPPING_NAMES.keys(),
-            purpose="an object detector with a fixed vocabulary",
-        )
-        self._pixels = settings_of(loaded.processor, self.name)
-        rules = BoxRules(self.scale, floor=options.floor, names=options.names)
-        self._set_up(options, loaded, Batches(self.name, options, loaded, limit=LIMIT), rules)
+        super().__init__(options)
+        self._pixels = settings_of(self._loaded.processor, self.name)
 
     def _detect(self, requests: Sequence[ObserveRequest]) -> Sequence[Detections | SalvaError]:
         import torch
@@ -58,7 +44,7 @@ class Detr(OwnLabelsDetector):
         pixels = to_pixels([r.picture for r in requests], self._pixels, self._loaded.device, self._loaded.dtype)
         with self._batches.on_device, torch.inference_mode():
             by_picture = self._loaded.processor.post_process_object_detection(
-                self._loaded.model(pixel_values=pixels), threshold=self._options.floor
+                self._loaded.model(pixel_values=pixels), threshold=self._floor
             )
             by_picture = [{key: values.float().cpu().numpy() for key, values in seen.items()} for seen in by_picture]
         return [

@@ -1,8 +1,8 @@
 """Detector: Florence-2, which writes down what it sees as words and places.
 
 `florence2` says all it sees in its own words (task <OD>); `florence2-grounding` is told what to look for (task
-<CAPTION_TO_PHRASE_GROUNDING>) and finds it or not. It gives no scores: every box has score 1, unless it is asked twice;
-then one that only one look has is in doubt. The default is the base model, as in the MetaLogic paper.
+<CAPTION_TO_PHRASE_GROUNDING>) and finds it or not. It gives no scores: every box has score 1. The default is the base
+model, as in the MetaLogic paper.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from salva.core.observation import Detections
 from salva.core.options import option
 from salva.core.protocols import ObserveRequest, Query
 from salva.detectors.boxes import BoxRules, NameOptions
-from salva.detectors.two_passes import agreed, mirror, turned_back
 from salva.english.words import with_article
 from salva.errors import BackendError, SalvaError, UsageError
 from salva.hardware.compile_lock import COMPILE_LOCK
@@ -47,26 +46,10 @@ _TEXT_STEP = 16
 class Florence2Options(NameOptions, CheckpointOptions):
     """What can be set with --set detector.NAME=VALUE."""
 
-    beams: int = option(
-        3, "Beams of the search for words, as on the model's card; 1 is greedy and about twice as fast."
-    )
-    max_tokens: int = option(1024, "Words and places in one answer, at most.")
-    cut: str = option(
-        "error", "An answer that reaches max_tokens: an error, or keep what it says.", choices=("error", "keep")
-    )
-    twice: bool = option(
-        False,
-        "Observe a second time, in the mirrored image or for the same entities in other words; what only one of "
-        "the two observations has is in doubt. Takes twice as long.",
-    )
-    compile: bool = option(False, "Compile the part that sees, for long runs on a GPU.", keyed=False)
-
-    def __post_init__(self) -> None:
-        NameOptions.__post_init__(self)
-        CheckpointOptions.__post_init__(self)
-        for name in ("beams", "max_tokens"):
-            if getattr(self, name) < 1:
-                raise ValueError(message("option-invalid", name=name, value=getattr(self, name), wanted="1 or more"))
+    beams: int = option(3, "Beams of the search for words; 1 is about twice as fast.", least=1)
+    max_tokens: int = option(1024, "Longest answer, in words and places.", least=1)
+    cut: str = option("error", "What to do with an answer that reaches max_tokens.", choices=("error", "keep"))
+    compile: bool = option(False, "Compile the vision part, for long runs on a GPU.", keyed=False)
 
 
 class Florence2:
@@ -129,29 +112,13 @@ class Florence2:
         return in_groups(
             requests,
             lambda request: (request.picture.width, request.picture.height),
-            lambda part: self._batches.run(self._observe_twice if self._options.twice else self._look, part),
+            lambda part: self._batches.run(self._detect, part),
         )
 
-    def _observe_twice(self, requests: Sequence[ObserveRequest]) -> list[Detections | SalvaError]:
-        """Two looks at each image as one, in which a box has half the score where the other look lacks it."""
-        outcomes: list[Detections | SalvaError] = []
-        for first, second in zip(self._look(requests), self._second_pass(requests), strict=True):
-            if not isinstance(first, Detections):
-                outcomes.append(first)
-            else:
-                outcomes.append(agreed(first, second) if isinstance(second, Detections) else second)
-        return outcomes
-
-    def _second_pass(self, requests: Sequence[ObserveRequest]) -> list[Detections | SalvaError]:
-        """The same seen in a mirror, turned back: its task has no other words for all that there is."""
-        mirrored = [replace(request, picture=mirror(request.picture)) for request in requests]
-        return [turned_back(look) if isinstance(look, Detections) else look for look in self._look(mirrored)]
-
-    def _look(self, requests: Sequence[ObserveRequest], *, is_again: bool = False) -> list[Detections | SalvaError]:
+    def _detect(self, requests: Sequence[ObserveRequest]) -> list[Detections | SalvaError]:
         import torch
 
-        texts = [self._prompt(request.query.labels, is_again=is_again) for request in requests]
-        tokens, mask = self._tokens(texts)
+        tokens, mask = self._tokens([self._prompt(request.query.labels) for request in requests])
         pixels = to_pixels([r.picture for r in requests], self._pixels, self._loaded.device, self._loaded.dtype)
         turn = COMPILE_LOCK.calling((self, len(requests))) if self._options.compile else nullcontext()
         with self._batches.on_device, turn, torch.inference_mode():
@@ -169,7 +136,7 @@ class Florence2:
             for request, tokens, answer in zip(requests, written.tolist(), answers, strict=True)
         ]
 
-    def _prompt(self, labels: tuple[str, ...], *, is_again: bool = False) -> str:
+    def _prompt(self, labels: tuple[str, ...]) -> str:
         return self.task
 
     def _tokens(self, texts: list[str]) -> tuple[torch.Tensor, torch.Tensor]:
@@ -241,15 +208,8 @@ class Florence2Grounding(Florence2):
             raise UsageError(message("labels-missing", detector=self.name, instead="Use --detector florence2."))
         return super().observe(requests)
 
-    def _second_pass(self, requests: Sequence[ObserveRequest]) -> list[Detections | SalvaError]:
-        """The same entities asked for in other words and the other order."""
-        return self._look(requests, is_again=True)
-
-    def _prompt(self, labels: tuple[str, ...], *, is_again: bool = False) -> str:
-        phrases = [with_article(label) for label in labels]
-        if is_again:
-            return GROUND + " ".join(f"There is {phrase}." for phrase in reversed(phrases))
-        return GROUND + ", ".join(phrases) + "."
+    def _prompt(self, labels: tuple[str, ...]) -> str:
+        return GROUND + ", ".join(with_article(label) for label in labels) + "."
 
     def _boxes(self, labels: tuple[str, ...], corners: list[list[float]], said: list[str]) -> Detections | SalvaError:
         """Boxes of what was asked for: the answer repeats the caption's words, and other phrases are no label."""

@@ -9,24 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from salva.core.about import PUBLISHED_WEIGHTS, About, Naming
 from salva.core.observation import Detections
 from salva.core.protocols import ObserveRequest
-from salva.detectors.boxes import BoxRules, ScoreScale
-from salva.detectors.instance_masks import DIVISOR, Found, find, frame_of, to_input
-from salva.detectors.own_labels import OwnLabelsDetector, OwnLabelsOptions
+from salva.detectors.boxes import ScoreScale
+from salva.detectors.checkpoint_detector import ScoredOptions
+from salva.detectors.instance_masks import Found, find, frame_of, to_input
+from salva.detectors.own_labels import OwnLabelsDetector
 from salva.errors import SalvaError
 from salva.hardware.mmdet_names import UNREAD
 from salva.hardware.origins import GENEVAL_SHA256, read_origin
-from salva.observers.loading import Batches, load
 
-LIMIT = 32
-DIGITS = 6
-"""Published thresholds are strict, so a score just above one must stay above it."""
-SMALLEST = 2 * DIVISOR
-"""Its smallest map of an image of one cell cannot be normalised."""
 SPELT = {"mouse": "computer mouse", "remote": "tv remote", "keyboard": "computer keyboard"}
 """COCO's names that GenEval's prompts spell out."""
 
@@ -43,26 +38,19 @@ class Mask2Former(OwnLabelsDetector):
     name: ClassVar[str] = "mask2former"
     scale: ClassVar[ScoreScale] = ScoreScale(threshold=0.5, doubt=0.7)
     spelling: ClassVar[Mapping[str, str]] = SPELT
+    # As published: no box is dropped because it overlaps another, and a score just above a threshold stays above it.
+    box_rules: ClassVar[Mapping[str, Any]] = {"nms_iou": 1.0, "duplicate_iou": 1.0, "digits": 6}
     shortest: ClassVar[int] = 800
     longest: ClassVar[int] = 1333
-
-    def __init__(self, options: OwnLabelsOptions) -> None:
-        loaded = load(
-            self.name,
-            options,
-            model_class="Mask2FormerForUniversalSegmentation",
-            model_types=("mask2former",),
-            purpose="a Mask2Former model",
-            unread=UNREAD,
-        )
-        # As published: no box is dropped because it overlaps another.
-        overlaps = {"nms_iou": 1.0, "duplicate_iou": 1.0}
-        rules = BoxRules(self.scale, floor=options.floor, names=options.names, **overlaps, digits=DIGITS)
-        detail = f"{self.shortest} {self.longest}"
-        self._set_up(options, loaded, Batches(self.name, options, loaded, limit=LIMIT, detail=detail), rules)
+    detail: ClassVar[str] = f"{shortest} {longest}"
+    model_class: ClassVar[str] = "Mask2FormerForUniversalSegmentation"
+    processor_class: ClassVar[str] = ""
+    model_types: ClassVar[tuple[str, ...]] = ("mask2former",)
+    purpose: ClassVar[str] = "a Mask2Former model"
+    unread: ClassVar[tuple[str, ...]] = UNREAD
 
     @classmethod
-    def weights(cls, options: OwnLabelsOptions) -> str:
+    def weights(cls, options: ScoredOptions) -> str:
         """The commit or digest of the checkpoint, the table of names, and whether it is the published one."""
         origin = read_origin(Path(options.model).expanduser())
         published = PUBLISHED_WEIGHTS if origin and origin.sha256.startswith(GENEVAL_SHA256) else ""
@@ -77,7 +65,7 @@ class Mask2Former(OwnLabelsDetector):
         with self._batches.on_device, torch.inference_mode():
             output = self._loaded.model(pixel_values=pixels)
             by_picture = [
-                find(classes, masks, frame, self._options.floor)
+                find(classes, masks, frame, self._floor)
                 for classes, masks in zip(output.class_queries_logits, output.masks_queries_logits, strict=True)
             ]
         height, width = frame.original

@@ -1,14 +1,13 @@
 """Detector: any YOLOX-style network in an ONNX file, on the processor; needs nothing beyond the base install.
 
 The file takes one image (BGR, 0 to 255, top left in a field of grey 114) and gives a row for every cell of its
-three grids: centre and sides of a box, whether there is anything, and what. Files that already turned the rows into
-pixels are read with decoded=true. Images go through one at a time, so none depends on its neighbours.
+three grids: centre and sides of a box, whether there is anything, and what. Whether boxes are in cells or already in
+pixels is seen from what the file gives for a field of grey. Images go through one at a time.
 """
 
 from __future__ import annotations
 
 import ast
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -21,10 +20,11 @@ from salva.core.observation import Detections
 from salva.core.options import option
 from salva.core.protocols import ObserveRequest
 from salva.detectors.boxes import BoxRules, FloorOptions, NameOptions, ScoreScale, check_floor, from_centres
-from salva.errors import BackendError, SalvaError, UsageError
-from salva.hardware.checkpoints import digest_of_files
+from salva.errors import SalvaError, UsageError
+from salva.hardware.checkpoints import digest_of_files, invalid_checkpoint
 from salva.hardware.networks import open_users_network, users_file
 from salva.messages import message
+from salva.observers.networks import image_input, observe_each
 
 if TYPE_CHECKING:
     import numpy as np
@@ -46,17 +46,12 @@ class OnnxOptions(NameOptions, FloorOptions):
     """What can be set with --set detector.NAME=VALUE."""
 
     model: str = option("", "The ONNX file.", target=True)
-    labels_file: str = option(
-        "", "Names of what it sees, one a line; else those in the file itself, else COCO's 80.", reaches="file"
-    )
-    decoded: bool = option(False, "Whether the file gives boxes in pixels and not in cells of its grids.")
-    side: int = option(640, "Side of the input, where the file leaves it open; a multiple of 32.")
-    threads: ClassVar[int] = 1
+    labels_file: str = option("", "Names, one a line; else those in the file, else COCO's 80.", reaches="file")
+    side: int = option(640, "Side of the input, where the file leaves it open; a multiple of 32.", least=32)
 
     def __post_init__(self) -> None:
         NameOptions.__post_init__(self)
-        FloorOptions.__post_init__(self)
-        if self.side < 32 or self.side % 32:
+        if self.side % 32:
             raise ValueError(message("option-invalid", name="side", value=self.side, wanted="a multiple of 32"))
 
 
@@ -72,16 +67,15 @@ class OnnxYolox:
     Options: ClassVar[type[OnnxOptions]] = OnnxOptions
 
     def __init__(self, options: OnnxOptions) -> None:
-        session = open_users_network(NAME, users_file(options.model), options.threads)
-        self._session = session
-        self._input, self._height, self._width = _input_of(session, options)
-        n_columns = self._columns(options)
-        self._grid = None if options.decoded else grid(self._height, self._width, self._n_rows)
-        if self._grid is None and not options.decoded:
-            raise _no_detector(
-                options.model, f"its {self._n_rows} rows do not fit a {self._width} x {self._height} input"
-            )
-        self._labels = _labels(session, options, n_columns - 5)
+        self._session = open_users_network(NAME, users_file(options.model))
+        self._input, self._height, self._width = image_input(NAME, self._session, options.model, options.side)
+        rows = self._rows_of_grey(options.model)
+        n_rows, n_columns = rows.shape
+        self._grid = None if _is_decoded(rows) else grid(self._height, self._width, n_rows)
+        if self._grid is None and not _is_decoded(rows):
+            size = f"{self._width} x {self._height}"
+            raise invalid_checkpoint(NAME, options.model, f"its {n_rows} rows do not fit a {size} input")
+        self._labels = _labels(self._session, options, n_columns - 5)
         self._rules = BoxRules(SCALE, floor=options.floor, names=options.names, nms_iou=NMS_IOU)
         self.habits = Habits(batch_size=4, names=self._rules.names_of(self._labels))
 
@@ -96,18 +90,12 @@ class OnnxYolox:
 
     def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Detections | SalvaError]:
         """The boxes of each image, strongest first."""
-        return [self._look(request.picture) for request in requests]
+        return observe_each(NAME, requests, self._detect)
 
-    def _look(self, picture: Picture) -> Detections | SalvaError:
-        values = {"component": NAME, "width": picture.width, "height": picture.height}
-        try:
-            with translate_errors(
-                lambda error: BackendError(message("observation-failed", **values, why=one_line(error)))
-            ):
-                pixels, scale = to_input(picture, self._height, self._width)
-                rows = self._session.run(None, {self._input: pixels})[0][0]
-        except SalvaError as error:
-            return error
+    def _detect(self, request: ObserveRequest) -> Detections | SalvaError:
+        picture = request.picture
+        pixels, scale = to_input(picture, self._height, self._width)
+        rows = self._session.run(None, {self._input: pixels})[0][0]
         centres = rows[:, :4].astype("float64")
         if self._grid is not None:
             centres = decode(centres, self._grid)
@@ -117,28 +105,24 @@ class OnnxYolox:
         corners = from_centres(centres) / scale / ((picture.width, picture.height) * 2)
         return self._rules.detections(corners, scores, [self._labels[i] for i in which])
 
-    def _columns(self, options: OnnxOptions) -> int:
-        """How many numbers a row has, found by looking at a field of grey: a file may leave its shapes open.
-
-        The same look tells pixels from cells: read as the other, boxes would vanish or cover everything in silence.
-        """
+    def _rows_of_grey(self, model: str) -> NDArray[np.float64]:
+        """What the file gives for a field of grey, which tells its shapes: a file may leave them open."""
         import numpy as np
 
-        model = options.model
         field = np.full((1, 3, self._height, self._width), GREY, np.float32)
-        with translate_errors(lambda error: _no_detector(model, f"it fails on a field of grey: {one_line(error)}")):
+        values = {"component": NAME, "model": model}
+        with translate_errors(lambda error: UsageError(message("checkpoint-invalid", **values, why=one_line(error)))):
             given = self._session.run(None, {self._input: field})
         shape = np.shape(given[0])
         if len(given) != 1 or len(shape) != 3 or shape[0] != 1 or shape[2] < 6:
             shapes = ", ".join(str(np.shape(output)) for output in given)
-            raise _no_detector(model, f"it gives {shapes} instead of one table (1, rows, 5 + classes)")
-        sides = np.asarray(given[0])[0, :, 2:4]
-        if options.decoded and sides.min() < 0:
-            raise _no_detector(model, "it gives boxes in cells instead of pixels; leave detector.decoded out")
-        if not options.decoded and sides.max() > _LARGEST_LOGARITHM:
-            raise _no_detector(model, "it gives boxes in pixels; set detector.decoded=true")
-        self._n_rows = int(shape[1])
-        return int(shape[2])
+            raise invalid_checkpoint(NAME, model, f"it gives {shapes} instead of one table (1, rows, 5 + classes)")
+        return np.asarray(given[0][0], np.float64)
+
+
+def _is_decoded(rows: NDArray[np.float64]) -> bool:
+    """Whether boxes are in pixels: sides in cells are logarithms, mostly below 0 and never large."""
+    return bool(rows[:, 2:4].min() >= 0 and rows[:, 2:4].max() > _LARGEST_LOGARITHM)
 
 
 def to_input(picture: Picture, height: int, width: int) -> tuple[NDArray[np.float32], float]:
@@ -177,18 +161,6 @@ def decode(centres: NDArray[np.float64], cells: NDArray[np.float64]) -> NDArray[
     return np.concatenate((places, np.exp(centres[:, 2:].clip(-12, 12)) * cells[:, 2:]), 1)
 
 
-def _input_of(session: Any, options: OnnxOptions) -> tuple[str, int, int]:
-    inputs = session.get_inputs()
-    shape = inputs[0].shape if inputs else []
-    if len(inputs) != 1 or len(shape) != 4 or shape[1] != 3 or inputs[0].type != "tensor(float)":
-        given = ", ".join(f"{port.name} {port.shape} {port.type}" for port in inputs)
-        raise _no_detector(
-            options.model, f"it takes {given or 'nothing'} instead of a float image (1, 3, height, width)"
-        )
-    height, width = (size if isinstance(size, int) and size > 0 else options.side for size in shape[2:])
-    return inputs[0].name, height, width
-
-
 def _labels(session: Any, options: OnnxOptions, n_wanted: int) -> tuple[str, ...]:
     if options.labels_file:
         text = users_file(options.labels_file).read_text(encoding="utf-8")
@@ -204,21 +176,12 @@ def _labels(session: Any, options: OnnxOptions, n_wanted: int) -> tuple[str, ...
 
 
 def _labels_within(metadata: Mapping[str, str]) -> tuple[str, ...]:
-    """Names that the file itself brings: a JSON or Python list or mapping, or a line with commas."""
+    """Names that the file itself brings: a list or mapping as Python or JSON write it, or a line with commas."""
     text = next((metadata[key] for key in _LABEL_KEYS if metadata.get(key)), "")
-    if not text:
-        return ()
-    for read in (json.loads, ast.literal_eval):
-        try:
-            names = read(text)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            continue
-        if isinstance(names, Mapping):
-            return tuple(str(names[key]) for key in sorted(names, key=int))
-        if isinstance(names, list | tuple):
-            return tuple(str(label) for label in names)
-    return tuple(part.strip() for part in text.split(",") if part.strip())
-
-
-def _no_detector(what: str, problem: str) -> UsageError:
-    return UsageError(message("checkpoint-invalid", component=NAME, model=what, why=problem))
+    try:
+        names = ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        names = [part.strip() for part in text.split(",") if part.strip()]
+    if isinstance(names, Mapping):
+        return tuple(str(names[key]) for key in sorted(names, key=int))
+    return tuple(str(label) for label in names)

@@ -2,55 +2,48 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from salva.core.observation import Detections
 from salva.core.protocols import ObserveRequest
-from salva.detectors.boxes import BoxRules, FloorOptions, NameOptions, ScoreScale, check_floor
-from salva.errors import SalvaError, UsageError
-from salva.messages import message
-from salva.observers.loading import Batches, CheckpointOptions, LoadedModel, pin
+from salva.detectors.boxes import BoxRules, NameOptions
+from salva.detectors.checkpoint_detector import CheckpointDetector, ScoredOptions
+from salva.errors import SalvaError
+from salva.hardware.checkpoints import invalid_checkpoint
 from salva.observers.pixels import in_groups
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OwnLabelsOptions(NameOptions, FloorOptions, CheckpointOptions):
+class OwnLabelsOptions(NameOptions, ScoredOptions):
     """What can be set with --set detector.NAME=VALUE."""
 
-    def __post_init__(self) -> None:
-        NameOptions.__post_init__(self)
-        FloorOptions.__post_init__(self)
-        CheckpointOptions.__post_init__(self)
 
+class OwnLabelsDetector(CheckpointDetector):
+    """A checkpoint that names what it was trained on; a subclass says which one and reads its output."""
 
-class OwnLabelsDetector(ABC):
-    """A checkpoint that names what it was trained on; a subclass loads it and reads its output."""
-
-    version: ClassVar[str] = "1"
     Options: ClassVar[type[OwnLabelsOptions]] = OwnLabelsOptions
-    name: ClassVar[str]
-    scale: ClassVar[ScoreScale]
     spelling: ClassVar[Mapping[str, str]] = {}
     """Other names for labels, used where the checkpoint has all of them."""
+    box_rules: ClassVar[Mapping[str, Any]] = {}
 
-    def _set_up(self, options: OwnLabelsOptions, loaded: LoadedModel, batches: Batches, rules: BoxRules) -> None:
-        self._options, self._loaded, self._batches, self._rules = options, loaded, batches, rules
-        labels = {int(i): str(label) for i, label in loaded.model.config.id2label.items()}
+    def __init__(self, options: OwnLabelsOptions) -> None:
+        rules = BoxRules(self.scale, floor=options.floor, names=options.names, **self.box_rules)
+        super().__init__(options, rules)
+        labels = {int(i): str(label) for i, label in self._loaded.model.config.id2label.items()}
         if all(label.startswith("LABEL_") for label in labels.values()):
-            why = "its config.json names no classes (id2label)"
-            raise UsageError(message("checkpoint-invalid", component=self.name, model=options.model, why=why))
+            raise invalid_checkpoint(self.name, options.model, "its config.json names no classes (id2label)")
         spelling = self.spelling if self.spelling.keys() <= set(labels.values()) else {}
         self._labels = {i: spelling.get(labels[i], labels[i]) for i in sorted(labels)}
-        self.habits = replace(batches.habits, names=rules.names_of(self._labels.values()))
+        self.habits = replace(self.habits, names=rules.names_of(self._labels.values()))
 
     @classmethod
-    def weights(cls, options: OwnLabelsOptions) -> str:
+    def weights(cls, options: ScoredOptions) -> str:
         """The commit or digest of the checkpoint, and the table of names."""
-        check_floor(options.floor, cls.scale.threshold)
-        return f"{pin(cls.name, options)} {options.pin()}".strip()
+        assert isinstance(options, OwnLabelsOptions)
+        return f"{super().weights(options)} {options.pin()}".strip()
 
     def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Detections | SalvaError]:
         """The boxes of each image, strongest first."""

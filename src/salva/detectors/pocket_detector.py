@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 from salva.assets.files import asset_digest, read_asset
 from salva.core.about import About, Habits
-from salva.core.foreign_errors import one_line, translate_errors
 from salva.core.image import Picture
-from salva.core.observation import Detection, Detections, Observation
+from salva.core.observation import Detection, Detections
+from salva.core.options import option
 from salva.core.protocols import ObserveRequest
-from salva.detectors.boxes import MAX_BOXES, FloorOptions
-from salva.errors import BackendError, SalvaError
+from salva.detectors.boxes import FLOOR, MAX_BOXES, FloorOptions, strongest
+from salva.errors import SalvaError
 from salva.hardware.networks import open_network
-from salva.messages import message
+from salva.observers.networks import observe_each, on_square
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,8 +36,6 @@ SIDE = 256
 THRESHOLD = 0.4
 UNIT = 8.0
 """The network gives the logarithm of a box's sides in units of this many cells."""
-PAD = 128
-"""The grey that fills an oblong image up to a square."""
 DOUBT = 0.5
 """Of 5,391 boxes that count in 900 images of the painter with up to eleven entities none had a score below 0.54."""
 MAX_OVERLAP = 0.5
@@ -48,10 +46,7 @@ MAX_OVERLAP = 0.5
 class DetectorOptions(FloorOptions):
     """What can be set with --set detector.NAME=VALUE."""
 
-    def __post_init__(self) -> None:
-        if not 0 < self.floor <= THRESHOLD:
-            wanted = f"above 0 and at most the threshold, {THRESHOLD:g}"
-            raise ValueError(message("option-invalid", name="floor", value=self.floor, wanted=wanted))
+    floor: float = option(FLOOR, "Boxes with a lower score are not kept.", least=0.001, most=THRESHOLD)
 
 
 class PocketDetector:
@@ -81,21 +76,13 @@ class PocketDetector:
         """The pin of the trained file."""
         return asset_digest(WEIGHTS)[:16]
 
-    def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Observation | SalvaError]:
+    def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Detections | SalvaError]:
         """The boxes of each image, strongest first."""
-        return [self._look(request.picture) for request in requests]
+        return observe_each("the pocket detector", requests, lambda request: self._detect(request.picture))
 
-    def _look(self, picture: Picture) -> Observation | SalvaError:
-        values = {"component": "the pocket detector", "width": picture.width, "height": picture.height}
-        try:
-            # onnxruntime's own exceptions share no base class.
-            with translate_errors(
-                lambda error: BackendError(message("observation-failed", **values, why=one_line(error)))
-            ):
-                pixels, frame = to_input(picture)
-                heat, box = self._session.run(None, {"picture": pixels})
-        except SalvaError as error:
-            return error
+    def _detect(self, picture: Picture) -> Detections:
+        pixels, frame = to_input(picture)
+        heat, box = self._session.run(None, {"picture": pixels})
         return Detections(
             boxes=find_boxes(heat[0], box[0], LABELS, self._floor, frame)[:MAX_BOXES],
             floor=self._floor,
@@ -112,20 +99,7 @@ def to_input(picture: Picture) -> tuple[NDArray[np.float32], Frame]:
     """The network's input for an image, and where in it the image lies."""
     import numpy as np
 
-    if picture.width == picture.height == SIDE:
-        pixels = np.frombuffer(picture.rgb, np.uint8).reshape(SIDE, SIDE, 3)
-        left, top, width, height = 0, 0, SIDE, SIDE
-    else:
-        from PIL import Image
-
-        scale = SIDE / max(picture.width, picture.height)
-        width, height = max(1, round(picture.width * scale)), max(1, round(picture.height * scale))
-        left, top = (SIDE - width) // 2, (SIDE - height) // 2
-        image = Image.frombytes("RGB", (picture.width, picture.height), picture.rgb)
-        # The gap lets Pillow average whole pixels first: a 1024 px image is resized four times faster.
-        image = image.resize((width, height), Image.Resampling.BILINEAR, reducing_gap=1.0)
-        pixels = np.full((SIDE, SIDE, 3), PAD, np.uint8)
-        pixels[top : top + height, left : left + width] = np.asarray(image)
+    pixels, (left, top, width, height) = on_square(picture, SIDE, reducing_gap=1.0)
     planes = np.ascontiguousarray(pixels.transpose(2, 0, 1)).astype(np.float32)
     planes *= np.float32(1 / 255)
     return planes[None], (left / SIDE, top / SIDE, width / SIDE, height / SIDE)
@@ -153,10 +127,7 @@ def find_boxes(
     x, y = (columns + 0.5 + dx) / cells, (rows + 0.5 + dy) / cells
     half_width, half_height = np.exp(log_width) * UNIT / cells / 2, np.exp(log_height) * UNIT / cells / 2
     corners = np.stack((x - half_width, y - half_height, x + half_width, y + half_height), 1)
-    kept: list[int] = []
-    for i in range(len(keep)):
-        if all(_overlap(corners[i], corners[j]) <= MAX_OVERLAP for j in kept):
-            kept.append(i)
+    kept = strongest(corners, MAX_OVERLAP)
     left, top, width, height = frame
     corners = (corners - (left, top, left, top)) / (width, height, width, height)
     corners = corners.clip(0, 1).round(4)
@@ -172,14 +143,3 @@ def find_boxes(
         for i in kept
         if has_area[i]
     )
-
-
-def _overlap(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
-    """What two boxes share, as a part of what they cover together."""
-    width = min(one[2], other[2]) - max(one[0], other[0])
-    height = min(one[3], other[3]) - max(one[1], other[1])
-    if width <= 0 or height <= 0:
-        return 0.0
-    shared = width * height
-    areas = (one[2] - one[0]) * (one[3] - one[1]) + (other[2] - other[0]) * (other[3] - other[1])
-    return float(shared / (areas - shared))

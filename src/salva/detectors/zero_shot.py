@@ -1,4 +1,4 @@
-"""What detectors that find the labels they are given have in common: options, loading, and what to look for.
+"""What detectors that find the labels they are given have in common: what to look for.
 
 A detector that is asked only about cats calls the nearest entity a cat. Labels that the case does not mention give a
 dog another label; they are stored like any others.
@@ -6,7 +6,7 @@ dog another label; they are stored like any others.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -15,10 +15,10 @@ from salva.core.about import About, Naming
 from salva.core.observation import Detections
 from salva.core.options import option
 from salva.core.protocols import ObserveRequest
-from salva.detectors.boxes import BoxRules, FloorOptions, ScoreScale, check_floor
+from salva.detectors.boxes import BoxRules
+from salva.detectors.checkpoint_detector import CheckpointDetector, ScoredOptions
 from salva.errors import BackendError, SalvaError, UsageError
 from salva.messages import message
-from salva.observers.loading import Batches, CheckpointOptions, load, pin
 from salva.observers.pixels import in_groups
 
 if TYPE_CHECKING:
@@ -28,52 +28,21 @@ ABOUT = About(takes_labels=True, names=Naming.ASKED, floor="floor", made_for="Ph
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ZeroShotOptions(FloorOptions, CheckpointOptions):
+class ZeroShotOptions(ScoredOptions):
     """What can be set with --set detector.NAME=VALUE."""
 
-    also: tuple[str, ...] = option(
-        (),
-        "Labels to find besides what the case mentions, so that other entities are not taken for it; joined by commas.",
-    )
-
-    def __post_init__(self) -> None:
-        FloorOptions.__post_init__(self)
-        CheckpointOptions.__post_init__(self)
+    also: tuple[str, ...] = option((), "Further labels to find, so that other entities are not taken for the case's.")
 
 
-class ZeroShotDetector(ABC):
-    """A model of transformers that finds labels in images; a subclass says which one and reads its output."""
+class ZeroShotDetector(CheckpointDetector):
+    """A checkpoint that finds the labels it is given; a subclass says which one and reads its output."""
 
-    version: ClassVar[str] = "1"
     about: ClassVar[About] = ABOUT
     Options: ClassVar[type[ZeroShotOptions]] = ZeroShotOptions
-    name: ClassVar[str]
-    scale: ClassVar[ScoreScale]
-    batch_limit: ClassVar[int] = 32
-    model_class: ClassVar[str]
-    processor_class: ClassVar[str] = "AutoProcessor"
-    model_types: ClassVar[tuple[str, ...]]
-    purpose: ClassVar[str]
 
     def __init__(self, options: ZeroShotOptions) -> None:
-        self._options = options
-        self._loaded = load(
-            self.name,
-            options,
-            model_class=self.model_class,
-            processor_class=self.processor_class,
-            model_types=self.model_types,
-            purpose=self.purpose,
-        )
-        self._rules = BoxRules(self.scale, floor=options.floor)
-        self._batches = Batches(self.name, options, self._loaded, limit=self.batch_limit)
-        self.habits = self._batches.habits
-
-    @classmethod
-    def weights(cls, options: ZeroShotOptions) -> str:
-        """The commit or digest of the checkpoint."""
-        check_floor(options.floor, cls.scale.threshold)
-        return pin(cls.name, options)
+        super().__init__(options, BoxRules(self.scale, floor=options.floor))
+        self._also = options.also
 
     def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Detections | SalvaError]:
         """The boxes of what each image's case mentions, strongest first."""
@@ -104,7 +73,7 @@ class ZeroShotDetector(ABC):
         return {key: tokens[key].repeat(n, 1).to(self._loaded.device) for key in ("input_ids", "attention_mask")}
 
     def _labels(self, request: ObserveRequest) -> tuple[str, ...]:
-        labels = tuple(dict.fromkeys((*request.query.labels, *self._options.also)))
+        labels = tuple(dict.fromkeys((*request.query.labels, *self._also)))
         if not labels:
             instead = "List them with --set detector.also=cat,dog or use a detector with its own vocabulary."
             raise UsageError(message("labels-missing", detector=self.name, instead=instead))

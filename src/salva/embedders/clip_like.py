@@ -32,7 +32,7 @@ DIGITS = 7
 class ClipOptions(CheckpointOptions):
     """What can be set with --set embedder.NAME=VALUE."""
 
-    truncate: bool = option(False, "Embed the beginning of a text that is too long.")
+    truncate: bool = option(False, "Embed the beginning of longer texts.")
 
 
 class Clip:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from salva.core.about import Habits
-from salva.core.foreign_errors import one_line, translate_errors
 from salva.core.image import Picture
 from salva.core.observation import Vector
 from salva.core.options import option
@@ -20,6 +19,7 @@ from salva.errors import BackendError, SalvaError, UsageError
 from salva.hardware.checkpoints import digest_of_files, invalid_checkpoint
 from salva.hardware.networks import open_users_network, users_file
 from salva.messages import message
+from salva.observers.networks import image_input, observe_each
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,21 +34,13 @@ class InceptionOptions:
     """What can be set with --set embedder.NAME=VALUE."""
 
     model: str = option("", "The ONNX file.", target=True)
-    output: str = option(
-        "", "Which of its outputs to keep, by name: features for FID, logits for Inception Score; empty is the first."
-    )
+    output: str = option("", "Which of its outputs to keep, by name; empty is the first.")
     pixels: str = option(
         "signed",
-        "What it takes: signed (-1 to 1, as the Inception of published scores), unit (0 to 1), byte (0 to 255), "
-        "imagenet (unit, less the mean, by the deviation).",
+        "Scale of its input: signed (-1 to 1), unit (0 to 1), byte (0 to 255), imagenet (standardised).",
         choices=("signed", "unit", "byte", "imagenet"),
     )
-    side: int = option(299, "Side of the input, where the file leaves it open.")
-    threads: ClassVar[int] = 1
-
-    def __post_init__(self) -> None:
-        if self.side < 1:
-            raise ValueError(message("option-invalid", name="side", value=self.side, wanted="1 or more"))
+    side: int = option(299, "Side of the input, where the file leaves it open.", least=1)
 
 
 class Inception:
@@ -59,19 +51,13 @@ class Inception:
     Options: ClassVar[type[InceptionOptions]] = InceptionOptions
 
     def __init__(self, options: InceptionOptions) -> None:
-        session = open_users_network(NAME, users_file(options.model), options.threads)
-        inputs, outputs = session.get_inputs(), [port.name for port in session.get_outputs()]
-        shape = inputs[0].shape if inputs else []
-        if len(inputs) != 1 or len(shape) != 4 or shape[1] != 3 or inputs[0].type != "tensor(float)":
-            given = ", ".join(f"{port.name} {port.shape} {port.type}" for port in inputs)
-            raise invalid_checkpoint(
-                NAME, options.model, f"it takes {given or 'nothing'} instead of a float image (n, 3, height, width)"
-            )
+        session = open_users_network(NAME, users_file(options.model))
+        self._input, self._height, self._width = image_input(NAME, session, options.model, options.side)
+        outputs = [port.name for port in session.get_outputs()]
         if options.output and options.output not in outputs:
             raise invalid_checkpoint(NAME, options.model, f"no output {options.output!r} among {', '.join(outputs)}")
         self._session, self._options = session, options
-        self._input, self._output = inputs[0].name, options.output or outputs[0]
-        self._height, self._width = (size if isinstance(size, int) and size > 0 else options.side for size in shape[2:])
+        self._output = options.output or outputs[0]
 
     @classmethod
     def weights(cls, options: InceptionOptions) -> str:
@@ -83,25 +69,18 @@ class Inception:
         """The features of each image, one at a time, so that none depends on its batch."""
         if any(request.query.text for request in requests):
             raise UsageError(message("texts-unsupported", component=NAME))
-        return [self._embed(request.picture) for request in requests]
+        return observe_each(NAME, requests, self._embed)
 
-    def _embed(self, picture: Picture) -> Vector | SalvaError:
+    def _embed(self, request: ObserveRequest) -> Vector:
         import numpy as np
 
-        values = {"component": NAME, "width": picture.width, "height": picture.height}
-        try:
-            with translate_errors(
-                lambda error: BackendError(message("observation-failed", **values, why=one_line(error)))
-            ):
-                given = self._session.run([self._output], {self._input: self._pixels(picture)})[0]
-        except SalvaError as error:
-            return error
+        given = self._session.run([self._output], {self._input: self._pixels(request.picture)})[0]
         # A map of features is averaged over its places, as pooling would.
         features = np.asarray(given, np.float64)[0]
         features = features.mean(tuple(range(1, features.ndim))) if features.ndim > 1 else features
         if not np.isfinite(features).all():
             what = f"features that are not finite; check embedder.pixels, which is {self._options.pixels}"
-            return BackendError(message("numbers-invalid", component=NAME, what=what))
+            raise BackendError(message("numbers-invalid", component=NAME, what=what), is_retryable=False)
         return Vector(values=tuple(features.astype(np.float32).astype(np.float64).round(6).tolist()))
 
     def _pixels(self, picture: Picture) -> NDArray[np.float32]:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from salva.assets.files import asset_digest, read_asset
 from salva.core.about import Habits
-from salva.core.foreign_errors import one_line, translate_errors
 from salva.core.image import Picture
 from salva.core.observation import Observation, Vector
 from salva.core.options import NoOptions
@@ -24,6 +23,7 @@ from salva.embedders.choosing import EmbeddingChooser
 from salva.errors import BackendError, SalvaError
 from salva.hardware.networks import open_network
 from salva.messages import message
+from salva.observers.networks import observe_each, on_square
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 PICTURE = "pocket/embedder-picture.onnx"
 TEXT = "pocket/embedder-text.onnx"
 CARD = "pocket/embedder.json"
-PAD = 128
-"""The grey that pads an oblong image to a square."""
+NAME = "the pocket embedder"
 _TOKEN = re.compile(r"[a-z]+(?:'[a-z]+)?|[0-9]+|[,.:()]")
 
 
@@ -64,22 +63,13 @@ class PocketEmbedder:
         return self._choosing.observe(requests)
 
     def _embed(self, requests: Sequence[ObserveRequest]) -> Sequence[Observation | SalvaError]:
-        return [self._vector(request) for request in requests]
+        return observe_each(NAME, requests, self._vector)
 
-    def _vector(self, request: ObserveRequest) -> Observation | SalvaError:
-        text = request.query.text
-        values = {"component": "the pocket embedder", "width": request.picture.width, "height": request.picture.height}
-        try:
-            # onnxruntime's own exceptions share no base class.
-            with translate_errors(
-                lambda error: BackendError(message("observation-failed", **values, why=one_line(error)))
-            ):
-                if text:
-                    (values,) = self._text.run(None, {"tokens": self._tokens(text)})
-                else:
-                    (values,) = self._picture.run(None, {"picture": to_input(request.picture, self._side)})
-        except SalvaError as error:
-            return error
+    def _vector(self, request: ObserveRequest) -> Observation:
+        if text := request.query.text:
+            (values,) = self._text.run(None, {"tokens": self._tokens(text)})
+        else:
+            (values,) = self._picture.run(None, {"picture": to_input(request.picture, self._side)})
         return Vector(values=tuple(round(float(value), 6) for value in values[0]))
 
     def _tokens(self, text: str) -> NDArray[np.int64]:
@@ -90,10 +80,10 @@ class PocketEmbedder:
         most = self._max_tokens - 2
         # Marks alone have no meaning.
         if not any(word[0].isalnum() for word in words):
-            problem = message("text-unknown", component="the pocket embedder", text=_shortened(text))
+            problem = message("text-unknown", component=NAME, text=_shortened(text))
             raise BackendError(problem, is_retryable=False)
         if len(words) > most:
-            values = {"component": "the pocket embedder", "limit": most, "text": _shortened(text), "n": len(words)}
+            values = {"component": NAME, "limit": most, "text": _shortened(text), "n": len(words)}
             raise BackendError(message("too-many-tokens", **values, instead="Shorten it."), is_retryable=False)
         tokens = np.zeros((1, self._max_tokens), np.int64)
         tokens[0, : len(words) + 2] = [self._start, *(self._numbers[word] for word in words), self._end]
@@ -109,17 +99,8 @@ def read_words(text: str) -> list[str]:
 def to_input(picture: Picture, side: int) -> NDArray[np.float32]:
     """The network's input: the whole image on a grey square, from -1 to 1."""
     import numpy as np
-    from PIL import Image
 
-    scale = side / max(picture.width, picture.height)
-    width, height = max(1, round(picture.width * scale)), max(1, round(picture.height * scale))
-    image = Image.frombytes("RGB", (picture.width, picture.height), picture.rgb)
-    if (width, height) != image.size:
-        # The gap lets Pillow average whole pixels first, which is much faster for large images.
-        image = image.resize((width, height), Image.Resampling.BILINEAR, reducing_gap=2.0)
-    left, top = (side - width) // 2, (side - height) // 2
-    pixels = np.full((side, side, 3), PAD, np.uint8)
-    pixels[top : top + height, left : left + width] = np.asarray(image)
+    pixels, _ = on_square(picture, side, reducing_gap=2.0)
     planes = np.ascontiguousarray(pixels.transpose(2, 0, 1)).astype(np.float32)
     return (planes / np.float32(127.5) - 1)[None]
 

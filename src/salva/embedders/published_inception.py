@@ -24,6 +24,7 @@ from salva.hardware.checkpoints import digest_of_files, invalid_checkpoint
 from salva.hardware.devices import choose_device
 from salva.hardware.networks import users_file
 from salva.messages import message
+from salva.observers.networks import observe_each
 
 if TYPE_CHECKING:
     import torch
@@ -40,7 +41,7 @@ class PublishedInceptionOptions:
     model: str = option(URL, "The file of weights; the published one is downloaded once.", target=True)
     output: str = option(
         "2048",
-        "Which numbers: 2048 are the features for FID, logits_unbiased are for Inception Score as published.",
+        "2048: features for FID; logits_unbiased: for the published Inception Score.",
         choices=("2048", "logits_unbiased", "logits"),
     )
     device: str = option("auto", "auto, cpu, cuda, cuda:1 or mps.", keyed=False)
@@ -90,9 +91,9 @@ class PublishedInception:
         """The features of each image, one at a time, so that none depends on its batch."""
         if any(request.query.text for request in requests):
             raise UsageError(message("texts-unsupported", component=NAME))
-        return [self._embed(request) for request in requests]
+        return observe_each(NAME, requests, self._embed)
 
-    def _embed(self, request: ObserveRequest) -> Vector | SalvaError:
+    def _embed(self, request: ObserveRequest) -> Vector:
         import torch
 
         picture = request.picture
@@ -101,7 +102,7 @@ class PublishedInception:
             features = self._network(rows.permute(0, 3, 1, 2).contiguous().to(self._device))[0][0].double().cpu()
         if not torch.isfinite(features).all():
             problem = message("numbers-invalid", component=NAME, what="features that are not finite")
-            return BackendError(problem, is_retryable=False)
+            raise BackendError(problem, is_retryable=False)
         return Vector(values=tuple(round(value, 6) for value in features.tolist()))
 
 

@@ -27,7 +27,7 @@ LIMIT = 128
 class BlipOptions(CheckpointOptions):
     """What can be set with --set judge.NAME=VALUE."""
 
-    max_tokens: int = option(20, "The longest answer, in tokens.")
+    max_tokens: int = option(20, "Longest answer, in tokens.", least=1)
 
 
 class BlipVqa:

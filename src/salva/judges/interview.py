@@ -15,12 +15,11 @@ from salva.core.image import Picture
 from salva.core.observation import Answer
 from salva.core.options import endpoint_label, option
 from salva.core.protocols import Query
-from salva.errors import RefusedError, UsageError
+from salva.errors import RefusedError
 from salva.judges.own_prompts import PRESETS, prompt_pin
 from salva.judges.prompts import JudgePrompt, judge_prompt, retry_text
 from salva.judges.replies import read_reply
 from salva.judges.rubrics import RUBRICS
-from salva.messages import message
 from salva.remote.urls import check_url
 
 Price = tuple[float, float]
@@ -29,12 +28,15 @@ AT_AN_ENDPOINT = About(is_remote=True, priced_by=("usd_per_million_input", "usd_
 """What every judge at an endpoint says of itself."""
 
 
+MAX_TOKENS_HELP = "Longest reply, in tokens."
+SIDE_HELP = "Longer sides of images are scaled down to this; 0 for never."
+
+
 def prompt_option() -> Any:
     """The option with which a user says in own words how a score is asked for, of every judge who replies in words."""
-    told = "A file with the prompt for scoring an image against a text, {prompt} in place of the text"
     return option(
         "",
-        f"{told}; or a preset: {', '.join(PRESETS)}.",
+        f"The prompt for scores: a file with {{prompt}} in place of the text, or {', '.join(PRESETS)}.",
         reaches="file",
         keywords=tuple(PRESETS),
         pinned=prompt_pin,
@@ -46,27 +48,12 @@ def prompt_option() -> Any:
 class InterviewOptions:
     """What every judge who replies in words lets one set."""
 
-    explain: bool = option(True, "Ask for a short explanation before the ratings, as the SemVarBench paper does.")
-    attempts: int = option(3, "How often to ask when a reply cannot be read.", keyed=False)
-    max_tokens: int = option(1024, "The longest reply, in tokens; a reply that is cut off there is not read.")
-    rubric: str = option(
-        "",
-        "How strictly to grade questions that come with criteria, whatever the suite asks for.",
-        choices=("", *RUBRICS),
-        kind="grade",
-    )
-    side: int = option(1024, "Images with a longer side are made smaller before the judge sees them; 0 for never.")
+    explain: bool = option(True, "Ask for a short explanation first.")
+    attempts: int = option(3, "How often to ask when a reply cannot be read.", keyed=False, least=1)
+    max_tokens: int = option(1024, MAX_TOKENS_HELP, least=1)
+    rubric: str = option("", "How to grade, in place of the suite's rubric.", choices=("", *RUBRICS), kind="grade")
+    side: int = option(1024, SIDE_HELP, least=0)
     prompt: str = prompt_option()
-
-    def __post_init__(self) -> None:
-        if self.attempts < 1:
-            raise UsageError(message("option-invalid", name="judge.attempts", value=self.attempts, wanted="1 or more"))
-        if self.max_tokens < 1:
-            raise UsageError(
-                message("option-invalid", name="judge.max_tokens", value=self.max_tokens, wanted="1 or more")
-            )
-        if self.side < 0:
-            raise UsageError(message("option-invalid", name="judge.side", value=self.side, wanted="0 or more"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,23 +63,22 @@ class ChatOptions(InterviewOptions):
     model: str = option("", "The model's name at the endpoint.", target=True)
     base_url: str = option(
         "",
-        "The endpoint; empty for OPENAI_BASE_URL, ANTHROPIC_BASE_URL or GEMINI_BASE_URL, else the maker's own.",
+        "The endpoint; empty for OPENAI_BASE_URL and the like, else the maker's own.",
         reaches="endpoint",
     )
     endpoint: str = endpoint_label()
     structured: str = option(
         "auto",
-        "Bind the reply to a JSON schema: on, off, or auto (until the endpoint refuses one).",
+        "Bind the reply to a JSON schema; auto: until the endpoint refuses one.",
         choices=("auto", "on", "off"),
     )
-    temperature: float | None = option(0.0, "Left out when the model refuses it; none leaves it out from the start.")
+    temperature: float | None = option(0.0, "Left out when the model refuses it; none never sends it.")
     usd_per_million_input: float | None = option(None, "Price of a million tokens read.", keyed=False)
     usd_per_million_output: float | None = option(None, "Price of a million tokens written.", keyed=False)
-    max_at_once: int = option(128, "At most so many requests at once.", keyed=False)
-    timeout_s: float = option(120.0, "When to give a request up.", keyed=False)
+    max_at_once: int = option(128, "Most concurrent requests.", keyed=False)
+    timeout_s: float = option(120.0, "Time limit of a request.", keyed=False)
 
     def __post_init__(self) -> None:
-        InterviewOptions.__post_init__(self)
         check_url("base_url", self.base_url, "set it in the environment instead")
 
     def price(self) -> Price | None:

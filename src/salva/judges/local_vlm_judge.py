@@ -14,12 +14,18 @@ from typing import Any, ClassVar
 from salva.core.observation import Answer
 from salva.core.options import option
 from salva.core.protocols import ObserveRequest
-from salva.errors import MissingExtraError, SalvaError, UsageError
-from salva.hardware.background_imports import BACKGROUND_IMPORTS
+from salva.errors import SalvaError
+from salva.hardware.checkpoints import invalid_checkpoint
 from salva.imaging.files import as_image
-from salva.judges.interview import Interview, InterviewOptions, JudgeReply, sized
+from salva.judges.interview import (
+    MAX_TOKENS_HELP,
+    SIDE_HELP,
+    Interview,
+    InterviewOptions,
+    JudgeReply,
+    sized,
+)
 from salva.judges.own_prompts import own_prompt, prompt_pin
-from salva.messages import message
 from salva.observers.loading import Batches, CheckpointOptions, load, pin
 from salva.observers.word_by_word import attend_word_by_word
 
@@ -31,12 +37,8 @@ LIMIT = 64
 class LocalVlmOptions(InterviewOptions, CheckpointOptions):
     """What can be set with --set judge.NAME=VALUE."""
 
-    max_tokens: int = option(512, "The longest reply, in tokens; a reply that is cut off there is not read.")
-    side: int = option(768, "Images with a longer side are made smaller before the judge sees them; 0 for never.")
-
-    def __post_init__(self) -> None:
-        InterviewOptions.__post_init__(self)
-        CheckpointOptions.__post_init__(self)
+    max_tokens: int = option(512, MAX_TOKENS_HELP, least=1)
+    side: int = option(768, SIDE_HELP, least=0)
 
 
 class LocalVlmJudge:
@@ -46,25 +48,19 @@ class LocalVlmJudge:
     Options: ClassVar[type[LocalVlmOptions]] = LocalVlmOptions
 
     def __init__(self, options: LocalVlmOptions) -> None:
-        BACKGROUND_IMPORTS.wait()
-        try:
-            from transformers.models.auto.modeling_auto import MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES
-        except ImportError as error:
-            raise MissingExtraError(NAME, "torch") from error
-
         self._loaded = load(
             NAME,
             options,
             model_class="AutoModelForImageTextToText",
             processor_class="AutoProcessor",
-            model_types=MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES.keys(),
+            model_types="MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES",
             purpose="a model that takes images and text and replies in text",
         )
         attend_word_by_word(self._loaded.model, self._loaded.device)
         processor = self._loaded.processor
         if not getattr(processor, "chat_template", None):
-            why = "it has no chat template; use a checkpoint tuned for chat, often named -Instruct, -it or -hf"
-            raise UsageError(message("checkpoint-invalid", component=NAME, model=options.model, why=why))
+            why = "it has no chat template; use a checkpoint tuned for chat, often named -Instruct"
+            raise invalid_checkpoint(NAME, options.model, why)
         # Replies grow to the right, so shorter questions are filled up on the left.
         processor.tokenizer.padding_side = "left"
         if processor.tokenizer.pad_token is None:

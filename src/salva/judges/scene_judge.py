@@ -35,18 +35,12 @@ class SceneJudgeOptions:
 
     counts: str = option(
         "exact",
-        "Scores only. exact: a second cat is wrong for a cat. at-least: it is not.",
+        "For scores: whether a second cat is wrong for a cat.",
         choices=("exact", "at-least"),
     )
     place: ClassVar[str] = "order"
     merge_iou: ClassVar[float] = 0.7
-    threshold: float | None = option(None, "Boxes with a lower score do not count; unset, as the detector states.")
-
-    def __post_init__(self) -> None:
-        if self.threshold is not None and not 0 <= self.threshold <= 1:
-            raise UsageError(
-                message("option-invalid", name="judge.threshold", value=self.threshold, wanted="from 0 to 1")
-            )
+    threshold: float | None = option(None, "Least score of boxes that count; unset: the detector's.", least=0, most=1)
 
 
 class SceneJudge:

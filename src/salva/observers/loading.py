@@ -31,7 +31,6 @@ from salva.hardware.checkpoints import (
     quiet,
 )
 from salva.hardware.devices import DTYPES, choose_device, choose_dtype, own_queue
-from salva.messages import message
 
 if TYPE_CHECKING:
     import torch
@@ -50,16 +49,8 @@ class CheckpointOptions:
         "", "The checkpoint: a hub id, id@revision, or a folder that save_pretrained wrote.", target=True
     )
     device: str = option("auto", "auto, cpu, cuda, cuda:1 or mps.", keyed=False)
-    dtype: str = option("auto", "Precision: auto is float32, and half for Florence-2 on a GPU.", choices=DTYPES)
-    batch_size: int = option(0, "Most images at once; 0 finds out what fits.", keyed=False)
-
-    def __post_init__(self) -> None:
-        if self.batch_size < 0:
-            raise ValueError(
-                message(
-                    "option-invalid", name="batch_size", value=self.batch_size, wanted="1 or more, or 0 to find out"
-                )
-            )
+    dtype: str = option("auto", "Precision: auto is float32, half for Florence-2 on a GPU.", choices=DTYPES)
+    batch_size: int = option(0, "Most images at once; 0 finds out what fits.", keyed=False, least=0)
 
 
 def pin(name: str, options: CheckpointOptions) -> str:
@@ -96,7 +87,7 @@ def load(
     *,
     model_class: str,
     processor_class: str = "",
-    model_types: Collection[str],
+    model_types: Collection[str] | str,
     purpose: str,
     can_halve: bool = False,
     unread: tuple[str, ...] = (),
@@ -104,7 +95,8 @@ def load(
     """The model and processor of a checkpoint.
 
     name: the component, for messages. processor_class: empty if no processor is used.
-    model_types: the accepted model_type of config.json. purpose: a description of such models.
+    model_types: the accepted model_type of config.json, or the name of a table of transformers' auto models.
+    purpose: a description of such models.
     can_halve: whether half precision is enough; coordinates and vectors lose digits by it.
     unread: prefixes of weights that no answer depends on, so that a checkpoint may lack them.
     """
@@ -112,9 +104,12 @@ def load(
     try:
         import torch
         import transformers
+        from transformers.models.auto import modeling_auto
     except ImportError as error:
         raise MissingExtraError(name, "torch") from error
 
+    if isinstance(model_types, str):
+        model_types = getattr(modeling_auto, model_types).keys()
     checkpoint = locate(name, options.model)
     if checkpoint.folder is not None:
         check_weights(name, checkpoint.folder)

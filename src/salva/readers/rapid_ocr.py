@@ -7,19 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from salva.core.foreign_errors import describe_error, translate_errors
+from salva.core.foreign_errors import translate_errors
 from salva.core.image import Picture
 from salva.core.observation import Reading, TextSpan
 from salva.core.protocols import ObserveRequest
 from salva.core.scene import Box
-from salva.errors import BackendError, PluginError, SalvaError
+from salva.errors import PluginError, SalvaError
 from salva.messages import message
+from salva.observers.networks import observe_each
 
 if TYPE_CHECKING:
     import numpy
@@ -69,18 +69,13 @@ class RapidOcr:
         except IndexError:
             engine = _new_engine(self._options)
         try:
-            return [self._read(engine, request.picture) for request in requests]
+            return observe_each("rapidocr", requests, lambda request: self._read(engine, request.picture))
         finally:
             self._idle.append(engine)
 
-    def _read(self, engine: Any, picture: Picture) -> Reading | SalvaError:
+    def _read(self, engine: Any, picture: Picture) -> Reading:
         pixels = _pixels(picture)
-        try:
-            # It documents no exception types; an error concerns this image only.
-            with translate_errors(partial(_unread, picture)):
-                output = engine(pixels)
-        except BackendError as error:
-            return error
+        output = engine(pixels)
         if output.txts is None:
             return Reading()
         height, width = pixels.shape[:2]
@@ -97,11 +92,6 @@ class RapidOcr:
         if n_letters <= _FEW_IDEOGRAPHS and not text.isascii():
             wanted = max(wanted, _FEW_IDEOGRAPHS_SCORE)
         return n_letters >= self._options.min_letters and score >= wanted
-
-
-def _unread(picture: Picture, error: Exception) -> BackendError:
-    values = {"component": "rapidocr", "width": picture.width, "height": picture.height, "why": describe_error(error)}
-    return BackendError(message("observation-failed", **values), is_retryable=False)
 
 
 def _new_engine(options: RapidOcrOptions) -> Any:

@@ -1,0 +1,75 @@
+"""What observers with networks in ONNX files share: one image at a time, and what such a network takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from salva.core.foreign_errors import describe_error, translate_errors
+from salva.core.image import Picture
+from salva.core.protocols import ObserveRequest
+from salva.errors import BackendError, SalvaError
+from salva.hardware.checkpoints import invalid_checkpoint
+from salva.messages import message
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+GREY = 128
+"""Pads an oblong image to a square."""
+
+_Outcome = TypeVar("_Outcome")
+
+
+def observe_each(
+    component: str, requests: Sequence[ObserveRequest], observe: Callable[[ObserveRequest], _Outcome]
+) -> list[_Outcome | SalvaError]:
+    """One outcome per request, one at a time, so that none depends on its batch; an error concerns one image."""
+    return [_outcome_of(component, request, observe) for request in requests]
+
+
+def _outcome_of(
+    component: str, request: ObserveRequest, observe: Callable[[ObserveRequest], _Outcome]
+) -> _Outcome | SalvaError:
+    values = {"component": component, "width": request.picture.width, "height": request.picture.height}
+
+    def translate(error: Exception) -> BackendError:
+        return BackendError(message("observation-failed", **values, why=describe_error(error)), is_retryable=False)
+
+    try:
+        # onnxruntime's own exceptions share no base class.
+        with translate_errors(translate):
+            return observe(request)
+    except SalvaError as error:
+        return error
+
+
+def image_input(component: str, session: Any, file: str, side: int) -> tuple[str, int, int]:
+    """The name, height and width of a network's only input; side: of both where the file leaves them open."""
+    inputs = session.get_inputs()
+    shape = inputs[0].shape if inputs else []
+    if len(inputs) != 1 or len(shape) != 4 or shape[1] != 3 or inputs[0].type != "tensor(float)":
+        given = ", ".join(f"{port.name} {port.shape} {port.type}" for port in inputs) or "nothing"
+        raise invalid_checkpoint(component, file, f"it takes {given} instead of a float image (1, 3, height, width)")
+    height, width = (size if isinstance(size, int) and size > 0 else side for size in shape[2:])
+    return inputs[0].name, height, width
+
+
+def on_square(picture: Picture, side: int, reducing_gap: float) -> tuple[NDArray[np.uint8], tuple[int, int, int, int]]:
+    """The whole image in the middle of a grey square, and its left, top, width and height there.
+
+    reducing_gap: Pillow's; the smaller, the faster large images are resized.
+    """
+    import numpy as np
+    from PIL import Image
+
+    scale = side / max(picture.width, picture.height)
+    width, height = max(1, round(picture.width * scale)), max(1, round(picture.height * scale))
+    image = Image.frombytes("RGB", (picture.width, picture.height), picture.rgb)
+    if (width, height) != image.size:
+        image = image.resize((width, height), Image.Resampling.BILINEAR, reducing_gap=reducing_gap)
+    left, top = (side - width) // 2, (side - height) // 2
+    pixels = np.full((side, side, 3), GREY, np.uint8)
+    pixels[top : top + height, left : left + width] = np.asarray(image)
+    return pixels, (left, top, width, height)
