@@ -10,7 +10,6 @@ from PIL import Image
 
 from salva.charts.drawing import draw_chart
 from salva.charts.png import png_file
-from salva.charts.scene import INK, DrawnChart, Line
 from salva.core.chart import ChartKind
 from salva.core.table import Table
 
@@ -38,23 +37,3 @@ def test_a_longer_bar_is_longer() -> None:
         return sum(red > 170 and green < 110 and blue < 90 for red, green, blue in pixels)  # type: ignore[misc]  # RGB
 
     assert n_coloured(0.8) == pytest.approx(2 * n_coloured(0.4), rel=0.02)
-
-
-def test_dashes_leave_gaps_as_long_as_asked_for() -> None:
-    def n_dark(dashes: tuple[float, ...]) -> int:
-        line = Line(points=((0, 5), (60, 5), (120, 5)), stroke=INK, width=2, dashes=dashes)
-        scene = DrawnChart(width=120, height=10, parts=(line,), label="a line")
-        return sum(value < 128 for value in Image.open(io.BytesIO(png_file(scene))).convert("L").tobytes())
-
-    assert n_dark((6, 6)) == pytest.approx(n_dark(()) / 2, rel=0.1)
-    assert n_dark((9, 3)) == pytest.approx(n_dark(()) * 0.75, rel=0.1)
-
-
-def test_a_dash_goes_no_further_than_its_line_and_on_round_the_corner() -> None:
-    line = Line(points=((20, 10), (50, 10), (50, 40)), stroke=INK, width=2, dashes=(20, 5))
-    scene = DrawnChart(width=100, height=60, parts=(line,), label="a corner")
-    image = Image.open(io.BytesIO(png_file(scene, margin=0))).convert("L")
-    along = [(30, 10), (42, 10), (48, 10), (50, 20), (50, 27), (50, 35)]
-    beyond = [(15, 10), (57, 10), (50, 5), (50, 46)]
-    is_ink = [image.getpixel((2 * x, 2 * y)) < 128 for x, y in (*along, *beyond)]  # type: ignore[operator]  # one channel
-    assert is_ink == [True, False, True, True, False, True, *[False] * 4]

@@ -38,7 +38,6 @@ _SIZE = 12.5
 _THICK = 13.0
 _GAP = 9.0
 _NOTE = 10.5
-_ROOMY = 640.0
 
 
 def has_axis(chart: Chart) -> bool:
@@ -54,9 +53,7 @@ def draw_bars(chart: Chart, width: float, top: float) -> tuple[list[Part], float
     low, high = ends_of(chart, [value for value in reach if value is not None], has_zero=True)
     labels = _label_width(chart, names, width)
     values = max(text_width(value_text(chart, number(row[chart.y])), _SIZE * BOLD) for row in rows.values()) + 8
-    # With room enough the small print stands behind the value, and not on a line of its own.
-    notes = max(text_width(small_print(chart, row), _NOTE) for row in rows.values()) + 12 if width >= _ROOMY else 0.0
-    scale = Scale(low, high, labels, width - notes - values)
+    scale = Scale(low, high, labels, width - values)
     parts, y = legend(chart, width, top)
     begin = y
     bars: list[Part] = []
@@ -64,7 +61,7 @@ def draw_bars(chart: Chart, width: float, top: float) -> tuple[list[Part], float
         head, y = _name(chart, name, labels, width, y)
         drawn = [(index, row) for index, group in enumerate(groups) if (row := rows.get((name, group))) is not None]
         for nth, (index, row) in enumerate(drawn):
-            shapes, end = _bar(chart, row, colour_of(chart, index), scale, (width, notes), y)
+            shapes, end = _bar(chart, row, colour_of(chart, index), scale, width, y)
             # The name stands beside its first bar, whichever series that is of.
             if not nth:
                 shapes = (*head, *shapes)
@@ -80,7 +77,7 @@ def draw_bars(chart: Chart, width: float, top: float) -> tuple[list[Part], float
 
 
 def _bar(
-    chart: Chart, row: Row, colour: Colour, scale: Scale, right: tuple[float, float], y: float
+    chart: Chart, row: Row, colour: Colour, scale: Scale, width: float, y: float
 ) -> tuple[tuple[Rect | Line | Dots | Text, ...], float]:
     value = number(row[chart.y])
     low, high = (number(row[column]) if column else None for column in (chart.low, chart.high))
@@ -93,15 +90,12 @@ def _bar(
     if low is not None and high is not None:
         middle = y + _THICK / 2
         shapes.append(Line(points=((scale(low), middle), (scale(high), middle)), stroke=INK, width=2))
-    width, notes = right
     text, note = value_text(chart, value), small_print(chart, row)
-    shapes.append(Text(x=width - notes, y=y + 11, text=text, size=_SIZE, anchor="end", is_bold=True))
-    if note and notes:
-        shapes.append(Text(x=width, y=y + 11, text=note, size=_NOTE, fill=SOFT, anchor="end"))
-    elif note:
+    shapes.append(Text(x=width, y=y + 11, text=text, size=_SIZE, anchor="end", is_bold=True))
+    if note:
         # A line across the chart may begin where the bars do.
         shapes.append(Text(x=scale.start + 4 * bool(chart.marks), y=y + _THICK + 12, text=note, size=_NOTE, fill=SOFT))
-    return tuple(shapes), y + _THICK + (16 if note and not notes else 4)
+    return tuple(shapes), y + _THICK + (16 if note else 4)
 
 
 def draw_boxes(chart: Chart, width: float, top: float) -> tuple[list[Part], float]:

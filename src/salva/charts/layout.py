@@ -108,9 +108,7 @@ def value_axis(chart: Chart, scale: Scale, top: float, bottom: float, width: flo
     for value in ticks(scale.low, scale.high):
         parts.append(Line(points=((scale(value), top), (scale(value), bottom)), stroke=LINE))
         parts.append(caption(tick_text(chart, value), scale(value), bottom + 15, width))
-    parts += [
-        Line(points=((scale(mark), top), (scale(mark), bottom)), stroke=SOFT, dashes=(4, 3)) for mark in chart.marks
-    ]
+    parts += [Line(points=((scale(mark), top), (scale(mark), bottom)), stroke=SOFT) for mark in chart.marks]
     if chart.y_label:
         parts.append(caption(chart.y_label, (scale.start + scale.end) / 2, bottom + 32, width))
     return parts

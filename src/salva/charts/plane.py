@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from salva.charts.layout import (
-    BOLD,
     NARROW,
     SMALL,
     Scale,
@@ -23,7 +21,7 @@ from salva.charts.reading import groups_of, number, numbers_of, rows_of, value_t
 from salva.charts.scene import LINE, PAPER, SOFT, Area, Dots, Line, Mark, Part, Text
 from salva.core.chart import Chart
 
-_DASHES: tuple[tuple[float, ...], ...] = ((), (8, 4), (3, 3), (11, 4, 3, 4))
+_RIGHT = 10.0
 _CROWD = 200
 """More points than this and they are drawn fainter."""
 
@@ -41,7 +39,7 @@ class _Plane:
 def draw_scatter(chart: Chart, width: float, top: float) -> tuple[list[Part], float]:
     """A dot a row."""
     parts, y = legend(chart, width, top)
-    plane = _plane(chart, width, y, right=10.0)
+    plane = _plane(chart, width, y)
     dots: list[Part] = []
     for index, group in enumerate(groups_of(chart)):
         points = numbers_of(chart, group, chart.x, chart.y)
@@ -55,15 +53,12 @@ def draw_scatter(chart: Chart, width: float, top: float) -> tuple[list[Part], fl
 
 
 def draw_lines(chart: Chart, width: float, top: float) -> tuple[list[Part], float]:
-    """A line a series with its name at the end, and a band where rows have an interval."""
-    groups = groups_of(chart)
-    names = max((text_width(word(chart, group), SMALL * BOLD) for group in groups), default=0.0)
-    right = min(names + 14, width * 0.3) if len(groups) > 1 else 10.0
-    plane = _plane(chart, width, top, right=right)
+    """A line a series, and a band where rows have an interval."""
+    parts, y = legend(chart, width, top)
+    plane = _plane(chart, width, y)
     bands: list[Part] = []
     lines: list[Part] = []
-    ends: list[float] = []
-    for index, group in enumerate(groups):
+    for index, group in enumerate(groups_of(chart)):
         colour = colour_of(chart, index)
         if chart.low and chart.high:
             edges = numbers_of(chart, group, chart.x, chart.low, chart.high)
@@ -72,21 +67,13 @@ def draw_lines(chart: Chart, width: float, top: float) -> tuple[list[Part], floa
             if len(outline) > 2:
                 bands.append(Area(points=tuple(outline), fill=colour, opacity=0.14))
         points = tuple((plane.x(x), plane.y(y)) for x, y in numbers_of(chart, group, chart.x, chart.y))
-        ends.append(points[-1][1] if points else plane.y.start)
-        dashes = _DASHES[index % len(_DASHES)]
         shapes = (
-            Line(points=points, stroke=colour, width=2.2, dashes=dashes),
+            Line(points=points, stroke=colour, width=2.2),
             Dots(points=points, radius=3.6, fill=colour),
             Dots(points=points, radius=1.8, fill=PAPER),
         )
         lines.append(Mark(parts=shapes if points else (), title=_told(chart, group)))
-    if len(groups) > 1:
-        for index, (group, y) in enumerate(zip(groups, _apart(ends, plane.y.start), strict=True)):
-            name = fitted(word(chart, group), right - 12, SMALL * BOLD)
-            lines.append(
-                Text(x=width - right + 10, y=y + 4, text=name, size=SMALL, fill=colour_of(chart, index), is_bold=True)
-            )
-    return plane.parts + bands + lines, plane.bottom
+    return parts + plane.parts + bands + lines, plane.bottom
 
 
 def _told(chart: Chart, group: str) -> str:
@@ -95,7 +82,7 @@ def _told(chart: Chart, group: str) -> str:
     return f"{word(chart, group) or chart.y_label}, {', '.join(points)}"
 
 
-def _plane(chart: Chart, width: float, top: float, right: float) -> _Plane:
+def _plane(chart: Chart, width: float, top: float) -> _Plane:
     """The axes: rules at round values, numbers beside them, what they measure above and below."""
     both = numbers_of(chart, "", chart.x, chart.y)
     low_x, high_x = min((x for x, _ in both), default=0.0), max((x for x, _ in both), default=1.0)
@@ -106,31 +93,18 @@ def _plane(chart: Chart, width: float, top: float, right: float) -> _Plane:
     left = max(text_width(tick_text(chart, value), SMALL) for value in heights) + 10
     begin = top + (20.0 if chart.y_label else 8.0)
     end = begin + (200.0 if width < NARROW else 250.0)
-    x = Scale(low_x - margin, high_x + margin, left, width - right)
+    x = Scale(low_x - margin, high_x + margin, left, width - _RIGHT)
     y = Scale(low_y, high_y, end, begin)
     parts: list[Part] = []
     for value in heights:
-        parts.append(Line(points=((left, y(value)), (width - right, y(value))), stroke=LINE))
+        parts.append(Line(points=((left, y(value)), (width - _RIGHT, y(value))), stroke=LINE))
         text = tick_text(chart, value)
         parts.append(Text(x=left - 8, y=y(value) + 4, text=text, size=SMALL, fill=SOFT, anchor="end"))
     for value in range(int(low_x), int(high_x) + 1) if is_whole else ticks(x.low, x.high):
         parts.append(Text(x=x(value), y=end + 17, text=f"{value:g}", size=SMALL, fill=SOFT, anchor="middle"))
-    parts += [
-        Line(points=((left, y(mark)), (width - right, y(mark))), stroke=SOFT, dashes=(4, 3)) for mark in chart.marks
-    ]
+    parts += [Line(points=((left, y(mark)), (width - _RIGHT, y(mark))), stroke=SOFT) for mark in chart.marks]
     if chart.y_label:
         parts.append(Text(x=0, y=top + 10, text=fitted(chart.y_label, width, SMALL), size=SMALL, fill=SOFT))
     if chart.x_label:
-        parts.append(caption(chart.x_label, (left + width - right) / 2, end + 36, width))
+        parts.append(caption(chart.x_label, (left + width - _RIGHT) / 2, end + 36, width))
     return _Plane(x=x, y=y, parts=parts, bottom=end + (44 if chart.x_label else 26))
-
-
-def _apart(heights: Sequence[float], bottom: float, gap: float = 15.0) -> list[float]:
-    """The heights moved down just enough that no two names overlap, then back up into the plot."""
-    placed: dict[int, float] = {}
-    floor = -gap
-    for index in sorted(range(len(heights)), key=lambda index: heights[index]):
-        floor = max(heights[index], floor + gap)
-        placed[index] = floor
-    overshoot = max(0.0, max(placed.values(), default=0.0) - bottom)
-    return [placed[index] - overshoot for index in range(len(heights))]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from functools import cache
 from io import BytesIO
-from itertools import pairwise
-from math import hypot
 from typing import TYPE_CHECKING
 
 from salva.assets.files import read_asset
@@ -51,9 +49,8 @@ class _Pen:
             case Rect():
                 self._rect(part)
             case Line():
-                for piece in _dashed(part.points, part.dashes):
-                    places = [self._place(point) for point in piece]
-                    self._draw.line(places, _fill(part.stroke), round(part.width * _SCALE), joint="curve")
+                places = [self._place(point) for point in part.points]
+                self._draw.line(places, _fill(part.stroke), round(part.width * _SCALE), joint="curve")
             case Area():
                 self._draw.polygon([self._place(point) for point in part.points], _fill(part.fill, part.opacity))
             case Dots():
@@ -78,28 +75,6 @@ class _Pen:
 
 def _fill(colour: Colour, opacity: float = 1.0) -> tuple[int, int, int, int]:
     return *rgb(colour), round(255 * opacity)
-
-
-def _dashed(points: tuple[Point, ...], dashes: tuple[float, ...]) -> list[list[Point]]:
-    """The pieces of a line that are ink."""
-    if not dashes:
-        return [list(points)]
-    pieces: list[list[Point]] = []
-    index, left = 0, dashes[0]
-    for (x0, y0), (x1, y1) in pairwise(points):
-        length, gone = hypot(x1 - x0, y1 - y0), 0.0
-        while gone < length:
-            step = min(left, length - gone)
-            if index % 2 == 0:
-                ends = [
-                    (x0 + (x1 - x0) * share / length, y0 + (y1 - y0) * share / length) for share in (gone, gone + step)
-                ]
-                pieces.append(ends)
-            gone, left = gone + step, left - step
-            if left <= 0:
-                index += 1
-                left = dashes[index % len(dashes)]
-    return pieces
 
 
 @cache

@@ -40,12 +40,11 @@ class Rect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """Points joined by a line; dashes are lengths of ink and gap in turn."""
+    """Points joined by a line."""
 
     points: tuple[Point, ...]
     stroke: Colour
     width: float = 1.0
-    dashes: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

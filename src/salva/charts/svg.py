@@ -54,9 +54,8 @@ def _part(part: Part, colour: Callable[[Colour], str], *, can_choose: bool) -> s
             size = f'width="{_n(max(part.width, 0))}" height="{_n(part.height)}"'
             return f'<rect x="{_n(part.x)}" y="{_n(part.y)}" {size}{corner} fill="{fill}"{edge}{reach}/>'
         case Line():
-            dashes = f' stroke-dasharray="{" ".join(map(_n, part.dashes))}"' if part.dashes else ""
             stroke = f'stroke="{colour(part.stroke)}" stroke-width="{_n(part.width)}"'
-            return f'<polyline points="{_points(part.points)}" fill="none" {stroke}{dashes}/>'
+            return f'<polyline points="{_points(part.points)}" fill="none" {stroke}/>'
         case Area():
             return f'<polygon points="{_points(part.points)}" fill="{colour(part.fill)}" opacity="{part.opacity}"/>'
         case Dots():

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 
 from salva.core.table import Table
 
@@ -82,3 +83,7 @@ class Chart:
             missing.append("model")
         if missing:
             raise ValueError(f"chart {self.name!r}: table {self.table.name!r} has no column {missing[0]!r}")
+
+
+share_bars = partial(Chart, kind=ChartKind.BARS, low="low", high="high", n="n", is_share=True, ends=(0.0, 1.0))
+"""Bars of shares with their intervals, in percent of a track; the other fields of a chart are given."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from salva.charts.drawing import draw_chart
 from salva.charts.png import png_file
 from salva.charts.svg import svg_file
-from salva.core.chart import Chart, ChartKind
+from salva.core.chart import Chart, ChartKind, share_bars
 from salva.core.table import Table
 from salva.files.outfiles import write_bytes
 from salva.report.lead import title_of
@@ -54,19 +54,13 @@ def _leading(summary: Summary) -> Chart | None:
     if not rows:
         return None
     title = title_of(next(model.leading for model in summary.by_model if model.has_rate))
-    return Chart(
+    return share_bars(
         name="models",
         title=f"The models: {title}",
-        kind=ChartKind.BARS,
         table=Table(name="models", columns=("model", "rate", "low", "high", "n"), rows=rows),
         x="model",
         y="rate",
-        low="low",
-        high="high",
-        n="n",
         y_label=title,
-        is_share=True,
-        ends=(0.0, 1.0),
         filters={"model": "model"},
         note="The lines are 95 % intervals under other seeds, of each model by itself. To see whether two models "
         "differ, use salva compare.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from salva.core.chart import Chart, ChartKind
+from salva.core.chart import Chart, ChartKind, share_bars
 from salva.core.table import Cell, Table
 from salva.results.metrics.wording_table import WORDINGS, wording_chart
 
@@ -16,19 +16,13 @@ def rate_charts(tables: Sequence[Table]) -> Iterator[Chart]:
     by_name = {table.name: table for table in tables}
     categories = by_name["by category"]
     if any(row[categories.columns.index("rate")] is not None for row in categories.rows):
-        yield Chart(
+        yield share_bars(
             name=BY_CATEGORY,
             title="Where it breaks: by category",
-            kind=ChartKind.BARS,
             table=categories,
             x="category",
             y="rate",
-            low="low",
-            high="high",
-            n="n",
             y_label="failure rate",
-            is_share=True,
-            ends=(0.0, 1.0),
             filters={"category": "category"},
         )
     if "error types" in by_name:

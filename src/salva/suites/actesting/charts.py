@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from salva.core.chart import Chart, ChartKind
+from salva.core.chart import Chart, share_bars
 from salva.core.table import Cell, Table
 
 _FIGURES = {"Error_e": ("a", "entities"), "Error_r": ("b", "relations")}
@@ -20,20 +20,14 @@ def charts_of(errors: Table | None, definition: str, misses: Table | None) -> It
             yield _bars(_table(error, decided), name, f"{title} (Figure 6 {letter})")
             yield _bars(_table(error, ours), f"{name}-over-models", f"{title}, over models", is_over_models=True)
     if misses:
-        yield Chart(
+        yield share_bars(
             name="actesting-misses",
             title="Missed entities and relations by set (as Table 2)",
-            kind=ChartKind.BARS,
             table=misses,
             x="set",
             y="rate",
             series="miss",
-            low="low",
-            high="high",
-            n="n",
             y_label="share missed",
-            is_share=True,
-            ends=(0.0, 1.0),
         )
 
 
@@ -57,20 +51,14 @@ def _rows(errors: Table, definition: str, error: str) -> list[tuple[Cell, ...]]:
 
 
 def _bars(table: Table, name: str, title: str, *, is_over_models: bool = False) -> Chart:
-    return Chart(
+    return share_bars(
         name=name,
         title=title,
-        kind=ChartKind.BARS,
         table=table,
         x="operator",
         y="rate",
         series="model" if is_over_models else "shows",
-        low="low",
-        high="high",
-        n="n",
         y_label="share of decided pairs",
-        is_share=True,
-        ends=(0.0, 1.0),
         filters={"operator": "label:operator", "model": "model"},
         is_joined=is_over_models,
         is_for_several=is_over_models,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from salva.core.case import Case
 from salva.core.chart import Chart, ChartKind
@@ -22,7 +23,8 @@ def charts_of(cases: Sequence[Case], by_judge: Mapping[str, Sequence[CaseVerdict
     if by_judge:
         judge, judged = next(iter(by_judge.items()))
         note = f"Judged by {judge}." if len(by_judge) > 1 else ""
-        charts += [_fall(judged, note), _disciplines(judged, note)]
+        chart = partial(Chart, low="low", high="high", n="n", is_high_good=True, note=note)
+        charts += [_fall(judged, chart), _disciplines(judged, chart)]
     return tuple(charts)
 
 
@@ -46,11 +48,11 @@ def _distribution(cases: Sequence[Case]) -> Chart:
     )
 
 
-def _fall(judged: Sequence[CaseVerdict], note: str) -> Chart:
+def _fall(judged: Sequence[CaseVerdict], chart: Callable[..., Chart]) -> Chart:
     model = judged[0].verdict.model
     means = {level: level_mean(judged, name) for level, name in _LEVELS.items()}
     rows = tuple((model, level, *mean.cells, mean.n) for level, mean in means.items())
-    return Chart(
+    return chart(
         name="cfworld-levels",
         title="Scores from level to level (as Figure 5b)",
         kind=ChartKind.LINES,
@@ -58,26 +60,21 @@ def _fall(judged: Sequence[CaseVerdict], note: str) -> Chart:
         x="level",
         y="S",
         series="model",
-        low="low",
-        high="high",
-        n="n",
         ends=(0.0, 1.0),
         is_joined=True,
-        is_high_good=True,
         x_label="level",
         y_label="mean score (L2, L3 behind the gate)",
-        note=note,
     )
 
 
-def _disciplines(judged: Sequence[CaseVerdict], note: str) -> Chart:
+def _disciplines(judged: Sequence[CaseVerdict], chart: Callable[..., Chart]) -> Chart:
     rows = tuple(
         (discipline, name, *estimate.cells, estimate.n)
         for discipline, group in by_label(judged, "discipline").items()
         for name, estimate in (("PRR", prr(group)), ("RRR", rrr(group)))
         if estimate.value is not None
     )
-    return Chart(
+    return chart(
         name="cfworld-disciplines",
         title="PRR and RRR by discipline",
         kind=ChartKind.BARS,
@@ -85,10 +82,5 @@ def _disciplines(judged: Sequence[CaseVerdict], note: str) -> Chart:
         x="discipline",
         y="value",
         series="rate",
-        low="low",
-        high="high",
-        n="n",
-        is_high_good=True,
         filters={"discipline": "label:discipline"},
-        note=note,
     )

@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import ClassVar
 
 from salva.core.case import Case
-from salva.core.chart import Chart, ChartKind
+from salva.core.chart import Chart, share_bars
 from salva.core.judgements import CaseVerdict, Judgements
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
@@ -84,19 +84,14 @@ def _chart(table: Table, *, is_sorted: bool) -> Iterator[Chart]:
         n_asked = sum(counts) if counts else n_prompts
         rows.append((f"{check}: {what}" if what else check, *rates, f"{n or 0} of {n_asked}"))
     if len(rows) > 1:
-        yield Chart(
+        yield share_bars(
             name="prompts-by-check",
             title="Failure rate by check",
-            kind=ChartKind.BARS,
             table=Table(name=table.name, columns=("check", "rate", "low", "high", "decided"), rows=tuple(rows)),
             x="check",
             y="rate",
-            low="low",
-            high="high",
             n="decided",
             y_label="failure rate; decided: of all cases",
-            is_share=True,
-            ends=(0.0, 1.0),
             replaces="" if is_sorted else BY_CATEGORY,
             is_printed=True,
         )
