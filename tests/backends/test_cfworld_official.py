@@ -90,8 +90,7 @@ def test_the_published_files_are_graded_by_two_named_judges(
         execute(made, tmp_path / "run", SilentProgress())
         assert len(server.asked) == n_calls, "a finished run asks nobody"
     (model,) = summarise_run(tmp_path / "run").by_model
-    table = model.table("models and judges (as Table 2)")
-    assert table is not None
+    table = next(table for table in model.tables if table.name.startswith("models and judges"))
     rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
     by_judge = {str(row["judge"]): row for row in rows}
     assert by_judge["kind"]["L1"] == pytest.approx(1.0)
@@ -99,7 +98,7 @@ def test_the_published_files_are_graded_by_two_named_judges(
     assert by_judge["kind"]["RRR"] == pytest.approx(0.4 / 0.4**0.5)
     assert by_judge["strict"]["L1"] == pytest.approx(0.4), "an opponent of every picture"
     assert by_judge["strict"]["L2"] == 0.0, "behind its own gate, by its own grades"
-    assert model.table("gaps in the files") is not None
+    assert any(table.name.startswith("gaps") for table in model.tables)
     with open_run(tmp_path / "run") as store:
         verdict = next(v for v in store.verdicts() if v.observers == ("kind",) and v.scores.get("s_l2"))
     assert "so" in verdict.reason, "why, in the judge's words"

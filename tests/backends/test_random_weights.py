@@ -53,7 +53,7 @@ def run(salva: Command, folder: Path, detector: str, *settings: str, size: int =
 def test_a_random_detector_is_caught_before_anything_is_painted(salva: Command, folder: Path) -> None:
     done = run(salva, folder, "grounding-dino")
     assert done.returncode == 2
-    assert "sees what is not there" in done.stderr
+    assert "[preflight-failed]" in done.stderr
     assert not list(Path("run/images").rglob("*.webp"))
 
 
@@ -74,4 +74,4 @@ def test_a_random_detector_without_scores_decides_nothing(salva: Command, folder
     assert "gate not decided" in done.stderr
     report = json.loads(salva("report", "run", "--format", "json").stdout)
     assert report["headline"]["n"] == 0
-    assert "could not look" in report["headline"]["reason"]
+    assert "[answer-cut]" in report["headline"]["reason"]

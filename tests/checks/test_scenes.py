@@ -165,23 +165,27 @@ def test_scores_are_worth_what_the_detector_or_the_check_says(
 @pytest.mark.parametrize(
     ("b", "options", "why"),
     [
-        (None, {}, "no detections of the image of prompt 'b'"),
-        (looked(text("x")), {}, "no detections of the image of prompt 'b'"),
-        (looked(SEEN, Reading(problem="no words")), {}, "the text in the image of prompt 'b': no words"),
-        (looked(Detections(floor=0.3)), {"threshold": 0.2}, "boxes below 0.3 were not kept, and the threshold is 0.2"),
-        (looked(Detections(boxes=SEEN.boxes[:1], threshold=0.1, floor=0.2)), {}, "boxes below 0.2 were not kept"),
+        (None, {}, ("no detections", "prompt 'b'")),
+        (looked(text("x")), {}, ("no detections", "prompt 'b'")),
+        (looked(SEEN, Reading(problem="no words")), {}, ("text", "prompt 'b'", "no words")),
+        (looked(Detections(floor=0.3)), {"threshold": 0.2}, ("prompt 'b'", "below 0.3", "threshold is 0.2")),
+        (
+            looked(Detections(boxes=SEEN.boxes[:1], threshold=0.1, floor=0.2)),
+            {},
+            ("prompt 'b'", "below 0.2", "threshold is 0.1"),
+        ),
         (
             looked(Detections(boxes=(replace(SEEN.boxes[0], score=1.5),), threshold=0.5)),
             {},
-            "the detector gave cat the score 1.5, which is none from 0 to 1",
+            ("prompt 'b'", "cat", "score 1.5"),
         ),
     ],
 )
-def test_nobody_can_tell_and_why(b: ImageObservations | None, options: dict[str, float], why: str) -> None:
+def test_nobody_can_tell_and_why(b: ImageObservations | None, options: dict[str, float], why: tuple[str, ...]) -> None:
     observations = {"a": looked(SEEN), **({"b": b} if b else {})}
     told = see(CASE, observations, SceneOptions(**options))  # type: ignore[arg-type]  # numbers alone
     assert isinstance(told, str)
-    assert why in told
+    assert [part for part in why if part not in told] == []
 
 
 def test_scores_of_a_detector_without_a_threshold_may_be_anything() -> None:

@@ -168,7 +168,8 @@ def test_a_run_of_a_function_opens_without_it(tmp_path: Path) -> None:
     again = typed("run", "metalogic", "--model", "mine=python/mine", "--detector", "pocket", "--out", directory)
     assert again.returncode == 2
     assert "[object-missing]" in again.stderr
-    assert "salva.run_suite(..., model=OBJECT, name='mine')" in again.stderr
+    assert "salva.run_suite(" in again.stderr
+    assert "name='mine'" in again.stderr
     assert len(run.verdicts) > 0
 
 
@@ -196,7 +197,7 @@ def test_a_run_shows_itself_in_four_lines_and_in_a_notebook(tmp_path: Path) -> N
     assert "metalogic on draw: 3 cases" in lines[1]
     assert "data:image/webp" in run._repr_html_()
     (tmp_path / "run" / "salva.db").write_bytes(b"torn")
-    assert "damaged or not salva's" in repr(run)
+    assert "[disk-error]" in repr(run)
     assert run._repr_html_().startswith("<pre>salva run")
 
 

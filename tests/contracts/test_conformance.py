@@ -191,7 +191,7 @@ def test_a_class_made_inside_a_function_is_told_why_it_cannot_travel() -> None:
     class Nested(FakeDetector):
         pass
 
-    with pytest.raises(AssertionError, match="top of a module"):
+    with pytest.raises(AssertionError, match="cannot be sent"):
         check_binding(bound("detector", Nested))
 
 

@@ -60,7 +60,7 @@ def test_a_reading_keeps_all_that_was_said() -> None:
 
 @pytest.mark.parametrize("changes", [{"subject": 2}, {"object": 2}, {"subject": -1}, {"object": -1}])
 def test_relations_are_between_boxes_that_are_there(changes: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="boxes that are not there"):
+    with pytest.raises(ValueError, match=r"about boxes .* 2$"):
         Detections(boxes=(CAT, CAT), relations=(replace(ON, **changes),))
     assert Detections(boxes=(CAT, CAT), relations=(ON, replace(ON, subject=1, object=0))).relations
 

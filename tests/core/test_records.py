@@ -106,7 +106,7 @@ def test_a_case_needs_prompts_with_different_roles() -> None:
 
 
 def test_a_label_that_is_no_text_is_refused_where_the_case_is_made() -> None:
-    with pytest.raises(ValueError, match=r"labels that are text, got \{'n': 3\}"):
+    with pytest.raises(ValueError, match=r"labels .*\{'n': 3\}"):
         _case(labels={"law": "unit", "n": 3})
 
 

@@ -252,7 +252,7 @@ def test_what_cannot_be_stored_fails_that_picture_alone(tmp_path: Path) -> None:
 
     summary = run(tmp_path, n=2, models=(bound("model", Odd, "odd"),))
     assert summary.outcomes == {"ERROR": 2}
-    assert all("gave what cannot be stored" in v.reason for v in verdicts(tmp_path))
+    assert all("cannot be stored" in v.reason for v in verdicts(tmp_path))
 
 
 def lose(directory: Path, every: int) -> set[str]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import pickle
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ import pytest
 from PIL import Image
 from PIL.JpegImagePlugin import JpegImageFile
 
+from salva.core.fingerprint import fingerprint
 from salva.core.image import Picture
 from salva.errors import StoreError
 from salva.imaging.files import (
@@ -26,6 +29,7 @@ from salva.imaging.files import (
     stored_picture,
 )
 from salva.imaging.palette import PALETTE
+from salva.imaging.room import DECODING, ENCODING
 from salva.messages import code_of
 
 
@@ -60,6 +64,20 @@ def test_an_exact_format_gives_the_same_pixels(file_format: str) -> None:
     assert decode_picture(encode_picture(NOISE, file_format)) == NOISE
     assert encode_picture(NOISE) == encode_picture(NOISE, "PNG")
     assert as_image(NOISE).getpixel((1, 2)) == tuple(NOISE.rgb[3 * (2 * 7 + 1) :][:3])
+
+
+def test_an_encoder_has_room_for_every_pixel(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[float] = []
+
+    @contextmanager
+    def take(n_bytes: float) -> Iterator[None]:
+        taken.append(n_bytes)
+        yield
+
+    monkeypatch.setattr("salva.imaging.files.working", take)
+    file = encode_picture(NOISE)
+    decode_picture(file)
+    assert taken == [ENCODING * 35, DECODING * 35]
 
 
 def test_jpeg_is_close() -> None:
@@ -141,6 +159,11 @@ def test_a_picture_is_scaled_to_a_square() -> None:
     assert (square.width, square.height) == (4, 4)
     assert scaled(square, 4) is square
     assert scaled(Picture(rgb=NOISE.rgb[:84], width=4, height=7), 4).height == 4
+
+
+def test_painted_colours_stay_as_they_are() -> None:
+    """Another colour makes other images of every painted run: the painter's version changes with it."""
+    assert fingerprint({name: list(colour) for name, colour in PALETTE.items()})[:12] == "1486342ba14d"
 
 
 def test_colour_words_are_told_apart() -> None:

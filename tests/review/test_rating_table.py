@@ -66,7 +66,7 @@ def test_every_shape_of_file_gives_the_same_table(tmp_path: Path, shape: str) ->
 @pytest.mark.parametrize(
     ("text", "code", "words"),
     [
-        ("human_1,human_2\n1,2\n", "column-missing", ("human_1, human_2", "--item", "case_id, id or prompt")),
+        ("human_1,human_2\n1,2\n", "column-missing", ("human_1, human_2", "--item", "case_id", "prompt")),
         ("id,human_1,clip\nx,1,2\n", "column-missing", ("id, human_1, clip", "--people")),
         ("id,mos,mos_std\nx,1,2\n", "column-missing", ("--people",)),
         ("id,rater,worker_id,score\nx,a,b,2\n", "column-ambiguous", ("rater, worker_id", "--rater")),
