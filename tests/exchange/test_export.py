@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import tempfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,15 +20,8 @@ from salva.core.verdict import Failure, Outcome
 from salva.errors import StoreError
 from salva.exchange.counterexamples import Counterexamples
 from salva.exchange.exporting import export_run
-from salva.exchange.verdict_rows import csv_pieces
+from salva.exchange.verdict_rows import verdicts_csv
 from salva.files.outfiles import safe_name, write_text
-
-
-def verdicts_csv(records: RunRecords) -> str:
-    with tempfile.TemporaryDirectory() as folder:
-        blind = tuple(replace(verdict, images={}) for verdict in records.verdicts)
-        store_run(Path(folder) / "run", replace(records, verdicts=blind), FakeImages())
-        return "".join(csv_pieces(Path(folder) / "run"))
 
 
 def _rows(records: RunRecords) -> list[dict[str, str]]:
@@ -65,7 +57,7 @@ def test_a_row_holds_errors_labels_and_scores() -> None:
 def test_rows_of_several_judges_say_whose_they_are() -> None:
     verdicts = tuple(make_verdict(observers=("pocket", judge), scores={"kappa": 0.5}) for judge in ("scene", "gpt"))
     rows = _rows(RunRecords(cases=(make_case(),), verdicts=verdicts))
-    assert [row["observers"] for row in rows] == ["pocket+gpt", "pocket+scene"]
+    assert [row["observers"] for row in rows] == ["pocket+scene", "pocket+gpt"]
     assert [row["is_primary"] for row in rows] == ["1", "0"], "two opinions, and the first leads"
 
 

@@ -1,9 +1,7 @@
-"""Rows for other programs: read by pandas, DuckDB and pyarrow alike, some at a time, whatever the size."""
+"""Rows for other programs: read by pandas, DuckDB and pyarrow alike."""
 
 from __future__ import annotations
 
-import gc
-import tracemalloc
 from dataclasses import fields, replace
 from itertools import product
 from pathlib import Path
@@ -11,7 +9,6 @@ from random import Random
 
 import duckdb
 import pandas as pd
-import pyarrow.parquet as pq
 import pytest
 from in_process import salva
 from msgspec import structs
@@ -37,12 +34,10 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
-def test_every_program_reads_the_same_rows(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(verdict_rows, "_N_AT_ONCE", 7)
+def test_every_program_reads_the_same_rows(run: Path, tmp_path: Path) -> None:
     n = export_run(run, "parquet", tmp_path / "rows.parquet").n
     assert export_run(run, "csv", tmp_path / "rows.csv").n == n
     frame = pd.read_parquet(tmp_path / "rows.parquet")
-    assert pq.ParquetFile(tmp_path / "rows.parquet").num_row_groups == -(-n // 7) > 3
     as_csv = pd.read_csv(tmp_path / "rows.csv", dtype=dict.fromkeys(frame.select_dtypes(exclude="number"), "str"))
     # A CSV cannot tell an empty text from none.
     for name in ("failure_types", "reason"):
@@ -60,10 +55,7 @@ def test_every_program_reads_the_same_rows(run: Path, tmp_path: Path, monkeypatc
     assert (kinds["repeat"], kinds["label.law"], kinds["score.right_a"]) == ("BIGINT", "VARCHAR", "DOUBLE")
 
 
-def test_a_score_that_stands_in_no_row_of_a_group_keeps_its_type(
-    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(verdict_rows, "_N_AT_ONCE", 1)
+def test_a_score_keeps_its_type(run: Path, tmp_path: Path) -> None:
     export_run(run, "parquet", tmp_path / "rows.parquet")
     assert pd.read_parquet(tmp_path / "rows.parquet")["score.differs_between"].dtype == "float64"
 
@@ -92,7 +84,7 @@ def test_a_printed_table_is_the_written_one(run: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", range(24))
-def test_whoever_judged_what_the_same_rows_lead_as_when_all_are_read_at_once(tmp_path: Path, seed: int) -> None:
+def test_the_rows_that_lead_are_those_of_the_report(tmp_path: Path, seed: int) -> None:
     rng = Random(seed)
     observers = [("pocket",), ("pocket", "scene"), ("owlv2",), ("scene",)][: rng.randint(1, 4)]
     checks = ["truth", "same-scene", "same-answers"][: rng.randint(1, 3)]
@@ -115,10 +107,7 @@ def test_whoever_judged_what_the_same_rows_lead_as_when_all_are_read_at_once(tmp
 
     records = read_records(tmp_path / "run")
     is_leading = verdict_rows.speaking(records)
-    with verdict_rows.verdict_rows(tmp_path / "run") as table:
-        place = table.columns.index("is_primary")
-        assert [row[place] for row in table.rows] == [int(is_leading(verdict)) for verdict in records.verdicts]
-    # And they are the report's, one by one.
+    # They are the report's, one by one.
     reported: list[tuple[str, int, str, str]] = []
     for model in ("painter", "pocket"):
         mine = [verdict for verdict in records.verdicts if verdict.model == model]
@@ -152,21 +141,3 @@ def test_a_second_opinion_that_sees_more_is_not_marked_with_the_first(tmp_path: 
 def suite_of(seed: int) -> str:
     """Suites that lead by truth, by each case's own check, and by one of their own."""
     return ("metalogic", "actesting", "faithfulness")[seed % 3]
-
-
-def test_memory_does_not_grow_with_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(verdict_rows, "_N_AT_ONCE", 64)
-    peaks = []
-    # Beyond the rows that are read at a time, twice.
-    for n in (1100, 3000):
-        cases = tuple(make_case(f"case-{i}", texts=(f"{i} cats", f"cats, {i} of them")) for i in range(n))
-        verdicts = tuple(make_verdict(case.case_id, reason=f"of {case.case_id}") for case in cases)
-        directory = tmp_path / str(n)
-        store_run(directory, RunRecords(cases=cases, verdicts=verdicts, asked=ASKED), FakeImages())
-        export_run(directory, "csv", tmp_path / "warm.csv")
-        gc.collect()
-        tracemalloc.start()
-        export_run(directory, "csv", tmp_path / "rows.csv")
-        peaks.append(tracemalloc.get_traced_memory()[1])
-        tracemalloc.stop()
-    assert (peaks[1] - peaks[0]) / 1900 < 30, "bytes a case"

@@ -51,17 +51,11 @@ def command(run: Path, form: str, output: Path | None) -> None:
         click.echo(path)
         return
     if form == "csv":
-        from salva.exchange.exporting import export_run
-        from salva.exchange.verdict_rows import csv_pieces
+        from salva.exchange.verdict_rows import verdicts_csv
+        from salva.store.queries import read_records
 
-        if output is not None:
-            export_run(run, "csv", output)
-            click.echo(output)
-            return
-        for piece in csv_pieces(run):
-            click.echo(piece, nl=False)
-        return
-    if form == "junit":
+        text = verdicts_csv(read_records(run))
+    elif form == "junit":
         from salva.report.junit import junit_of
 
         text = junit_of(run)

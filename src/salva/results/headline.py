@@ -7,9 +7,8 @@ Knows checks by what they say of themselves, never by name.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import repeat
 
 from salva.core.case import Case
 from salva.core.judgements import CaseVerdict, Judgements, Rate, RunCheck
@@ -19,7 +18,6 @@ from salva.core.verdict import CONTROL, PAIR, Observers, Verdict
 Rates = Mapping[str, Rate | None]
 """What each check's failures are a rate of; a check nobody knows is left out."""
 MACRO, POOLED = "macro", "pooled"
-_EACH_ITSELF: Mapping[str, int] = {}
 
 
 def judgements(
@@ -57,15 +55,10 @@ def leading_verdicts(
     rates: Rates,
     chosen: str = "",
     leads: str = "",
-    n_alike: Mapping[str, int] = _EACH_ITSELF,
 ) -> dict[str, list[CaseVerdict]]:
-    """Each model's headline verdicts beside their cases.
-
-    n_alike: how many cases a case stands for, by its id, where only the first of each kind_of is given.
-    """
+    """Each model's headline verdicts beside their cases."""
     return {
-        model: headline(join(cases, group, PAIR), rates, chosen, leads, n_alike)
-        for model, group in by_model(verdicts).items()
+        model: headline(join(cases, group, PAIR), rates, chosen, leads) for model, group in by_model(verdicts).items()
     }
 
 
@@ -78,28 +71,22 @@ def by_model(verdicts: Iterable[Verdict]) -> dict[str, list[Verdict]]:
     return groups
 
 
-def kind_of(case: Case, apart: tuple[str, str] | None) -> tuple[object, ...]:
-    """All of a case that decides which of its verdicts speak: two that are alike in it differ in who judged them."""
-    return case.check, bool(case.check_groups), case.determinate, is_apart(case, apart)
-
-
 def headline(
     pairs: Sequence[CaseVerdict],
     rates: Rates,
     chosen: str = "",
     leads: str = "",
-    n_alike: Mapping[str, int] = _EACH_ITSELF,
 ) -> list[CaseVerdict]:
     """The verdicts that speak: of one check, by its main observers.
 
     That is the check the run chose; else what the suite leads with; else the one that holds each image against
     its own prompt, since agreeing on nonsense is no success; else the one most cases name as their own.
     """
-    seen = of_main_observers(pairs, n_alike)
+    seen = of_main_observers(pairs)
     if (chosen or leads) == OWN:
         return _each_its_own(seen, rates)
     judged_by = dict.fromkeys(judged.verdict.check for judged in seen)
-    leading = leading_check(judged_by, (case.check for case, _ in _each(seen, n_alike)), rates, chosen, leads)
+    leading = leading_check(judged_by, (case.check for case, _ in seen), rates, chosen, leads)
     led = [judged for judged in seen if judged.verdict.check == leading]
     return led if rates.get(leading) is Rate.WRONG else _of_one_way(led)
 
@@ -253,24 +240,16 @@ def by_observers(judgements: Judgements) -> dict[tuple[str, Observers], list[Cas
     return groups
 
 
-def main_observers(group: Iterable[CaseVerdict], n_alike: Mapping[str, int] = _EACH_ITSELF) -> dict[str, Observers]:
+def main_observers(group: Iterable[CaseVerdict]) -> dict[str, Observers]:
     """For each check the observers that most verdicts come from; the first seen wins a tie."""
-    counts: Counter[tuple[str, Observers]] = Counter()
-    for case, verdict in group:
-        counts[verdict.check, verdict.observers] += n_alike.get(case.case_id, 1)
+    counts = Counter((verdict.check, verdict.observers) for _, verdict in group)
     main: dict[str, Observers] = {}
     for (check, observers), _ in counts.most_common():
         main.setdefault(check, observers)
     return main
 
 
-def of_main_observers(group: Sequence[CaseVerdict], n_alike: Mapping[str, int] = _EACH_ITSELF) -> list[CaseVerdict]:
+def of_main_observers(group: Sequence[CaseVerdict]) -> list[CaseVerdict]:
     """The verdicts of each check's main observers."""
-    main = main_observers(group, n_alike)
+    main = main_observers(group)
     return [judged for judged in group if judged.verdict.observers == main[judged.verdict.check]]
-
-
-def _each(group: Iterable[CaseVerdict], n_alike: Mapping[str, int]) -> Iterator[CaseVerdict]:
-    """Every verdict as often as there are cases that its own stands for."""
-    for judged in group:
-        yield from repeat(judged, n_alike.get(judged.case.case_id, 1))
