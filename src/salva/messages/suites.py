@@ -47,7 +47,7 @@ ENTRIES: Mapping[str, Entry] = {
         "Of two clauses about one entity, none may have a position or be the target of one.",
     ),
     "guide-invalid": Entry(
-        "suite.guide={path!r} cannot be used: {why}. Give a finished run of actesting, or the CSV of its verdicts.",
+        "suite.guide={path!r} cannot be used: {why}. Give the directory of a run of actesting.",
     ),
     "no-cases": Entry(
         "There are no {what}: {why}.",

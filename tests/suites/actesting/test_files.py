@@ -82,13 +82,6 @@ def test_operators_that_a_seed_cannot_take_are_counted(tmp_path: Path) -> None:
     assert any(remark.startswith("er-r: 1 of 2") for remark in suite.remarks("full"))
 
 
-def test_things_that_keep_a_name_of_their_own_are_counted(tmp_path: Path) -> None:
-    path = tmp_path / "captions.txt"
-    path.write_text("a cat on a chair\na cat next to a xylophone\n")
-    told = Actesting(ActestingOptions(path=str(path), parser="grammar")).remarks("full")
-    assert any(line.startswith("4 things named: 3 ") and ", 1 keep" in line for line in told)
-
-
 def test_a_corpus_of_one_caption_has_nothing_to_put_in(tmp_path: Path) -> None:
     suite = _own(tmp_path / "c.txt", CAPTIONS[1])
     assert {case.category for case in suite.cases("full")} == {"er-r", "ss"}

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -9,31 +12,37 @@ import pytest
 import salva
 from salva.core.run_spec import ComponentSpec
 from salva.errors import UsageError
-from salva.exchange.exporting import export_run
 from salva.registry import bind
 from salva.suites.actesting.guide import read_guide
 from salva.suites.actesting.suite import Actesting, ActestingOptions
 
-_HEADER = "case_id,outcome,label.entity,label.predicate,is_primary\n"
+_Judged = tuple[str, str, str]
+"""Outcome, entity and predicates of a case."""
 
 
-def _sheet(path: Path, *rows: str) -> str:
-    path.write_text(_HEADER + "".join(f"{row}\n" for row in rows))
-    return str(path)
+def _run(folder: Path, *judged: _Judged) -> str:
+    """What the guide reads of a run."""
+    folder.mkdir(exist_ok=True)
+    (folder / "salva.db").unlink(missing_ok=True)
+    with closing(sqlite3.connect(folder / "salva.db")) as connection:
+        connection.execute("CREATE TABLE cases (case_id, record)")
+        connection.execute('CREATE TABLE verdicts (case_id, repeat, model, "check", observers, arm, outcome)')
+        for i, (outcome, entity, predicates) in enumerate(judged):
+            case = {"check": "entity-change", "labels": {"entity": entity, "predicate": predicates}}
+            connection.execute("INSERT INTO cases VALUES (?, ?)", (i, json.dumps(case)))
+            for check in ("entity-change", "truth"):
+                row = (i, 0, "m", check, "o", "pair", outcome if check == "entity-change" else "FAIL")
+                connection.execute("INSERT INTO verdicts VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+        connection.commit()
+    return str(folder)
 
 
-def test_shares_are_over_decided_cases(tmp_path: Path) -> None:
-    path = _sheet(
-        tmp_path / "v.csv",
-        'a,PASS,dog,"on,above",true',
-        "b,FAIL,dog,on,true",
-        "c,UNDECIDED,dog,on,true",
-        "d,FAIL,dog,on,false",
-    )
+def test_shares_are_over_decided_cases_and_their_own_check(tmp_path: Path) -> None:
+    path = _run(tmp_path / "run", ("PASS", "dog", "on,above"), ("FAIL", "dog", "on"), ("UNDECIDED", "dog", "on"))
     assert read_guide(path) == {("dog", "on"): 0.5, ("dog", "above"): 1.0}
 
 
-def test_a_run_says_what_the_csv_of_its_verdicts_says(tmp_path: Path) -> None:
+def test_a_real_run_is_read(tmp_path: Path) -> None:
     run = salva.run_suite(
         "actesting",
         "painter",
@@ -43,9 +52,7 @@ def test_a_run_says_what_the_csv_of_its_verdicts_says(tmp_path: Path) -> None:
         out=tmp_path / "run",
         settings={"model.faults": "entity-omission:0.4", "suite.operators": "ec,er-a"},
     )
-    export_run(run.directory, "csv", tmp_path / "verdicts.csv")
     shares = read_guide(str(run.directory))
-    assert shares == read_guide(str(tmp_path / "verdicts.csv"))
     assert 0 < sum(shares.values()) < len(shares), "some things held and others did not"
 
 
@@ -53,11 +60,11 @@ def test_a_guide_changes_what_is_drawn_and_the_key(tmp_path: Path) -> None:
     things = [case.labels["entity"] for case in Actesting(ActestingOptions(operators=("ec",))).cases("full")]
     weak = "giraffe"
     rows = [
-        f"{i},{'FAIL' if name == weak else 'PASS'},{name},{p},true"
-        for i, name in enumerate(set(things))
+        ("FAIL" if name == weak else "PASS", name, p)
+        for name in sorted(set(things))
         for p in ("above", "under", "left of", "right of", "next to")
     ]
-    path = _sheet(tmp_path / "v.csv", *rows)
+    path = _run(tmp_path / "run", *rows)
     guided = Actesting(ActestingOptions(operators=("ec",), guide=path))
     drawn = [case for case in guided.cases("full") if case.labels["entity"] == weak]
     assert len(drawn) > 5 * things.count(weak)
@@ -70,13 +77,13 @@ def test_a_guide_changes_what_is_drawn_and_the_key(tmp_path: Path) -> None:
     assert plain != keyed
     before = ActestingOptions(guide=path)
     digest = Actesting.weights(before)
-    _sheet(tmp_path / "v.csv", *rows[1:])
+    _run(tmp_path / "run", *rows[1:])
     assert Actesting.weights(before) != digest
 
 
 def test_two_draws_in_one_mutant_weigh_as_their_product(tmp_path: Path) -> None:
     """Only things next to something are told apart here, so that most exchanges are draws of one level."""
-    path = _sheet(tmp_path / "v.csv", "0,FAIL,chair,next to,true", "1,PASS,table,next to,true")
+    path = _run(tmp_path / "run", ("FAIL", "chair", "next to"), ("PASS", "table", "next to"))
     cases = Actesting(ActestingOptions(operators=("er-a", "ec+er-a"), guide=path)).cases("full")
     by_operator: dict[str, dict[str, dict[str, str]]] = {}
     for case in cases:
@@ -94,11 +101,11 @@ def test_weights_undo_the_guidance(tmp_path: Path) -> None:
     things = sorted({case.labels["entity"] for case in Actesting(ActestingOptions(operators=("ec",))).cases("full")})
     weak = set(things[:5])
     rows = [
-        f"{i},{'FAIL' if name in weak else 'PASS'},{name},{p},true"
-        for i, name in enumerate(things)
+        ("FAIL" if name in weak else "PASS", name, p)
+        for name in things
         for p in ("above", "under", "left of", "right of", "next to")
     ]
-    path = _sheet(tmp_path / "v.csv", *rows)
+    path = _run(tmp_path / "run", *rows)
     cases = [
         case
         for seed in range(4)
@@ -117,4 +124,4 @@ def test_no_run_and_a_run_of_nothing_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="guide-invalid"):
         read_guide(str(tmp_path))
     with pytest.raises(UsageError, match="guide-invalid"):
-        read_guide(_sheet(tmp_path / "v.csv", "c,ERROR,dog,on,true"))
+        read_guide(_run(tmp_path / "run", ("ERROR", "dog", "on")))

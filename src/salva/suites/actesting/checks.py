@@ -45,8 +45,6 @@ from salva.suites.actesting.observing import MutationOptions
 
 ENTITY, RELATION = "entity_error", "relation_error"
 ENTITY_SETS, RELATION_SETS = "entity-sets", "relation-sets"
-UNDECIDED_TRIPLES = "undecided_triples"
-"""Score of a verdict: the triples, of either image, that are undecided."""
 
 
 def error_score(definition: str, kind: str) -> str:
@@ -205,7 +203,7 @@ def _scores(
         }
         if one.mean_score is not None:
             scores[f"mean_score_{prompt.role}"] = one.mean_score
-    scores[UNDECIDED_TRIPLES] = float(sum(len(one.undecided) for one in observed))
+    scores["undecided_triples"] = float(sum(len(one.undecided) for one in observed))
     return scores
 
 

@@ -5,7 +5,8 @@ A seed's image serves several mutants and counts once; intervals are over cluste
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -14,7 +15,7 @@ from salva.core.judgements import CaseVerdict
 from salva.core.mutation import Mutation
 from salva.core.table import Cell
 from salva.judging.crossing import within_name
-from salva.results.tables import ends, group_by_each
+from salva.results.tables import ends, group_by
 from salva.results.tally import cluster_of
 from salva.stats.intervals import Interval, wilson
 from salva.stats.rates import Counted, clusters_interval
@@ -105,14 +106,7 @@ def mutation_of(case: Case) -> Mutation:
 
 def by_operator(pairs: Iterable[CaseVerdict]) -> dict[str, list[CaseVerdict]]:
     """Pairs by the operator that made them."""
-    return grouped(pairs, lambda one: [mutation_of(one.case).operator])
-
-
-def grouped(
-    pairs: Iterable[CaseVerdict], names: Callable[[CaseVerdict], Iterable[str]]
-) -> dict[str, list[CaseVerdict]]:
-    """Pairs under every name that they go by."""
-    return group_by_each(pairs, lambda pair: dict.fromkeys(names(pair)))
+    return group_by(pairs, lambda one: mutation_of(one.case).operator)
 
 
 def errors(pairs: Iterable[CaseVerdict], score: str) -> ClusteredShare:
@@ -146,17 +140,16 @@ class Miss(NamedTuple):
 
 def misses(pairs: Sequence[CaseVerdict]) -> dict[str, Miss]:
     """Misses of the seeds' captions and of every operator's; each image counts once."""
-    misses: dict[str, Miss] = {}
+    misses: defaultdict[str, Miss] = defaultdict(lambda: Miss(ClusteredShare(), ClusteredShare()))
     counted: set[tuple[str, int]] = set()
     for case, verdict in pairs:
         seed, mutant = (prompt.role for prompt in case.prompts)
         generated_from = (case.painting or case.case_id, verdict.repeat)
         if generated_from not in counted and f"entities_{seed}" in verdict.scores:
             counted.add(generated_from)
-            _add(misses.setdefault(ORIG, Miss(ClusteredShare(), ClusteredShare())), case, verdict.scores, seed)
+            _add(misses[ORIG], case, verdict.scores, seed)
         if f"entities_{mutant}" in verdict.scores:
-            operator = mutation_of(case).operator
-            _add(misses.setdefault(operator, Miss(ClusteredShare(), ClusteredShare())), case, verdict.scores, mutant)
+            _add(misses[mutation_of(case).operator], case, verdict.scores, mutant)
     return misses
 
 

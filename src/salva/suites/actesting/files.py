@@ -6,7 +6,7 @@ wrong with a file is one error that says what and where; what is wrong with a ca
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from salva.core.mutation import Pool, Triple
 from salva.english.prompt_files import plain_name
 from salva.errors import UsageError
 from salva.files.infiles import file_text
-from salva.files.tables import is_json, parse_json, read_json_lines, read_sheet, unusable
+from salva.files.tables import Row, read_json, read_rows, unusable
 from salva.messages import message
 
 SEEDS = "new-captions_val2017_new"
@@ -82,45 +82,33 @@ def read_captions(path: str) -> list[Caption]:
         )
     captions = list(_captions(file))
     if not captions:
-        raise UsageError(
-            message("suite-file-empty", path=path, what="caption", wanted="one a line, or a column caption")
-        )
+        raise UsageError(message("suite-file-empty", path=path, what="caption", wanted="one a line"))
     return captions
 
 
 def _captions(file: Path) -> Iterator[Caption]:
     suffix = file.suffix.lower()
     if suffix == ".json":
-        yield from _of_json(file)
-    elif suffix == ".jsonl":
-        yield from _of_objects(file, [(where, row) for where, row in read_json_lines(file)])
-    elif suffix in (".csv", ".tsv"):
-        sheet = read_sheet(file)
-        yield from _of_objects(file, [(where, dict[str, Json](cells)) for where, cells in sheet.rows])
+        yield from _of_objects(file, _annotations(file))
+    elif suffix in (".jsonl", ".csv", ".tsv"):
+        yield from _of_objects(file, read_rows(file))
     else:
         for number, line in enumerate(file_text(file).splitlines(), 1):
             if line.strip():
                 yield Caption(image=f"line-{number}", text=line.strip())
 
 
-def _of_json(file: Path) -> Iterator[Caption]:
-    """COCO's captions file, or a list of objects."""
-    text = file_text(file)
-    content = parse_json(file, text) if is_json(text) else None
+def _annotations(file: Path) -> list[Row[Json]]:
+    """The rows of COCO's captions file, or of a list of objects."""
+    content = read_json(file)
     rows = content.get("annotations") if isinstance(content, dict) else content
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise UsageError(
-            message(
-                "json-shape",
-                path=str(file),
-                where="",
-                wanted="COCO's annotations, or objects with image_id and caption",
-            )
-        )
-    return _of_objects(file, [(f"entry {n}", row) for n, row in enumerate(rows, 1) if isinstance(row, dict)])
+        wanted = "COCO's annotations, or a list of objects"
+        raise UsageError(message("json-shape", path=str(file), where="", wanted=wanted))
+    return [Row(f"entry {n}", row) for n, row in enumerate(rows, 1) if isinstance(row, dict)]
 
 
-def _of_objects(file: Path, rows: list[tuple[str, dict[str, Json]]]) -> Iterator[Caption]:
+def _of_objects(file: Path, rows: Sequence[Row[Json]]) -> Iterator[Caption]:
     problems = []
     for number, (where, row) in enumerate(rows, 1):
         by_name = {plain_name(name): value for name, value in row.items()}

@@ -1,6 +1,6 @@
 """An earlier run as a guide: how often each entity and predicate was matched in it.
 
-A run directory, or the CSV of its verdicts, comes in; shares go out. The verdicts are read and nothing else: what a
+A run directory comes in; shares go out. The verdicts are read and nothing else: what a
 run names is never contacted or executed.
 """
 
@@ -14,7 +14,6 @@ from pathlib import Path
 from salva.core.fingerprint import fingerprint
 from salva.core.verdict import PAIR, Outcome
 from salva.errors import UsageError
-from salva.files.tables import read_sheet
 from salva.messages import message
 
 _DATABASE = "salva.db"
@@ -46,20 +45,11 @@ def guide_digest(path: str) -> str:
 
 
 def _rows(path: str) -> Iterator[_Row]:
-    place = Path(path).expanduser()
-    if place.is_dir():
-        return _of_run(place)
-    if place.is_file():
-        return _of_sheet(place)
-    raise UsageError(message("guide-invalid", path=path, why="there is no such run"))
-
-
-def _of_run(directory: Path) -> Iterator[_Row]:
     import sqlite3
 
-    database = directory / _DATABASE
+    database = Path(path).expanduser() / _DATABASE
     if not database.is_file():
-        raise UsageError(message("guide-invalid", path=str(directory), why=f"it holds no {_DATABASE}"))
+        raise UsageError(message("guide-invalid", path=path, why=f"it holds no {_DATABASE}"))
     try:
         connection = sqlite3.connect(f"{database.resolve().as_uri()}?mode=ro", uri=True)
         try:
@@ -67,20 +57,10 @@ def _of_run(directory: Path) -> Iterator[_Row]:
         finally:
             connection.close()
     except sqlite3.Error as error:
-        raise UsageError(message("guide-invalid", path=str(directory), why=error)) from error
+        raise UsageError(message("guide-invalid", path=path, why=error)) from error
     for record, check, outcome in stored:
         case = json.loads(record)
         if case["check"] == check and outcome in (Outcome.PASS, Outcome.FAIL):
-            yield from _row(case["labels"].get("entity"), case["labels"].get("predicate"), outcome)
-
-
-def _of_sheet(file: Path) -> Iterator[_Row]:
-    for _, row in read_sheet(file).rows:
-        is_counted = row.get("is_primary", "").lower() not in ("0", "false") and row.get("arm", PAIR) == PAIR
-        if is_counted and row.get("outcome") in (Outcome.PASS, Outcome.FAIL):
-            yield from _row(row.get("label.entity"), row.get("label.predicate"), row["outcome"])
-
-
-def _row(name: str | None, predicates: str | None, outcome: str) -> Iterator[_Row]:
-    if name and predicates:
-        yield name, tuple(predicates.split(",")), outcome == Outcome.PASS
+            name, predicates = (case["labels"].get(label) for label in ("entity", "predicate"))
+            if name and predicates:
+                yield name, tuple(predicates.split(",")), outcome == Outcome.PASS

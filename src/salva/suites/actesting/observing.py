@@ -57,7 +57,6 @@ class MutationOptions(AskingOptions):
     doubt: float | None = option(None, "Least score for certainty; unset: the detector's own; 0: no doubt.")
 
     def __post_init__(self) -> None:
-        AskingOptions.__post_init__(self)
         for name in ("threshold", "doubt"):
             value = getattr(self, name)
             if value is not None and not 0 <= value <= 1:

@@ -159,7 +159,4 @@ def _published(options: ActestingOptions, size: str) -> MutantPlan:
 def _stamp(path: str) -> float:
     """When a file was changed last; 0 where there is none."""
     file = Path(path).expanduser()
-    try:
-        return file.stat().st_mtime if path else 0.0
-    except OSError:
-        return 0.0
+    return file.stat().st_mtime if path and file.exists() else 0.0
