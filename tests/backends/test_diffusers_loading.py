@@ -27,7 +27,6 @@ from salva.core.case import Prompt
 from salva.core.protocols import Rendered, RenderRequest
 from salva.detectors.florence2 import Florence2
 from salva.errors import BackendError, UsageError
-from salva.generators.diffusers_lora import LORA_FILE, locate_lora
 from salva.generators.diffusers_pipeline import DiffusersOptions, DiffusersPipeline
 from salva.hardware import checkpoints
 from salva.hardware.background_imports import BACKGROUND_IMPORTS
@@ -134,15 +133,6 @@ def _reader_of_other_shapes(folder: Path) -> None:
     save_file({**weights, wider: torch.zeros(1, 1)}, path, metadata={"format": "pt"})
 
 
-def _inpainting(folder: Path) -> None:
-    path = folder / "unet" / "config.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "in_channels": 9}))
-    weights = load_file(folder / "unet" / "diffusion_pytorch_model.safetensors")
-    first = weights["conv_in.weight"]
-    wider = torch.zeros(first.shape[0], 9, *first.shape[2:])
-    save_file({**weights, "conv_in.weight": wider}, folder / "unet" / "diffusion_pytorch_model.safetensors")
-
-
 @pytest.mark.parametrize(
     ("spoil", "words"),
     [
@@ -152,17 +142,16 @@ def _inpainting(folder: Path) -> None:
         (_pickle, r"diffusion_pytorch_model.bin'.* pickle"),
         (_own_pipeline, "my_pipeline.*checkpoint-invalid"),
         (_own_part, "unet/my_unet.py.*checkpoint-invalid"),
-        (_newer, "'StableDiffusion9Pipeline'; install"),
+        (_newer, "'StableDiffusion9Pipeline'"),
         (_half_an_index, r"model_index.json' is no index"),
-        (_no_class, r"names no pipeline class"),
+        (_no_class, r"model_index.json' is no index.* class"),
         (_other_shapes, r"cannot load it: .*conv_in"),
         (
             _half_a_unet,
-            r"unet/diffusion_pytorch_model.safetensors'.* lacks 1 .* \('conv_in.weight'\)",
+            r"unet'.* lacks 1 .* \('conv_in.weight'\)",
         ),
-        (_half_a_reader, r"text_encoder/model.safetensors'.* lacks 1 .*mlp.fc1.weight"),
-        (_reader_of_other_shapes, r"text_encoder/model.safetensors'.* 1 weights .*mlp.fc1.weight"),
-        (_inpainting, "takes 9 channels .* has 4"),
+        (_half_a_reader, r"text_encoder'.* lacks 1 .*mlp.fc1.weight"),
+        (_reader_of_other_shapes, r"text_encoder'.* 1 weights .*mlp.fc1.weight"),
     ],
 )
 def test_a_spoilt_checkpoint_says_what_is_wrong_with_it(
@@ -224,7 +213,7 @@ def save_lora(folder: Path, place: Path) -> Path:
     pipeline.unet.add_adapter(LoraConfig(r=2, init_lora_weights=False, target_modules=["to_q", "to_k", "to_v"]))
     layers = {name: 5 * weight for name, weight in get_peft_model_state_dict(pipeline.unet).items()}
     pipeline.save_lora_weights(place, unet_lora_layers=layers)
-    return place / LORA_FILE
+    return place / "pytorch_lora_weights.safetensors"
 
 
 @pytest.fixture(scope="module")
@@ -298,17 +287,6 @@ def test_a_lora_for_sdxl_that_has_its_layers_by_two_names_fits(tmp_path: Path) -
         save_file({key: weight.clone() for key, weight in layers.items()}, tmp_path / f"{name}.safetensors")
     once, both = (_rgb(_options(sdxl, lora=str(tmp_path / f"{name}.safetensors"))) for name in ("once", "twice"))
     assert once == both != _rgb(_options(sdxl))
-
-
-def test_the_only_file_of_a_folder_is_its_lora(lora: Path, tmp_path: Path) -> None:
-    (tmp_path / "style").mkdir()
-    with pytest.raises(UsageError, match=rf"{LORA_FILE} and 0 other.*\[checkpoint-invalid\]"):
-        locate_lora("a model", str(tmp_path / "style"))
-    mine = Path(shutil.copy(lora, tmp_path / "style" / "mine.safetensors"))
-    assert locate_lora("a model", str(tmp_path / "style"))[1] == mine
-    shutil.copy(lora, tmp_path / "style" / "other.safetensors")
-    with pytest.raises(UsageError, match=rf"{LORA_FILE} and 2 other.*\[checkpoint-invalid\]"):
-        locate_lora("a model", str(tmp_path / "style"))
 
 
 def test_weights_of_a_lora_that_are_no_numbers_are_not_blamed_on_half_precision(

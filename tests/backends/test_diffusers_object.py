@@ -101,12 +101,11 @@ def test_a_part_of_a_pipeline_is_no_model_and_no_function_of_a_prompt(folder: Pa
             salva.run_suite("metalogic", model=part, size=2, detector="pocket")
 
 
-def test_its_safety_checker_says_what_the_program_can_do(tmp_path: Path) -> None:
+def test_what_its_safety_checker_replaces_is_refused(tmp_path: Path) -> None:
     strict = loaded(save_stable_diffusion(tmp_path / "strict", has_checker=True))
     with register_objects({"mine": strict}):
         (outcome,) = bound(steps="1").build().render(REQUESTS[:1])
     assert isinstance(outcome, RefusedError)
-    assert "pipe.safety_checker" in str(outcome)
 
 
 def test_two_pipelines_and_a_named_model_are_one_run(folder: Path, tmp_path: Path) -> None:
@@ -134,11 +133,10 @@ def test_another_version_of_the_same_pipeline_is_another_model(folder: Path, tmp
         salva.run_suite("metalogic", pipeline, name="sd", version=2, **flags)
 
 
-def test_weights_that_are_no_numbers_are_told_with_what_a_program_can_do(folder: Path) -> None:
+def test_weights_that_are_no_numbers_give_no_image(folder: Path) -> None:
     pipe = loaded(folder)
     pipe.vae.decoder.conv_out.weight.data.fill_(float("nan"))
     with register_objects({"mine": pipe}):
         (outcome,) = bound(steps="2").build().render(REQUESTS[:1])
     assert isinstance(outcome, BackendError)
-    assert "torch_dtype" in str(outcome)
-    assert "model.dtype" not in str(outcome), "a pipeline that was handed over has no such option"
+    assert outcome.code == "generation-failed"

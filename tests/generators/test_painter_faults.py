@@ -161,7 +161,6 @@ def test_rate_one_is_always_and_rate_nought_never() -> None:
         ("entity-omission:nan", r"'nan'.*0 to 1"),
         ("entity-omission", r"''.*0 to 1"),
         ("entity-omission:often", r"'often'.*0 to 1"),
-        ("entity-omission:0.1,entity-omission:0.2", "setting-twice"),
     ],
 )
 def test_malformed_faults_are_refused_where_they_enter(text: str, message: str) -> None:

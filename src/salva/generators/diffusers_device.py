@@ -9,15 +9,17 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 from inspect import signature
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from salva.core.case import Prompt
 from salva.core.fingerprint import Json
 from salva.core.foreign_errors import one_line, translate_errors
 from salva.core.image import Picture
+from salva.core.options import option
 from salva.core.protocols import Rendered, RenderRequest
-from salva.errors import BackendError, RefusedError, SalvaError, UnusableError, UsageError
+from salva.errors import BackendError, RefusedError, SalvaError, UnusableError, UsageError, invalid_option
 from salva.generators.diffusers_loading import LoadedPipeline, Pipeline, compile_parts, own_size
 from salva.generators.diffusers_presets import AUTO, Preset
 from salva.generators.diffusers_transfer import PixelTransfer
@@ -26,10 +28,8 @@ from salva.hardware.compile_lock import COMPILE_LOCK, is_compiling_worthwhile, r
 from salva.hardware.devices import describe_device, is_out_of_memory, on_device
 from salva.messages import message
 
-if TYPE_CHECKING:
-    from salva.generators.diffusers_object import ObjectOptions
-    from salva.generators.diffusers_pipeline import DiffusersOptions
-
+_ON_MEMORY = "set model.size lower; a checkpoint also takes model.vae_tiling=true and model.offload=model"
+_ON_INVALID = "use bfloat16 or float32, or check that all weights are finite"
 _FULL_BATCH_PIXELS = 16 * 512 * 512
 """A large GPU is fully used by so many; larger batches only need more memory."""
 _FIRST_BATCH = 4
@@ -43,36 +43,45 @@ def parse_size(text: str) -> tuple[int, int] | None:
         return None
     width, _, height = text.lower().partition("x")
     if not width.isdecimal() or not (height or width).isdecimal() or not int(width) or not int(height or width):
-        wanted = "pixels, such as 768 or 768x512"
-        raise ValueError(message("option-invalid", name="size", value=text, wanted=wanted))
+        raise invalid_option("size", text, "pixels, such as 768 or 768x512")
     return int(width), int(height or width)
 
 
-def check_options(options: DiffusersOptions | ObjectOptions) -> None:
-    """ValueError for a size or a number that is out of range."""
-    parse_size(options.size)
-    for name in ("steps", "batch_size"):
-        value = getattr(options, name)
-        if value is not None and value < 1:
-            raise ValueError(message("option-invalid", name=name, value=value, wanted="1 or more"))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallOptions:
+    """What can be set for every pipeline."""
+
+    steps: int | None = option(None, "Denoising steps; none for the preset's.")
+    guidance: float | None = option(None, "Guidance scale; none for the preset's.")
+    size: str = option(AUTO, "Width and height in pixels, 768 or 768x512; auto for what it was trained for.")
+    negative: str = option("", "Negative prompt, the same for every image.")
+    batch_size: int | None = option(None, "Images at once; none to find out what fits.", keyed=False)
+
+    def __post_init__(self) -> None:
+        parse_size(self.size)
+        for name, value in (("steps", self.steps), ("batch_size", self.batch_size)):
+            if value is not None and value < 1:
+                raise invalid_option(name, value, "1 or more")
 
 
 class DevicePipeline:
     """One copy of the pipeline on one device."""
 
-    def __init__(self, options: DiffusersOptions, device: str, loaded: LoadedPipeline) -> None:
+    def __init__(
+        self, name: str, options: CallOptions, device: str, loaded: LoadedPipeline, compiles: str = "false"
+    ) -> None:
         import torch
 
         preset, dtype = loaded.preset, loaded.dtype
         self.n_calls = 0
-        self._name, self._device, self._options, self._is_compiled = options.name, device, options, False
+        self._name, self._device, self._compiles, self._is_compiled = name, device, compiles, False
         self._lock = threading.Lock()
         self._loaded, self._pipeline = loaded, loaded.pipeline
         self._call = call_arguments(self._name, self._pipeline, preset, options)
         width, height = parse_size(options.size) or own_size(self._pipeline) or _USUAL_SIZE
         self.limit = options.batch_size or _batch_limit(width * height, device)
         asked = f", {options.batch_size} at once" if options.batch_size else ""
-        self._kind = f"{options.checkpoint}, {width}x{height}, {dtype}{asked}"
+        self._kind = f"{name}, {width}x{height}, {dtype}{asked}"
         self._sizer = self._new_sizer(self.limit if options.batch_size else min(_FIRST_BATCH, self.limit))
         self._provenance: dict[str, Json] = {
             "pipeline": type(self._pipeline).__name__,
@@ -87,13 +96,13 @@ class DevicePipeline:
             self._provenance["fused_blocks"] = loaded.n_fused
         elif loaded.no_kernels:
             self._provenance["no_kernels"] = loaded.no_kernels
-        if options.compile == "true":
+        if compiles == "true":
             self._compile()
 
     def expect(self, n: int) -> None:
         """Announce the number of images: compile if that pays and no option forbids it."""
         # salva's own kernels are as fast as compiled ones.
-        is_open = self._options.may_optimise(self._device) and not self._loaded.n_fused and not self._is_compiled
+        is_open = self._compiles == AUTO and not self._loaded.n_fused and not self._is_compiled
         if is_open and is_compiling_worthwhile(self._on_device, n):
             self._compile()
 
@@ -108,7 +117,7 @@ class DevicePipeline:
             limit=self.limit,
             device=self._device,
             name=self._name,
-            advice=self._loaded.on_memory,
+            advice=_ON_MEMORY,
         )
 
     def _compile(self) -> None:
@@ -180,14 +189,15 @@ class DevicePipeline:
 
     def _rendered(self, request: RenderRequest, transfer: PixelTransfer, i: int) -> Rendered | SalvaError:
         if transfer.flags[i]:
-            why = f"its safety checker replaced the image; {self._loaded.on_refusal}"
-            return RefusedError(message("prompt-refused", model=self._name, why=why))
+            return RefusedError(
+                message("prompt-refused", model=self._name, why="its safety checker replaced the image")
+            )
         try:
             rgb, width, height, is_sound = transfer.pixels(i)
         except RuntimeError as error:  # an error on the device after the batch was started
             return self._gpu_failure(error)
         if not is_sound:
-            why = f"the image for {request.prompt.text!r} is black or not finite; {self._loaded.on_invalid}"
+            why = f"the image for {request.prompt.text!r} is black or not finite; {_ON_INVALID}"
             return BackendError(message("generation-failed", model=self._name, why=why), is_retryable=False)
         provenance = dict(self._provenance)
         if transfer.n_cut[i]:
@@ -199,7 +209,7 @@ class DevicePipeline:
         return UnusableError(message("generation-failed", model=self._name, why=why))
 
 
-def call_arguments(name: str, pipeline: Pipeline, preset: Preset, options: DiffusersOptions) -> dict[str, Any]:
+def call_arguments(name: str, pipeline: Pipeline, preset: Preset, options: CallOptions) -> dict[str, Any]:
     """Arguments of the pipeline besides prompts and seeds; a set option that it does not take is an error."""
     words = signature(type(pipeline).__call__).parameters
     size = parse_size(options.size)
@@ -227,12 +237,6 @@ def call_arguments(name: str, pipeline: Pipeline, preset: Preset, options: Diffu
     # Some pipelines round to the shapes that models of these sizes were trained with; for others they have none.
     if "use_resolution_binning" in words and (own_size(pipeline) or _USUAL_SIZE)[0] not in _SIDES_WITH_SHAPES:
         given["use_resolution_binning"] = False
-    # Some pipelines accept a negative prompt and ignore it.
-    is_ignored = "true_cfg_scale" in words and preset.guidance_word != "true_cfg_scale"
-    if options.negative and (is_ignored or given.get(preset.guidance_word, 2.0) <= 1.0):
-        guidance = given.get(preset.guidance_word)
-        why = f"a {type(pipeline).__name__} ignores negative, {options.negative!r}, at guidance {guidance}"
-        raise UsageError(message("options-invalid", owner=name, why=why))
     return given
 
 

@@ -46,7 +46,7 @@ Pipeline = Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedPipeline:
-    """A pipeline on its device, and advice for when it gives no image."""
+    """A pipeline on its device."""
 
     pipeline: Pipeline
     preset: Preset
@@ -55,13 +55,6 @@ class LoadedPipeline:
     """Blocks of its networks that run on salva's kernels."""
     no_kernels: str = ""
     """Why there are none, if there should be."""
-    on_memory: str = "set model.size lower, model.dtype=float16, model.vae_tiling=true or model.offload=model"
-    on_refusal: str = "set model.safety_checker=false to see it"
-    on_invalid: str = "set model.dtype=bfloat16 or float32, as float16 is too coarse for it"
-
-
-CHECK_WEIGHTS = "check that its weights, and those of its LoRA, are finite (a training may have diverged)"
-"""Advice when a pipeline in full precision gives no image."""
 
 
 def import_diffusers(name: str) -> Any:
@@ -163,15 +156,12 @@ def load_pipeline(name: str, folder: Path, *, dtype: str, variant: str, without:
 
     def translate(error: Exception) -> SalvaError:
         if "can't find a pipeline linked to" in str(error):
-            return invalid_model(
-                name, f"a {index['_class_name']} does not generate from text alone; use a text-to-image checkpoint"
-            )
+            return invalid_model(name, f"a {index['_class_name']} does not generate from text alone")
         return invalid_model(name, f"diffusers {diffusers.__version__} cannot load it: {one_line(error, 600)}")
 
     with translate_errors(translate), _quiet(), _refusing_random(name, folder, diffusers):
         kind = _pipeline_class(name, diffusers, index["_class_name"])
         pipeline = kind.from_pretrained(str(folder), variant=variant or None, trust_remote_code=False, **given)
-    check_inputs(name, pipeline)
     pipeline.set_progress_bar_config(disable=True)
     for part in pipeline.components.values():
         # Pipelines count a long prompt's tokens before they cut it; the tokenizer's warning is a false one.
@@ -233,7 +223,7 @@ def _pipeline_class(name: str, diffusers: Any, class_name: str) -> Any:
     if kind is None:
         raise invalid_model(
             name,
-            f"diffusers {diffusers.__version__} has no {class_name!r}; install a newer version",
+            f"diffusers {diffusers.__version__} has no {class_name!r}",
         )
     if takes_text_alone(kind):
         return kind
@@ -249,20 +239,6 @@ def takes_text_alone(kind: type[Any]) -> bool:
     required = {word for word, given in words.items() if given.default is given.empty and given.kind is not _MORE_WORDS}
     has_all = {"prompt", "width"} <= set(words)
     return has_all and required <= {"self", "prompt"} and not set(_NOT_FROM_TEXT) & set(words)
-
-
-def check_inputs(name: str, pipeline: Pipeline) -> None:
-    """Refuse an inpainting checkpoint that calls itself text-to-image, by the channels of its first layer."""
-    unet, vae = getattr(pipeline, "unet", None), getattr(pipeline, "vae", None)
-    if unet is None or vae is None:
-        return
-    n_in, n_latent = unet.config.in_channels, getattr(vae.config, "latent_channels", None)
-    if n_latent is not None and n_in != n_latent:
-        raise invalid_model(
-            name,
-            f"its unet takes {n_in} channels and its vae has {n_latent}, so it "
-            "needs more than text; use a text-to-image checkpoint",
-        )
 
 
 def _parts(index: Mapping[str, Any]) -> dict[str, tuple[str | None, str | None]]:

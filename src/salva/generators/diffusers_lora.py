@@ -19,23 +19,17 @@ from salva.hardware.checkpoints import Checkpoint, digest_of_files, locate, pick
 LORA_FILE = "pytorch_lora_weights.safetensors"
 
 
-def locate_lora(name: str, lora: str) -> tuple[Checkpoint | None, Path | None, str]:
-    """A checkpoint on the hub or a local file, and the name of the file on the hub."""
+def locate_lora(name: str, lora: str) -> tuple[Checkpoint, str]:
+    """A folder or a repository on the hub, and the name of its file."""
     path = Path(lora).expanduser()
-    if path.is_dir():
-        there = sorted(path.glob("*.safetensors"))
-        named = [file for file in there if file.name == LORA_FILE] or there
-        if len(named) != 1:
-            raise invalid_model(name, f"{lora!r} has no {LORA_FILE} and {len(there)} other .safetensors files")
-        path = named[0]
     if path.is_file():
         if path.suffix != ".safetensors":
             raise pickle_error(name, lora)
-        return None, path, ""
+        return Checkpoint(source=str(path.parent), folder=path.parent), path.name
     repo, colon, file = lora.partition(":")
     if not colon and path.suffix == ".safetensors":
         raise invalid_model(name, f"there is no LoRA file {lora!r}; give a file, or owner/model[:file] on the hub")
-    return locate(name, repo, marker=file or LORA_FILE), None, file or LORA_FILE
+    return locate(name, repo, marker=file or LORA_FILE), file or LORA_FILE
 
 
 def apply_lora(name: str, pipeline: Pipeline, lora: str, scale: float) -> None:
@@ -50,12 +44,8 @@ def apply_lora(name: str, pipeline: Pipeline, lora: str, scale: float) -> None:
     kind = type(pipeline).__name__
     if not hasattr(pipeline, "load_lora_weights"):
         raise invalid_model(name, f"a {kind} takes no LoRA")
-    checkpoint, path, file = locate_lora(name, lora)
-    if path is not None:
-        source, place = str(path.parent), {"weight_name": path.name, "revision": None}
-    else:
-        assert checkpoint is not None
-        source, place = checkpoint.source, {"weight_name": file, "revision": checkpoint.commit}
+    checkpoint, file = locate_lora(name, lora)
+    source, place = checkpoint.source, {"weight_name": file, "revision": checkpoint.commit}
     # As its own loading does: if a file holds a layer by two names, one is dropped.
     is_xl = isinstance(pipeline, StableDiffusionXLLoraLoaderMixin)
     own = {"unet_config": pipeline.unet.config} if is_xl else {}
@@ -69,13 +59,10 @@ def apply_lora(name: str, pipeline: Pipeline, lora: str, scale: float) -> None:
         parts = [part for part in pipeline.components.values() if hasattr(part, "modules")]
         n_found = sum(isinstance(module, BaseTunerLayer) for part in parts for module in part.modules())
         n_held = _n_layers(state[0] if isinstance(state, tuple) else state)
-        if n_found >= max(n_held, 1):
-            pipeline.fuse_lora(lora_scale=scale)
-            pipeline.unload_lora_weights()
-    if not n_found:
-        raise invalid_model(name, f"{subject} has no layer of a {kind}")
-    if n_found < n_held:
-        raise invalid_model(name, f"{subject} is for {n_held} layers, and this {kind} has {n_found} of them")
+        if n_found < max(n_held, 1):
+            raise invalid_model(name, f"{subject} is for {n_held} layers, and this {kind} has {n_found} of them")
+        pipeline.fuse_lora(lora_scale=scale)
+        pipeline.unload_lora_weights()
 
 
 def _n_layers(state: Mapping[str, Any]) -> int:
@@ -85,8 +72,7 @@ def _n_layers(state: Mapping[str, Any]) -> int:
 
 def pin_lora(name: str, lora: str) -> str:
     """Identifies the weights of a LoRA."""
-    checkpoint, path, file = locate_lora(name, lora)
-    if path is not None:
-        return digest_of_files([path], path.parent)
-    assert checkpoint is not None
+    checkpoint, file = locate_lora(name, lora)
+    if checkpoint.folder is not None:
+        return digest_of_files([checkpoint.folder / file], checkpoint.folder)
     return f"{checkpoint.commit}:{file}"

@@ -15,28 +15,19 @@ from salva.core.options import option
 from salva.core.protocols import Rendered, RenderRequest
 from salva.core.python_objects import find_object
 from salva.errors import SalvaError, UsageError
-from salva.generators.diffusers_device import DevicePipeline, check_options
-from salva.generators.diffusers_loading import LoadedPipeline, Pipeline, check_inputs, denoiser_of, takes_text_alone
-from salva.generators.diffusers_pipeline import DiffusersOptions
+from salva.generators.diffusers_device import CallOptions, DevicePipeline
+from salva.generators.diffusers_loading import LoadedPipeline, Pipeline, denoiser_of, takes_text_alone
 from salva.generators.diffusers_presets import AUTO, PRESETS, choose_preset
 from salva.messages import message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ObjectOptions:
+class ObjectOptions(CallOptions):
     """What can be set with settings={"model.NAME": VALUE}."""
 
-    name: str = option("", "What it is called; the pipeline itself comes from run_suite(model=...).", target=True)
-    version: str = option("", "Which state of that pipeline it is: images of another version are not reused.")
+    name: str = option("", "Its name; the pipeline itself comes from run_suite(model=...).", target=True)
+    version: str = option("", "The version of the pipeline: images of another version are not reused.")
     preset: str = option("own", "Steps and guidance of a family; own for the pipeline's.", choices=(AUTO, *PRESETS))
-    steps: int | None = option(None, "Denoising steps; none for the preset's.")
-    guidance: float | None = option(None, "Guidance scale; none for the preset's.")
-    size: str = option(AUTO, "Width and height in pixels, 768 or 768x512; auto for what it was trained for.")
-    negative: str = option("", "Negative prompt, the same for every image.")
-    batch_size: int | None = option(None, "Images at once; none to find out what fits.", keyed=False)
-
-    def __post_init__(self) -> None:
-        check_options(self)
 
 
 class PipelineObject:
@@ -56,15 +47,11 @@ class PipelineObject:
             pipeline=pipeline,
             preset=PRESETS[family],
             dtype=str(getattr(pipeline, "dtype", "unknown")).removeprefix("torch."),
-            on_memory="set model.size or model.batch_size lower, or give the pipeline less to hold in memory",
-            on_refusal="set pipe.safety_checker to None to see it",
-            on_invalid="check that its weights are finite (a training may have diverged) and, if they are float16, "
-            "load it with torch_dtype=torch.bfloat16 or float32",
         )
         # Its execution device: parts of an offloaded pipeline may be elsewhere.
         device = str(getattr(pipeline, "_execution_device", None) or pipeline.device)
         device = "cuda:0" if device == "cuda" else device
-        self._copy = DevicePipeline(_as_loaded(options), device, loaded)
+        self._copy = DevicePipeline(f"diffusers/{options.name}", options, device, loaded)
         self._bar = dict(getattr(pipeline, "_progress_bar_config", {}))
         pipeline.set_progress_bar_config(**{**self._bar, "disable": True})
         self._pipeline = pipeline
@@ -76,9 +63,7 @@ class PipelineObject:
         pipeline: Any = find_object(options.name)
         if not takes_text_alone(type(pipeline)):
             values = {"component": "diffusers", "model": type(pipeline).__name__}
-            why = "it does not generate from text alone; use a text-to-image pipeline"
-            raise UsageError(message("checkpoint-invalid", **values, why=why))
-        check_inputs(options.name, pipeline)
+            raise UsageError(message("checkpoint-invalid", **values, why="it does not generate from text alone"))
         return ""
 
     def render(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | SalvaError]:
@@ -88,15 +73,3 @@ class PipelineObject:
     def close(self) -> None:
         """Restore the progress bar of the pipeline."""
         self._pipeline.set_progress_bar_config(**self._bar)
-
-
-def _as_loaded(options: ObjectOptions) -> DiffusersOptions:
-    """The same settings as options of a checkpoint."""
-    return DiffusersOptions(
-        checkpoint=options.name,
-        steps=options.steps,
-        guidance=options.guidance,
-        size=options.size,
-        negative=options.negative,
-        batch_size=options.batch_size,
-    )

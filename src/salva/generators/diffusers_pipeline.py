@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -16,10 +16,9 @@ from typing import Any, ClassVar
 from salva.core.about import About, Habits
 from salva.core.options import option
 from salva.core.protocols import Rendered, RenderRequest
-from salva.errors import SalvaError, UnusableError, UsageError
-from salva.generators.diffusers_device import DevicePipeline, check_options
+from salva.errors import SalvaError, UnusableError, invalid_option
+from salva.generators.diffusers_device import CallOptions, DevicePipeline
 from salva.generators.diffusers_loading import (
-    CHECK_WEIGHTS,
     INDEX,
     LoadedPipeline,
     denoiser_of,
@@ -42,47 +41,40 @@ from salva.messages import message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DiffusersOptions:
+class DiffusersOptions(CallOptions):
     """What can be set with --set model.NAME=VALUE."""
 
     checkpoint: str = option("", "A hub id, id@revision, or the folder of a checkpoint.", target=True)
     variant: str = option("", "Weight files of another kind, such as fp16; empty for the usual ones.")
     preset: str = option(AUTO, "Settings of a model family; auto by its class.", choices=(AUTO, *PRESETS))
-    steps: int | None = option(None, "Denoising steps; none for the preset's.")
-    guidance: float | None = option(None, "Guidance scale; none for the preset's.")
-    size: str = option(AUTO, "Width and height in pixels, 768 or 768x512; auto for what it was trained for.")
     scheduler: str = option(AUTO, "Sampler; own for the checkpoint's.", choices=(AUTO, "own", *SAMPLERS))
-    negative: str = option("", "Negative prompt, the same for every image.")
     lora: str = option("", "A LoRA: a .safetensors file, or owner/model[:file] on the hub.", reaches="file")
     lora_scale: float = option(1.0, "How strongly the LoRA counts.")
     dtype: str = option(AUTO, "Precision; auto is half on a GPU, float32 on the processor.", choices=DTYPES)
     safety_checker: bool = option(False, "Use the checkpoint's own safety checker; a replaced image is a refusal.")
     vae_tiling: bool = option(False, "Decode large images in tiles: less memory, slightly other pixels.")
     device: str = option(AUTO, "cpu, mps, cuda, or several: cuda:0,cuda:1; auto for every GPU.", keyed=False)
-    batch_size: int | None = option(None, "Images at once; none to find out what fits.", keyed=False)
     compile: str = option(
         AUTO,
-        "Compile the model: a minute at the start, then a third faster; auto uses equally fast kernels for UNets and "
-        "compiles others for large runs; false does neither.",
+        "auto uses fast kernels for UNets and compiles other models in long runs; true always compiles; false does "
+        "neither.",
         choices=(AUTO, "true", "false"),
         keyed=False,
     )
     offload: str = option(
         "none",
-        "Keep weights off the GPU while they are not needed: by part, or layer by layer (slow).",
+        "Keep idle weights off the GPU: by part, or layer by layer (slow).",
         choices=("none", "model", "sequential"),
         keyed=False,
     )
 
     def __post_init__(self) -> None:
-        check_options(self)
+        CallOptions.__post_init__(self)
         if self.compile == "true" and self.offload != "none":
             why = "compiled parts cannot be moved"
             raise ValueError(message("options-conflict", first="compile", second="offload", why=why))
         if self.lora_scale != 1 and not self.lora:
-            raise ValueError(
-                message("flag-needed", flag="model.lora", why="there is no lora it could scale with lora_scale")
-            )
+            raise ValueError(message("flag-needed", flag="model.lora", why="lora_scale scales it"))
 
     @property
     def name(self) -> str:
@@ -108,9 +100,8 @@ class DiffusersPipeline:
         folder = fetch(name, checkpoint, options.variant, _skipped(options))
         devices = choose_devices(options.device)
         if options.offload != "none" and not devices[0].startswith("cuda"):
-            wanted = f"none without a GPU; there is {devices[0]}"
-            raise UsageError(message("option-invalid", name="model.offload", value=options.offload, wanted=wanted))
-        self._copies = [DevicePipeline(options, device, load_on_device(options, folder, device)) for device in devices]
+            raise invalid_option("model.offload", options.offload, f"none without a GPU; there is {devices[0]}")
+        self._copies = [_on_device(options, folder, device) for device in devices]
         self._choosing = threading.Lock()
         # Two calls a GPU: while one waits for its pixels the other has the GPU.
         depth = sum(2 if device.startswith("cuda") else 1 for device in devices)
@@ -142,6 +133,11 @@ class DiffusersPipeline:
                 copy.n_calls -= 1
 
 
+def _on_device(options: DiffusersOptions, folder: Path, device: str) -> DevicePipeline:
+    compiles = options.compile if options.compile != AUTO or options.may_optimise(device) else "false"
+    return DevicePipeline(options.name, options, device, load_on_device(options, folder, device), compiles)
+
+
 def load_on_device(options: DiffusersOptions, folder: Path, device: str) -> LoadedPipeline:
     """A pipeline on its device with all options applied."""
     name = options.name
@@ -150,14 +146,14 @@ def load_on_device(options: DiffusersOptions, folder: Path, device: str) -> Load
     config = getattr(denoiser_of(pipeline), "config", {})
     preset = PRESETS[choose_preset(type(pipeline).__name__, config) if options.preset == AUTO else options.preset]
     if options.safety_checker and getattr(pipeline, "safety_checker", None) is None:
-        raise invalid_model(name, "safety_checker is true, but this checkpoint has none")
+        raise invalid_model(name, "it has no safety_checker")
     set_sampler(name, pipeline, preset.sampler if options.scheduler == AUTO else options.scheduler)
     if options.lora:
         apply_lora(name, pipeline, options.lora, options.lora_scale)
     if options.vae_tiling:
         vae: Any = getattr(pipeline, "vae", None)
         if not hasattr(vae, "enable_tiling"):
-            raise invalid_model(name, f"its decoder ({type(vae).__name__}) cannot decode in tiles; unset vae_tiling")
+            raise invalid_model(name, f"its decoder ({type(vae).__name__}) has no vae_tiling")
         vae.enable_tiling()
     if options.offload == "model":
         pipeline.enable_model_cpu_offload(device=device)
@@ -176,8 +172,7 @@ def load_on_device(options: DiffusersOptions, folder: Path, device: str) -> Load
         n_fused = fuse_parts(pipeline, device) if options.may_optimise(device) else 0
     except SalvaError as error:
         no_kernels = str(error)
-    loaded = LoadedPipeline(pipeline=pipeline, preset=preset, dtype=dtype, n_fused=n_fused, no_kernels=no_kernels)
-    return replace(loaded, on_invalid=CHECK_WEIGHTS) if dtype == "float32" else loaded
+    return LoadedPipeline(pipeline=pipeline, preset=preset, dtype=dtype, n_fused=n_fused, no_kernels=no_kernels)
 
 
 def _prepare(options: DiffusersOptions, checkpoint: Checkpoint) -> None:
@@ -192,13 +187,9 @@ def _prepare(options: DiffusersOptions, checkpoint: Checkpoint) -> None:
 
 def _precision(options: DiffusersOptions, folder: Path, device: str) -> str:
     # The family is only certain once the pipeline is loaded; the precision is needed before.
-    return choose_dtype(options.dtype, device, PRESETS[_likely_preset(options, folder)].half)
-
-
-def _likely_preset(options: DiffusersOptions, folder: Path) -> str:
-    if options.preset != AUTO:
-        return options.preset
-    return choose_preset(str(read_index(options.name, folder)["_class_name"]), {})
+    is_open = options.preset == AUTO
+    likely = choose_preset(str(read_index(options.name, folder)["_class_name"]), {}) if is_open else options.preset
+    return choose_dtype(options.dtype, device, PRESETS[likely].half)
 
 
 def _skipped(options: DiffusersOptions) -> tuple[str, ...]:

@@ -16,10 +16,10 @@ from salva.core.image import Picture
 from salva.core.options import option
 from salva.core.protocols import Rendered, RenderRequest
 from salva.core.scene import Thing
-from salva.errors import BackendError, SalvaError, UsageError
+from salva.errors import BackendError, SalvaError, invalid_option
 from salva.generators.painter.faults import parse_faults
 from salva.generators.painter.hard import HARD
-from salva.messages import Message, message
+from salva.messages import Message
 
 BACKGROUNDS = ("varied", "plain", "white", "photo")
 
@@ -33,8 +33,7 @@ class PainterOptions:
     side: int = option(256, "Width and height of the image in pixels, 256 or more.")
     faults: str = option(
         "",
-        "Faults to plant, each with its rate per image: entity-omission:0.3,x-misposition:0.1; "
-        "NAME@ROLE plants it in prompts of that role alone, as in follows-prior@l3:0.5.",
+        "Faults to plant with their rates: entity-omission:0.3,x-misposition:0.1; NAME@ROLE is for prompts of a role.",
     )
     styles: tuple[str, ...] = option((), "Drawing styles to use; empty for all.")
     background: str = option("varied", "The background of the image.", choices=BACKGROUNDS)
@@ -42,8 +41,7 @@ class PainterOptions:
 
     def __post_init__(self) -> None:
         if not _SMALLEST_SIDE <= self.side <= _LARGEST_SIDE:
-            wanted = f"{_SMALLEST_SIDE} to {_LARGEST_SIDE} pixels"
-            raise UsageError(message("option-invalid", name="model.side", value=self.side, wanted=wanted))
+            raise invalid_option("model.side", self.side, f"{_SMALLEST_SIDE} to {_LARGEST_SIDE} pixels")
         parse_faults(self.faults)
 
 

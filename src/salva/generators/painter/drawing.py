@@ -199,10 +199,8 @@ def _turned(sprite: Image.Image, turn: float, width: int, height: int) -> Image.
 def _body_share(rgb: Floats, alpha: Floats, body: str) -> Floats:
     value, lowest = rgb.max(axis=-1), rgb.min(axis=-1)
     saturation = (value - lowest) / np.maximum(value, 1e-3)
-    if body == "light":
-        return _ramp(0.3 - saturation, 0.1) * _ramp(value - 0.5, 0.1)
-    if body == "pale":
-        return _ramp(0.4 - saturation, 0.1) * _ramp(value - 0.5, 0.1)
+    if body in ("light", "pale"):
+        return _ramp((0.3 if body == "light" else 0.4) - saturation, 0.1) * _ramp(value - 0.5, 0.1)
     if body == "dark":
         return _ramp(0.5 - value, 0.1)
     hue = _hue(rgb, value, lowest)

@@ -13,30 +13,32 @@ from dataclasses import replace
 
 from salva.assets.pocket_priors import USUAL_COLOURS, USUAL_PLACES
 from salva.core.fingerprint import Json, fingerprint
-from salva.errors import UsageError, unknown_name
+from salva.errors import invalid_option, unknown_name
 from salva.logic.formula import COLOURS, Related
 from salva.logic.order import canonical
 from salva.logic.worlds import World, WorldThing
-from salva.messages import message
 
 FAULTS: Mapping[str, str] = {
     "entity-omission": "One entity of the scene is missing.",
     "entity-duplication": "One entity of the scene is drawn once more.",
     "x-misposition": "Entities with a horizontal place change sides.",
     "y-misposition": "Entities with a vertical place change sides.",
-    "ignores-word-order": "Numbers, colours, places and sides go to entities by habit, not by word order.",
+    "ignores-word-order": "Numbers, colours and places do not depend on the order of words.",
     "entity-forbidden": "An entity that should be absent is drawn.",
-    "wrong-colour": "One entity has another colour than the prompt says.",
-    "follows-prior": "Colours, places and numbers are the usual ones of the entity, not those of the prompt.",
-    "optical-character": "Words of the prompt are drawn into the image.",
+    "wrong-colour": "One entity has another colour.",
+    "follows-prior": "Colours, places and numbers are the entity's usual ones.",
+    "optical-character": "Words of the prompt are drawn.",
 }
 """Every fault that can be planted, in the order in which they are applied."""
 
 AT = "@"
 """Separates a fault from the role of the prompts that get it, as in follows-prior@l3:0.5."""
 _OPPOSITE = {"left": "right", "right": "left", "top": "bottom", "bottom": "top"}
-_X_RELATIONS = ("left_of", "right_of")
-_Y_RELATIONS = ("above", "below", "on")
+_MIRRORED = {
+    "x-misposition": ("x", ("left", "right"), ("left_of", "right_of")),
+    "y-misposition": ("y", ("top", "bottom"), ("above", "below", "on")),
+}
+"""The axis that a fault mirrors, the places at its ends, and the relations along it."""
 
 
 def parse_faults(text: str) -> dict[str, float]:
@@ -46,15 +48,12 @@ def parse_faults(text: str) -> dict[str, float]:
         name, _, rate_text = (piece.strip() for piece in part.partition(":"))
         if name.partition(AT)[0] not in FAULTS:
             raise unknown_name("fault", name.partition(AT)[0], FAULTS)
-        if name in rates:
-            raise UsageError(message("setting-twice", key=name, first=rates[name], second=rate_text))
         try:
             rate = float(rate_text)
         except ValueError:
             rate = -1.0
         if not 0 <= rate <= 1:
-            wanted = f"a number from 0 to 1, as in {name}:0.3"
-            raise UsageError(message("option-invalid", name=f"the rate of {name}", value=rate_text, wanted=wanted))
+            raise invalid_option(f"the rate of {name}", rate_text, "a number from 0 to 1")
         rates[name] = rate
     return rates
 
@@ -73,12 +72,10 @@ def apply_fault(name: str, world: World, mentioned: Sequence[str], rng: random.R
         return _with_things(world, things)
     if name == "entity-duplication" and things:
         return _with_things(world, [*things, rng.choice(things)])
-    if name == "x-misposition":
-        moved = replace(world, relations=tuple(_turned(r, _X_RELATIONS) for r in world.relations))
-        return _with_things(moved, _mirrored(things, "x", ("left", "right"), rng))
-    if name == "y-misposition":
-        moved = replace(world, relations=tuple(_turned(r, _Y_RELATIONS) for r in world.relations))
-        return _with_things(moved, _mirrored(things, "y", ("top", "bottom"), rng))
+    if name in _MIRRORED:
+        axis, ends, relations = _MIRRORED[name]
+        moved = replace(world, relations=tuple(_turned(r, relations) for r in world.relations))
+        return _with_things(moved, _mirrored(things, axis, ends, rng))
     if name == "entity-forbidden":
         absent = sorted(set(mentioned) - {thing.entity for thing in things})
         return _with_things(world, [*things, WorldThing(entity=rng.choice(absent))]) if absent else world
@@ -175,20 +172,15 @@ def _with_things(world: World, things: list[WorldThing]) -> World:
 
 
 def _mirrored(things: list[WorldThing], axis: str, ends: tuple[str, str], rng: random.Random) -> list[WorldThing]:
-    places = {_place(thing, axis) for thing in things} - {None, "elsewhere"}
+    places = [thing.x if axis == "x" else thing.y for thing in things]
     # With nothing at the sides, entities in the middle go to a side.
-    mapping = {"middle": rng.choice(ends)} if places == {"middle"} else _OPPOSITE
-    return [_moved(thing, axis, mapping) for thing in things]
-
-
-def _place(thing: WorldThing, axis: str) -> str | None:
-    return thing.x if axis == "x" else thing.y
-
-
-def _moved(thing: WorldThing, axis: str, mapping: Mapping[str, str]) -> WorldThing:
-    place = _place(thing, axis)
-    target = mapping.get(place, place) if place else place
-    return replace(thing, x=target) if axis == "x" else replace(thing, y=target)
+    is_middle = set(places) - {None, "elsewhere"} == {"middle"}
+    mapping = {"middle": rng.choice(ends)} if is_middle else _OPPOSITE
+    targets = [mapping.get(place or "", place) for place in places]
+    return [
+        replace(thing, x=target) if axis == "x" else replace(thing, y=target)
+        for thing, target in zip(things, targets, strict=True)
+    ]
 
 
 def _turned(relation: Related, names: tuple[str, ...]) -> Related:

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 HARD: Mapping[str, str] = {
     "turned": "Entities turned by 30 to 180 degrees.",
-    "tiny": "Entities 5.5 to 9 % of the side long: 14 to 23 of 256 pixels.",
-    "half-hidden": "A plain board in front of 40 to 50 % of every entity.",
-    "cut": "Entities that extend beyond the image by 30 to 50 %.",
-    "overlapping": "Two entities, of one kind if possible, that overlap by 25 to 50 % of their length.",
-    "photo-ground": "A background with the edges and grain of a photograph, made by code.",
+    "tiny": "Entities of 14 to 23 of 256 pixels.",
+    "half-hidden": "A board in front of 40 to 50 % of every entity.",
+    "cut": "Entities beyond the image by 30 to 50 %.",
+    "overlapping": "Two entities that overlap by 25 to 50 %.",
+    "photo-ground": "A background like a photograph.",
     "outlined": "Entities as outlines.",
     "silhouettes": "Entities in one dark colour.",
     "pixelated": "Entities of 12 by 12 blocks.",
@@ -66,12 +66,9 @@ def _part(box: Box, rng: random.Random) -> Box:
     """Nearly half of a box, from one of its sides."""
     x0, y0, x1, y1 = box
     share = rng.uniform(0.4, 0.5)
-    side = rng.randrange(4)
-    if side < 2:
-        middle = x0 + share * (x1 - x0) if side else x1 - share * (x1 - x0)
-        return (x0, y0, middle, y1) if side else (middle, y0, x1, y1)
-    middle = y0 + share * (y1 - y0) if side == 2 else y1 - share * (y1 - y0)
-    return (x0, y0, x1, middle) if side == 2 else (x0, middle, x1, y1)
+    width, height = share * (x1 - x0), share * (y1 - y0)
+    sides = ((x1 - width, y0, x1, y1), (x0, y0, x0 + width, y1), (x0, y0, x1, y0 + height), (x0, y1 - height, x1, y1))
+    return rng.choice(sides)
 
 
 def _cut(placed: Sequence[Placed], rng: random.Random) -> tuple[Placed, ...] | None:

@@ -7,7 +7,7 @@ centroids, by halves and by thirds. One call is one attempt; the caller repeats 
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from salva.core.scene import Box
@@ -221,15 +221,19 @@ def _neighbour_of(
     entity = placements[index].entity
     if any(placements[i].entity == entity for i in boxes):
         return None
-    for relation in relations:
-        if relation.relation not in _TOUCHING or entity not in (relation.first, relation.second):
-            continue
-        is_first = entity == relation.first
-        partner = relation.second if is_first else relation.first
+    for name, partner, is_first in _of_entity(entity, relations, _TOUCHING):
         for i, box in boxes.items():
             if placements[i].entity == partner:
-                return _Neighbour(relation=relation.relation, box=box, is_first=is_first)
+                return _Neighbour(relation=name, box=box, is_first=is_first)
     return None
+
+
+def _of_entity(entity: str, relations: Sequence[Related], kinds: Sequence[str]) -> Iterator[tuple[str, str, bool]]:
+    """The relations of an entity: name, partner, and whether the entity comes first."""
+    for relation in relations:
+        if relation.relation in kinds and entity in (relation.first, relation.second):
+            is_first = entity == relation.first
+            yield relation.relation, relation.second if is_first else relation.first, is_first
 
 
 def _near(anchor: _Neighbour, size: tuple[int, int], side: int, rng: random.Random) -> _Pixels:
@@ -256,14 +260,9 @@ def _is_ordered(
     side: int,
 ) -> bool:
     """Whether the new box keeps every order relation with the boxes already there."""
-    entity = placements[index].entity
-    for relation in relations:
-        if relation.relation not in _ORDERS or entity not in (relation.first, relation.second):
-            continue
-        is_first = entity == relation.first
-        partner = relation.second if is_first else relation.first
-        axis = 0 if relation.relation in ("left_of", "right_of") else 1
-        is_before = is_first == (relation.relation in ("left_of", "above", "on"))
+    for name, partner, is_first in _of_entity(placements[index].entity, relations, _ORDERS):
+        axis = 0 if name in ("left_of", "right_of") else 1
+        is_before = is_first == (name in ("left_of", "above", "on"))
         for i, other in boxes.items():
             if placements[i].entity != partner:
                 continue
