@@ -31,6 +31,7 @@ State = tuple[Counts | bool | None, ...]
 
 View = tuple[tuple[Piece, ...] | bool | None, ...]
 """By level: the things of the entity, or whether the relation holds in the scene."""
+_Deal = tuple[Dealing | bool | None, ...]
 
 
 class Dealer:
@@ -45,24 +46,21 @@ class Dealer:
         self._cells = [Cells(level.frame, self._is_by_thirds) if level.frame else None for level in self.diagram.levels]
         self._labels = frozenset(frame.entity for frame in frames)
         self._has = {axis: any(getattr(frame.cells[0], axis) for frame in frames) for axis in ("x", "y")}
-        self._answers: dict[View, bool] = {}
-        self._worlds: dict[State, bool] = {}
-        self._smallest: dict[State, tuple[Mapping[tuple[int, int], int], ...]] = {}
-        self._rests: dict[tuple[int, int, Counts], int] = {}
-        self._parted: dict[tuple[int, int, Counts], tuple[Counts, ...]] = {}
         self._n_steps = 0
+        self._answer = lru_cache(_MAX_REMEMBERED)(self._find_answer)
+        self._numbers = lru_cache(_MAX_REMEMBERED)(self._find_numbers)
+        self._smallest_sets = lru_cache(_MAX_REMEMBERED)(self._find_smallest_sets)
+        self._after = lru_cache(20 * _MAX_REMEMBERED)(self._find_after)
+        self._is_world = lru_cache(20 * _MAX_REMEMBERED)(self.diagram.admits)
 
     def holds(self, scene: Scene) -> bool:
         """Whether the scene is right for the first formula."""
-        view = self.view(scene)
-        answer = self._answers.get(view)
-        if answer is None:
-            self._n_steps = 0
-            self.diagram.begin()
-            answer = any(self._fits(deal, state) for deal, state in self._deals(view, 0, self.diagram.roots[0], ()))
-            if len(self._answers) < _MAX_REMEMBERED:
-                self._answers[view] = answer
-        return answer
+        return self._answer(self.view(scene))
+
+    def _find_answer(self, view: View) -> bool:
+        self._n_steps = 0
+        self.diagram.begin()
+        return any(self._fits(deal, state) for deal, state in self._deals(view, 0, self.diagram.roots[0], ()))
 
     def things(self, scene: Scene) -> dict[str, list[Thing]]:
         """The things the formulas speak of, by name."""
@@ -78,151 +76,101 @@ class Dealer:
         spots = {axis: spots_of(things, axis) for axis in ("x", "y") if self._has[axis]}
         view: list[tuple[Piece, ...] | bool | None] = []
         for level, cells in zip(self.diagram.levels, self._cells, strict=True):
-            if level.frame is None or cells is None:
-                assert level.relation is not None
+            if level.relation:
                 first, second = things.get(level.relation.first, ()), things.get(level.relation.second, ())
                 is_true = any(is_related(level.relation.relation, a, b) for a in first for b in second)
                 view.append(is_true if first and second else None)
-                continue
-            sample, own = level.frame.cells[0], things.get(level.frame.entity, ())
-            if sample == (None, None, None):
-                view.append((_PLAIN,) * len(own))
-                continue
-            pieces = [
-                Piece(
-                    cells.colour_of(thing.colour),
-                    spots["x"][id(thing)] if sample.x else None,
-                    spots["y"][id(thing)] if sample.y else None,
-                )
-                for thing in own
-            ]
-            view.append(tuple(sorted(pieces)))
+            elif cells:
+                sample = cells.frame.cells[0]
+                pieces = [
+                    Piece(
+                        cells.colour_of(thing.colour),
+                        spots["x"][id(thing)] if sample.x else None,
+                        spots["y"][id(thing)] if sample.y else None,
+                    )
+                    for thing in things.get(cells.frame.entity, ())
+                ]
+                view.append(tuple(sorted(pieces)))
         return tuple(view)
 
-    def _deals(
-        self, view: View, i: int, node: int, made: tuple[Dealing | bool | None, ...]
-    ) -> Iterator[tuple[tuple[Dealing | bool | None, ...], State]]:
+    def _deals(self, view: View, i: int, node: int, made: _Deal) -> Iterator[tuple[_Deal, State]]:
         """Every way to deal the things to the cells of a world of the first formula."""
         if node == FALSE:
             return
         if i == len(self.diagram.levels):
-            if node == TRUE:
-                state = self._state(made)
-                if self._is_world(state):
-                    yield made, state
+            state = tuple(part.counts if isinstance(part, Dealing) else part for part in made)
+            if node == TRUE and self._is_world(state):
+                yield made, state
             return
-        level, seen = self.diagram.levels[i], view[i]
-        if level.frame is None:
+        level, cells, seen = self.diagram.levels[i], self._cells[i], view[i]
+        if not isinstance(seen, tuple):
             rest = self.diagram.nodes.restrict(node, i, {level.literals[0]: bool(seen)}, {})
-            assert not isinstance(seen, tuple)
             yield from self._deals(view, i + 1, rest, (*made, seen))
-            return
-        cells = self._cells[i]
-        assert isinstance(seen, tuple)
-        assert cells is not None
-        for dealing in cells.dealings(seen, self._numbers(i, node, seen)):
-            self._step()
-            rest = self._after(i, node, dealing.counts)
-            yield from self._deals(view, i + 1, rest, (*made, dealing))
+        elif cells:
+            numbers = None
+            if cells.frame.is_exact and len(cells.frame.cells) > 1:
+                numbers = self._numbers(i, node, cells.by_colour(seen))
+            for dealing in cells.dealings(seen, numbers):
+                self._step()
+                yield from self._deals(view, i + 1, self._after(i, node, dealing.counts), (*made, dealing))
 
-    def _after(self, i: int, node: int, counts: Counts) -> int:
+    def _find_after(self, i: int, node: int, counts: Counts) -> int:
         """What is left to decide once an entity's things are in these cells; FALSE where there may not be so many."""
-        rest = self._rests.get((i, node, counts))
-        if rest is None:
-            level = self.diagram.levels[i]
-            assert level.frame is not None
-            of_class = level.frame.classify(counts)
-            rest = FALSE
-            if of_class.fits[0]:
-                values = dict(zip(level.literals, of_class.truths, strict=True))
-                rest = self.diagram.nodes.restrict(node, i, values, {})
-            if len(self._rests) < 20 * _MAX_REMEMBERED:
-                self._rests[i, node, counts] = rest
-        return rest
-
-    def _numbers(self, i: int, node: int, pieces: Sequence[Piece]) -> tuple[Counts, ...] | None:
-        """The ways to part these things among the cells of an entity that may lead to a world; None: too many."""
-        frame, cells = self.diagram.levels[i].frame, self._cells[i]
-        assert frame is not None
+        level, cells = self.diagram.levels[i], self._cells[i]
         assert cells is not None
-        if not frame.is_exact or len(frame.cells) == 1:
+        of_class = cells.frame.classify(counts)
+        values = dict(zip(level.literals, of_class.truths, strict=True))
+        return self.diagram.nodes.restrict(node, i, values, {}) if of_class.fits[0] else FALSE
+
+    def _find_numbers(self, i: int, node: int, by_colour: Counts) -> tuple[Counts, ...] | None:
+        """The ways to part these things among the cells of an entity that may lead to a world; None: too many."""
+        cells = self._cells[i]
+        assert cells is not None
+        if cells.n_parted(by_colour) > _MAX_PARTED:
             return None
-        by_colour = cells.by_colour(pieces)
-        numbers = self._parted.get((i, node, by_colour))
-        if numbers is None:
-            if cells.n_parted(by_colour) > _MAX_PARTED:
-                return None
-            numbers = tuple(c for c in cells.parted(by_colour) if self._after(i, node, c) != FALSE)
-            if len(self._parted) < _MAX_REMEMBERED:
-                self._parted[i, node, by_colour] = numbers
-        return numbers
+        return tuple(counts for counts in cells.parted(by_colour) if self._after(i, node, counts) != FALSE)
 
-    def _state(self, made: tuple[Dealing | bool | None, ...]) -> State:
-        return tuple(part.counts if isinstance(part, Dealing) else part for part in made)
-
-    def _is_world(self, state: State) -> bool:
-        """Whether numbers in cells and relations are a world of the first formula that somebody can generate."""
-        known = self._worlds.get(state)
-        if known is None:
-            known = self.diagram.admits(state)
-            if len(self._worlds) < 20 * _MAX_REMEMBERED:
-                self._worlds[state] = known
-        return known
-
-    def _fits(self, made: tuple[Dealing | bool | None, ...], state: State) -> bool:
+    def _fits(self, made: _Deal, state: State) -> bool:
         """Whether the places of a dealing agree with where the things stand."""
-        placed = self._placed(made)
+        placed: dict[tuple[int, int], list[tuple[Cell, Piece]]] = {}
+        for i, (cells, part) in enumerate(zip(self._cells, made, strict=True)):
+            if cells and isinstance(part, Dealing):
+                for piece, j in zip(part.pieces, part.cells, strict=True):
+                    if cells.are_placed[j]:
+                        placed.setdefault((i, j), []).append((cells.frame.cells[j], piece))
         if self._is_by_thirds or not placed:
             return True
         return any(self._fits_set(placed, kept) for kept in self._smallest_sets(state))
 
-    def _placed(self, made: tuple[Dealing | bool | None, ...]) -> dict[tuple[int, int], list[Piece]]:
-        placed: dict[tuple[int, int], list[Piece]] = {}
-        for i, (cells, part) in enumerate(zip(self._cells, made, strict=True)):
-            if cells is not None and isinstance(part, Dealing):
-                for piece, j in zip(part.pieces, part.cells, strict=True):
-                    if cells.are_placed[j]:
-                        placed.setdefault((i, j), []).append(piece)
-        return placed
-
-    def _fits_set(self, placed: Mapping[tuple[int, int], list[Piece]], kept: Mapping[tuple[int, int], int]) -> bool:
+    def _fits_set(
+        self, placed: Mapping[tuple[int, int], list[tuple[Cell, Piece]]], kept: Mapping[tuple[int, int], int]
+    ) -> bool:
         """Whether some choice of so many things from each cell is in order, and all others are at their own places."""
         choices: list[list[list[tuple[Cell, Piece]]]] = []
-        for key, pieces in placed.items():
-            cell, n_kept = self._cell(key), kept.get(key, 0)
-            if n_kept >= len(pieces):
-                choices.append([[(cell, piece) for piece in pieces]])
-                continue
-            free = [piece for piece in pieces if is_at_home(piece, cell)]
-            stray = [piece for piece in pieces if not is_at_home(piece, cell)]
-            if len(stray) > n_kept:
+        for key, members in placed.items():
+            n_kept = min(kept.get(key, 0), len(members))
+            stray = [(cell, piece) for cell, piece in members if not is_at_home(piece, cell)]
+            if n_kept == len(members):
+                choices.append([members])
+            elif len(stray) > n_kept:
                 return False
-            more = combinations(free, n_kept - len(stray))
-            choices.append([[(cell, piece) for piece in (*stray, *chosen)] for chosen in more])
+            else:
+                free = [member for member in members if is_at_home(member[1], member[0])]
+                choices.append([[*stray, *chosen] for chosen in combinations(free, n_kept - len(stray))])
         for groups in product(*choices):
             self._step()
-            members = [member for group in groups for member in group]
-            if all(is_in_order(members, axis) for axis in ("x", "y")):
+            chosen_ones = [member for group in groups for member in group]
+            if all(is_in_order(chosen_ones, axis) for axis in ("x", "y")):
                 return True
         return False
 
-    def _cell(self, key: tuple[int, int]) -> Cell:
-        frame = self.diagram.levels[key[0]].frame
-        assert frame is not None
-        return frame.cells[key[1]]
-
-    def _smallest_sets(self, state: State) -> tuple[Mapping[tuple[int, int], int], ...]:
+    def _find_smallest_sets(self, state: State) -> tuple[Mapping[tuple[int, int], int], ...]:
         """The smallest sets of placed things, as numbers by cell, that keep a world one wherever the others stand."""
-        found = self._smallest.get(state)
-        if found is None:
-            whole: dict[tuple[int, int], int] = {}
-            for i, (cells, counts) in enumerate(zip(self._cells, state, strict=True)):
-                if cells is not None and isinstance(counts, tuple):
-                    whole |= {(i, j): n for j, n in enumerate(counts) if n and cells.are_placed[j]}
-            found = tuple(dict(kept) for kept in self._shrunk(state, whole, whole, {}))
-            if len(self._smallest) < _MAX_REMEMBERED:
-                self._smallest[state] = found
-        return found
+        whole: dict[tuple[int, int], int] = {}
+        for i, (cells, counts) in enumerate(zip(self._cells, state, strict=True)):
+            if cells and isinstance(counts, tuple):
+                whole |= {(i, j): n for j, n in enumerate(counts) if n and cells.are_placed[j]}
+        return tuple(dict(kept) for kept in self._shrunk(state, whole, whole, {}))
 
     def _shrunk(
         self,
@@ -268,9 +216,6 @@ class Dealer:
         self._n_steps += 1
         if self._n_steps > _MAX_STEPS:
             raise UsageError(message("formula-too-large"))
-
-
-_PLAIN = Piece(None, None, None)
 
 
 @lru_cache(maxsize=4096)

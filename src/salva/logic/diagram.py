@@ -85,9 +85,6 @@ class Nodes:
         return restricted
 
     def _node(self, parts: tuple[str, int, int], levels: int) -> int:
-        number = self._numbers.get(parts)
-        if number is not None:
-            return number
         # Diagrams are cached and shared by threads; a number is published only when its parts are there.
         with self._lock:
             number = self._numbers.get(parts)
@@ -346,28 +343,21 @@ class Diagram:
                         part, tuple(of_entity[part]), [s.get(part) for s in stated], counts, is_related=len(group) > 1
                     )
                     literals = tuple(self._literal(atom, len(levels)) for atom in frame.atoms)
-                    choices = _state_choices(frame, literals)
+                    choices = tuple(
+                        Choice(dict(zip(literals, seen.truths, strict=True)), seen.fits, n, seen, {})
+                        for seen, n in frame.classes().items()
+                    )
                     levels.append(Level(frame, None, None, literals, choices, opens, is_last))
                 else:
                     literal = self._literal(part, len(levels))
-                    choices = _truth_choices(literal, len(formulas))
+                    fits = (True,) * len(formulas)
+                    choices = tuple(Choice({literal: truth}, fits, 1, truth, {}) for truth in (True, False))
                     levels.append(Level(None, part, spelled[part], (literal,), choices, opens, is_last))
         return levels
 
     def _literal(self, literal: Literal, level: int) -> int:
         self._level_of[literal] = level
         return self._literals.setdefault(literal, len(self._literals))
-
-
-def _state_choices(frame: EntityFrame, literals: tuple[int, ...]) -> tuple[Choice, ...]:
-    return tuple(
-        Choice(dict(zip(literals, seen.truths, strict=True)), seen.fits, n, seen, {})
-        for seen, n in frame.classes().items()
-    )
-
-
-def _truth_choices(literal: int, n_formulas: int) -> tuple[Choice, ...]:
-    return tuple(Choice({literal: truth}, (True,) * n_formulas, 1, truth, {}) for truth in (True, False))
 
 
 def _related_groups(

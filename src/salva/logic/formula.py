@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 from salva.errors import UsageError
 from salva.messages import Message, message
@@ -272,9 +273,8 @@ def _leaves(f: Formula) -> Iterator[Literal]:
 
 
 def _fold(parts: Iterable[Formula], connective: type[And] | type[Or]) -> Formula:
-    whole: Formula | None = None
-    for part in parts:
-        whole = part if whole is None else connective(whole, part)
+    rest = iter(parts)
+    whole = next(rest, None)
     if whole is None:
         raise UsageError(message("formula-no-parts"))
-    return whole
+    return reduce(connective, rest, whole)

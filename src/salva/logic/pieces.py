@@ -95,7 +95,7 @@ class Cells:
     """The cells of one entity, ready for many scenes: what each thing may be put into, and every way to put them in."""
 
     def __init__(self, frame: EntityFrame, is_by_thirds: bool) -> None:
-        self._frame = frame
+        self.frame = frame
         self._is_by_thirds = is_by_thirds
         self.are_placed = tuple(is_placed(cell) for cell in frame.cells)
         self.colours = tuple(dict.fromkeys(cell.colour for cell in frame.cells))
@@ -115,13 +115,13 @@ class Cells:
 
     def n_parted(self, by_colour: Counts) -> int:
         """How many ways there are to part so many things of each colour among its cells."""
-        n_cells = len(self._frame.cells) // len(self.colours)
+        n_cells = len(self.frame.cells) // len(self.colours)
         return prod(comb(n + n_cells - 1, n) for n in by_colour)
 
     def parted(self, by_colour: Counts) -> Iterator[Counts]:
         """Every way to part so many things of each colour among its cells."""
         loose = dict(zip(self._first.values(), by_colour, strict=True))
-        return spread(self._frame, tuple(loose.get(j, 0) for j in range(len(self._frame.cells))), loose)
+        return spread(self.frame, tuple(loose.get(j, 0) for j in range(len(self.frame.cells))), loose)
 
     def dealings(self, pieces: tuple[Piece, ...], numbers: Sequence[Counts] | None) -> Iterator[Dealing]:
         """The ways to put the things into the cells; of alike things only those that keep their order.
@@ -129,8 +129,8 @@ class Cells:
         The things come sorted. Given the numbers that may stand in the cells, only ways that lead to them.
         """
         ways = [self._ways(piece) for piece in pieces]
-        most = len(pieces) if self._frame.is_exact else self._frame.most + 1
-        for cells, counts in self._walk(ways, [], [0] * len(self._frame.cells), ("", -1), numbers):
+        most = len(pieces) if self.frame.is_exact else self.frame.most + 1
+        for cells, counts in self._walk(ways, [], [0] * len(self.frame.cells), ("", -1), numbers):
             # Beyond the largest number anybody names they are told apart no further.
             yield Dealing(pieces, tuple(cells), tuple(min(n, most) for n in counts))
 
@@ -171,12 +171,12 @@ class Cells:
         if ways is None:
             xs = _open_places(x, self._named["x"], "x", self._is_by_thirds)
             ys = _open_places(y, self._named["y"], "y", self._is_by_thirds)
-            cells = [self._frame.cells.index(Cell(colour, at_x, at_y)) for at_x in xs for at_y in ys]
+            cells = [self.frame.cells.index(Cell(colour, at_x, at_y)) for at_x in xs for at_y in ys]
             ways = self._open[key] = tuple(_Way(j, (str(colour), self._level(j, piece))) for j in cells)
         return ways
 
     def _level(self, j: int, piece: Piece) -> int:
-        rank, spot = rank_of(getattr(self._frame.cells[j], self._axis)), getattr(piece, self._axis)
+        rank, spot = rank_of(getattr(self.frame.cells[j], self._axis)), getattr(piece, self._axis)
         return rank if rank is not None else spot.third if spot else 0
 
 

@@ -85,8 +85,7 @@ class Axis:
         return [place for place in self._places.get(entity, ()) if self._fits(thing, place, things)]
 
     def _at(self, thing: Thing) -> float:
-        box = thing.box
-        return (box[0] + box[2]) / 2 if self.axis == "x" else (box[1] + box[3]) / 2
+        return thing.x if self.axis == "x" else thing.y
 
     def _stated(self, entity: str, rank: int) -> int:
         return max((a.stated for a in self._anchors if a.entity == entity and a.rank == rank), default=0)

@@ -19,7 +19,9 @@ from salva.logic.notation import parse
 Position = tuple[int, ...]
 """The way down from the root: 0 is the left (or only) part, 1 the right one."""
 
-_VARIABLES = frozenset(("p", "q", "r"))
+Direction = Literal["forward", "backward"]
+"""forward reads the law from left to right."""
+_DIRECTIONS: tuple[Direction, ...] = ("forward", "backward")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,8 +32,7 @@ class Rewrite:
     position: Position
     formula: Formula
     """The whole formula after the rewrite."""
-    direction: Literal["forward", "backward"]
-    """forward reads the law from left to right."""
+    direction: Direction
 
 
 def rewrites(f: Formula, law: str | None = None) -> Iterator[Rewrite]:
@@ -43,7 +44,7 @@ def rewrites(f: Formula, law: str | None = None) -> Iterator[Rewrite]:
     seen: set[tuple[str, Formula]] = set()
     for position, part in _parts(f):
         for candidate in laws:
-            for direction in ("forward", "backward"):
+            for direction in _DIRECTIONS:
                 source, goal = _patterns(candidate)[:: 1 if direction == "forward" else -1]
                 if law is None and candidate.family == "idempotence" and direction == "backward":
                     continue
@@ -55,13 +56,7 @@ def rewrites(f: Formula, law: str | None = None) -> Iterator[Rewrite]:
                     continue
                 seen.add((candidate.name, made))
                 if are_equivalent(f, made):
-                    is_forward = direction == "forward"
-                    yield Rewrite(
-                        law=candidate,
-                        position=position,
-                        formula=made,
-                        direction="forward" if is_forward else "backward",
-                    )
+                    yield Rewrite(law=candidate, position=position, formula=made, direction=direction)
 
 
 @lru_cache(maxsize=256)
@@ -82,7 +77,6 @@ def _parts(f: Formula, position: Position = ()) -> Iterator[tuple[Position, Form
 def _match(pattern: Formula, f: Formula, bound: dict[str, Formula]) -> dict[str, Formula] | None:
     """What the variables stand for when the pattern is this formula; None when it is not."""
     if isinstance(pattern, Atom):
-        assert pattern.entity in _VARIABLES
         known = bound.get(pattern.entity)
         if known is None:
             return {**bound, pattern.entity: f}

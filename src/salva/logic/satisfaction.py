@@ -103,7 +103,6 @@ class _Explainer:
         self._dealer = dealer((f,) if beside is None else (f, beside), counts, place)
         self.diagram = self._dealer.diagram
         self._axes = {axis: Axis(f, axis, place) for axis in ("x", "y")}
-        self._states: dict[int, list[Counts]] = {}
 
     def discrepancies(self, scene: Scene) -> tuple[Discrepancy, ...]:
         """What is wrong; the scene must be wrong."""
@@ -154,7 +153,7 @@ class _Explainer:
                     rest = self.diagram.nodes.restrict(node, i, choice.values, choice.memo)
                     further = self._nearest(things, is_at, i + 1, rest, after, memo)
                     cost, state = self._closest(things, is_at, i, choice)
-                    if cost + further.cost < best.cost:
+                    if further.cost < _NEVER and cost + further.cost < best.cost:
                         best = _CheapestStates(cost + further.cost, (state, *further.states))
             memo[i, node, context] = best
         return best
@@ -166,16 +165,14 @@ class _Explainer:
             return (0 if seen is None or seen == choice.made else _EDIT), choice.made
         assert level.frame is not None
         own = things.get(level.frame.entity, ())
-        states = self._states_of(level.frame, choice)
+        assert isinstance(choice.made, StateClass)
+        states = _states_of(level.frame, choice.made, min(choice.weight, _MAX_STATES))
         return min(((_distance(level.frame, state, own, is_at), state) for state in states), key=lambda pair: pair[0])
 
-    def _states_of(self, frame: EntityFrame, choice: Choice) -> list[Counts]:
-        known = self._states.get(id(choice.made))
-        if known is None:
-            assert isinstance(choice.made, StateClass)
-            known = [frame.state(choice.made, index) for index in range(min(choice.weight, _MAX_STATES))]
-            self._states[id(choice.made)] = known
-        return known
+
+@lru_cache(maxsize=2048)
+def _states_of(frame: EntityFrame, of_class: StateClass, n: int) -> list[Counts]:
+    return [frame.state(of_class, index) for index in range(n)]
 
 
 @lru_cache(maxsize=2048)
@@ -273,10 +270,7 @@ def _moved(entity: str, thing: Thing, goal: Cell, kind: str) -> Discrepancy:
 
 def _unrelated(relation: Related, should_hold: bool) -> Discrepancy:
     words = f"{relation.relation}({relation.first}, {relation.second})"
-    if should_hold:
-        expected, seen = words, f"not {words}"
-    else:
-        expected, seen = f"not {words}", words
+    expected, seen = (words, f"not {words}") if should_hold else (f"not {words}", words)
     return Discrepancy(
         kind=UNRELATED,
         entity=relation.first,
