@@ -28,9 +28,7 @@ def test_parts_come_before_the_whole_which_depends_on_the_things(tmp_path: Path)
     assert whole.parents == tuple(question.text for question in parts[:2])
     assert cases[1].prompts[0].questions == (), "a formula says more"
     assert [[question.kind for question in case.prompts[0].questions] for case in cases[2:]] == [["whole"], ["whole"]]
-    assert remarks[-1] == (
-        "questions: 7 about 3 prompts (2 things, 1 attribute, 1 relation, and each whole); 2 are asked whole alone"
-    )
+    assert remarks[-1] == "questions: 7 about 3 prompts"
 
 
 def test_unless_asked_for_there_is_one_question_a_prompt(tmp_path: Path) -> None:

@@ -17,7 +17,6 @@ from salva.english.wordlists import CHOOSING, DENYING, words
 from salva.english.words import number_of, with_article
 
 THING, COUNT, ATTRIBUTE, RELATION = "thing", "count", "attribute", "relation"
-KINDS = (THING, COUNT, ATTRIBUTE, RELATION)
 _MOST = 24
 """Of a longer prompt the first so many are asked."""
 _BARE = words("captions", "bare")

@@ -42,20 +42,20 @@ class Meant:
 
 
 def cases_of(row: PromptRow, n_rewordings: int) -> Iterator[Case]:
-    """The cases of a row: its prompts, each with its rewordings."""
-    if len(row.texts) == 2:
-        yield _pair(row)
-        return
+    """The cases of a row: its pair, or its prompt with each of its rewordings."""
     meant = _meaning(row)
-    (text,), (formula,) = row.texts, meant.formulas
-    own = Prompt(role="a", text=text, formula=formula, questions=() if formula else (whole_question(text),))
-    others = rewordings(text, formula, n_rewordings) if formula else []
+    prompts = tuple(
+        Prompt(role=role, text=text, formula=formula, questions=() if formula else (whole_question(text),))
+        for role, text, formula in zip("ab", row.texts, meant.formulas, strict=False)
+    )
+    own = prompts[0]
+    others = rewordings(own.text, own.formula, n_rewordings) if len(prompts) == 1 and own.formula else []
     for n, other in enumerate(others, 1):
         again = Prompt(role="b", text=other.text, formula=other.formula)
         labels = {"reworded": other.law}
         yield _case(row, meant, (own, again), labels, f"-{other.law}" if n == 1 else f"-{other.law}-{n}")
     if not others:
-        yield _case(row, meant, (own,), {})
+        yield _case(row, meant, prompts, {})
 
 
 def whole_question(text: str) -> Question:
@@ -63,37 +63,24 @@ def whole_question(text: str) -> Question:
     return Question(kind="whole", text=_WHOLE.format(json.dumps(text, ensure_ascii=False)), answer="yes")
 
 
-def _pair(row: PromptRow) -> Case:
-    meant = _meaning(row)
-    prompts = tuple(
-        Prompt(role=role, text=text, formula=formula, questions=() if formula else (whole_question(text),))
-        for role, text, formula in zip("ab", row.texts, meant.formulas, strict=True)
-    )
-    return _case(row, meant, prompts, {})
-
-
 def _meaning(row: PromptRow) -> Meant:
+    """The formulas where every prompt has one; of a pair with one alone, none."""
     readings = [
         SentenceReading(given) if given else read_prompt(text)
         for text, given in zip(row.texts, row.formulas, strict=True)
     ]
-    return _meant(row, [reading.formula for reading in readings], [reading.problem for reading in readings])
-
-
-def _meant(row: PromptRow, formulas: Sequence[str | None], problems: Sequence[str]) -> Meant:
-    """The formulas where every prompt has one; of a pair with one alone, none."""
-    if not all(formulas):
-        why = [problem for problem in problems if problem]
+    formulas = tuple(reading.formula for reading in readings if reading.formula)
+    if len(formulas) < len(readings):
+        why = [reading.problem for reading in readings if reading.problem]
         sentence = f"no formula: {'; '.join(why)}"
         finding = Finding(kind=NO_FORMULA, sentence=sentence, subject=tuple(row.texts), general=f"no formula: {why[0]}")
-        return Meant(formulas=(None,) * len(formulas), source=NONE, findings=(finding,))
-    source = GIVEN if any(row.formulas) else READ
-    findings = [
-        Finding(kind=CONTRADICTORY, sentence="the prompt is contradictory", subject=(formula or "",))
+        return Meant(formulas=(None,) * len(readings), source=NONE, findings=(finding,))
+    findings = tuple(
+        Finding(kind=CONTRADICTORY, sentence="the prompt is contradictory", subject=(formula,))
         for formula in formulas
-        if formula and is_contradictory(parse(formula))
-    ]
-    return Meant(formulas=tuple(formulas), source=source, findings=tuple(findings))
+        if is_contradictory(parse(formula))
+    )
+    return Meant(formulas=formulas, source=GIVEN if any(row.formulas) else READ, findings=findings)
 
 
 def _case(

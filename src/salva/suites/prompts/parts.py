@@ -6,14 +6,13 @@ and with what to tell of them. The whole is still asked, since a parser does not
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
 from salva.core.case import Case, Prompt
 from salva.core.quantity import quantity
 from salva.core.question import Question
-from salva.english.captions.part_questions import KINDS, THING, part_questions
+from salva.english.captions.part_questions import THING, part_questions
 from salva.english.captions.reading import CaptionReader
 from salva.english.captions.seeds import unfit_text
 
@@ -23,13 +22,8 @@ def with_parts(cases: Sequence[Case], reader: CaptionReader) -> tuple[tuple[Case
     asked = [prompt.text for case in cases for prompt in case.prompts if prompt.questions]
     fit = [text for text in dict.fromkeys(asked) if not unfit_text(text)]
     parts = dict(zip(fit, map(part_questions, reader.read(fit)), strict=True))
-    kinds = Counter(question.kind for text in asked for question in parts.get(text, ()))
-    n_whole = sum(not parts.get(text) for text in asked)
-    by_kind = ", ".join(quantity(kinds[kind], f"{kind}s") for kind in KINDS if kinds[kind]) or "no parts"
-    n = kinds.total() + len(asked)
-    remark = f"questions: {n} about {quantity(len(asked), 'prompts')} ({by_kind}, and each whole)"
-    if n_whole:
-        remark += f"; {n_whole} {'is' if n_whole == 1 else 'are'} asked whole alone"
+    n = sum(1 + len(parts.get(text, ())) for text in asked)
+    remark = f"questions: {n} about {quantity(len(asked), 'prompts')}"
     return tuple(replace(case, prompts=tuple(_asked(p, parts) for p in case.prompts)) for case in cases), remark
 
 

@@ -8,7 +8,6 @@ what is in a file twice, and what no way is open to, is counted and told. Knows 
 from __future__ import annotations
 
 import hashlib
-import shlex
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -124,7 +123,7 @@ def _planned(options: PromptsOptions, size: str, digest: str) -> PromptPlan:  # 
     by_name: dict[str, PromptRow] = {}
     repeated = [row for row in rows if by_name.setdefault(case_name(row), row) is not row]
     cases = tuple(case for row in by_name.values() for case in cases_of(row, options.rewordings))
-    remarks = [*_remarks(options.path, rows, by_name, repeated, cases)]
+    remarks = [*_remarks(rows, by_name, repeated, cases)]
     parser = options.parser or ("" if options.path else GRAMMAR)
     if options.questions == PARTS:
         cases, remark = with_parts(cases, caption_reader(parser))
@@ -137,7 +136,7 @@ def _planned(options: PromptsOptions, size: str, digest: str) -> PromptPlan:  # 
 
 
 def _remarks(
-    path: str, rows: list[PromptRow], by_name: dict[str, PromptRow], repeated: list[PromptRow], cases: tuple[Case, ...]
+    rows: list[PromptRow], by_name: dict[str, PromptRow], repeated: list[PromptRow], cases: tuple[Case, ...]
 ) -> Iterator[str]:
     n_pairs = sum(len(row.texts) == 2 for row in by_name.values())
     numbers = {"prompts": len(by_name) - n_pairs, "pairs": n_pairs}
@@ -154,13 +153,6 @@ def _remarks(
     yield f"formulas: {', '.join(said) or 'none'}" + (f"; without one: {sources[NONE]}" if sources[NONE] else "")
     if n_open := sum(bool(row.proposals) and not any(row.formulas) for row in by_name.values()):
         yield message("proposals-open", n=n_open)
-    reworded = Counter(case.labels["reworded"] for case in cases if "reworded" in case.labels)
-    if reworded:
-        yield f"rewordings by law: {', '.join(f'{n} {law}' for law, n in reworded.most_common())}"
     why = Counter(finding.shared for case in cases for finding in case.findings if finding.kind == NO_FORMULA)
     for reason, n in why.most_common(_N_SHOWN):
         yield f"{n}: {reason}"
-    if n_more := sum(n for _, n in why.most_common()[_N_SHOWN:]):
-        others = quantity(len(why) - _N_SHOWN, "other reasons")
-        file = f"--set suite.path={shlex.quote(path)} " if path else ""
-        yield f"{n_more}: no formula, {others}; see `salva cases prompts {file}--format jsonl`"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from statistics import fmean
 from typing import ClassVar
@@ -17,12 +16,11 @@ from salva.english.prompt_files import PARAPHRASED_BY
 from salva.results.headline import of_main_observers
 from salva.results.metrics.rate_charts import BY_CATEGORY
 from salva.results.tables import RATES, group_by, present, rows_table
-from salva.results.uncheckable import cases_without_check, no_question
+from salva.results.uncheckable import cases_without_check, why_unchecked
 from salva.suites.prompts.cases import NONE
 
 _MOST_ROWS = 200
 NO_CHECK = "no check"
-_NO_OBSERVER = "no configured observer can check it"
 _SHARES = ("dsg_A", "dsg_B")
 """Scores of a verdict: of each image the share of right answers."""
 
@@ -46,7 +44,7 @@ class PromptsTables:
         file = next((str(path) for path in files if path), "")
         is_sorted = any("category" in case.labels for case in judgements.cases)
         return Measured(
-            tables=present(by_check, _by_reason(unchecked, file), _unchecked(unchecked, file)),
+            tables=present(by_check, _unchecked(unchecked, file)),
             numbers={"n_without_check": float(len(unchecked))},
             charts=tuple(_chart(by_check, is_sorted=is_sorted)),
         )
@@ -108,31 +106,14 @@ def _kind(case: Case) -> str:
     return f"{what} without formulas" if source == NONE else f"{what} with formulas"
 
 
-def _by_reason(cases: Sequence[Case], file: str) -> Table | None:
-    """file: of the questions that judges were asked from, where they were not the suite's own."""
-    why = Counter(reason for case in cases for reason in _reasons(case, file))
-    return rows_table(
-        "prompts without a check, by reason",
-        ("reason", "n"),
-        why.most_common(_MOST_ROWS),
-        note="Name a --judge, or give formulas in a column."
-        + (" For more questions: salva write questions." if file else ""),
-    )
-
-
-def _reasons(case: Case, file: str) -> list[str]:
-    missing = no_question(case, file)
-    return [missing] if missing else [finding.shared for finding in case.findings] or [_NO_OBSERVER]
-
-
 def _unchecked(cases: Sequence[Case], file: str) -> Table | None:
-    def why(case: Case) -> str:
-        findings = "; ".join(finding.sentence for finding in case.findings)
-        return no_question(case, file) or findings or _NO_OBSERVER
-
+    """file: of the questions that judges were asked from, where they were not the suite's own."""
     return rows_table(
         "prompts without a check",
         ("case_id", "prompt", "why"),
-        ((case.case_id, " / ".join(prompt.text for prompt in case.prompts), why(case)) for case in cases[:_MOST_ROWS]),
-        note=f"{len(cases)} of them." if len(cases) > _MOST_ROWS else "",
+        (
+            (case.case_id, " / ".join(prompt.text for prompt in case.prompts), why_unchecked(case, file))
+            for case in cases[:_MOST_ROWS]
+        ),
+        note=f"{len(cases)} of them. Name a --judge, or give formulas in a column.",
     )
