@@ -288,7 +288,6 @@ def test_what_takes_long_to_load_is_named_meanwhile_and_told_what_to_expect(
         flow.close()
     assert expected == [10, 10]
     # On a busy machine the painter takes a while too.
-    loading, ready = (note for note in notes if "detector" in note)
+    (loading,) = (note for note in notes if "detector" in note)
     assert loading.startswith("loading the detector")
     assert loading.endswith("...")
-    assert "ready after 0 s" in ready

@@ -74,10 +74,10 @@ def test_one_episode_costs_a_fifth_however_many_are_turned_away() -> None:
         round_trip(limiter, 1_000)
     turns = take(limiter, 40)
     limiter.end(turns[0], [BusyError("429")])
-    assert limiter.n_episodes == 1
+    assert limiter._n_episodes == 1
     for permit in turns[1:8]:
         limiter.end(permit, [BusyError("429")])
-    assert limiter.n_episodes == 1, "sent before the fall: the same episode"
+    assert limiter._n_episodes == 1, "sent before the fall: the same episode"
     assert limiter.limit == int(0.8 * 32), "32 of the 40 were taken"
 
 
@@ -114,7 +114,7 @@ def test_other_errors_neither_shrink_nor_grow_it() -> None:
     limiter = Limiter(128)
     for permit in take(limiter, 4):
         limiter.end(permit, [BackendError("500")])
-    assert (limiter.limit, limiter.n_episodes) == (4, 0)
+    assert (limiter.limit, limiter._n_episodes) == (4, 0)
 
 
 def started(call: Callable[[], object]) -> threading.Thread:

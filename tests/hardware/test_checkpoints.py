@@ -77,9 +77,8 @@ def test_whole_weights_pass(folder: Path) -> None:
 
 def test_a_file_that_was_cut_off_is_named_with_what_is_missing(folder: Path) -> None:
     path = folder / "model.safetensors"
-    n_bytes = path.stat().st_size
     path.write_bytes(path.read_bytes()[:-10])
-    with pytest.raises(UsageError, match=rf"model.safetensors'.* {n_bytes - 10} bytes of {n_bytes}"):
+    with pytest.raises(UsageError, match=r"model.safetensors'.*\[checkpoint-invalid\]"):
         check_weights("detr/x", folder)
 
 

@@ -64,9 +64,9 @@ def error_of(statement: str, path: Path, flags: str = "mode=rw") -> sqlite3.Erro
 @pytest.mark.parametrize(
     ("statement", "flags", "advice"),
     [
-        ("CREATE TABLE more AS SELECT zeroblob(1000000) AS x", "mode=rw", "disk is full"),
-        ("DELETE FROM meta", "mode=ro", "cannot be written"),
-        ("SELECT nothing FROM nowhere", "mode=rw", "somebody edited it"),
+        ("CREATE TABLE more AS SELECT zeroblob(1000000) AS x", "mode=rw", "free some space"),
+        ("DELETE FROM meta", "mode=ro", "make the directory writable"),
+        ("SELECT nothing FROM nowhere", "mode=rw", "restore it from a copy"),
     ],
 )
 def test_what_to_do_follows_from_sqlites_own_code(store: Path, statement: str, flags: str, advice: str) -> None:
@@ -79,7 +79,7 @@ def test_what_to_do_follows_from_sqlites_own_code(store: Path, statement: str, f
 
 
 def test_an_error_without_a_code_says_what_is_safe(store: Path) -> None:
-    assert "committed rows" in str(translated(store, sqlite3.ProgrammingError("closed")))
+    assert "check the disk" in str(translated(store, sqlite3.ProgrammingError("closed")))
 
 
 def test_a_store_for_writing_is_safe_against_a_power_cut(tmp_path: Path) -> None:

@@ -62,30 +62,24 @@ class Budget:
 
     def n_allowed(self, actor: Actor) -> int:
         """How many more pieces of work a component may begin now."""
+        reserved = sum(n * self._price(working) for working, n in self._under_way.values())
+        return self._n_left(actor, self._n_generating, reserved)
+
+    def is_over(self, actor: Actor) -> bool:
+        """Whether a component can begin nothing more, whatever comes of the work under way."""
+        return self._n_left(actor, 0, 0.0) < 1
+
+    def _n_left(self, actor: Actor, n_generating: int, reserved: float) -> int:
         allowed = 1 << 30
         if actor.role == "model" and self._limits.max_images is not None:
-            allowed = self._limits.max_images - self._n_generated - self._n_generating
-        if self._limits.max_cost_usd is not None and self._costs(actor):
-            reserved = sum(n * self._price(working) for working, n in self._under_way.values())
+            allowed = self._limits.max_images - self._n_generated - n_generating
+        if self._limits.max_cost_usd is not None and actor.about.is_remote:
             price = self._price(actor)
             left = self._limits.max_cost_usd - self.spent_usd - reserved
             # Rounding must not cost the last image: ten at 0.10 fit into 1.00.
             affordable = int(left / price + 1e-6) if price > 0 else (1 if left > 0 else 0)
             allowed = min(allowed, affordable)
         return max(0, allowed)
-
-    def is_over(self, actor: Actor) -> bool:
-        """Whether a component can begin nothing more, whatever comes of the work under way."""
-        if (
-            actor.role == "model"
-            and self._limits.max_images is not None
-            and self._n_generated >= self._limits.max_images
-        ):
-            return True
-        if self._limits.max_cost_usd is None or not self._costs(actor):
-            return False
-        left = self._limits.max_cost_usd - self.spent_usd
-        return left <= 0 or left / max(self._price(actor), 1e-12) + 1e-6 < 1
 
     def begin(self, actor: Actor, n: int) -> None:
         """So many pieces of work are on their way."""
@@ -121,9 +115,6 @@ class Budget:
 
     def _n_under_way(self, actor: Actor) -> int:
         return self._under_way.get(actor.component_id, (actor, 0))[1]
-
-    def _costs(self, actor: Actor) -> bool:
-        return actor.about.is_remote
 
     def _price(self, actor: Actor) -> float:
         """What a piece of work has cost so far, on average; before the first, what its options say."""

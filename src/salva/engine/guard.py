@@ -160,7 +160,7 @@ class Guard:
     def _check_alive(self, requests: Requests, outcomes: Sequence[object], asked_at: float) -> None:
         """Stop when nothing comes back from an endpoint any more, instead of failing case by case."""
         for index, outcome in enumerate(outcomes):
-            is_silent = isinstance(outcome, _Silence)
+            is_silent = isinstance(outcome, _SilenceError)
             if not isinstance(outcome, BackendError) or isinstance(outcome, RefusedError):
                 self._health.served()
             elif self._limiter is None and not is_silent:
@@ -180,8 +180,6 @@ class Guard:
     def _attempt(self, requests: list[RenderRequest | ObserveRequest]) -> Sequence[object]:
         try:
             answered = self._watched(requests)
-        except _Hang:
-            return [self._hung()] * len(requests)
         except BackendError as error:
             if isinstance(error, UnusableError):
                 raise _clean(error) from None
@@ -245,21 +243,14 @@ class Guard:
         if problem:
             raise problem[0]
         if not box:
-            raise _Hang
+            # Not tried again at once: a call that hangs once would cost the whole time limit again.
+            text = message("no-answer", component=self._name, why=f"{self._timeout_s:g} s")
+            raise _SilenceError(text, is_retryable=False)
         return box[0]
 
-    def _hung(self) -> BackendError:
-        # Not tried again at once: a call that hangs once would cost the whole time limit again.
-        text = message("no-answer", component=self._name, why=f"{self._timeout_s:g} s")
-        return _Silence(text, is_retryable=False)
 
-
-class _Silence(BackendError):
+class _SilenceError(BackendError):
     """No answer within the time limit."""
-
-
-class _Hang(Exception):
-    """A call ran past its time limit."""
 
 
 def _pause(attempt: int) -> float:

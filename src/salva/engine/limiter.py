@@ -96,11 +96,6 @@ class Limiter:
         return int(self._limit)
 
     @property
-    def n_episodes(self) -> int:
-        """How often the endpoint said "too many" and the limit fell."""
-        return self._n_episodes
-
-    @property
     def depth(self) -> int:
         """How many requests the lane should be given: those under way, those that rest, and as many again at the
         door, since answers come in bursts and the flow needs a moment to fetch the next."""

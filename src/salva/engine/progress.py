@@ -17,9 +17,8 @@ from salva.core.secrets import redact
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
-    from rich.progress import ProgressColumn, TaskID
+    from rich.progress import TaskID
 
-_REFRESH_S = 0.1
 _LINE_S = 30.0
 """How long a log is left alone between two lines."""
 _EARLY = 0.02
@@ -105,14 +104,11 @@ class LineProgress(SilentProgress):
 
 
 class RichProgress:
-    """Bars with rate and time left, on standard error."""
+    """Bars with the time left, on standard error."""
 
     def __init__(self) -> None:
         self._bars: Bars | None = None
         self._tasks: dict[str, TaskID] = {}
-        self._held: dict[str, int] = {}
-        self._drawn_at = 0.0
-        self._lock = threading.Lock()
 
     def start(self, stage: str, total: int | None) -> None:
         """A bar for the stage, or its total corrected."""
@@ -123,16 +119,12 @@ class RichProgress:
             self._tasks[stage] = bars.add_task(stage, total=total)
 
     def advance(self, stage: str, n: int = 1) -> None:
-        """Counted at once, drawn a few times a second: drawing costs more than a small piece of work."""
-        with self._lock:
-            self._held[stage] = self._held.get(stage, 0) + n
-            if time.monotonic() - self._drawn_at >= _REFRESH_S:
-                self._draw()
+        """So many more."""
+        if self._bars is not None and stage in self._tasks:
+            self._bars.advance(self._tasks[stage], n)
 
     def finish(self, stage: str) -> None:
         """The bar stays where it is; after the last one the terminal is given back."""
-        with self._lock:
-            self._draw()
         self._tasks.pop(stage, None)
         if not self._tasks and self._bars is not None:
             self._bars.stop()
@@ -145,13 +137,6 @@ class RichProgress:
         else:
             _print_line(text)
 
-    def _draw(self) -> None:
-        self._drawn_at = time.monotonic()
-        for stage, n in self._held.items():
-            if self._bars is not None and stage in self._tasks:
-                self._bars.advance(self._tasks[stage], n)
-        self._held.clear()
-
     def _open(self) -> Bars:
         if self._bars is None:
             from rich.console import Console
@@ -161,7 +146,6 @@ class RichProgress:
                 TextColumn("{task.description:>10}"),
                 BarColumn(),
                 MofNCompleteColumn(),
-                _rate_column(),
                 TimeRemainingColumn(compact=True),
                 console=Console(stderr=True),
             )
@@ -171,17 +155,14 @@ class RichProgress:
 
 @contextmanager
 def note_if_slow(note: Callable[[str], None], doing: str, what: str) -> Iterator[None]:
-    """A note on what is waited for, and one when it is there, where that takes long enough for a person to wonder."""
+    """A note on what is waited for, where that takes long enough for a person to wonder."""
     timer = threading.Timer(_QUIET_S, note, [f"{doing} {what} ..."])
     timer.daemon = True
     timer.start()
-    began = time.monotonic()
     try:
         yield
     finally:
         timer.cancel()
-    if (took_s := time.monotonic() - began) > _QUIET_S:
-        note(f"{what} is ready after {took_s:.0f} s")
 
 
 def _print_line(text: str) -> None:
@@ -205,17 +186,3 @@ def _duration(seconds: float) -> str:
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{minutes} min" if minutes < 90 else f"{minutes / 60:.1f} h"
-
-
-def _rate_column() -> ProgressColumn:
-    from rich.progress import ProgressColumn, Task
-    from rich.text import Text
-
-    class RateColumn(ProgressColumn):
-        """How many a second."""
-
-        def render(self, task: Task) -> Text:
-            speed = task.finished_speed or task.speed
-            return Text("" if speed is None else f"{speed:,.1f}/s")
-
-    return RateColumn()

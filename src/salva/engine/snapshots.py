@@ -5,7 +5,6 @@ The first answer's snapshot is kept with the run; a later one that differs stops
 
 from __future__ import annotations
 
-import dataclasses
 import shlex
 from pathlib import Path
 
@@ -36,29 +35,15 @@ class Snapshots:
             self._store.set_meta(key, snapshot)
         elif self._snapshots[key] != snapshot:
             before, now = str(self._snapshots[key]), str(snapshot)
-            instead = _way_on(actor, before, now, self._store.directory)
-            values = {"role": actor.role, "name": actor.label, "before": before, "now": now, "instead": instead}
-            raise UnusableError(message("snapshot-changed", **values))
+            values = {"role": actor.role, "name": actor.label, "before": before, "now": now}
+            instead = _instead(actor, now, self._store.directory)
+            raise UnusableError(message("snapshot-changed", **values, instead=instead))
 
 
-def _way_on(actor: Actor, before: str, now: str, directory: Path) -> str:
-    """The command that goes on."""
-    maker = actor.label.partition("/")[0]
-    anew = f"start a run with another --out and --{actor.role} {maker}/{now}"
+def _instead(actor: Actor, now: str, directory: Path) -> str:
+    """How to go on."""
+    model = f"--{actor.role} {actor.label.partition('/')[0]}/{now}"
     if actor.role == "model":
-        return f"To go on, {anew}, or {maker}/{before} while it is served."
-    command = f"salva rejudge {shlex.quote(str(directory))} --{actor.role} {maker}/{now}{_where(actor)}"
-    return f"To go on, judge its images anew:\n  {command}\nor {anew}."
-
-
-def _where(actor: Actor) -> str:
-    """The settings that lead to the same endpoint: one who is new to a run takes none from it."""
-    if actor.binding is None:
-        return ""
-    options = actor.binding.options
-    chosen = {
-        field.name: getattr(options, field.name)
-        for field in dataclasses.fields(options)
-        if field.metadata.get("reaches") == "endpoint" and getattr(options, field.name) != field.default
-    }
-    return "".join(f" --set {shlex.quote(f'{actor.role}.{name}={value}')}" for name, value in chosen.items())
+        return f"To go on, start a run with another --out and {model}."
+    command = f"salva rejudge {shlex.quote(str(directory))} {model}"
+    return f"To go on, judge its images anew with the same settings:\n  {command}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from salva.errors import UnusableError
 from salva.hardware.cache import recall, remember
@@ -19,19 +19,6 @@ TOPIC = "batch-sizes"
 
 _Element = TypeVar("_Element")
 _Outcome = TypeVar("_Outcome")
-
-
-class Gauge(Protocol):
-    """What tells whether there is room for more."""
-
-    def has_plenty(self) -> bool:
-        """Whether so much is free that the largest batch need not be felt for."""
-
-    def begin(self) -> None:
-        """Called before a batch."""
-
-    def allows(self, factor: float) -> bool:
-        """Whether a batch so many times as large would fit."""
 
 
 class BatchSizer:
@@ -51,7 +38,7 @@ class BatchSizer:
         device: str,
         name: str = "the model",
         advice: str = "use a device with more memory",
-        gauge: Gauge | None = None,
+        gauge: MemoryGauge | None = None,
     ) -> None:
         self._key = f"{key} on {describe_device(device)}"
         self._limit = max(1, limit)

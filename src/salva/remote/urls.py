@@ -45,8 +45,6 @@ def strange_network(url: str, endpoint: str) -> str:
 
 
 _PUBLIC, _LOOPBACK = "public", "loopback"
-_OVER_IPV6 = tuple(map(IPv6Network, ("64:ff9b::/96", "::/96", "::ffff:0:0/96", "::ffff:0:0:0/96")))
-"""Where an address of the old kind is the end of one of the new."""
 _GLOBAL = IPv6Network("2000::/3")
 
 
@@ -86,8 +84,7 @@ def _looked_up(host: str) -> tuple[str, ...]:
 
 def _network_of(ip: IPv4Address | IPv6Address) -> str:
     if isinstance(ip, IPv6Address):
-        is_over = any(ip in network for network in _OVER_IPV6) and not (ip.is_loopback or ip.is_unspecified)
-        ip = IPv4Address(int(ip) & 0xFFFFFFFF) if is_over else ip.sixtofour or ip
+        ip = ip.ipv4_mapped or ip.sixtofour or ip
     if ip.is_loopback or ip.is_unspecified:
         return _LOOPBACK
     if ip.is_link_local:

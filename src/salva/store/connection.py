@@ -13,14 +13,11 @@ from salva.errors import StoreError
 from salva.messages import message
 from salva.store.schema import APPLICATION_ID, create_tables, format_of, missing_columns
 
-_FULL = "the disk is full; free some space and run the same command again"
-_READ_ONLY = "it cannot be written; make the directory writable or choose another one with --out"
-_DAMAGED = "the file is damaged or not salva's; restore it from a copy, or start anew with another --out"
-_HELD = "another program holds it; close that and try again"
-_EDITED = "somebody edited it; restore it from a copy, or start anew with another --out"
-_OTHER_ADVICE = "check the disk and run the same command again; committed rows are kept"
+_READ_ONLY = "make the directory writable or choose another one with --out"
+_DAMAGED = "restore it from a copy, or start anew with another --out"
+_HELD = "close the program that holds it and try again"
 _ADVICE = {
-    "SQLITE_FULL": _FULL,
+    "SQLITE_FULL": "free some space and run the same command again",
     "SQLITE_READONLY": _READ_ONLY,
     "SQLITE_CANTOPEN": _READ_ONLY,
     "SQLITE_NOTADB": _DAMAGED,
@@ -28,7 +25,7 @@ _ADVICE = {
     "SQLITE_BUSY": _HELD,
     "SQLITE_LOCKED": _HELD,
     # A table or a column that was there when the store was opened.
-    "SQLITE_ERROR": _EDITED,
+    "SQLITE_ERROR": _DAMAGED,
 }
 """What to do, by the name of SQLite's result code; a longer name says more of the same."""
 UNREADABLE = (sqlite3.Error, UnicodeDecodeError)
@@ -127,6 +124,6 @@ def write_copy(connection: sqlite3.Connection, source: Path, out: Path) -> None:
 def translated(path: Path, error: Exception) -> StoreError:
     """The error of our tree for one of SQLite's, or for what is no row of ours."""
     name = getattr(error, "sqlite_errorname", "")
-    otherwise = _OTHER_ADVICE if isinstance(error, sqlite3.Error) else _DAMAGED
+    otherwise = "check the disk and run the same command again" if isinstance(error, sqlite3.Error) else _DAMAGED
     advice = _ADVICE.get("_".join(name.split("_")[:2]), otherwise)
     return StoreError(message("disk-error", path=str(path), why=error, advice=advice))

@@ -7,9 +7,8 @@ place only that files can be read from it and written to it.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import unquote, urlsplit
 
 from salva.errors import UsageError, invalid_option
@@ -17,35 +16,15 @@ from salva.messages import message
 from salva.remote.urls import check_url
 from salva.store.blobs import Blobs, check_image_id
 
+if TYPE_CHECKING:
+    from salva.store.remote_blobs import RemoteBlobs
+
 IMAGES_AT = "images_at"
 """The note of a run whose images are not in its directory: the address of the folder they are in."""
+ImageStore: TypeAlias = "Blobs | RemoteBlobs"
+"""Image files by the id of their image; safe to use from several threads."""
 _allowed: set[str] = set()
 """Addresses that whoever is at the keyboard named; what lies below one is named too."""
-
-
-class ImageStore(Protocol):
-    """Image files by the id of their image; safe to use from several threads."""
-
-    def place_of(self, image_id: str) -> str:
-        """Where an image's file is or will be, for messages."""
-
-    def has(self, image_id: str) -> bool:
-        """Whether there is a file of that name."""
-
-    def read(self, image_id: str) -> bytes:
-        """The bytes of a stored file."""
-
-    def write(self, image_id: str, data: bytes) -> None:
-        """Store a file; when this returns, it is there and whole."""
-
-    def lost(self, sizes: Iterable[tuple[str, int]]) -> Iterator[str]:
-        """Those that have no file of their size; sizes: ids, and how many bytes were written."""
-
-    def stored_ids(self) -> Iterator[str]:
-        """The image id of every file under a final name."""
-
-    def prepare(self) -> None:
-        """See that files can be written, before anything is generated; only for the holder of the run lock."""
 
 
 def checked_address(url: str) -> str:

@@ -301,9 +301,8 @@ class RunReader:
         row: sqlite3.Row | None = self._connection.execute(query, (key,)).fetchone()
         return row
 
-    @guarded
     def _count(self, table: str) -> int:
-        return int(self._connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+        return sum(n for (n,) in self.rows(f"SELECT count(*) FROM {table}"))
 
     def _look(self, row: sqlite3.Row) -> StoredObservation:
         return self.parsed("observations", row, lambda row: observation_from_row(row, self._label(row["component_id"])))

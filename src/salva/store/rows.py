@@ -12,7 +12,7 @@ import math
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 from salva.core.case import Case, case_from_json, case_to_json
 from salva.core.fingerprint import Json
@@ -32,6 +32,7 @@ from salva.store.schema import COLUMNS, VERDICT_KEY
 
 Value: TypeAlias = str | int | float | None
 Row: TypeAlias = dict[str, Value]
+_Kind = TypeVar("_Kind")
 
 KEYS: Mapping[str, tuple[str, ...]] = {
     "meta": ("key",),
@@ -122,18 +123,15 @@ def parsed_json(text: str) -> Json:
     return cast(Json, _DECODER.decode(text))
 
 
-def _list(text: str) -> list[Any]:
+def _parsed_as(kind: type[_Kind], text: str) -> _Kind:
     value = parsed_json(text)
-    if not isinstance(value, list):
+    if not isinstance(value, kind):
         raise ValueError(f"{text[:40]!r} is not what stands in such a column")
     return value
 
 
-def _object(text: str) -> dict[str, Any]:
-    value = parsed_json(text)
-    if not isinstance(value, dict):
-        raise ValueError(f"{text[:40]!r} is not what stands in such a column")
-    return value
+_list: Callable[[str], list[Any]] = functools.partial(_parsed_as, list)
+_object: Callable[[str], dict[str, Any]] = functools.partial(_parsed_as, dict)
 
 
 def component_to_row(component: StoredComponent) -> Row:

@@ -40,7 +40,6 @@ _ADDRESS = "RAY_ADDRESS"
 _AUTH = ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN")
 _QUIET: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
 _TOO_SLOW = "timed out during startup"
-_TELLING = ("The actor", "Worker exit", "worker exit")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +125,7 @@ class RayCluster:
         except errors.RayTaskError as error:
             raise UnsentError(describe_error(error.cause or error)) from None
         except errors.RayError as error:
-            raise LostError(_why(error)) from None
+            raise LostError(one_line(error)) from None
 
     def tell(self, actor: Any, method: str) -> None:
         """The same without waiting, ignoring the result."""
@@ -248,13 +247,6 @@ def _remedy(error: BaseException) -> str:
     if "ersion mismatch" in str(error):
         return "Use the same Python and Ray on all machines."
     return "Start one with `ray start --head`, and give the HOST:PORT that it prints."
-
-
-def _why(error: BaseException) -> str:
-    """What Ray says of a loss, without the addresses of everyone who took part in it."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    telling = [line for line in lines[1:] if line.startswith(_TELLING)]
-    return one_line(RuntimeError(" ".join([*lines[:1], *telling])))
 
 
 def _import_ray(*, is_local: bool) -> Any:

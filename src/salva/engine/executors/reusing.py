@@ -6,34 +6,31 @@ For many small runs with the same components; whoever made it lets them go in th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from salva.core.fingerprint import fingerprint
 from salva.core.plan import Binding
 from salva.engine.executors.local import LocalExecutor, LocalLane
 
 
-class ReusingExecutor:
+class ReusingExecutor(LocalExecutor):
     """Opens each component once."""
 
-    version: ClassVar[str] = "1"
-
     def __init__(self) -> None:
-        self._inside = LocalExecutor()
-        self._lanes: dict[str, LocalLane] = {}
+        super().__init__()
+        self._opened: dict[str, LocalLane] = {}
         self._is_stopped = False
 
-    def open(self, binding: Binding, crowd: Sequence[Binding]) -> LocalLane:
+    def open(self, binding: Binding, crowd: Sequence[Binding] = ()) -> LocalLane:
         """The component at work, since whenever it was first asked for."""
         key = fingerprint([binding.role, binding.label, binding.identity()])
-        if key not in self._lanes:
-            self._lanes[key] = self._inside.open(binding, crowd)
-        return self._lanes[key]
+        if key not in self._opened:
+            self._opened[key] = super().open(binding, crowd)
+        return self._opened[key]
 
     def stop(self) -> None:
         """Begin no more calls; those under way are still reported."""
         self._is_stopped = True
-        self._inside.stop()
+        super().stop()
 
     def close(self) -> None:
         """The end of one run: everybody stays, unless they were stopped and can begin nothing more."""
@@ -42,6 +39,6 @@ class ReusingExecutor:
 
     def shut_down(self) -> None:
         """Stop everything; safe to call twice."""
-        self._lanes.clear()
-        self._inside.close()
+        self._opened.clear()
+        super().close()
         self._is_stopped = False
