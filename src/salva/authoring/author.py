@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from salva.authoring.criteria import CriterionCheck, asked_of_models, checks_by_code, formulas_of
+from salva.authoring.criteria import CRITERIA, CriterionCheck, checks_by_code, formulas_of
 from salva.authoring.samples import Sample
 from salva.authoring.templates import Grammar, SentenceTriple, triples
 from salva.core.case_sets import slug
@@ -148,17 +148,15 @@ def _asked(
     sample: Sample, triple: SentenceTriple, checker: TextModel, known: list[CriterionCheck]
 ) -> dict[str, CriterionCheck | None]:
     """By criterion, what the checker says; None where it gave no answer."""
-    wanted = asked_of_models(known)
-    listed = "\n".join(f"{criterion.name}: {criterion.question}" for criterion in wanted)
+    wanted = [name for name in CRITERIA if name not in {check.criterion for check in known}]
+    listed = "\n".join(f"{name}: {CRITERIA[name]}" for name in wanted)
     question = (
         f"T_a: {sample.anchor}\nT_pv: {sample.changed}\nT_pi: {sample.kept}\nexchange: {triple.rule}\n\n"
         f"Criteria:\n{listed}"
     )
     replies = checker.ask(_CHECK, question)
     by_name = replies if isinstance(replies, Mapping) else {}
-    answers = {
-        criterion.name: _read_check(criterion.name, by_name.get(criterion.name), checker.name) for criterion in wanted
-    }
+    answers = {name: _read_check(name, by_name.get(name), checker.name) for name in wanted}
     if None not in answers.values():
         checker.keep(_CHECK, question, replies)
     return answers

@@ -19,51 +19,30 @@ from salva.logic.formula import Formula, entities
 from salva.logic.notation import to_notation
 
 BY_CODE = "code"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Criterion:
-    """One of the fourteen."""
-
-    name: str
-    group: str
-    question: str
-    """For a text model or a person; yes means valid."""
-
-
-_QUESTIONS = {
-    "basic": {
-        "complete-expression": "Are all three sentences complete and free of language errors?",
-        "concrete-objects": "Do they name clear, tangible things, and nothing abstract or ambiguous?",
-        "reasonable-semantics": "Does each make sense, in the real world or in one of fiction?",
-    },
-    "visualizable": {
-        "visual-elements": "Can all that they say be seen in a picture?",
-        "static-scene": "Does one still picture suffice, with no sound, motion or sequence of moments?",
-        "moderate-detail": "Are their things of similar scale and not too many to show at once?",
-        "quantifiable-comparison": "If they compare amounts, could one count or measure them in the picture? (yes if "
-        "nothing is compared)",
-    },
-    "discriminative": {
-        "permutation-rule": "Does the second sentence come from the first by the stated exchange and nothing else?",
-        "distinct-semantics": "Do the first two differ in meaning, while the first and the third mean the same?",
-        "visually-distinct": "Would pictures of the first two differ at a glance?",
-    },
-    "recognizable": {
-        "item-specific-scene": "If a scene is named, does it keep the things by which it is recognised? "
-        "(yes if none is named)",
-        "item-specific-character": "If a character is known by an item, does that item stay with the character? "
-        "(yes if none is)",
-        "attire-based-character": "If a character is known by clothes, do they stay with the character? "
-        "(yes if none is)",
-        "action-based-character": "If a character is known by what it does, does it still do that? (yes if none is)",
-    },
+CRITERIA = {
+    # basic
+    "complete-expression": "Are all three sentences complete and free of language errors?",
+    "concrete-objects": "Do they name clear, tangible things, and nothing abstract or ambiguous?",
+    "reasonable-semantics": "Does each make sense, in the real world or in one of fiction?",
+    # visualizable
+    "visual-elements": "Can all that they say be seen in a picture?",
+    "static-scene": "Does one still picture suffice, with no sound, motion or sequence of moments?",
+    "moderate-detail": "Are their things of similar scale and not too many to show at once?",
+    "quantifiable-comparison": "If they compare amounts, could one count or measure them in the picture? (yes if "
+    "nothing is compared)",
+    # discriminative
+    "permutation-rule": "Does the second sentence come from the first by the stated exchange and nothing else?",
+    "distinct-semantics": "Do the first two differ in meaning, while the first and the third mean the same?",
+    "visually-distinct": "Would pictures of the first two differ at a glance?",
+    # recognizable
+    "item-specific-scene": "If a scene is named, does it keep the things by which it is recognised? "
+    "(yes if none is named)",
+    "item-specific-character": "If a character is known by an item, does that item stay with the character? "
+    "(yes if none is)",
+    "attire-based-character": "If a character is known by clothes, do they stay with the character? (yes if none is)",
+    "action-based-character": "If a character is known by what it does, does it still do that? (yes if none is)",
 }
-CRITERIA = tuple(
-    Criterion(name=name, group=group, question=question)
-    for group, questions in _QUESTIONS.items()
-    for name, question in questions.items()
-)
+"""Criterion to the question about it, for a text model or a person; yes means valid."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,24 +83,13 @@ def _same_or_not(anchor: str, changed: str, kept: str) -> str:
     return ""
 
 
-def asked_of_models(checked: list[CriterionCheck]) -> tuple[Criterion, ...]:
-    """The criteria that code could not decide."""
-    decided = {check.criterion for check in checked}
-    return tuple(criterion for criterion in CRITERIA if criterion.name not in decided)
-
-
 def formulas_of(anchor: str, changed: str, kept: str) -> tuple[str, str, str] | None:
     """What the sentences say, in notation; None where the logic core cannot read one of them.
 
     Where it takes a property that it does not know for part of a name ("large clock"), it has not read the sentence.
     """
     a, pv, pi = (_formula(text) for text in (anchor, changed, kept))
-    if (
-        a is None
-        or pv is None
-        or pi is None
-        or any(" " in name for formula in (a, pv, pi) for name in entities(formula))
-    ):
+    if not (a and pv and pi) or any(" " in name for formula in (a, pv, pi) for name in entities(formula)):
         return None
     return to_notation(a), to_notation(pv), to_notation(pi)
 
@@ -138,8 +106,7 @@ def _words(text: str) -> list[str]:
 
 
 def _pairs(text: str) -> Iterator[tuple[str, str]]:
-    words = _words(text)
-    return pairwise(words)
+    return pairwise(_words(text))
 
 
 def _formula(text: str) -> Formula | None:

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import random
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+from typing import Annotated
 
+from msgspec import Meta, Struct
+
+from salva.core.decoding import decoded
 from salva.errors import UsageError
 from salva.messages import message
 
@@ -21,8 +24,7 @@ _SLOT = re.compile(r"\{([a-z]+)(\d+)(?::(ing|ed))?\}")
 _N_TRIES = 200
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Template:
+class Template(Struct, frozen=True, forbid_unknown_fields=True):
     """One way to make triples."""
 
     category: str
@@ -37,12 +39,11 @@ class Template:
         return tuple(dict.fromkeys(f"{name}{number}" for name, number, _ in _SLOT.findall(self.anchor)))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Grammar:
+class Grammar(Struct, frozen=True, forbid_unknown_fields=True):
     """Templates and the words that fill them."""
 
-    templates: tuple[Template, ...]
-    lexicon: Mapping[str, tuple[str, ...]]
+    template: Annotated[tuple[Template, ...], Meta(min_length=1)]
+    lexicon: dict[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,26 +61,22 @@ class SentenceTriple:
 
 def load_grammar(path: Path | None = None) -> Grammar:
     """The grammar in a TOML file; without one, our own."""
-    where = str(path) if path else "semvar.toml"
     try:
         text = path.read_text("utf-8") if path else (files("salva.authoring") / "semvar.toml").read_text("utf-8")
-        content = tomllib.loads(text)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise UsageError(message("file-unreadable", path=where, why=error)) from error
-    lexicon = {str(name): tuple(map(str, words)) for name, words in dict(content.get("lexicon", {})).items()}
-    templates = tuple(
-        _template(entry, number, lexicon, where) for number, entry in enumerate(content.get("template", ()), 1)
-    )
-    if not templates:
-        raise UsageError(message("template-invalid", path=where, number=1, why="there is no [[template]]"))
-    return Grammar(templates=templates, lexicon=lexicon)
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(message("file-unreadable", path=str(path), why=error)) from error
+    grammar = decoded(text, Grammar, path, "toml")
+    for number, template in enumerate(grammar.template, 1):
+        if problem := _problem(template, grammar.lexicon):
+            raise UsageError(message("template-invalid", path=str(path), number=number, why=problem))
+    return grammar
 
 
 def triples(grammar: Grammar, n_wanted: int, seed: int) -> Iterator[SentenceTriple]:
     """Triples in turn from every template, none twice; fewer than wanted when the words run out."""
     rng = random.Random(seed)
     seen: set[str] = set()
-    turns = list(grammar.templates)
+    turns = list(grammar.template)
     n_made = 0
     while turns and n_made < n_wanted:
         for template in list(turns):
@@ -132,30 +129,16 @@ def _render(pattern: str, words: Mapping[str, str]) -> str:
     return with_articles(_SLOT.sub(word, pattern))
 
 
-def _template(entry: Mapping[str, object], number: int, lexicon: Mapping[str, tuple[str, ...]], where: str) -> Template:
-    def wrong(why: str) -> UsageError:
-        return UsageError(message("template-invalid", path=where, number=number, why=why))
-
-    missing = [key for key in ("category", "anchor", "swap") if key not in entry]
-    if missing:
-        raise wrong(f"it has no {missing[0]}")
-    swap = entry["swap"]
-    if not isinstance(swap, list) or len(swap) != 2:
-        raise wrong("swap must name two slots")
-    made = Template(
-        category=str(entry["category"]),
-        anchor=str(entry["anchor"]),
-        swap=(str(swap[0]), str(swap[1])),
-        kept=str(entry.get("kept", "")),
-    )
-    for slot in (*made.swap, *(f"{name}{digits}" for name, digits, _ in _SLOT.findall(made.kept))):
-        if slot not in made.slots:
-            raise wrong(f"{slot!r} is no slot of its anchor")
-    for name, _, form in _SLOT.findall(made.anchor + made.kept):
+def _problem(template: Template, lexicon: Mapping[str, tuple[str, ...]]) -> str:
+    """Why a template cannot be filled; empty where it can."""
+    for slot in (*template.swap, *(f"{name}{digits}" for name, digits, _ in _SLOT.findall(template.kept))):
+        if slot not in template.slots:
+            return f"{slot!r} is no slot of its anchor"
+    for name, _, form in _SLOT.findall(template.anchor + template.kept):
         words = lexicon.get(name)
         if not words:
-            raise wrong(f"the lexicon has no words for {name!r}")
+            return f"the lexicon has no words for {name!r}"
         bad = [word for word in words if form and word.count("/") != 1]
         if bad:
-            raise wrong(f"{bad[0]!r} must have two forms, such as 'chasing / chased'")
-    return made
+            return f"{bad[0]!r} must have two forms, such as 'chasing / chased'"
+    return ""
