@@ -15,7 +15,7 @@ from salva.checks.answers import AnswerOptions, has_questions, is_nothing_seen, 
 from salva.checks.must_differ import MustDiffer
 from salva.checks.question_files import read_questions
 from salva.checks.right_answers import RightAnswers, RightAnswersOptions
-from salva.checks.same_answers import SameAnswers
+from salva.checks.same_answers import SameAnswers, SameAnswersOptions
 from salva.checks.same_scene import SameScene
 from salva.checks.same_similarity import SameSimilarity, SameSimilarityOptions
 from salva.checks.truth import Truth
@@ -23,6 +23,7 @@ from salva.core.about import About
 from salva.core.case import Case, Prompt
 from salva.core.judgements import Rate
 from salva.core.observation import Vector
+from salva.core.options import parse_options
 from salva.core.question import Question
 from salva.core.verdict import Outcome
 from salva.errors import UsageError
@@ -175,25 +176,6 @@ def test_an_image_nobody_looked_at_decides_nothing() -> None:
     assert check.judge(CUP, {}).outcome is Outcome.UNDECIDED
 
 
-def test_faithfulness_is_not_compared_where_nothing_is_settled() -> None:
-    case = asking((), ())
-    found, _ = heard(same(compare="faithfulness"), case, {"a": RIGHT, "b": RIGHT})
-    assert found.outcome is Outcome.UNDECIDED
-    assert found.reason
-    found, _ = heard(same(compare="faithfulness"), CUP, {"a": NO_HAT, "b": RIGHT})
-    assert found.outcome is Outcome.FAIL
-    assert found.scores["faith_stability"] == pytest.approx(3 / 5)
-
-
-def test_faithfulness_alone_can_differ() -> None:
-    """Without a differing answer the failure is that an answer is wrong."""
-    case = asking((own("Red?"),), (own("Red?", "no"),), equivalent=None)
-    found, _ = heard(same(compare="faithfulness"), case, {"a": RIGHT, "b": RIGHT})
-    assert (found.outcome, found.failure_types) == (Outcome.FAIL, ("wrong-answer",))
-    (wrong,) = found.failures
-    assert (wrong.role, wrong.expected, wrong.seen) == ("b", "no", "yes")
-
-
 def test_a_question_file_pins_its_content(tmp_path: Path) -> None:
     path = tmp_path / "dsg.csv"
     path.write_text(DSG)
@@ -206,23 +188,22 @@ def test_a_question_file_pins_its_content(tmp_path: Path) -> None:
     assert refused.value.code == "file-unreadable"
 
 
-@pytest.mark.parametrize("value", [0.0, 1.0])
-def test_shares_reach_from_nothing_to_all(value: float) -> None:
-    assert same(min_stability=value, flip_sample=value)
-    assert SameSimilarityOptions(min_clip_stability=value)
-    for wrong in ({"min_stability": value * 1.1 - 0.05}, {"flip_sample": value * 1.1 - 0.05}):
+@pytest.mark.parametrize(
+    ("of", "name", "within", "beyond"),
+    [
+        (SameAnswersOptions, "min_stability", ("0", "1"), ("-0.05", "1.05")),
+        (SameAnswersOptions, "flip_sample", ("0", "1"), ("-0.05", "1.05")),
+        (RightAnswersOptions, "min_faithfulness", ("1",), ("0", "1.1", "-0.1")),
+        (SameSimilarityOptions, "min_clip_stability", ("-19", "0", "1"), ("1.1",)),
+    ],
+)
+def test_shares_have_a_range(of: type[Any], name: str, within: tuple[str, ...], beyond: tuple[str, ...]) -> None:
+    for text in within:
+        assert getattr(parse_options(of, {name: text}, "check"), name) == float(text)
+    for text in beyond:
         with pytest.raises(UsageError) as refused:
-            same(**wrong)
+            parse_options(of, {name: text}, "check")
         assert refused.value.code == "option-invalid"
-
-
-def test_some_faithfulness_is_asked_for() -> None:
-    assert RightAnswersOptions(min_faithfulness=1.0).min_faithfulness == 1
-    for wrong in (0.0, 1.1, -0.1):
-        with pytest.raises(UsageError):
-            RightAnswersOptions(min_faithfulness=wrong)
-    with pytest.raises(UsageError):
-        SameSimilarityOptions(min_clip_stability=1.1)
 
 
 def test_vectors_are_compared_where_there_are_two_of_each() -> None:

@@ -10,6 +10,7 @@ from salva.checks.asking import READER, AskingOptions, with_checks, with_notes
 from salva.core.case import Case, Prompt
 from salva.core.image import ImageRef, Picture
 from salva.core.observation import Answer, Observation, Reading, TextSpan
+from salva.core.options import parse_options
 from salva.core.protocols import Conclusion, ImageObservations, Need, ObserveRequest, Query
 from salva.core.verdict import Outcome
 from salva.errors import UsageError
@@ -132,7 +133,7 @@ def test_without_a_judge_nothing_is_noted() -> None:
 
 def test_options_are_checked() -> None:
     with pytest.raises(UsageError, match="flip_sample"):
-        AskingOptions(flip_sample=1.5)
+        parse_options(AskingOptions, {"flip_sample": "1.5"}, "check")
 
 
 INSTRUCTING = [

@@ -14,7 +14,6 @@ from salva.core.observation import Answer
 from salva.core.protocols import Conclusion, ImageObservations, Need, Query
 from salva.core.question import Question
 from salva.core.verdict import Outcome
-from salva.errors import UsageError
 
 DOG = Question(kind="entity", text="Is there a dog?", answer="yes")
 RED = Question(kind="attribute", text="Is the dog red?", answer="yes", parents=(DOG.text,))
@@ -60,7 +59,6 @@ def test_a_child_is_not_asked_where_its_parent_fails_and_counts_as_wrong() -> No
     found, asked = judged(case(DOG, RED, CAT), {DOG.text: "no", CAT.text: "no"})
     assert RED.text not in asked
     assert found.scores["dsg_A"] == pytest.approx(1 / 3)
-    assert judged(case(DOG, RED, CAT), {DOG.text: "no"}, children="always")[1][-1] == CAT.text
 
 
 def test_a_judge_that_always_says_the_same_cannot_be_right_about_all() -> None:
@@ -79,8 +77,6 @@ def test_less_than_all_may_do() -> None:
     replies = {CAT.text: "no", RED.text: "no"}
     assert judged(case(DOG, RED, CAT), replies, min_faithfulness=0.6)[0].outcome is Outcome.PASS
     assert judged(case(DOG, RED, CAT), replies, min_faithfulness=0.7)[0].outcome is Outcome.FAIL
-    with pytest.raises(UsageError, match="min_faithfulness"):
-        RightAnswersOptions(min_faithfulness=0.0)
 
 
 def test_it_judges_what_was_made_for_it_and_has_a_question() -> None:

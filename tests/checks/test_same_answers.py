@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -153,8 +152,6 @@ def test_children_are_not_asked_where_the_parent_fails_and_dsg_counts_them_wrong
     assert "Is there a red cup in the picture?" not in asked["b"]
     # "Is there an orange cup?" is rightly no without a cup: faithful, but not grounded in anything.
     assert found.scores["faith_B"] > found.scores["dsg_B"]
-    _, asked = heard(same(children="always"), case, {"a": RIGHT, "b": no_cup})
-    assert asked["a"] == asked["b"]
 
 
 @pytest.mark.parametrize(
@@ -176,7 +173,7 @@ def test_an_unreadable_reply_makes_the_pair_inconclusive(reply: Answer) -> None:
     assert "faith_A" not in found.scores
 
 
-def test_the_threshold_and_what_is_compared_are_options() -> None:
+def test_the_threshold_is_an_option() -> None:
     case = pair("cup & hat", "hat & cup")
     no_hat = saying(a_hat="no", hats="none")
     no_cup = saying(a_cup="no", cups="none")
@@ -186,10 +183,6 @@ def test_the_threshold_and_what_is_compared_are_options() -> None:
     # Each misses another thing: as faithful as each other, and not the same image.
     found, _ = heard(same(), case, {"a": no_cup, "b": no_hat})
     assert found.outcome is Outcome.FAIL
-    found, _ = heard(same(compare="faithfulness"), case, {"a": no_cup, "b": no_hat})
-    assert found.outcome is Outcome.PASS
-    with pytest.raises(UsageError, match="min_stability"):
-        SameAnswersOptions(min_stability=1.5)
 
 
 def test_a_judge_that_changes_its_mind_is_noticed_and_the_first_answer_counts() -> None:
@@ -376,25 +369,19 @@ def test_another_question_file_under_the_same_name_is_another_rule(tmp_path: Pat
 
 
 @pytest.mark.parametrize("parent", ["7", "dark red", "2", "7,1"])
-def test_a_question_whose_parent_is_none_stands_alone_and_is_named(
-    tmp_path: Path, parent: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_question_whose_parent_is_none_stands_alone(tmp_path: Path, parent: str) -> None:
     path = _written(tmp_path, "dsg.csv", DSG.replace('"1"', f'"{parent}"'))
     no_cat = saying(there_a_cat="no", asleep="yes")
     found, asked = heard(same(questions=path), pair(None, None, equivalent=None), {"a": RIGHT, "b": no_cat})
     assert asked["b"] == ["Is there a cat?", "Is the cat asleep?"], "asked whatever is said of another"
     assert (found.scores["dsg_A"], found.scores["dsg_B"]) == (1, 0.5)
-    assert capsys.readouterr().err.count(f"parent {re.split('[ ,]', parent)[0]!r}") == 1
 
 
-def test_questions_that_a_file_asks_twice_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_question_that_stands_twice_in_a_file_is_asked_once(tmp_path: Path) -> None:
     last = DSG.splitlines()[-1]
     path = _written(tmp_path, "dsg.csv", DSG + "".join(f"{last.replace(',2,', f',{n},')}\n" for n in (3, 4)))
-    assert read_questions(path).n_repeated == 2
     _, asked = heard(same(questions=path), pair(None, None, equivalent=None), {"a": RIGHT, "b": RIGHT})
     assert asked["a"] == ["Is there a cat?", "Is the cat asleep?"]
-    assert "2 rows" in capsys.readouterr().err
-    assert read_questions(_written(tmp_path, "dsg.csv", DSG)).n_repeated == 0
 
 
 @pytest.mark.parametrize(

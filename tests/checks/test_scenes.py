@@ -21,7 +21,7 @@ from salva.checks.scenes import (
 from salva.core.boxes import scene_of
 from salva.core.image import ImageRef
 from salva.core.observation import Detection, Detections, Observation, Reading
-from salva.core.options import keyed_options
+from salva.core.options import keyed_options, parse_options
 from salva.core.protocols import ImageObservations, Query
 from salva.core.run_spec import ComponentSpec
 from salva.core.scene import Scene
@@ -199,9 +199,9 @@ def test_scores_of_a_detector_without_a_threshold_may_be_anything() -> None:
 def test_thresholds_are_shares_and_doubt_is_above(value: float) -> None:
     assert SceneOptions(threshold=value, doubt=value)
     assert SceneOptions(threshold=0.5, doubt=0.0)
-    for given in ({"threshold": 0.5, "doubt": 0.4}, {"doubt": -0.1}, {"threshold": 1.1}):
+    for given in ({"threshold": "0.5", "doubt": "0.4"}, {"doubt": "-0.1"}, {"threshold": "1.1"}):
         with pytest.raises(UsageError) as refused:
-            SceneOptions(**given)  # type: ignore[arg-type]  # numbers alone
+            parse_options(SceneOptions, given, "check")
         assert refused.value.code == "option-invalid"
 
 

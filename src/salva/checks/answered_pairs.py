@@ -1,7 +1,7 @@
-"""Answers about a pair: whom to ask, what was answered, what is wrong in it.
+"""What checks by answers share: asking, reading, scores of a pair, and what is wrong in an image.
 
-A case and what was seen come in; the answers and scores of both images go out, or the conclusion that nobody can
-tell. Knows nothing of how a verdict follows from answers.
+A case and what was seen come in; answers and scores go out, or the conclusion that nobody can tell. Knows nothing of
+how a verdict follows from answers.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from salva.checks.answers import (
     read_pair,
 )
 from salva.checks.asking import with_checks, with_notes
-from salva.checks.question_files import questions_to_ask
+from salva.checks.question_files import read_questions
 from salva.checks.similarities import similarity_needs, similarity_scores
 from salva.core.case import Case
 from salva.core.protocols import Conclusion, ImageObservations, Need
@@ -35,23 +35,15 @@ _UNASKED = "not asked, since a question it hangs on was answered wrong"
 _NO_QUESTIONS = "there is no question about this pair"
 
 
-class AnsweredPair(NamedTuple):
-    """What was asked about a pair, what was answered, and every score that follows."""
-
-    questions: tuple[PairQuestion, ...]
-    pair: PairAnswers
-    similar: Mapping[str, float]
-    """Scores from vectors; empty without an embedder."""
-
-
-class AnsweredPairCheck(ABC):
-    """A check of a pair by a judge's answers; a subclass says which pairs, and what follows from the answers."""
+class AnswerCheck(ABC):
+    """A check by a judge's answers; a subclass says which cases, and what follows from the answers."""
 
     version: ClassVar[str] = "2"
+    Options: ClassVar[type[AnswerOptions]] = AnswerOptions
 
     def __init__(self, options: AnswerOptions) -> None:
         self._asking = options
-        self._file = questions_to_ask(options.questions)
+        self._file = read_questions(options.questions) if options.questions else None
 
     @classmethod
     def weights(cls, options: AnswerOptions) -> str:
@@ -61,21 +53,48 @@ class AnsweredPairCheck(ABC):
     def needs(
         self, case: Case, roles: Collection[str], observations: Mapping[str, ImageObservations]
     ) -> Sequence[Need]:
-        """Questions for the judge, and vectors where there is an embedder."""
-        questions = questions_for(case, self._asking, self._file)
-        vectors = similarity_needs(case) if "embedder" in roles else []
-        return with_checks(answer_needs(questions, observations, self._asking) + vectors, case, roles, self._asking)
+        """Questions for the judge, children behind their parents."""
+        needs = answer_needs(self._questions(case), observations)
+        return with_checks(needs, case, roles, self._asking)
 
     def judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
-        """What follows from the answers about both images; UNDECIDED where one cannot be read."""
-        questions = questions_for(case, self._asking, self._file)
+        """What follows from the answers; UNDECIDED where one cannot be read."""
+        return with_notes(self._concluded(case, observations), observations)
+
+    def _questions(self, case: Case) -> tuple[PairQuestion, ...]:
+        return questions_for(case, self._asking, self._file)
+
+    @abstractmethod
+    def _concluded(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
+        """The conclusion, without what is noted of every judge."""
+
+
+class AnsweredPair(NamedTuple):
+    """What was asked about a pair, what was answered, and every score that follows."""
+
+    questions: tuple[PairQuestion, ...]
+    pair: PairAnswers
+    similar: Mapping[str, float]
+    """Scores from vectors; empty without an embedder."""
+
+
+class AnsweredPairCheck(AnswerCheck):
+    """A check of a pair; a subclass says what follows from readable answers."""
+
+    def needs(
+        self, case: Case, roles: Collection[str], observations: Mapping[str, ImageObservations]
+    ) -> Sequence[Need]:
+        """Questions for the judge, and vectors where there is an embedder."""
+        vectors = similarity_needs(case) if "embedder" in roles else []
+        return [*super().needs(case, roles, observations), *vectors]
+
+    def _concluded(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
+        questions = self._questions(case)
         similar = similarity_scores(case, observations, self._asking)
         pair = read_pair(case, questions, observations, self._asking.counts) if questions else _NO_QUESTIONS
         if isinstance(pair, str):
-            conclusion = Conclusion(outcome=Outcome.UNDECIDED, scores=similar, reason=pair)
-        else:
-            conclusion = self._conclude(case, AnsweredPair(questions, pair, similar))
-        return with_notes(conclusion, observations)
+            return Conclusion(outcome=Outcome.UNDECIDED, scores=similar, reason=pair)
+        return self._conclude(case, AnsweredPair(questions, pair, similar))
 
     @abstractmethod
     def _conclude(self, case: Case, answered: AnsweredPair) -> Conclusion:

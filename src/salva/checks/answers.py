@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from salva.checks.asking import AskingOptions
 from salva.checks.question_files import FileQuestion, QuestionFile
-from salva.checks.similarities import clip_scale_option, clip_stability_option
+from salva.checks.similarities import SimilarityOptions
 from salva.core.case import Case
 from salva.core.observation import Answer, Observation
 from salva.core.options import option
@@ -29,22 +29,11 @@ NOTHING_SEEN = "nothing that was asked about was seen in either image"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerOptions(AskingOptions):
+class AnswerOptions(SimilarityOptions, AskingOptions):
     """What is asked."""
 
-    clip_scale: str = clip_scale_option()
-    clip_stability: str = clip_stability_option()
-    counts: str = option(
-        "exact", "exact: two cats are wrong for a cat. at-least: they are not.", choices=("exact", "at-least")
-    )
-    questions: str = option(
-        "", "A TIFA or DSG question file to ask from, in place of questions from the formulas.", reaches="file"
-    )
-    children: str = option(
-        "if-parent-holds",
-        "A question about an entity (its colour, its place): asked where the entity was found, or always.",
-        choices=("if-parent-holds", "always"),
-    )
+    counts: str = option("exact", "Whether two cats are wrong for a cat.", choices=("exact", "at-least"))
+    questions: str = option("", "A TIFA or DSG file, in place of questions from formulas.", reaches="file")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,16 +168,14 @@ def _query(question: ClosedQuestion, labels: tuple[str, ...]) -> Query:
     )
 
 
-def answer_needs(
-    questions: Sequence[PairQuestion], observations: Mapping[str, ImageObservations], options: AnswerOptions
-) -> list[Need]:
+def answer_needs(questions: Sequence[PairQuestion], observations: Mapping[str, ImageObservations]) -> list[Need]:
     """What can be asked now: children wait for their parents' answers and are not asked where one is no."""
     by_text = {asked.question.text: asked for asked in questions}
     needs = []
     for role, sight in observations.items():
         for asked in questions:
             parents = [by_text[text] for text in asked.question.parents if text in by_text]
-            if options.children == "always" or all(_answer(parent, sight) == YES for parent in parents):
+            if all(_answer(parent, sight) == YES for parent in parents):
                 needs.append(Need(role=role, query=asked.query))
     return needs
 

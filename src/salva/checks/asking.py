@@ -21,9 +21,7 @@ from salva.core.fingerprint import fingerprint
 from salva.core.observation import Answer
 from salva.core.options import option
 from salva.core.protocols import INJECTION_READER, Conclusion, ImageObservations, Need, Query
-from salva.errors import UsageError
 from salva.judging.instructing import JUDGE_INSTRUCTING, instructing_texts
-from salva.messages import message
 
 READER = Query(role="reader")
 UNNAMED_READER = Query(role=INJECTION_READER)
@@ -40,15 +38,9 @@ COUNTED = {"input_tokens": "judge_input_tokens", "output_tokens": "judge_output_
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskingOptions:
-    """How a judge is kept an eye on; what checks that ask judges let one set."""
+    """The options of checks that ask judges."""
 
-    flip_sample: float = option(0.05, "The share of questions that is asked twice, to count flips; 1 for all.")
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.flip_sample <= 1:
-            raise UsageError(
-                message("option-invalid", name="check.flip_sample", value=self.flip_sample, wanted="from 0 to 1")
-            )
+    flip_sample: float = option(0.05, "Share of questions asked twice, to count flips.", least=0, most=1)
 
 
 def with_checks(needs: Sequence[Need], case: Case, roles: Collection[str], options: AskingOptions) -> list[Need]:

@@ -7,18 +7,15 @@ row by row. Matching captions to prompts and reading answers is not done here.
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 
 from salva.core.fingerprint import Json
-from salva.core.quantity import quantity
 from salva.english.questions import NO, YES, ClosedQuestion
 from salva.english.words import comparable
 from salva.errors import UsageError
-from salva.files.tables import Row, read_rows, shown_problems, unusable
+from salva.files.tables import Row, read_rows, unusable
 from salva.messages import message
 
 TIFA_FIELDS = ("id", "caption", "question", "answer")
@@ -40,10 +37,6 @@ class QuestionFile:
 
     by_caption: Mapping[str, tuple[FileQuestion, ...]] = field(default_factory=dict)
     by_id: Mapping[str, tuple[FileQuestion, ...]] = field(default_factory=dict)
-    doubts: tuple[str, ...] = ()
-    """What is odd about rows that are used all the same: a dependency on nothing."""
-    n_repeated: int = 0
-    """Rows that ask about a caption what another row asks about it; such a question is asked once."""
 
     def about(self, caption: str, *ids: str) -> tuple[FileQuestion, ...]:
         """The questions about a caption; failing that, those filed under one of these ids."""
@@ -51,38 +44,15 @@ class QuestionFile:
         return questions or next((self.by_id[name] for name in ids if name in self.by_id), ())
 
 
-def questions_to_ask(path: str) -> QuestionFile | None:
-    """The questions of a file, where one is named; what is odd about it is said once."""
-    if not path:
-        return None
-    file = read_questions(path)
-    said = list(shown_problems(file.doubts))
-    if file.n_repeated:
-        said.append(
-            f"{quantity(file.n_repeated, 'rows repeat', 'row repeats')} a question about the same text; it is asked "
-            "and counted once"
-        )
-    if said:
-        _say_once("\n  ".join((f"salva: {path!r} is used, but:", *said)))
-    return file
-
-
-@lru_cache(maxsize=64)
-def _say_once(text: str) -> None:
-    """A check is made more than once in a run."""
-    print(text, file=sys.stderr)
-
-
 def read_questions(path: str) -> QuestionFile:
     """The questions of a file; its fields say which shape it has."""
     rows = read_rows(Path(path))
     names = {name for _, row in rows for name in row}
     problems: list[str] = []
-    doubts: list[str] = []
     if set(TIFA_FIELDS) <= names:
         made = _tifa(rows, problems)
     elif set(DSG_FIELDS) <= names:
-        made = _dsg(rows, problems, doubts)
+        made = _dsg(rows, problems)
     else:
         raise UsageError(
             message(
@@ -94,12 +64,9 @@ def read_questions(path: str) -> QuestionFile:
         )
     if problems:
         raise unusable(path, problems)
-    by_caption = _grouped((caption, question) for _, caption, question in made)
     return QuestionFile(
-        by_caption=by_caption,
+        by_caption=_grouped((caption, question) for _, caption, question in made),
         by_id=_grouped((name, question) for name, _, question in made),
-        doubts=tuple(doubts),
-        n_repeated=len(made) - sum(map(len, by_caption.values())),
     )
 
 
@@ -134,7 +101,7 @@ def _tifa(rows: _Rows, problems: list[str]) -> _Made:
     return made
 
 
-def _dsg(rows: _Rows, problems: list[str], doubts: list[str]) -> _Made:
+def _dsg(rows: _Rows, problems: list[str]) -> _Made:
     """Yes-or-no questions whose answer is yes; a dependency names propositions of the same text.
 
     The published file has dependencies on nothing. Such a cell is not half read: its question stands alone.
@@ -151,9 +118,7 @@ def _dsg(rows: _Rows, problems: list[str], doubts: list[str]) -> _Made:
         named = [part for part in re.split(r"[,;\s]+", _text(row, "dependency")) if part not in ("", "0", "-")]
         asked = _text(row, "question_natural_language")
         parents = [texts.get((item, name), "") for name in named]
-        if nowhere := [name for name, parent in zip(named, parents, strict=True) if parent in ("", asked)]:
-            what = f"parent {nowhere[0]!r} is no other proposition of {item!r}; the question stands alone"
-            doubts.append(f"{where}: {what}")
+        if "" in parents or asked in parents:
             parents = []
         problems += wrong
         if not wrong:

@@ -7,21 +7,17 @@ UNDECIDED, and so does a prompt that nobody has a question about.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from salva.checks.answered_pairs import WRONG_ANSWER, digest_of, image_failures
-from salva.checks.answers import AnswerOptions, answer_needs, has_questions, questions_for, read_answers, score
-from salva.checks.asking import AskingOptions, with_checks, with_notes
-from salva.checks.question_files import questions_to_ask
+from salva.checks.answered_pairs import WRONG_ANSWER, AnswerCheck, image_failures
+from salva.checks.answers import AnswerOptions, has_questions, read_answers, score
 from salva.core.about import About
 from salva.core.case import Case
 from salva.core.options import option
-from salva.core.protocols import Conclusion, ImageObservations, Need
+from salva.core.protocols import Conclusion, ImageObservations
 from salva.core.verdict import Failure, Outcome
-from salva.errors import UsageError
-from salva.messages import message
 
 RIGHT_ANSWERS = "right-answers"
 
@@ -30,27 +26,12 @@ RIGHT_ANSWERS = "right-answers"
 class RightAnswersOptions(AnswerOptions):
     """How many answers must be right."""
 
-    min_faithfulness: float = option(
-        1.0, "An image with a smaller share of right answers, a child of a wrong parent counted as wrong, is failed."
-    )
-
-    def __post_init__(self) -> None:
-        AskingOptions.__post_init__(self)
-        if not 0 < self.min_faithfulness <= 1:
-            raise UsageError(
-                message(
-                    "option-invalid",
-                    name="check.min_faithfulness",
-                    value=self.min_faithfulness,
-                    wanted="above 0 and at most 1",
-                )
-            )
+    min_faithfulness: float = option(1.0, "Least share of right answers of a PASS.", least=0.01, most=1)
 
 
-class RightAnswers:
+class RightAnswers(AnswerCheck):
     """Check: a judge answers about every image as its prompt calls for."""
 
-    version: ClassVar[str] = "2"
     about: ClassVar[About] = About(
         needs_roles=("judge",),
         broken="wrong answers",
@@ -59,35 +40,19 @@ class RightAnswers:
     Options = RightAnswersOptions
 
     def __init__(self, options: RightAnswersOptions) -> None:
+        super().__init__(options)
         self._options = options
-        self._file = questions_to_ask(options.questions)
-
-    @classmethod
-    def weights(cls, options: RightAnswersOptions) -> str:
-        """Pins the question file, if there is one."""
-        return digest_of(options)
 
     def applies(self, case: Case) -> bool:
         """Whether the suite names it for this case, and there is something to ask about every prompt."""
         is_named = case.check == RIGHT_ANSWERS or any(RIGHT_ANSWERS in group for group in case.check_groups)
         if not is_named or not has_questions(case, self._file):
             return False
-        questions = questions_for(case, self._options, self._file)
+        questions = self._questions(case)
         return all(any(question.expected.get(prompt.role) for question in questions) for prompt in case.prompts)
 
-    def needs(
-        self, case: Case, roles: Collection[str], observations: Mapping[str, ImageObservations]
-    ) -> Sequence[Need]:
-        """Questions for the judge, children behind their parents."""
-        needs = answer_needs(questions_for(case, self._options, self._file), observations, self._options)
-        return with_checks(needs, case, roles, self._options)
-
-    def judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
-        """Hold the answers about every image against its prompt."""
-        return with_notes(self._concluded(case, observations), observations)
-
     def _concluded(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
-        questions = questions_for(case, self._options, self._file)
+        questions = self._questions(case)
         scores: dict[str, float] = {"n_questions": float(len(questions))}
         failures: list[Failure] = []
         is_right = True

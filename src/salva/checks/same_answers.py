@@ -19,15 +19,12 @@ from salva.checks.answers import (
     has_questions,
     is_nothing_seen,
 )
-from salva.checks.asking import AskingOptions
 from salva.core.about import About
 from salva.core.case import Case
 from salva.core.options import option
 from salva.core.protocols import Conclusion
 from salva.core.verdict import Failure, Outcome
 from salva.english.questions import KINDS
-from salva.errors import UsageError
-from salva.messages import message
 
 ANSWER_DIFFERS = "answer-differs"
 FORMULA_DIFFERS = "formula-differs"
@@ -37,19 +34,7 @@ FORMULA_DIFFERS = "formula-differs"
 class SameAnswersOptions(AnswerOptions):
     """How the answers about two images are compared."""
 
-    compare: str = option(
-        "answers",
-        "answers: the share of questions with the same answer. faithfulness: 1 - the difference in faithfulness.",
-        choices=("answers", "faithfulness"),
-    )
-    min_stability: float = option(1.0, "A pair with less agreement, or less stable faithfulness, is failed.")
-
-    def __post_init__(self) -> None:
-        AskingOptions.__post_init__(self)
-        if not 0 <= self.min_stability <= 1:
-            raise UsageError(
-                message("option-invalid", name="check.min_stability", value=self.min_stability, wanted="from 0 to 1")
-            )
+    min_stability: float = option(1.0, "Least share of equal answers of a PASS.", least=0, most=1)
 
 
 class _AnswerDifference(NamedTuple):
@@ -99,12 +84,7 @@ class SameAnswers(AnsweredPairCheck):
         has_formulas = all(prompt.formula is not None for prompt in case.prompts)
         if not has_formulas and is_nothing_seen(said for answers in pair.answers for said in answers.said.values()):
             return Conclusion(outcome=Outcome.UNDECIDED, scores=scores, reason=NOTHING_SEEN)
-        stability = agreement
-        if self._options.compare == "faithfulness":
-            if "faith_stability" not in scores:
-                return Conclusion(outcome=Outcome.UNDECIDED, scores=scores, reason="no question has a settled answer")
-            stability = scores["faith_stability"]
-        if stability >= self._options.min_stability:
+        if agreement >= self._options.min_stability:
             return Conclusion(outcome=Outcome.PASS, scores=scores)
         failures = [
             Failure(

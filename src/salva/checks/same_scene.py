@@ -57,13 +57,9 @@ from salva.logic.satisfaction import (
 class SameSceneOptions(SceneOptions):
     """How two images are compared."""
 
-    scope: str = option(
-        "mentioned", "Compare what the prompts mention, or every detected label.", choices=("mentioned", "all")
-    )
+    scope: str = option("mentioned", "Labels that are compared.", choices=("mentioned", "all"))
     indeterminate: str = option(
-        "truth",
-        "Pairs with several right images: leave them to truth, or compare them too, as the paper does.",
-        choices=("truth", "same-scene"),
+        "truth", "The check of pairs with several right images.", choices=("truth", "same-scene")
     )
 
 

@@ -10,40 +10,21 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from salva.checks.similarities import (
-    clip_scale_option,
-    clip_stability_option,
-    similarity_needs,
-    similarity_scores,
-)
+from salva.checks.similarities import SimilarityOptions, similarity_needs, similarity_scores
 from salva.core.about import About
 from salva.core.case import Case
 from salva.core.options import option
 from salva.core.protocols import Conclusion, ImageObservations, Need
 from salva.core.verdict import Failure, Outcome
-from salva.errors import UsageError
-from salva.messages import message
 
 SIMILARITY_DIFFERS = "similarity-differs"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SameSimilarityOptions:
+class SameSimilarityOptions(SimilarityOptions):
     """How far two images may differ in fit."""
 
-    clip_scale: str = clip_scale_option()
-    clip_stability: str = clip_stability_option()
-    min_clip_stability: float = option(
-        0.85, "A pair whose clip_stability is lower is failed; right for pocket, to be chosen for another embedder."
-    )
-
-    def __post_init__(self) -> None:
-        if self.min_clip_stability > 1:
-            raise UsageError(
-                message(
-                    "option-invalid", name="check.min_clip_stability", value=self.min_clip_stability, wanted="1 at most"
-                )
-            )
+    min_clip_stability: float = option(0.85, "Least clip_stability of a PASS; the default suits pocket.", most=1)
 
 
 class SameSimilarity:
@@ -77,7 +58,7 @@ class SameSimilarity:
         if not scores:
             return Conclusion(outcome=Outcome.UNDECIDED, reason="no vectors of the images or the prompts")
         if scores["clip_A"] <= 0 and scores["clip_B"] <= 0 and any(prompt.formula is None for prompt in case.prompts):
-            reason = "neither image shows anything of its prompt, as far as the embedder can tell"
+            reason = "neither image resembles its prompt"
             return Conclusion(outcome=Outcome.UNDECIDED, scores=scores, reason=reason)
         if scores["clip_stability"] >= self._options.min_clip_stability:
             return Conclusion(outcome=Outcome.PASS, scores=scores)

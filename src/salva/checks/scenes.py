@@ -61,37 +61,20 @@ _LONGEST_QUOTE = 80
 class SceneOptions:
     """How an image becomes a scene and is held against a formula."""
 
-    counts: str = option(
-        "exact", "exact: two cats are wrong for a cat. at-least: they are not.", choices=("exact", "at-least")
-    )
+    counts: str = option("exact", "Whether two cats are wrong for a cat.", choices=("exact", "at-least"))
     place: ClassVar[str] = "order"
     merge_iou: ClassVar[float] = 0.7
     min_text_score: ClassVar[float] = 0.5
-    average: str = option(
-        "macro",
-        "macro: the rate is the mean over categories. pooled: the plain share of all pairs.",
-        choices=("macro", "pooled"),
-    )
-    threshold: float | None = option(None, "Boxes with a lower score do not count; unset, as the detector states.")
+    average: str = option("macro", "Rates are means over categories, or pooled.", choices=("macro", "pooled"))
+    threshold: float | None = option(None, "Least score of boxes that count; unset: the detector's.", least=0, most=1)
     doubt: float | None = option(
-        None,
-        "A pair whose verdict hangs on boxes with a lower score is undecided; unset, as the detector states; 0: none.",
+        None, "Least score of boxes that decide; unset: the detector's; 0: none.", least=0, most=1
     )
 
     def __post_init__(self) -> None:
-        for name in ("threshold", "doubt"):
-            value = getattr(self, name)
-            if value is not None and not 0 <= value <= 1:
-                raise UsageError(message("option-invalid", name=f"check.{name}", value=value, wanted="from 0 to 1"))
         if self.threshold and self.doubt and self.doubt < self.threshold:
-            raise UsageError(
-                message(
-                    "option-invalid",
-                    name="check.doubt",
-                    value=self.doubt,
-                    wanted=f"at least check.threshold ({self.threshold:g}), or 0 for no doubt",
-                )
-            )
+            wanted = f"at least check.threshold ({self.threshold:g}), or 0"
+            raise UsageError(message("option-invalid", name="check.doubt", value=self.doubt, wanted=wanted))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ Vectors of images and prompts come in, scores go out, on a scale that is always 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from dataclasses import dataclass
 
 from salva.core.case import Case, Prompt
 from salva.core.observation import Vector
@@ -18,32 +18,18 @@ from salva.stats.similarity import cosine
 PICTURE = Query(role="embedder")
 
 
-def clip_scale_option() -> Any:
-    """The option that names the scale of CLIP scores; an option class adds it as a field."""
-    return option(
+@dataclass(frozen=True, kw_only=True)  # no slots: other options join these
+class SimilarityOptions:
+    """How vectors become CLIP scores."""
+
+    clip_scale: str = option(
         "percent",
-        "percent: 100 x the cosine, not below 0. cosine: the cosine. clipscore: 2.5 x the cosine, not below 0.",
+        "Scale of CLIP scores: 100 x cosine, cosine, or 2.5 x cosine.",
         choices=("percent", "cosine", "clipscore"),
     )
-
-
-def clip_stability_option() -> Any:
-    """The option that says how a difference of CLIP scores becomes a stability."""
-    return option(
-        "scaled",
-        "scaled: 1 - difference / scale. published: 1 - difference, which is negative on a scale to 100.",
-        choices=("scaled", "published"),
+    clip_stability: str = option(
+        "scaled", "1 - difference, in shares of the scale or as published.", choices=("scaled", "published")
     )
-
-
-class SimilarityOptions(Protocol):
-    """Options that say how vectors become CLIP scores."""
-
-    @property
-    def clip_scale(self) -> str: ...
-
-    @property
-    def clip_stability(self) -> str: ...
 
 
 def similarity_needs(case: Case) -> list[Need]:

@@ -13,6 +13,7 @@ from suites.semvar.triples import SPATIAL, answered, scored, triple
 from salva.checks.scenes import mentioned
 from salva.core.case import Case
 from salva.core.observation import Answer, Detection, Detections, Observation, Vector
+from salva.core.options import parse_options
 from salva.core.protocols import Conclusion, ImageObservations, Query
 from salva.core.verdict import Outcome
 from salva.errors import UsageError
@@ -219,7 +220,7 @@ def test_words_are_asked_for_one_by_one_on_request() -> None:
     assert "tokens_pi" not in found.scores
 
 
-@pytest.mark.parametrize("options", [{"kappa_threshold": 3.0}, {"flip_sample": 1.5}, {"threshold": 2.0}])
-def test_options_out_of_range_are_refused(options: dict[str, float]) -> None:
-    with pytest.raises(UsageError, match=next(iter(options))):
-        check(**options)
+@pytest.mark.parametrize("given", [{"kappa_threshold": "3"}, {"flip_sample": "1.5"}, {"threshold": "2"}])
+def test_options_out_of_range_are_refused(given: dict[str, str]) -> None:
+    with pytest.raises(UsageError, match=next(iter(given))):
+        parse_options(SemanticEffectOptions, given, "check")

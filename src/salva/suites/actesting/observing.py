@@ -21,8 +21,6 @@ from salva.core.scene import Thing
 from salva.english.captions.classes import VG_PREDICATES, Classes
 from salva.english.predicates import is_geometric, stands
 from salva.english.words import with_article
-from salva.errors import UsageError
-from salva.messages import message
 from salva.suites.actesting.definitions import DEFINITIONS, EXPECTED, ObservedImage
 
 YES, NO = "yes", "no"
@@ -38,34 +36,20 @@ class MutationOptions(AskingOptions):
 
     definition: str = option(
         EXPECTED,
-        (
-            "The definition that decides. expected: exactly the caption's change. paper: "
-            "equations 7 to 14. released: the paper's program."
-        ),
+        "Who decides: salva, the paper's equations, or its program.",
         choices=DEFINITIONS,
     )
     scope: str = option(
         "all",
-        "For expected. all: nothing else may change. mentioned: only entities in captions count.",
+        "For expected: which entities count.",
         choices=("all", "mentioned"),
     )
-    tolerance: int = option(0, "Entities and relations that may differ (epsilon of equation 5, less one).")
+    tolerance: int = option(0, "Entities and relations that may differ.", least=0)
     top_relations: ClassVar[int] = 20
-    side: int = option(0, "Scale images to a square of this side for the detector (published: 512); 0: no.")
+    side: int = option(0, "Scale images to this side; 0: no.", least=0)
     merge_iou: ClassVar[float] = 0.7
-    threshold: float | None = option(None, "Least score of a box; unset: the detector's own.")
-    doubt: float | None = option(None, "Least score for certainty; unset: the detector's own; 0: no doubt.")
-
-    def __post_init__(self) -> None:
-        for name in ("threshold", "doubt"):
-            value = getattr(self, name)
-            if value is not None and not 0 <= value <= 1:
-                raise UsageError(message("option-invalid", name=f"check.{name}", value=value, wanted="from 0 to 1"))
-        for name in ("tolerance", "side"):
-            if getattr(self, name) < 0:
-                raise UsageError(
-                    message("option-invalid", name=f"check.{name}", value=getattr(self, name), wanted="0 or more")
-                )
+    threshold: float | None = option(None, "Least score of a box.", least=0, most=1)
+    doubt: float | None = option(None, "Least score for certainty.", least=0, most=1)
 
 
 def focal_triples(mutation: Mutation) -> tuple[Triple, ...]:
@@ -111,7 +95,7 @@ def see(mutation: Mutation, sight: ImageObservations, options: MutationOptions) 
         return "no detections"
     least = boxes.threshold if options.threshold is None else options.threshold
     if least is not None and boxes.floor is not None and least < boxes.floor:
-        return f"the detector kept no boxes below {boxes.floor:g}; the threshold is {least:g}"
+        return f"threshold {least:g} is below the detector's {boxes.floor:g}"
     seen = placed_entities(boxes, options.merge_iou, query.labels, options.threshold)
     doubt = (boxes.doubt if options.doubt is None else options.doubt) or 0.0
     sure = {placed_entity.thing.label for placed_entity in seen if placed_entity.score >= doubt}

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from salva.checks.answers import AnswerOptions, leaves_open, marks, questions_for, read_answers
-from salva.checks.question_files import QuestionFile, questions_to_ask
+from salva.checks.question_files import QuestionFile, read_questions
 from salva.core.about import About
 from salva.core.case import Case
 from salva.core.exchange import ExportCount
@@ -120,7 +120,7 @@ class _ModelFolder:
 
     def __init__(self, images: ImageSource, records: RunRecords, folder: Path, options: AnswerOptions) -> None:
         self._images, self._folder, self._options = images, folder, options
-        self._file: QuestionFile | None = questions_to_ask(options.questions)
+        self._file: QuestionFile | None = read_questions(options.questions) if options.questions else None
         self._cases = {case.case_id: case for case in records.cases}
 
     def write(self, verdicts: Sequence[Verdict], name: str) -> None:

@@ -22,8 +22,6 @@ from salva.core.protocols import Conclusion, ImageObservations, Need, Query
 from salva.core.score_rubric import HIGHEST, SCORE_RUBRIC
 from salva.core.scoring import Pair, pair_name
 from salva.core.verdict import Failure, Outcome, failure_types_of
-from salva.errors import UsageError
-from salva.messages import message
 from salva.stats.similarity import cosine
 from salva.suites.semvar.effect import CHANGED_AT, PAIRS, Effect, effect
 from salva.suites.semvar.relation_errors import (
@@ -45,24 +43,12 @@ OVERSENSITIVE = "oversensitive"
 class SemanticEffectOptions(AskingOptions):
     """How seven scores become a verdict."""
 
-    kappa_threshold: float = option(0.5, "PASS when kappa is above this, from -2 to 2.")
+    kappa_threshold: float = option(0.5, "Least kappa to PASS, -2 to 2.", least=-2, most=2)
     changed_at: ClassVar[float] = CHANGED_AT
     merge_iou: ClassVar[float] = 0.7
-    threshold: float | None = option(None, "Least score of a box; unset: the detector's own.")
+    threshold: float | None = option(None, "Least score of a box.", least=0, most=1)
     role_margin: ClassVar[float] = 0.1
-    tokens: bool = option(False, "Also ask about every meaningful word, for token accuracy.")
-
-    def __post_init__(self) -> None:
-        AskingOptions.__post_init__(self)
-        for name, low, high in (
-            ("kappa_threshold", -2, 2),
-            ("threshold", 0, 1),
-        ):
-            value = getattr(self, name)
-            if value is not None and not low <= value <= high:
-                raise UsageError(
-                    message("option-invalid", name=f"check.{name}", value=value, wanted=f"from {low} to {high}")
-                )
+    tokens: bool = option(False, "Ask about every word too.")
 
 
 class SemanticEffect:
@@ -73,8 +59,8 @@ class SemanticEffect:
         needs_roles=("judge",),
         failure_types={
             **RELATION_ERRORS,
-            INSENSITIVE: "The meaning changes and the image hardly does.",
-            OVERSENSITIVE: "The meaning stays and the image changes.",
+            INSENSITIVE: "Meaning changes, image does not.",
+            OVERSENSITIVE: "Meaning stays, image changes.",
         },
         scoring=SCORING,
     )
