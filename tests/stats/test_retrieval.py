@@ -65,7 +65,7 @@ def test_the_interval_is_over_captions_and_not_over_draws_or_pictures() -> None:
 def test_few_captions_are_easier_and_said_to_be() -> None:
     warning = r_precision(np.eye(5), np.eye(5), range(5)).warning
     assert code_of(warning) == "captions-few"
-    assert "4 other captions where 99" in warning
+    assert "4 other captions, where 99" in warning
     assert r_precision(np.eye(2), np.eye(2), range(2)).value == 1.0, "two are enough"
 
 

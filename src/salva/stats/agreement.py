@@ -279,7 +279,7 @@ def _columns(x: Sequence[float], y: Sequence[float]) -> tuple[Numbers, Numbers]:
     import numpy as np
 
     if len(x) != len(y):
-        raise ValueError(f"two observers rated {len(x)} and {len(y)} items; agreement needs the same items")
+        raise ValueError(f"{len(x)} and {len(y)} ratings")
     return np.asarray(x, float), np.asarray(y, float)
 
 

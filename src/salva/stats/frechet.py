@@ -74,7 +74,7 @@ def frechet_distance(one: Gaussian, other: Gaussian) -> float:
     import numpy as np
 
     if one.mean.shape != other.mean.shape:
-        why = f"they have {len(one.mean)} and {len(other.mean)} numbers; both must come from one network"
+        why = f"{len(one.mean)} and {len(other.mean)} numbers, of two networks"
         raise _unusable("features", why)
     shared = np.linalg.svd(one.factor @ other.factor.T, compute_uv=False).sum()
     spread = (one.factor**2).sum() + (other.factor**2).sum() - 2 * shared
@@ -150,7 +150,7 @@ def fit_temperature(logits: ArrayLike, labels: Sequence[int]) -> float:
         raise _unusable("labels", f"{len(labels)} labels for {len(rows)} rows of logits")
     places = np.arange(len(rows)), np.asarray(labels, int)
     if len(rows) == 0 or places[1].min() < 0 or places[1].max() >= rows.shape[1]:
-        raise _unusable("labels", f"they must be from 0 to {rows.shape[1] - 1}, one for each image")
+        raise _unusable("labels", f"wanted 0 to {rows.shape[1] - 1}")
 
     def loss(inverse: float) -> float:
         return -float(log_softmax(rows, 1 / inverse)[places].mean())
@@ -185,7 +185,7 @@ def _table(numbers: ArrayLike, what: str) -> NDArray[np.float64]:
 
     rows = np.asarray(numbers, np.float64)
     if rows.ndim != 2 or rows.size == 0:
-        raise _unusable(what, f"their shape is {rows.shape}, and one row an image is needed")
+        raise _unusable(what, f"shape {rows.shape}, wanted one row an image")
     if not np.isfinite(rows).all():
-        raise _unusable(what, "there is NaN or infinity among them, so the network failed")
+        raise _unusable(what, "NaN or infinity")
     return rows

@@ -15,7 +15,7 @@ _NORMAL_FROM = 2000
 def t_95(degrees: int) -> float:
     """The quantile of a two-sided 95 % interval."""
     if degrees < 1:
-        raise ValueError(f"an error estimated from one value has no quantile, got {degrees} degrees of freedom")
+        raise ValueError(f"{degrees} degrees of freedom")
     if degrees > _NORMAL_FROM:
         return Z_95
     low, high = 0.0, 13.0

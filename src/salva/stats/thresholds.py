@@ -47,7 +47,7 @@ def cuts(
     import numpy as np
 
     if not len(scores) == len(labels) == len(weights or scores):
-        raise ValueError(f"{len(scores)} scores and {len(labels)} labels; thresholds need one of each for every item")
+        raise ValueError(f"{len(scores)} scores and {len(labels)} labels")
     if not scores:
         return []
     truth, weighs = np.asarray(labels, bool), np.asarray(weights or [1.0] * len(scores), float)

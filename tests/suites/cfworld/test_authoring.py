@@ -89,7 +89,7 @@ def test_a_writer_gives_levels_then_questions_and_the_group_is_sound() -> None:
     assert group.labels == {"written_by": "openai/scripted", "questions_by": "openai/scripted"}
     assert made.shown["l2 point"] == "The cork hovers above the water."
     assert "four criteria" in model.asked[0][0].lower()
-    assert "0.5 is hard to get" in model.asked[1][0]
+    assert "0.5 is hard" in model.asked[1][0]
     assert model.kept == [LEVELS, QUESTIONS]
 
 
@@ -149,9 +149,7 @@ def test_principles_are_read_from_lines_tables_and_objects(tmp_path: Path, name:
     assert GroupAuthor().name_of(row) == "mechanics: Light things float on water."
 
 
-@pytest.mark.parametrize(
-    ("content", "told"), [("no colon here\n", "line 1: .* as in .optics: Mirrors"), ("", "no principle")]
-)
+@pytest.mark.parametrize(("content", "told"), [("no colon here\n", "line 1: .*optics"), ("", "no principle")])
 def test_a_line_that_is_no_principle_is_named(tmp_path: Path, content: str, told: str) -> None:
     path = tmp_path / "a.txt"
     path.write_text(content, encoding="utf-8")

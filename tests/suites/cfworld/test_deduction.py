@@ -73,7 +73,7 @@ def test_a_painter_that_lacked_deduction_gains_all_of_it() -> None:
     total = number(gained["mean_difference"]) + number(left["mean_difference"])
     assert whole["mean_difference"] == pytest.approx(total)
     titles = [figure.title for figure in result.key_figures]
-    assert titles == ["PRR", "RRR", "deduced L3 - plain L3", "L2 - deduced L3"]
+    assert titles == ["PRR", "RRR", *(difference.name for difference in COMPARED[:2])]
 
 
 def test_a_painter_that_cannot_paint_it_gains_nothing() -> None:

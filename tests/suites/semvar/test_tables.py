@@ -84,7 +84,8 @@ def test_judges_stand_side_by_side_and_the_numbers_are_the_busier_ones() -> None
     assert found.numbers["n_scored"] == 60
     second = fmean(one.scores["kappa"] for one in verdicts[20:])
     assert is_same(found.numbers["kappa"], second)
-    assert {row["judge"] for row in rows(found, "semantic effect by category")} == {"first", "second"}
+    by_category = rows(found, "semantic effect by category")
+    assert {row["judge"] for row in by_category} == {"first", "second"}
 
 
 def test_matched_scores_stand_apart_over_repeats() -> None:
@@ -157,7 +158,7 @@ def test_models_stand_side_by_side_in_the_shape_of_the_published_tables() -> Non
     models["two"] = [one for one in models["two"] if one.observers == ("p",)]
     summary = summarise(CASES, [one for given in models.values() for one in given])
     table_2, table_9_10 = summary.joined_tables()
-    assert table_2.name == "models and judges (as Table 2)"
+    assert "Table 2" in table_2.name
     rows_2 = [dict(zip(table_2.columns, row, strict=True)) for row in table_2.rows]
     assert [(row["model"], row["mean"]) for row in rows_2] == [
         *(("one", "by sample"), ("one", "by category"), ("two", "by sample"), ("two", "by category")),
@@ -180,7 +181,8 @@ def test_models_stand_side_by_side_in_the_shape_of_the_published_tables() -> Non
     assert is_same(row["avg by category"], fmean(fmean(values) for values in by_category.values()))
     assert not summarise(CASES, models["one"]).joined_tables()
     for text in (to_markdown(summary), json.dumps(summary.to_json()["tables"])):
-        assert "kappa by category and model (as Tables 9 and 10)" in text
+        assert "Tables 9 and 10" in text
+        assert table_9_10.name in text
 
 
 def test_errors_are_counted_by_picture() -> None:
@@ -200,7 +202,9 @@ def test_what_nobody_could_decide_enters_no_figure() -> None:
 
 def test_without_verdicts_the_texts_are_still_described() -> None:
     found = measured([])
-    assert [one.name for one in found.tables] == ["edit distance (as Table 14)", "triples to check"]
+    edits, to_check = (one.name for one in found.tables)
+    assert "Table 14" in edits
+    assert to_check == "triples to check"
     assert found.numbers == {}
     assert found.charts == ()
 

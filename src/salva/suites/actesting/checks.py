@@ -55,16 +55,16 @@ def error_score(definition: str, kind: str) -> str:
 ERROR_SCORES = tuple(error_score(definition, kind) for definition in DEFINITIONS for kind in (ENTITY, RELATION))
 
 _ERRORS = {
-    RELATION_BROKEN: "A relation of both captions is in one image only.",
-    NEW_RELATION_MISSING: "The added relation is missing.",
-    OLD_RELATION_STAYS: "The removed relation is still there.",
-    NEW_MISSING: "The added entity is missing.",
-    OLD_STAYS: "The removed entity is still there.",
-    KEPT_DROPPED: "An entity of both captions is missing in the mutant's image.",
-    SEED_LACKS: "An entity of both captions is missing in the seed's image.",
-    EXTRA: "An entity of neither caption is in one image only.",
-    ENTITY_SETS: "The entities break the rule of the paper or its program.",
-    RELATION_SETS: "The relations break the rule of the paper or its program.",
+    RELATION_BROKEN: "A kept relation changed.",
+    NEW_RELATION_MISSING: "Added relation missing.",
+    OLD_RELATION_STAYS: "Removed relation remains.",
+    NEW_MISSING: "Added entity missing.",
+    OLD_STAYS: "Removed entity remains.",
+    KEPT_DROPPED: "Kept entity missing in the mutant.",
+    SEED_LACKS: "Kept entity missing in the seed.",
+    EXTRA: "Unnamed entity in one image.",
+    ENTITY_SETS: "Entities break the rule.",
+    RELATION_SETS: "Relations break the rule.",
 }
 """Most specific first."""
 
@@ -80,7 +80,7 @@ class EntityChange:
 
     version: ClassVar[str] = "3"
     operators: ClassVar[tuple[str, ...]] = (EC,)
-    about: ClassVar[About] = _about("the image changed otherwise than by one entity")
+    about: ClassVar[About] = _about("wrong change of an entity")
     Options = MutationOptions
 
     def __init__(self, options: MutationOptions) -> None:
@@ -112,7 +112,7 @@ class EntityChange:
         for prompt in case.prompts:
             seen = seeing.see(mutation, observations[prompt.role], options)
             if isinstance(seen, str):
-                reason = f"the image of prompt {prompt.role!r}: {seen}"
+                reason = f"prompt {prompt.role!r}: {seen}"
                 return Conclusion(outcome=Outcome.UNDECIDED, reason=reason)
             observed.append(seen)
         seed, mutant = (one.image for one in observed)
@@ -155,7 +155,7 @@ class TripleRemoval(EntityChange):
 
     version: ClassVar[str] = "2"
     operators: ClassVar[tuple[str, ...]] = (ER_R, EC_ER_R)
-    about: ClassVar[About] = _about("the image changed otherwise than by one triple less")
+    about: ClassVar[About] = _about("wrong removal of a triple")
 
 
 class TripleAddition(EntityChange):
@@ -163,7 +163,7 @@ class TripleAddition(EntityChange):
 
     version: ClassVar[str] = "2"
     operators: ClassVar[tuple[str, ...]] = (ER_A, EC_ER_A)
-    about: ClassVar[About] = _about("the image changed otherwise than by one triple more")
+    about: ClassVar[About] = _about("wrong addition of a triple")
 
 
 class Unchanged(EntityChange):
@@ -243,6 +243,6 @@ def _why_undecided(observed: Sequence[seeing.ImageReading]) -> str:
         return f"{', '.join(doubtful)} in doubt"
     undecided = [str(triple) for triple in dict.fromkeys(triple for one in observed for triple in one.undecided)]
     if not undecided:
-        return "the captions state nothing to check"
+        return "nothing to check"
     more = f" (and {len(undecided) - 1} more)" if len(undecided) > 1 else ""
     return f"undecided: {undecided[0]}{more}"

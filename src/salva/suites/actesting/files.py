@@ -77,7 +77,7 @@ def read_captions(path: str) -> list[Caption]:
                 "suite-file-empty",
                 path=path,
                 what="captions",
-                wanted=f"a file of captions, or a folder with {SEEDS}.json",
+                wanted=f"a file, or {SEEDS}.json",
             )
         )
     captions = list(_captions(file))

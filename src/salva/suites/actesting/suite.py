@@ -43,25 +43,25 @@ class ActestingOptions:
 
     path: str = option(
         "",
-        "A file of captions (COCO JSON, CSV, JSON lines, text) or a folder of published sets.",
+        "A file of captions or a folder of published sets.",
         reaches="file",
     )
-    classes: str = option("paper", "The classes that words belong to.", choices=KINDS)
-    hypernyms: str = option("none", "Where to look up other words.", choices=("none", _WORDNET))
+    classes: str = option("paper", "Classes of words.", choices=KINDS)
+    hypernyms: str = option("none", "Source of hypernyms.", choices=("none", _WORDNET))
     synonyms: str = option(
         "table",
-        "The source of synonyms; wordnet needs suite.hypernyms=wordnet.",
+        "Source of synonyms.",
         choices=("table", _WORDNET),
     )
     wordings: str = option(
         "",
-        "Paraphrased mutants, from salva write paraphrases.",
+        "From salva write paraphrases.",
         reaches="file",
     )
-    parser: str = option("", "grammar, or a spaCy pipeline; the default is spaCy for files.")
-    operators: tuple[str, ...] = option(OPERATORS, "The operators to apply.")
-    guide: str = option("", "An earlier run; what it matched seldom is drawn more often.", reaches="file")
-    seed: int = option(0, "Seed for other mutants of the captions.")
+    parser: str = option("", "grammar, or a spaCy pipeline.")
+    operators: tuple[str, ...] = option(OPERATORS, "Operators.")
+    guide: str = option("", "An earlier run; its failures are drawn more often.", reaches="file")
+    seed: int = option(0, "Seed of the mutants.")
 
     def __post_init__(self) -> None:
         for operator in self.operators:

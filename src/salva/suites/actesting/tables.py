@@ -114,7 +114,7 @@ def errors_table(pairs: Sequence[CaseVerdict], controls: Sequence[CaseVerdict]) 
             for name, score in _scores(definition)
         ),
         title="Errors by operator and definition (as Figure 6)",
-        note="Of decided pairs. noise_rate: the seed's caption against itself under another seed (--control)."
+        note="noise_rate: the same caption under another seed."
         + (" reweighted_rate: for a uniform sample." if is_weighted else ""),
         is_joined=True,
     )
@@ -145,10 +145,7 @@ def misses_table(model: str, missed: Mapping[str, Miss]) -> Table | None:
             for miss, share, base in zip(_MISSES, missed[name], missed.get(ORIG, missed[name]), strict=True)
         ),
         title="Missed entities and relations by set (as Table 2)",
-        note=(
-            "n: entities (Miss_e) and triples (Miss_r) in captions; the released program counts "
-            "predicates. change: relative to the seeds."
-        ),
+        note="n: entities and triples in captions. change: relative to the seeds.",
         is_joined=True,
     )
 
@@ -173,10 +170,7 @@ def quality_table(model: str, figures: Sequence[SetFigure]) -> Table | None:
         ],
         TableColumns(("value", "from", "to", "spread", "n", "n_reference", "change_rate", "by"), cells),
         title="Image quality (as Table 1)",
-        note=(
-            "FID: lower is better; few images raise it. R-precision: own caption found among "
-            "n_reference. spread: over splits or draws. From salva quality --by-set."
-        ),
+        note="FID: lower is better. From salva quality --by-set.",
         is_joined=True,
     )
 
@@ -210,7 +204,6 @@ def compositions(missed: Mapping[str, Miss]) -> Table | None:
             if both in missed and single in missed
             for name, share, base in zip(_MISSES, missed[both], missed[single], strict=True)
         ),
-        note="Relative increase of misses.",
     )
 
 
@@ -275,7 +268,7 @@ def _published() -> Table | None:
             for model, row in TABLE_2.items()
             for i, name in enumerate(SETS)
         ),
-        note="Table 2 of the paper, 4,062 captions a set.",
+        note="Table 2 of the paper.",
     )
 
 

@@ -45,9 +45,7 @@ class _LevelDifference(NamedTuple):
 
 COMPARED = (
     _LevelDifference("deduced L3 - plain L3", "deduced", "plain", "deduction was missing", "the deduction misleads"),
-    _LevelDifference(
-        "L2 - deduced L3", "stated", "deduced", "drawing or the deduced text falls short", "better than stated"
-    ),
+    _LevelDifference("L2 - deduced L3", "stated", "deduced", "drawing falls short", "better than stated"),
     _LevelDifference("L2 - plain L3", "stated", "plain", "L3 falls short of L2", "L3 is above L2"),
 )
 
@@ -70,10 +68,7 @@ def deduction_table(by_judge: ByJudge, inner: ByJudge) -> Table | None:
             for judge, judged in by_judge.items()
             for compared, pairs in _compared(judged, inner.get(judge, ()))
         ),
-        note=(
-            "Scores before the gate, in groups with all three. Intervals: 95 %, groups "
-            "resampled; p: exact sign test, two-sided."
-        ),
+        note="Before the gate. p: exact sign test, two-sided.",
         is_joined=True,
     )
 

@@ -144,7 +144,7 @@ def read_entries(lines: Iterable[str], where: str) -> Iterator[Entry]:
                     "file-invalid",
                     path=where,
                     where=f"line {number}",
-                    why=f"{problem}; wanted: a group (discipline, id, l1, l2, l3) or a probe (part, id, ...)",
+                    why=f"{problem}; no group or probe",
                 )
             ) from error
 

@@ -67,7 +67,7 @@ def compute_table(by_judge: ByJudge, effort: Effort | None) -> Table | None:
             *("calls", "input_tokens", "output_tokens", "cost_usd", "hours"),
         ),
         [("generating", model, "", len(images), None, None, None, None, None), *judging, *whole],
-        note="Calls, tokens and costs as counted by components; hours of generating and judging together.",
+        note="Hours: generating and judging together.",
     )
 
 

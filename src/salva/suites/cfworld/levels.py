@@ -36,25 +36,25 @@ class LevelsOptions(AskingOptions):
 
     mean: str = option(
         DIMENSIONS,
-        "The mean of an image's score: over dimensions (paper) or questions (its program).",
+        "Mean over dimensions (paper) or questions (its program).",
         choices=(DIMENSIONS, QUESTIONS),
     )
     missing: str = option(
         EXCLUDE,
-        "A missing image or unreadable reply: exclude it, or score it zero.",
+        "Missing images and replies: exclude, or zero.",
         choices=(EXCLUDE, ZERO),
     )
     gate: str = option(
         ZERO,
-        "If L1 fails: score L2 and L3 zero, or skip them.",
+        "L2 and L3 if L1 fails.",
         choices=(ZERO, SKIP),
     )
     gate_at: ClassVar[float] = 0.5
     pass_: ClassVar[float] = 0.5
-    lock_in: bool = option(True, "Ask L1's question about failed L2 and L3 images.")
+    lock_in: bool = option(True, "Ask L1's question about failed images.")
     rubrics: str = option(
         "both",
-        "How to grade: facts more kindly (levels), all alike (one), or L1 both ways.",
+        "Facts more kindly (levels), all alike (one), or both.",
         choices=("both", "levels", ONE_RUBRIC),
     )
 
@@ -77,10 +77,10 @@ class Levels:
         needs_roles=("judge",),
         takes_gaps=True,
         failure_types={
-            LOCK_IN: "The image shows the fact, not the counterfactual.",
-            DEDUCTION: "The counterfactual is drawn if stated, not if deduced.",
-            COUNTERFACTUAL: "The stated counterfactual is not drawn.",
-            FACTUAL: "The fact is not drawn, which decides nothing about L2 and L3.",
+            LOCK_IN: "Shows the fact instead.",
+            DEDUCTION: "Drawn if stated, not if deduced.",
+            COUNTERFACTUAL: "Counterfactual not drawn.",
+            FACTUAL: "Fact not drawn.",
         },
         broken="levels failed",
     )

@@ -30,7 +30,7 @@ def read_question(entry: Mapping[str, Json]) -> tuple[Question | None, list[Find
     text = str(entry.get("question") or "").strip()
     where = f"{entry.get('prompt_level')} of {entry.get('source_id')}"
     if not text:
-        return None, [gap("no-questions", f"{where}: a question without a text")]
+        return None, [gap("no-questions", f"{where}: empty question")]
     findings: list[Finding] = []
     said = str(entry.get("question_type") or "").strip()
     kind = kind_of(said or "unnamed", None)

@@ -33,7 +33,7 @@ def probe_table(by_judge: ByJudge, group: str) -> Table | None:
             for part, probes in _by_part(judged)
         ],
         TableColumns(("n", "Fact", "CF", "kept", "kept_from", "kept_to"), cells),
-        note="Means over the n rules or pairs with both, and CF / Fact. Intervals: 95 %, rules or pairs resampled.",
+        note="kept: CF / Fact.",
         is_joined=True,
         averaged_by="group",
     )
@@ -80,7 +80,7 @@ def denorm_table(by_judge: ByJudge, group: str) -> Table | None:
             for gate, before, after in _COMPARED
             if (paired := [pair for pair in judged if {before, after} <= pair.verdict.scores.keys()])
         ),
-        note="The same groups, seeds and questions. As published: L2 gated, the new prompt not.",
+        note="As published: L2 gated, the new prompt not.",
         is_joined=True,
         averaged_by="group",
     )

@@ -30,10 +30,10 @@ FACT, CF = "fact", "cf"
 class RetentionOptions(AskingOptions):
     """How grades become a verdict."""
 
-    mean: str = option(DIMENSIONS, "The mean of an image's score, as for levels.", choices=(DIMENSIONS, QUESTIONS))
+    mean: str = option(DIMENSIONS, "As for levels.", choices=(DIMENSIONS, QUESTIONS))
     missing: str = option(
         EXCLUDE,
-        "A missing image or unreadable reply: exclude it, or score it zero.",
+        "Missing images and replies: exclude, or zero.",
         choices=(EXCLUDE, ZERO),
     )
     pass_: ClassVar[float] = 0.5
@@ -47,8 +47,8 @@ class Retention:
         needs_roles=("judge",),
         takes_gaps=True,
         failure_types={
-            FACTUAL: "The facts are not drawn.",
-            COUNTERFACTUAL: "The counterfactuals are not drawn.",
+            FACTUAL: "Facts not drawn.",
+            COUNTERFACTUAL: "Counterfactuals not drawn.",
         },
         broken="probes failed",
     )

@@ -48,12 +48,12 @@ class ScoresOptions:
 
     mean: str = option(
         DIMENSIONS,
-        "The mean of an image's score: over dimensions or questions.",
+        "Mean over dimensions or questions.",
         choices=(DIMENSIONS, QUESTIONS),
     )
     missing: str = option(
         EXCLUDE,
-        "A missing image or reply: exclude it, or score it zero.",
+        "Missing images and replies: exclude, or zero.",
         choices=(EXCLUDE, ZERO),
     )
 
@@ -99,7 +99,7 @@ class ScoresImport:
                 message(
                     "import-empty",
                     what="grades of CF-World",
-                    wanted="entries with source_id, prompt_level, question, score and weight",
+                    wanted="source_id, prompt_level, question, score, weight",
                 )
             )
         rules = (
@@ -162,9 +162,7 @@ class ScoresImport:
 def _rows(path: Path, problems: list[Flaw]) -> list[Row]:
     content = read_json(path)
     if not isinstance(content, list):
-        raise UsageError(
-            message("json-shape", path=str(path), where="", wanted="a list of grades, one object a question")
-        )
+        raise UsageError(message("json-shape", path=str(path), where="", wanted="a list of grades"))
     rows: list[Row] = []
     for number, row in enumerate(content, 1):
         if isinstance(row, dict) and _number(row.get("score")) is not None:

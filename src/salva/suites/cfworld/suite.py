@@ -37,12 +37,12 @@ class CfWorldOptions:
 
     path: tuple[str, ...] = option(
         (),
-        "CF-World's folders or files, or JSON lines; the default is salva's starter set.",
+        "CF-World's folders or files, or JSON lines.",
         reaches="file",
     )
     part: str = option(
         "levels",
-        "levels, their probes (rule, attribute), or levels with a fourth prompt (denorm).",
+        "What to generate; denorm: levels with a fourth prompt.",
         choices=PARTS,
     )
 

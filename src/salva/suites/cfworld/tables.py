@@ -131,13 +131,13 @@ def _key_figures(by_judge: ByJudge) -> tuple[KeyFigure, ...]:
     for judge, judged in by_judge.items():
         by = f" ({judge})" if len(by_judge) > 1 else ""
         for title, estimate, meaning in (
-            ("PRR", prr(judged), "stated counterfactuals relative to facts"),
-            ("RRR", rrr(judged), "deduced counterfactuals relative to stated ones"),
+            ("PRR", prr(judged), "stated counterfactuals"),
+            ("RRR", rrr(judged), "deduced counterfactuals"),
         ):
             low, high = estimate.ends
             note = f"over {estimate.n} groups: {meaning}"
             if estimate.value is None:
-                note = "none: divided by 0, or no group has both levels"
+                note = "none: no group, or divided by 0"
             if title == "PRR" and (blind := says_nothing(judged)):
                 note = f"{note}; {blind}"
             figures.append(KeyFigure(title=f"{title}{by}", value=estimate.value, low=low, high=high, note=note))
@@ -159,7 +159,7 @@ def _models_and_judges(by_judge: ByJudge, gate_at: float, judgements: Judgements
         [((_model(by_judge), judgements.group, judge), judged) for judge, judged in by_judge.items()],
         _LEVEL_MEANS,
         TableColumns(("PRR", "RRR", "PRR one rubric", "n_prr", "n_rrr"), rates),
-        note="L2 and L3 are zero behind a shut gate. PRR one rubric: L1 graded as strictly as L2.",
+        note="PRR one rubric: L1 graded as strictly as L2.",
         is_joined=True,
         averaged_by="group",
     )
@@ -184,7 +184,7 @@ def _by_level(by_judge: ByJudge) -> Table | None:
             for level in (*LEVELS, DENORM)
             if is_scored(judged, level)
         ),
-        note="S before and behind the gate, and each dimension. Intervals: 95 %, groups resampled.",
+        note="S before and behind the gate.",
     )
 
 
@@ -197,7 +197,6 @@ def _by_discipline(by_judge: ByJudge) -> Table | None:
         _LEVEL_MEANS,
         TableColumns(("PRR", "PRR_from", "PRR_to"), lambda group: prr(group).cells),
         TableColumns(("RRR", "RRR_from", "RRR_to"), lambda group: rrr(group).cells),
-        note="Behind the gate.",
     )
 
 
@@ -251,7 +250,6 @@ def _missing(by_judge: ByJudge) -> Table | None:
         "without a score",
         ("judge", "level", "n", "of"),
         ((judge, *row) for judge, judged in by_judge.items() for row in counts(judged)),
-        note="Not generated, refused, or unreadable.",
     )
 
 

@@ -73,7 +73,7 @@ def _boxes(judged: Sequence[CaseVerdict], note: str, *, is_over_models: bool = F
         y_label="kappa",
         ends=_kappa_ends(judged),
         marks=_MARKS,
-        note=f"Above 0.5 the image follows the meaning. {note}".strip(),
+        note=note,
     )
 
 

@@ -68,11 +68,7 @@ def read_rows(paths: Sequence[str], category_paths: Sequence[str] = ()) -> tuple
         shown = "".join(f"\n  {line}" for line in shown_problems(problems))
         raise UsageError(message("triples-invalid", n=len(problems), paths=", ".join(map(repr, paths)), shown=shown))
     if not listed:
-        raise UsageError(
-            message(
-                "suite-file-empty", path=", ".join(paths), what="triples", wanted="a file or folder with at least one"
-            )
-        )
+        raise UsageError(message("suite-file-empty", path=", ".join(paths), what="triples", wanted="at least one"))
     return _with_findings(_merged(listed))
 
 
@@ -171,7 +167,7 @@ def _row(fields: Mapping[str, object], source: _Source, where: str) -> TripleRow
     if isinstance(categories, str):
         categories = categories.split(",")
     if not isinstance(categories, list) or not all(isinstance(name, str) for name in categories):
-        raise _BadLineError(f"category is {categories!r}, not a name or a list")
+        raise _BadLineError(f"category is {categories!r}")
     names = [source.category, *(category_name(name) for name in categories)]
     a, pv, pi = (text(f"t_{role}") for role in ROLES)
     review, template = fields.get("review"), fields.get("template")
@@ -194,7 +190,7 @@ def _formulas(given: object) -> tuple[str | None, str | None, str | None]:
     if given is None:
         return (None, None, None)
     if not isinstance(given, dict) or not all(isinstance(given.get(role), str | None) for role in ROLES):
-        raise _BadLineError(f"formulas is {given!r}, not an object with a, pv and pi")
+        raise _BadLineError(f"formulas is {given!r}")
     try:
         for role in ROLES:
             parse(given[role]) if given.get(role) else None

@@ -34,11 +34,11 @@ WRONG_DIRECTION = "wrong-direction"
 REVERSED_ROLE = "reversed-role"
 
 RELATION_ERRORS: Mapping[str, str] = {
-    REVERSED_ROLE: "The image shows the swapped prompt.",
-    MISSING_OBJECTS: "An entity is missing, or too few.",
-    WRONG_DIRECTION: "All entities, on the wrong side or place.",
-    NO_INTERACTION: "All entities, but without what joins them.",
-    WRONG_INTERACTION: "All entities, but another relation or property.",
+    REVERSED_ROLE: "Shows the swapped prompt.",
+    MISSING_OBJECTS: "Missing or too few entities.",
+    WRONG_DIRECTION: "Wrong side or place.",
+    NO_INTERACTION: "Entities are not joined.",
+    WRONG_INTERACTION: "Another relation or property.",
 }
 
 # The published scale of relevance: 30 still matches in part, 20 and less does not; of objects: at 30 most exist.
@@ -115,11 +115,11 @@ def failure_from_scores(
     if is_reversed and own.objects >= _MISSING_BELOW:
         error, message = REVERSED_ROLE, f"fits the swapped prompt better ({swapped_total:.2f})"
     elif own.objects < _MISSING_BELOW:
-        error, message = MISSING_OBJECTS, f"the judge gives {own.objects:g} of 50 for objects"
+        error, message = MISSING_OBJECTS, f"objects: {own.objects:g} of 50"
     elif own.relations < _UNRELATED_BELOW:
-        error, message = NO_INTERACTION, f"the judge gives {own.relations:g} of 50 for relations"
+        error, message = NO_INTERACTION, f"relations: {own.relations:g} of 50"
     elif own.relations < _WRONG_BELOW:
-        error, message = WRONG_INTERACTION, f"the judge gives {own.relations:g} of 50 for relations"
+        error, message = WRONG_INTERACTION, f"relations: {own.relations:g} of 50"
     else:
         return None
     return Failure(failure_type=error, role=prompt.role, message=message, seen=f"{total:.2f}")

@@ -64,7 +64,7 @@ class TripleScoring:
     def filter_note(self, wanted: TrainingFilter) -> str:
         """Which of the two readings of the paper this is."""
         if wanted.need_kept:
-            return "All three matched scores above min_score, as in the paper's code."
+            return "All matched scores above min_score."
         return "S(T_a, I_a) and S(T_pv, I_pv) above min_score (equation 12)."
 
 

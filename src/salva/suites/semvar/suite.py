@@ -31,10 +31,8 @@ _QUICK_PER_CATEGORY = 4
 class SemVarOptions:
     """Where the triples are."""
 
-    path: tuple[str, ...] = option(
-        (), "Files or folders of triples (tabs or JSON lines); the default is the embedded set.", reaches="file"
-    )
-    categories: tuple[str, ...] = option((), "Files or folders with one file per category.", reaches="file")
+    path: tuple[str, ...] = option((), "Files or folders of triples.", reaches="file")
+    categories: tuple[str, ...] = option((), "Files of single categories.", reaches="file")
 
     def __post_init__(self) -> None:
         if self.categories and not self.path:

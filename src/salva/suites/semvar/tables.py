@@ -197,7 +197,7 @@ def _categories_of_models(cases: Sequence[Case], by_judge: ByJudge) -> Table | N
             ("avg by sample", "avg by category"),
             lambda judged: (mean(values_of(judged, "kappa")), _by_categories(judged, "kappa")),
         ),
-        note="Mean kappa, in the paper's order of categories.",
+        note="Mean kappa.",
         is_joined=True,
     )
 
@@ -222,7 +222,7 @@ def _effects(by_judge: ByJudge) -> Table | None:
             for judge, judged in by_judge.items()
             for mean_by in ("by sample", "by category")
         ),
-        note="By sample: triples count equally. By category: categories do. Interval: 95 %, of kappa.",
+        note="Interval: 95 %, of kappa.",
     )
 
 
@@ -279,10 +279,7 @@ def _quadrants(by_judge: ByJudge) -> Table | None:
             for quadrant, words in QUADRANTS.items()
             for keys in [(judge, quadrant, words, "as it should be" if quadrant in (1, 3) else "wrong")]
         ),
-        note=(
-            f"Two steps a triple; an image changes above a gamma of {CHANGED_AT:g}. The paper's "
-            f"headings of 2 and 3 are swapped."
-        ),
+        note=(f"Two steps a triple; an image changes above a gamma of {CHANGED_AT:g}. "),
     )
 
 
@@ -302,7 +299,7 @@ def _matched_scores(by_judge: ByJudge) -> Table | None:
         ("judge", "images"),
         subgroups(by_judge, by_repeat),
         TableColumns(("n", "alignment", "s_a", "s_pv", "s_pi", "mean_a_pv", "mean_a_pi", *FIGURES[1:]), cells),
-        note="s: the fit of each image to its own text.",
+        note="s: each image with its own text.",
     )
 
 
@@ -349,7 +346,7 @@ def _relation_errors(by_judge: ByJudge) -> Table | None:
         ("judge", "error"),
         sorted(subgroups(by_judge, by_type), key=lambda row: row[0]),
         TableColumns(("image_a", "image_pv", "image_pi", "case"), by_image),
-        note="Classes of appendix F.3.2 in failed triples, by image; case: whole triples.",
+        note="Failed triples, by image.",
     )
 
 
@@ -365,7 +362,7 @@ def _key_figures(judged: Sequence[CaseVerdict], by_judge: ByJudge) -> tuple[KeyF
     """Kappa and what it is made of, by sample and by category: the paper gives now one, now the other."""
     titles = {
         "kappa": ("Kappa", "1 is right, 0 is chance"),
-        "alignment": ("S-bar", "fit of images to their texts"),
+        "alignment": ("S-bar", "fit to the text"),
         "gamma_w": ("Gamma with a change of meaning", "1 is right"),
         "gamma_wo": ("Gamma without a change of meaning", "0 is right"),
     }

@@ -34,7 +34,7 @@ def edit_distances(cases: Sequence[Case]) -> Table | None:
         ("category",),
         [*named(groups), *named(whole)],
         TableColumns(("n", "a_pv", "a_pi", "a_random"), _mean_distances),
-        note="Letters to insert, drop or replace. Random: another triple's anchor.",
+        note="Random: another triple's anchor.",
     )
 
 
@@ -64,7 +64,6 @@ def findings_table(cases: Sequence[Case]) -> Table | None:
         ("finding",),
         sorted(named(groups), key=lambda group: -len(group[1])),
         TableColumns(("cases", "for example"), lambda group: (len(group), group[0].labels.get("id", group[0].case_id))),
-        note="Found in the files.",
     )
 
 
@@ -89,7 +88,7 @@ def text_similarity(by_judge: Mapping[str, Sequence[CaseVerdict]]) -> Table | No
             for judge, judged in has_distance.items()
             for permuted in (_GAMMA_OF if judged else ())
         ),
-        note="text_distance: 1 - cosine of the vectors; r: Pearson's correlation over triples.",
+        note="r: Pearson's correlation over triples.",
     )
 
 
