@@ -239,7 +239,7 @@ CLIP = "pair_id,category_id,logical_law,semantic_dimension,clip_A,clip_B"
     ("lines", "complaint"),
     [
         (("p1,1,C,C,30,31", "p1,1,C,C,30,31"), "pair 'p1' twice"),
-        (("p1,1,C,C,300,31",), "not on the scale 'percent'"),
+        (("p1,1,C,C,300,31",), "scale 'percent'"),
     ],
 )
 def test_clip_scores_that_contradict_stop_the_import(tmp_path: Path, lines: tuple[str, ...], complaint: str) -> None:
