@@ -9,13 +9,11 @@ from pathlib import Path
 import pytest
 from report.fake_runs import FakeImages, image_id, make_case, make_verdict, store_run
 from review.rating_rows import imported, write
-from review.test_calibration import graded_case
 
 from salva.core.case import Case, Prompt
 from salva.core.exchange import ExportCount
 from salva.core.question import Question
 from salva.core.source import RunRecords, RunSource
-from salva.messages import code_of
 from salva.review.rating_sheets import COLUMNS, RatingSheet, RatingSheetOptions
 from salva.review.run_agreement import run_agreement
 
@@ -110,20 +108,3 @@ def test_a_mixed_sheet_filled_in_is_held_against_boxes_and_answers_and_is_import
     ]
     read_in = imported(tmp_path / "rated", path)
     assert (read_in.problems, read_in.counts["ratings"]) == ((), 2 * len(rows))
-
-
-def test_pictures_that_a_sheet_by_question_cannot_take_are_counted(tmp_path: Path) -> None:
-    graded, plain = graded_case(0, ("l1",)), make_case("plain")
-    records = RunRecords(
-        cases=(graded, plain),
-        verdicts=(
-            make_verdict(graded.case_id, check="levels", images={"l1": "one"}, scores={"s_l1": 0.5}),
-            make_verdict("plain", check="truth", images={"a": "two", "b": "three"}),
-        ),
-    )
-    told, rows = written(records, tmp_path / "sheet")
-    assert {row["case_id"] for row in rows} == {graded.case_id}
-    assert code_of(told.warning) == "sheet-partial"
-    assert "2 of 3" in told.warning
-    chosen, _ = written(records, tmp_path / "chosen", sample=1)
-    assert (chosen.n, chosen.warning) == (1, ""), "who asks for a sample knows that it is one"

@@ -20,7 +20,6 @@ _PARENTS = ("dependency_id", "dependency")
 """What names the questions that one depends on."""
 _ANSWER = "answer"
 _JUDGE = "dsg"
-_NO_PARENT = ("", "0", "-")
 
 Question = tuple[str, str]
 """The text's id, and the number of the question."""
@@ -48,7 +47,7 @@ def scored_rows(
     header = lines[0].cells
     columns = {_JUDGE: _ANSWER} | {name: name for name in judges if name in header and name != _ANSWER}
     flaws: list[Flaw] = []
-    parents = _parents(questions or lines, flaws)
+    parents = _parents(questions or lines)
     answers: dict[tuple[tuple[str, ...], str], dict[str, bool | None]] = {}
     first: dict[tuple[str, ...], FileRow] = {}
     for line in lines:
@@ -77,20 +76,12 @@ def _number(line: FileRow) -> str:
     return next(filter(None, map(line.cell, _NUMBER)), "")
 
 
-def _parents(lines: Sequence[FileRow], flaws: list[Flaw]) -> dict[Question, tuple[str, ...]]:
-    """By question, those it depends on; a name that is no other question of its text is none."""
+def _parents(lines: Sequence[FileRow]) -> dict[Question, tuple[str, ...]]:
+    """By question, those it depends on; a name that is no question of its text is none."""
     column = next((name for name in _PARENTS if name in lines[0].cells), "")
     if not column:
         raise UsageError(message("dependency-missing", path=lines[0].file, header=", ".join(lines[0].cells)))
-    of = {(line.cell(_ITEM[0]), _number(line)): line for line in lines}
-    parents: dict[Question, tuple[str, ...]] = {}
-    for (item, own), line in of.items():
-        named = dict.fromkeys(name for name in _names(line.cell(column)) if name not in _NO_PARENT)
-        parents[item, own] = tuple(name for name in named if name != own and (item, name) in of)
-        for name in named:
-            if name not in parents[item, own]:
-                flaws.append(line.flaw(f"parent {name!r} is no other question of {item!r} and is ignored"))
-    return parents
+    return {(line.cell(_ITEM[0]), _number(line)): tuple(_names(line.cell(column))) for line in lines}
 
 
 def _names(cell: str) -> Iterable[str]:

@@ -98,8 +98,7 @@ class RatingSheet:
             write_bytes(out / "images" / f"{number:05}.png", data)
         write_text(out / "ratings.csv", sheet)
         write_text(out / "README.txt", QUESTION_HINT if graded else _hint())
-        warning = "" if self._options.roles or self._options.sample else _partial_note(records, numbers)
-        return ExportCount(n=len(numbers), what=f"images, {quantity(len(lines) - 1, 'rows')} to rate", warning=warning)
+        return ExportCount(n=len(numbers), what=f"images, {quantity(len(lines) - 1, 'rows')} to rate")
 
 
 def _drawn(records: RunRecords, options: RatingSheetOptions) -> tuple[RunRecords, dict[str, float]]:
@@ -110,13 +109,6 @@ def _drawn(records: RunRecords, options: RatingSheetOptions) -> tuple[RunRecords
     chances = drawn_cases((c for c in records.cases if c.case_id in generated), options.per_category, options.seed)
     verdicts = tuple(verdict for verdict in records.verdicts if verdict.case_id in chances)
     return replace(records, cases=tuple(c for c in records.cases if c.case_id in chances), verdicts=verdicts), chances
-
-
-def _partial_note(records: RunRecords, numbers: Mapping[str, int]) -> str:
-    """How many images of the cases are on no sheet of this kind; empty where all are."""
-    generated = {image for verdict in records.verdicts if verdict.arm == PAIR for image in verdict.images.values()}
-    n_missing = len(generated - numbers.keys())
-    return message("sheet-partial", n=n_missing, total=len(generated)) if n_missing else ""
 
 
 def _with_chances(lines: Sequence[tuple[Cell, ...]], chances: Mapping[str, float]) -> list[tuple[Cell, ...]]:

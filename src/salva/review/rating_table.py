@@ -16,7 +16,7 @@ from salva.core.exchange import Flaw
 from salva.core.fingerprint import Json
 from salva.errors import UsageError
 from salva.files.infiles import file_text
-from salva.files.tables import shown_problems, is_json, read_rows, read_sheet
+from salva.files.tables import is_json, read_rows, read_sheet, shown_problems
 from salva.messages import message
 from salva.review.cells import FileRow, as_number, is_silent
 from salva.review.columns import FAILED, LABEL, RATING, Columns, Layout, Scale, column_missing, layout_of
