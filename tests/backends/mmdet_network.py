@@ -11,11 +11,26 @@ from typing import Any
 
 import pytest
 
+from salva.hardware.mmdet_names import Shape
+
 torch: Any = pytest.importorskip("torch", reason="needs the extra torch")
 F: Any = torch.nn.functional
 
 EMBED, DEPTHS, HEADS, WINDOW = 8, (2, 2, 1, 1), (1, 2, 2, 4), 3
 FEATURE, N_HEADS, N_ENCODERS, N_DECODERS, N_QUERIES, N_CLASSES, WIDTH = 32, 2, 2, 4, 12, 80, 24
+SHAPE = Shape(
+    embed_dim=EMBED,
+    depths=DEPTHS,
+    heads=HEADS,
+    window=WINDOW,
+    feature=FEATURE,
+    n_encoders=N_ENCODERS,
+    encoder_width=WIDTH,
+    n_decoders=N_DECODERS,
+    decoder_width=WIDTH,
+    n_heads=N_HEADS,
+    n_queries=N_QUERIES,
+)
 PIXEL, HEAD = "panoptic_head.pixel_decoder", "panoptic_head"
 
 

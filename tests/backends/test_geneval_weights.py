@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from backends.mmdet_network import N_CLASSES, Network, random_state
+from backends.mmdet_network import N_CLASSES, SHAPE, Network, random_state
 from backends.test_pixels import drawn
 from click.testing import CliRunner
 
@@ -22,7 +22,7 @@ from salva.core.observation import Detections
 from salva.core.protocols import ObserveRequest, Query
 from salva.core.run_spec import ComponentSpec
 from salva.errors import UsageError
-from salva.hardware import mmdet_names, origins
+from salva.hardware import mmdet_names, mmdet_weights, origins
 from salva.hardware.mmdet_weights import convert
 from salva.registry import bind
 
@@ -36,6 +36,12 @@ HEIGHT, WIDTH = 64, 96
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Digests of tests are nobody else's business."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+@pytest.fixture(autouse=True)
+def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A network of the same kind that is built in a moment."""
+    monkeypatch.setattr(mmdet_weights, "GENEVAL", SHAPE)
 
 
 def saved(path: Path, state: dict[str, Any] | None = None) -> Path:
@@ -153,24 +159,20 @@ QKV = "backbone.stages.1.blocks.1.attn.w_msa.qkv.weight"
     ("state", "said"),
     [
         (lambda: _without(QKV), f"lacks 1 weights .*{re.escape(QKV)}"),
-        (
-            lambda: _without("backbone.patch_embed.projection.weight"),
-            "no weight 'backbone.patch_embed.projection.weight'",
-        ),
         (lambda: {**random_state(), "neck.weight": torch.zeros(1)}, "also holds 1 weights .*'neck.weight'"),
         (lambda: {**random_state(), QKV: torch.zeros(3, 3)}, "differ from"),
-        (lambda: {"fc.weight": torch.zeros(1)}, "no weight 'backbone.stages.0.blocks.0"),
+        (lambda: {"fc.weight": torch.zeros(1)}, r"lacks \d+ weights"),
         (
             lambda: {
                 **random_state(),
                 "panoptic_head.cls_embed.weight": torch.zeros(134, 32),
                 "panoptic_head.cls_embed.bias": torch.zeros(134),
             },
-            "133 classes",
+            "differ from",
         ),
-        (dict, "no weight"),
+        (dict, r"lacks \d+ weights"),
     ],
-    ids=["lacking", "lacking the first", "unknown", "another shape", "another network", "panoptic", "empty"],
+    ids=["lacking", "unknown", "another shape", "another network", "panoptic", "empty"],
 )
 def test_another_network_is_refused_by_name_and_leaves_nothing(
     state: Callable[[], dict[str, Any]], said: str, tmp_path: Path

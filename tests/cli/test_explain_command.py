@@ -16,7 +16,7 @@ def test_a_code_gives_its_template(typed: str) -> None:
 
 
 def test_a_code_gives_its_explanation() -> None:
-    assert salva("explain", "run-format").stdout.endswith(f"\n\n{entries()['run-format'].explanation}\n")
+    assert salva("explain", "store-damaged").stdout.endswith(f"\n\n{entries()['store-damaged'].explanation}\n")
 
 
 def test_an_unknown_code_gives_the_nearest() -> None:

@@ -71,8 +71,7 @@ def test_a_run_keeps_its_cases_when_the_suite_gets_another_version(
     assert run(tmp_path, suite=bound("suite", NewSuite, "fake", n=3)).outcomes == {"PASS": 3}
     assert {verdict.case_id for verdict in verdicts(tmp_path)} == {case.case_id for case in planned_cases(fake_spec(3))}
     assert read_run_file(tmp_path) == before, "run.json names the suite that made the cases"
-    told = "The cases of version 1 of the suite 'fake' stay; version 2 is installed. [cases-kept]"
-    assert (told in capsys.readouterr().err) == (not is_finished)
+    assert ("[cases-kept]" in capsys.readouterr().err) == (not is_finished)
 
 
 @pytest.mark.parametrize("lost", ["cases", "rules"])

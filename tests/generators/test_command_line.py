@@ -88,7 +88,7 @@ def test_what_goes_wrong_costs_its_own_element(tmp_path: Path) -> None:
     failures = [outcome for outcome in outcomes if isinstance(outcome, BackendError)]
     codes = [failure.code for failure in failures]
     assert codes == ["prompt-refused", "generation-failed", "file-unreadable", "file-unreadable"]
-    for failure, reason in zip(failures, ("not that", "no brush", "web page", "No such file"), strict=True):
+    for failure, reason in zip(failures, ("not that", "no brush", "<html>", "No such file"), strict=True):
         assert reason in str(failure)
 
 

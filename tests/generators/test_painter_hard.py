@@ -14,11 +14,12 @@ from salva.core.run_spec import ComponentSpec
 from salva.core.scene import Scene, Thing
 from salva.errors import UsageError
 from salva.generators.painter.component import Painter, PainterOptions
-from salva.generators.painter.hard import EFFECTS, HARD, TEXTS
+from salva.generators.painter.hard import EFFECTS, HARD
 from salva.generators.painter.lettering import _STROKES, OTHER_SCRIPTS, draw_strip, strip_size
 from salva.logic.notation import parse
 from salva.logic.satisfaction import satisfies
 from salva.registry import bind
+from salva.runs.selftest_bench import TEXTS
 
 FORMULAS = ("cat & dog", "2 cat & apple", "cat@left & cow@right", "banana@top & dog@bottom", "bird & car & sheep")
 

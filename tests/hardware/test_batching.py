@@ -11,6 +11,7 @@ import pytest
 from salva.errors import UnusableError
 from salva.hardware.batching import TOPIC, BatchSizer
 from salva.hardware.cache import cache_folder
+from salva.hardware.devices import MemoryGauge
 
 torch = pytest.importorskip("torch", reason="batch sizes are about torch's memory")
 
@@ -20,10 +21,11 @@ def own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
 
 
-class Room:
+class Room(MemoryGauge):
     """A device on which so many elements fit."""
 
     def __init__(self, n_fit: int, *, is_known: bool = True, is_plenty: bool = False) -> None:
+        super().__init__("cpu")
         self.n_fit, self.is_known, self.is_plenty = n_fit, is_known, is_plenty
         self.batches: list[int] = []
 

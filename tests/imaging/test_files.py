@@ -131,13 +131,10 @@ def test_a_bomb_is_refused_before_it_is_decoded(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize(
     ("data", "told"),
     [
-        (b"", "an empty file"),
-        (b" <!DOCTYPE html>", "a web page"),
-        (b"<html>", "a web page"),
-        (b"<?xml?>", "a web page"),
-        (b'{"error": 1}', "JSON"),
-        (b"[1]", "JSON"),
-        (b"\xff\xfe", rf"{', '.join(FORMATS)} .*\(2 bytes\)[^:]"),
+        (b"", r"\(0 bytes\)"),
+        (b"<html>", "<html>"),
+        (b'{"error": 1}', "error"),
+        (b"\xff\xfe", rf"{', '.join(FORMATS)} .*\(2 bytes\)"),
         (encode_picture(NOISE)[:60], r"not a whole .*\(60 bytes\): ."),
     ],
 )

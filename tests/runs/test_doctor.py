@@ -12,7 +12,7 @@ import pytest
 from salva.assets import files
 from salva.errors import install_line
 from salva.runs import doctor
-from salva.runs.doctor import _state_of_kernels, examine
+from salva.runs.doctor import examine
 
 
 def state(section: str, directory: Path) -> dict[str, str]:
@@ -65,10 +65,3 @@ def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     findings = {finding.name: finding for finding in examine(blocked / "runs")}
     assert findings["runs"].is_bad
     assert str(findings["runs"].state).startswith("cannot")
-
-
-def test_kernels_that_cannot_be_had_are_told_with_the_reason() -> None:
-    pytest.importorskip("torch", reason="needs the extra torch")
-    state = _state_of_kernels("cuda:99")
-    assert state.startswith("none")
-    assert len(state) > 40

@@ -9,7 +9,6 @@ import pytest
 from in_process import salva
 
 from salva.api import plan_run
-from salva.checks.right_answers import RightAnswers
 from salva.core.run_spec import RunSpec
 from salva.engine.budget import Limits
 from salva.engine.progress import SilentProgress
@@ -131,67 +130,12 @@ def test_a_file_of_a_judges_own_words_is_opened_before_anybody_is_asked(
     assert seen(ask, tmp_path / "run").n_cases == 20
 
 
-@pytest.mark.parametrize("option", ["prompt=semvarbench", "rubric=strict"])
-@pytest.mark.parametrize(
-    ("role", "suite"), [("judge", "faithfulness"), ("reader", "faithfulness"), ("reader", "semvar")]
-)
-def test_what_is_set_for_questions_that_nobody_asks_is_refused(
-    role: str, suite: str, option: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-test")
-    name, _, value = option.partition("=")
-    who = {"judges": ("openai/j",)} if role == "judge" else {"reader": "openai/j"}
-    ask = RunSpec.of(suite=suite, models=("painter",), settings={f"{role}.{name}": value}, **who)
-    kind = {"prompt": "scores", "rubric": "grades"}[name]
-    with pytest.raises(UsageError, match=rf"--set {role}\.{name} .* {kind}, .* answers\. \[flag-unrelated\]"):
-        seen(ask, tmp_path / "run")
-
-
 def test_things_without_a_name_are_told_before_anything_is_painted(tmp_path: Path) -> None:
     (tmp_path / "p.txt").write_text("a cat and a dog\na cat and a skateboard\nA man rides a wave")
     done = salva("run", "prompts", "--set", "suite.path=p.txt", "--dry-run", cwd=tmp_path)
     assert "2 of 3: " in done.stdout
     assert "1: the detector 'pocket' cannot name skateboard" in done.stdout
     assert "1: no formula: " in done.stdout
-    assert "--judge (1)" in done.stdout
-
-
-def test_roles_that_would_help_unchecked_prompts_are_named(tmp_path: Path) -> None:
-    pairs = "a man rides,a man falls,differ\na cat,a dog,"
-    (tmp_path / "p.csv").write_text(f"prompt_a,prompt_b,expect\n{pairs}\n")
-    command = ("run", "prompts", "--set", "suite.path=p.csv", "--dry-run")
-    assert "--judge (1)" in salva(*command, cwd=tmp_path).stdout
-    (tmp_path / "p.csv").write_text("prompt\nthe bird sings\n")
-    refused = salva(*command, cwd=tmp_path)
-    assert refused.returncode == 2
-    assert "[check-inapplicable]" in refused.stderr
-
-
-def test_a_relation_that_nobody_here_goes_by_is_built_for_cases_of_nobody_alone(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    def broken(*_: object) -> None:
-        raise RuntimeError("out of order")
-
-    monkeypatch.setattr(RightAnswers, "__init__", broken)
-    assert seen(RunSpec.of(suite="metalogic", models=("painter",), size="4"), tmp_path / "run").n_cases
-    (tmp_path / "p.txt").write_text("a cat and a dog\nthe bird sings\n")
-    ask = RunSpec.of(suite="prompts", models=("painter",), settings={"suite.path": str(tmp_path / "p.txt")})
-    assert not seen(ask, tmp_path / "run").by_missing_role
-
-
-def test_what_is_set_for_relations_reaches_one_that_wants_for_somebody(tmp_path: Path) -> None:
-    (tmp_path / "p.txt").write_text("a cat and a dog\nthe bird sings\nthe sun sings\n")
-    header = "item_id,text,proposition_id,dependency,category_broad,tuple,question_natural_language\n"
-    (tmp_path / "q.csv").write_text(f"{header}1,the bird sings,1,0,entity,bird,Is there a bird?\n")
-    settings = {"suite.path": str(tmp_path / "p.txt")}
-    assert seen(
-        RunSpec.of(suite="prompts", models=("painter",), settings=settings), tmp_path / "run"
-    ).by_missing_role == {"judge": 2}
-    settings["check.questions"] = str(tmp_path / "q.csv")
-    assert seen(
-        RunSpec.of(suite="prompts", models=("painter",), settings=settings), tmp_path / "run"
-    ).by_missing_role == {"judge": 1}
 
 
 def test_prompts_that_a_question_file_does_not_have_are_told_so(

@@ -9,7 +9,6 @@ from salva.core.case import Case, Prompt
 from salva.core.command import command_for
 from salva.core.run_spec import RunSpec
 from salva.errors import UsageError
-from salva.messages import code_of
 from salva.runs.plans import make_plan, spec_again
 
 ASK = RunSpec.of(
@@ -80,17 +79,3 @@ def test_a_name_or_setting_that_cannot_be_is_refused(
     with pytest.raises(UsageError) as refused:
         make_plan(RunSpec.of("metalogic", models=models, settings=settings))
     assert refused.value.code == code
-
-
-@pytest.mark.parametrize(
-    ("settings", "n_notes"),
-    [
-        ({}, 0),
-        ({"check.threshold": "0.5"}, 1),
-        ({"check.threshold": "0.5", "judge.threshold": "0.5"}, 0),
-        ({"check.doubt": "0.6"}, 1),
-    ],
-)
-def test_a_check_option_that_a_judge_of_boxes_does_not_follow_is_noted(settings: dict[str, str], n_notes: int) -> None:
-    spec = RunSpec.of(suite="faithfulness", models=("painter",), judges=("scene",), settings=settings)
-    assert [code_of(note) for note in make_plan(spec).notes] == ["check-option-unheard"] * n_notes

@@ -1,7 +1,6 @@
 """The files that come with salva: sprites and weights, each checked against its sha256 when read.
 
-Knows where the files lie and what they must hash to; knows nothing of what is in them. The
-checksums are made by training/make_sprites.py --checksums whenever an asset changes.
+Knows nothing of what is in them. training/make_sprites.py --checksums writes the checksums whenever an asset changes.
 """
 
 from __future__ import annotations
@@ -28,14 +27,9 @@ def asset_path(relative: str) -> Path:
 
 def read_asset(relative: str) -> bytes:
     """The content of an asset, checked against its checksum."""
-    path = asset_path(relative)
-    expected = asset_digest(relative)
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise _damaged(relative, f"unreadable ({error})") from error
-    if hashlib.sha256(content).hexdigest() != expected:
-        raise _damaged(relative, "damaged (its checksum is wrong)")
+    content = asset_path(relative).read_bytes()
+    if hashlib.sha256(content).hexdigest() != asset_digest(relative):
+        raise _damaged(relative, "damaged")
     return content
 
 
@@ -43,7 +37,7 @@ def asset_digest(relative: str) -> str:
     """The sha256 an asset must have: pins what was trained or drawn without reading it."""
     table = _checksums()
     if relative not in table:
-        raise _damaged(relative, "not in the table of checksums")
+        raise _damaged(relative, "without a checksum")
     return table[relative]
 
 

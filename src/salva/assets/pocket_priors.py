@@ -43,6 +43,3 @@ USUAL_PLACES: Mapping[str, str] = {
     "turtle": "bottom",
 }
 """Thing to where it mostly stands."""
-
-USUAL_NUMBER = 1
-"""How many of a thing there are."""

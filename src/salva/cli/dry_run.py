@@ -36,8 +36,6 @@ def print_forecast(spec: Plan, directory: Path, limits: Limits) -> None:
 
 
 def _lines(seen: Forecast, spec: Plan, directory: Path, limits: Limits) -> Iterator[tuple[str, str]]:
-    from salva.runs.planning import helpful_roles
-
     yield "dry run", f"{spec.suite.label} on {', '.join(b.label for b in spec.models)}; nothing is generated or written"
     for remark in seen.remarks:
         yield "suite", remark
@@ -56,8 +54,6 @@ def _lines(seen: Forecast, spec: Plan, directory: Path, limits: Limits) -> Itera
         yield "undecided", f"  {n}: {reason}"
     if len(seen.reasons) > _MOST_REASONS:
         yield "undecided", f"  and {len(seen.reasons) - _MOST_REASONS} other reasons"
-    if could := helpful_roles(seen.by_missing_role):
-        yield "undecided", could
     for work in seen.work:
         yield ("images" if work.role == "model" else "observations"), _work_text(work, spec)
     if spec.spec.preflight and not seen.is_finished:

@@ -195,12 +195,10 @@ class _Child:
         except subprocess.TimeoutExpired:
             with suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait()
         for reader in self._readers:
             reader.join(_PATIENCE_S)
-        for stream in (self._process.stdout, self._process.stderr):
-            if stream is not None:
-                stream.close()
+        with self._process:
+            """Its end closes the streams and waits."""
 
     def _read_answers(self, lines: IO[str]) -> None:
         with suppress(ValueError):

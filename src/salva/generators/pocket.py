@@ -42,7 +42,6 @@ TEXT, CANVAS, CARD = (f"pocket/{name}" for name in _NAMES)
 _CARD_KEYS = {
     *("side", "batch", "max_tokens", "times", "words", "pad", "start", "end", "unknown", "things", "colours"),
 }
-UNKNOWN = ("error", "ignore")
 _MOST_STEPS = 64
 _MOST_THREADS = 4
 """Each generates a batch of its own, which takes 12 MB an image."""
@@ -59,7 +58,9 @@ class PocketOptions:
         target=True,
     )
     steps: int = option(0, "Passes of the network for one image; 0 for its default.")
-    unknown: str = option("error", "With an unknown word: fail the prompt, or ignore the word.", choices=UNKNOWN)
+    unknown: str = option(
+        "error", "With an unknown word: fail the prompt, or ignore the word.", choices=("error", "ignore")
+    )
     weights: str = option(
         "",
         "A folder of other weights: painter-text.onnx, painter-canvas.onnx and painter.json.",
@@ -82,14 +83,9 @@ class Pocket:
     Options: ClassVar[type[PocketOptions]] = PocketOptions
 
     def __init__(self, options: PocketOptions) -> None:
-        if options.weights:
-            text_file, canvas_file, card_file = _files_in(options.weights)
-            card = _card_of(card_file)
-            self._text, self._canvas = _foreign_session(text_file), _foreign_session(canvas_file)
-        else:
-            text, canvas, about = _own_files(options.member)
-            card = json.loads(read_asset(about))
-            self._text, self._canvas = _own_session(text), _own_session(canvas)
+        text, canvas, card_file = _files_in(options.weights) if options.weights else _own_files(options.member)
+        card = _card_of(card_file)
+        self._text, self._canvas = _session(text), _session(canvas)
         self._vocabulary = _vocabulary(card)
         self._batch, self._side = int(card["batch"]), int(card["side"])
         self._times = step_times(card["times"], options.steps)
@@ -102,7 +98,7 @@ class Pocket:
         if options.weights:
             files = _files_in(options.weights)
             return digest_of_files(files, files[0].parent)
-        digests = "".join(asset_digest(name) for name in _own_files(options.member))
+        digests = "".join(asset_digest(name) for name in _own_names(options.member))
         return hashlib.sha256(digests.encode()).hexdigest()[:16]
 
     @classmethod
@@ -182,28 +178,26 @@ def _failure(n_prompts: int, error: Exception) -> BackendError:
     return BackendError(message("generation-failed", model="pocket", why=why))
 
 
-def _own_files(member: str) -> tuple[str, str, str]:
-    """The text network, the canvas network and the card of one of the family."""
+def _own_names(member: str) -> list[str]:
     folder = "pocket" if member == MEMBERS[0] else f"pocket/{member}"
-    text, canvas, card = (f"{folder}/{name}" for name in _NAMES)
+    return [f"{folder}/{name}" for name in _NAMES]
+
+
+def _own_files(member: str) -> tuple[Path, Path, Path]:
+    """The text network, the canvas network and the card of one of the family."""
+    names = _own_names(member)
+    for name in names:
+        # Checked, then opened by name: handed over as bytes, the file would stay in memory twice.
+        read_asset(name)
+    text, canvas, card = map(asset_path, names)
     return text, canvas, card
-
-
-def _own_session(name: str) -> Any:
-    # Checked, then opened by name: handed over as bytes, the file would stay in memory twice.
-    read_asset(name)
-    return _session(asset_path(name))
-
-
-def _foreign_session(path: Path) -> Any:
-    with translate_errors(lambda error: invalid_checkpoint("pocket", path, f"it cannot be loaded ({error})")):
-        return _session(path)
 
 
 def _session(path: Path) -> Any:
     # One core a batch: two cores are faster on two batches than on one, and sums never depend on the number of cores.
     # Planned memory is no faster and takes 90 MB more. An arena for the text network would mostly be idle.
-    return open_network(path, threads=1, enable_mem_pattern=False, enable_cpu_mem_arena=path.name != _NAMES[0])
+    with translate_errors(lambda error: invalid_checkpoint("pocket", path, f"it cannot be loaded ({error})")):
+        return open_network(path, threads=1, enable_mem_pattern=False, enable_cpu_mem_arena=path.name != _NAMES[0])
 
 
 def step_times(own: Sequence[float], n_steps: int) -> list[float]:
@@ -240,7 +234,7 @@ def _files_in(folder: str) -> tuple[Path, Path, Path]:
 
 
 def _card_of(path: Path) -> dict[str, Any]:
-    """The card in a user's folder, with all required keys."""
+    """A card with all required keys."""
     try:
         card = json.loads(path.read_bytes())
         missing = _CARD_KEYS - set(card)

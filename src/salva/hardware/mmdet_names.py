@@ -1,26 +1,23 @@
 """A Mask2Former over Swin as mmdet 2 stores it, weight by weight, and where each goes in transformers.
 
-The architecture is read from the shapes, then every weight it must have is listed: what is missing and what nobody
-expects are two differences of sets. Where the two libraries lay numbers out differently, the step that turns one
+Every weight that the architecture must have is listed: what is missing and what nobody expects are two differences of
+sets. Where the two libraries lay numbers out differently, the step that turns one
 into the other stands beside the names. Reads no file.
 """
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import torch
 
-    State = Mapping[str, torch.Tensor]
-
 UNREAD = ("criterion.", "model.pixel_level_module.encoder.swin.layernorm.")
 """How those weights of transformers' class begin that no answer depends on: older files, and mmdet's, have none."""
-_LEVELS, _POINTS = 3, 4
+_LEVELS = 3
 _UNUSED = re.compile(r"backbone\.stages\.\d+\.blocks\.\d+\.attn\.w_msa\.relative_position_index")
 """Stored by mmdet, computed by transformers."""
 _BOTH = ("weight", "bias")
@@ -42,45 +39,29 @@ class Shape:
     depths: tuple[int, ...]
     heads: tuple[int, ...]
     window: int
-    mlp_ratio: float
     feature: int
-    mask_feature: int
     n_encoders: int
     encoder_width: int
     n_decoders: int
     decoder_width: int
     n_heads: int
-    """Of the pixel decoder, where the shapes say it; the published config has as many in the decoder."""
     n_queries: int
-    n_classes: int
 
 
-def shape_of(state: State) -> Shape:
-    """The architecture that the weights are of; a weight that should say so and is not there is named."""
-    depths = _counted(state, r"backbone\.stages\.(\d+)\.blocks\.(\d+)\.")
-    blocks = [f"backbone.stages.{stage}.blocks.0" for stage in range(len(depths))]
-    tables = [_sizes(state, f"{block}.attn.w_msa.relative_position_bias_table", 2) for block in blocks]
-    patch = _sizes(state, "backbone.patch_embed.projection.weight", 4)
-    head, pixel = "panoptic_head", "panoptic_head.pixel_decoder"
-    encoder, decoder = f"{pixel}.encoder.layers", f"{head}.transformer_decoder.layers"
-    mask = _sizes(state, f"{pixel}.mask_feature.weight", 4)
-    offsets = _sizes(state, f"{encoder}.0.attentions.0.sampling_offsets.weight", 2)
-    return Shape(
-        embed_dim=patch[0],
-        depths=depths,
-        heads=tuple(n_heads for _, n_heads in tables),
-        window=(math.isqrt(tables[0][0]) + 1) // 2,
-        mlp_ratio=_sizes(state, f"{blocks[0]}.ffn.layers.0.0.weight", 2)[0] / patch[0],
-        feature=mask[1],
-        mask_feature=mask[0],
-        n_encoders=_counted(state, re.escape(encoder) + r"(\.)(\d+)\.")[0],
-        encoder_width=_sizes(state, f"{encoder}.0.ffns.0.layers.0.0.weight", 2)[0],
-        n_decoders=_counted(state, re.escape(decoder) + r"(\.)(\d+)\.")[0],
-        decoder_width=_sizes(state, f"{decoder}.0.ffns.0.layers.0.0.weight", 2)[0],
-        n_heads=max(1, offsets[0] // (2 * _LEVELS * _POINTS)),
-        n_queries=_sizes(state, f"{head}.query_feat.weight", 2)[0],
-        n_classes=_sizes(state, f"{head}.cls_embed.weight", 2)[0] - 1,
-    )
+GENEVAL = Shape(
+    embed_dim=96,
+    depths=(2, 2, 18, 2),
+    heads=(3, 6, 12, 24),
+    window=7,
+    feature=256,
+    n_encoders=6,
+    encoder_width=1024,
+    n_decoders=9,
+    decoder_width=2048,
+    n_heads=8,
+    n_queries=100,
+)
+"""mmdet's mask2former_swin-s-p4-w7-224_lsj_8x2_50e_coco."""
 
 
 def moves(shape: Shape) -> Iterator[Move]:
@@ -182,25 +163,3 @@ def _unfolded(weight: torch.Tensor) -> tuple[torch.Tensor]:
     n_out = weight.shape[0] if weight.dim() == 2 else 1
     apart = weight.reshape(n_out, -1, 2, 2)  # channel, row, column
     return (apart.permute(0, 3, 2, 1).reshape(weight.shape),)
-
-
-def _counted(state: State, pattern: str) -> tuple[int, ...]:
-    """How many there are of what the second number counts, for each first one."""
-    numbers = {(match[1], int(match[2])) for key in state if (match := re.match(pattern, key))}
-    if not numbers:
-        raise _missing(pattern.replace("\\", "").replace("(d+)", "0").replace("(.)", "."))
-    firsts = sorted({first for first, _ in numbers}, key=lambda text: (len(text), text))
-    return tuple(1 + max(second for other, second in numbers if other == first) for first in firsts)
-
-
-def _sizes(state: State, key: str, n_sides: int) -> tuple[int, ...]:
-    if key not in state:
-        raise _missing(key)
-    sizes = tuple(state[key].shape)
-    if len(sizes) != n_sides:
-        raise ValueError(f"the weight {key!r} has the shape {list(sizes)}, which is not of {n_sides} dimensions")
-    return sizes
-
-
-def _missing(key: str) -> ValueError:
-    return ValueError(f"it has no weight {key!r}")

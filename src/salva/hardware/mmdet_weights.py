@@ -20,7 +20,7 @@ from salva.errors import MissingExtraError, UsageError
 from salva.files.outfiles import cannot_write
 from salva.hardware.background_imports import BACKGROUND_IMPORTS
 from salva.hardware.checkpoints import check_complete, quiet
-from salva.hardware.mmdet_names import UNREAD, Shape, is_unused, moves, shape_of
+from salva.hardware.mmdet_names import GENEVAL, UNREAD, Shape, is_unused, moves
 from salva.hardware.origins import write_origin
 from salva.messages import message
 
@@ -43,20 +43,14 @@ def convert(file: Path, folder: Path, class_names: Sequence[str]) -> str:
     if folder.exists():
         raise UsageError(message("output-exists", path=str(folder)))
     sha256, state = _digest(file), _read(file)
-    try:
-        shape = shape_of(state)
-    except ValueError as error:
-        raise _wrong(file, str(error)) from error
-    if shape.n_classes != len(class_names):
-        raise _wrong(file, f"it has {shape.n_classes} classes instead of {len(class_names)}")
-    weights = _moved(state, shape, file)
+    weights = _moved(state, GENEVAL, file)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         made = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     except OSError as error:
         raise cannot_write(folder, error) from error
     try:
-        transformers.Mask2FormerConfig(**_config(shape, class_names, transformers)).save_pretrained(made)
+        transformers.Mask2FormerConfig(**_config(GENEVAL, class_names, transformers)).save_pretrained(made)
         safetensors.torch.save_file(weights, made / "model.safetensors", metadata={"format": "pt"})
         _check(made, file, transformers)
         write_origin(made, file.name, sha256)
@@ -133,13 +127,12 @@ def _config(shape: Shape, class_names: Sequence[str], transformers: Any) -> dict
         depths=list(shape.depths),
         num_heads=list(shape.heads),
         window_size=shape.window,
-        mlp_ratio=shape.mlp_ratio,
         out_features=[f"stage{i + 1}" for i in range(len(shape.depths))],
     )
     return {
         "backbone_config": backbone,
         "feature_size": shape.feature,
-        "mask_feature_size": shape.mask_feature,
+        "mask_feature_size": shape.feature,
         "hidden_dim": shape.feature,
         "encoder_feedforward_dim": shape.encoder_width,
         "dim_feedforward": shape.decoder_width,

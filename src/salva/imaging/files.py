@@ -121,13 +121,6 @@ def scaled(picture: Picture, side: int) -> Picture:
 def _described(data: bytes, formats: tuple[str, ...], error: Exception) -> str:
     from PIL import UnidentifiedImageError
 
-    start = data[:200].lstrip().lower()
-    if not data:
-        return "an empty file"
-    if start.startswith((b"<!doctype", b"<html", b"<?xml")):
-        return "a web page instead of an image"
-    if start.startswith((b"{", b"[")):
-        return f"JSON instead of an image: {data[:120].decode('utf-8', 'replace')!r}"
     # Pillow would name the object in memory that it could not identify.
-    why = "" if isinstance(error, UnidentifiedImageError) else f": {str(error)[:200]}"
-    return f"not a whole {', '.join(formats)} file ({len(data)} bytes){why}"
+    why = data[:120] if isinstance(error, UnidentifiedImageError) else str(error)[:200]
+    return f"not a whole {', '.join(formats)} file ({len(data)} bytes): {why!r}"

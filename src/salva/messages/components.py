@@ -9,48 +9,44 @@ from salva.messages.entry import Entry
 ENTRIES: Mapping[str, Entry] = {
     "component-unknown": Entry(
         "There is no {role} named {name!r}. Known: {known}.{meant}",
-        "Components are found by role and name. `salva list` shows those that are installed; a plugin registers its own by an entry point.",
+        "`salva list` shows what is installed; a plugin registers its own by an entry point.",
     ),
     "role-unset": Entry(
         "{problem}. Name one:\n  {example}\n{others}",
-        "The suite needs a component in this role, and the model that is tested has no default for it.",
     ),
     "extra-missing": Entry(
-        "{component} needs packages that are not installed. Install them with: {install}",
-        "The base installation is small; what a component needs besides is an extra.",
+        "{component} needs missing packages. Install them with: {install}",
     ),
     "plugin-broken": Entry(
         "{component} cannot be loaded: {why}.",
-        "A plugin that cannot be imported is left out; everything else works. Reinstall or remove the distribution that is named.",
+        "Everything else works. Reinstall or remove the distribution that is named.",
     ),
     "object-missing": Entry(
-        "The model {name!r} is a Python object that this process does not have. Generate with salva.run_suite(..., "
+        "The model {name!r} is a Python object of another process. Generate with salva.run_suite(..., "
         "model=OBJECT, name={name!r}).",
-        "A function or a pipeline in memory cannot be made again from its name. What is stored is reported, judged, "
-        "exported and verified without it.",
+        "What is stored can be reported, judged, exported and verified without it.",
     ),
     "object-name-taken": Entry(
-        "Another run in this program has a model named {name!r}. Give this one another name=.",
+        "Another run in this program has a model named {name!r}. Choose another name=.",
     ),
     "plugin-name-taken": Entry(
-        "The {role} {name!r} is registered twice, by {first} and {second}. Uninstall or rename one of them.",
+        "The {role} {name!r} is registered by {first} and {second}. Uninstall or rename one.",
     ),
     "plugin-invalid": Entry(
         "{component} is no valid {role}: {why}.",
-        "The page on adding a component lists what each protocol needs; `salva.testing` checks it.",
+        "`salva.testing` checks what a component must provide.",
     ),
     "component-failed": Entry(
         "{component} {what}: {why}.",
-        "A component raised an error of its own or of a library. Correct the component or what it was given; the "
-        "same command goes on.",
+        "The component or a library raised an error. The same command continues once it is corrected.",
     ),
     "output-invalid": Entry(
         "{component} gave {given}; it must give {wanted}.",
-        "The page on adding a component lists what each protocol needs; `salva.testing` checks it.",
+        "`salva.testing` checks what a component must return.",
     ),
     "price-missing": Entry(
         "--max-cost needs the price of the {role} {name!r}. {instead}",
-        "A limit can only be kept when the price of each request is known. 0 means free, as on your own machine.",
+        "A price of 0 means free, as on your own machine.",
     ),
     "needs-component": Entry(
         "{component} needs a {role}. Name one with --{role}.",

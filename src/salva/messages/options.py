@@ -9,15 +9,13 @@ from salva.messages.entry import Entry
 ENTRIES: Mapping[str, Entry] = {
     "name-unknown": Entry(
         "There is no {kind} named {name!r}. Known: {known}.{meant}",
-        "`salva list` shows every name that can be given.",
     ),
     "code-unknown": Entry(
         "No message has the code {code!r}.{meant}",
-        "docs/reference/messages.md lists every code.",
     ),
     "option-unknown": Entry(
         "{owner} has no option {name!r}.{meant}",
-        "`salva list ROLE -v` shows the options of every component.",
+        "`salva list ROLE NAME` shows the options of a component.",
     ),
     "option-invalid": Entry(
         "{name} is {value!r}; it must be {wanted}.",
@@ -33,7 +31,6 @@ ENTRIES: Mapping[str, Entry] = {
     ),
     "path-unused": Entry(
         "The suite {suite!r} reads no file, got {path!r}.",
-        "Its cases are made from options; `salva list suites NAME` shows them.",
     ),
     "command-unknown": Entry(
         "There is no command {name!r}.{meant} `salva --help` lists all commands.",
@@ -48,15 +45,14 @@ ENTRIES: Mapping[str, Entry] = {
         "There is no folder {folder!r} to write {name!r} to. Make it first.",
     ),
     "images-in-memory": Entry(
-        "--images is {url!r}, which is gone when the command ends. Name a folder that stays.",
+        "--images {url!r} is lost when the command ends. Name a folder that stays.",
     ),
     "number-not-finite": Entry(
         "{value!r} is no finite number.",
     ),
     "keyword-invalid": Entry(
         "{name}= is {value}, {kind}; it must be {wanted}.",
-        "Keywords of run_suite take the values of the flags of the same name. model= takes a name, a diffusers pipeline, "
-        "a function (prompt, seed) -> image, `batched` of one, a list of these, or a mapping of names to them. A class "
-        "that generates is a plugin: name it with --plugin FILE:CLASS.",
+        "model= takes a name, a diffusers pipeline, a function (prompt, seed) -> image, `batched` of "
+        "one, or several of these. A class is a plugin: --plugin FILE:CLASS.",
     ),
 }

@@ -12,7 +12,7 @@ from salva.core.plan import Binding
 from salva.core.run_spec import GROUP, ComponentSpec
 from salva.errors import UsageError, unknown_name
 from salva.messages import message
-from salva.registry import BUILT_IN, bind, load, load_all
+from salva.registry import bind, load, load_all
 
 Recorded = Mapping[tuple[str, str], Mapping[str, str]]
 """Role and name of a component to the options it had in a run."""
@@ -34,7 +34,7 @@ def bind_each(
     for name in options:
         if not any(name in names for names in names_of.values()):
             known = set().union(*names_of.values())
-            raise unknown_name(f"option of {' or '.join(names_of)}", name, known, _owner_hint(role, name))
+            raise unknown_name(f"option of {' or '.join(names_of)}", name, known)
     bindings = []
     for part in parts:
         own = _own(role, part.text, options, names_of[part.text], recorded or {})
@@ -62,12 +62,6 @@ def option_names(role: str, name: str) -> set[str]:
 def _own(role: str, text: str, options: Mapping[str, str], names: set[str], recorded: Recorded) -> dict[str, str]:
     """The options one component gets."""
     return {**recorded.get((role, text), {}), **{name: value for name, value in options.items() if name in names}}
-
-
-def _owner_hint(role: str, option: str) -> str:
-    """Which built-in component of this role knows the option: it was perhaps meant for another one."""
-    owners = [name for name in BUILT_IN[role] if option in option_names(role, name)]
-    return f" It is an option of {', '.join(owners)}; name it with --{role} {owners[0]}." if owners else ""
 
 
 def bind_checks(

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from salva.assets.files import asset_names, read_asset
-from salva.core.foreign_errors import plugin_errors, translate_errors
+from salva.core.foreign_errors import translate_errors
 from salva.core.versions import installed_version
 from salva.errors import PluginError, SalvaError, install_line
 from salva.hardware.cores import n_cores
@@ -107,10 +107,6 @@ def _devices() -> Iterator[DoctorLine]:
                 for device in choose_devices():
                     state = "no GPU that torch can use" if device == "cpu" else describe_device(device)
                     yield DoctorLine(section="devices", name=device, state=state)
-                    if device.startswith("cuda"):
-                        yield DoctorLine(
-                            section="devices", name=f"kernels on {device}", state=_state_of_kernels(device)
-                        )
         except SalvaError as error:  # a broken torch is what people run this for
             yield DoctorLine(section="devices", name="torch", state=f"cannot be used: {error}")
         return
@@ -122,18 +118,6 @@ def _devices() -> Iterator[DoctorLine]:
         yield DoctorLine(section="devices", name=f"cuda:{number}", state=f"{card}; torch is not installed")
     if not cards:
         yield DoctorLine(section="devices", name="cpu", state="no GPU found")
-
-
-def _state_of_kernels(device: str) -> str:
-    """Whether UNets get kernels of salva's own there; compiles them where they are not yet."""
-    from salva.hardware import kernels
-
-    try:
-        with plugin_errors("Triton", "cannot compile them"):
-            kernels.get_ready(device, "float16")
-    except SalvaError as error:
-        return f"none, UNets are slower: {error}"
-    return "compiled, for UNets"
 
 
 def _own_files() -> Iterator[DoctorLine]:

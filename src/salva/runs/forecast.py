@@ -61,8 +61,6 @@ class Forecast:
     """The checks that would judge a case, to how many cases; () for those nobody would."""
     reasons: Mapping[str, int]
     """Why a case is nobody's, or could not be decided whatever is generated, to how many cases."""
-    by_missing_role: Mapping[str, int]
-    """A role that nobody plays, to how many of the cases that are nobody's whoever plays it could tell of."""
     remarks: tuple[str, ...]
     """What components and the suite tell first."""
     leading: str
@@ -137,7 +135,6 @@ def forecast(plan: Plan, directory: Path) -> Forecast:
         n_unpainted=tally.n - len(tally.painted),
         ways=tally.ways,
         reasons=tally.reasons,
-        by_missing_role=ahead.by_missing_role,
         remarks=(*plan.notes, *remarks(plan)),
         leading=ahead.leading,
         n_led=ahead.n_led,

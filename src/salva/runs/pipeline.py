@@ -171,7 +171,7 @@ def flow_through(
         if not flow.counts["unpainted"]:
             store.set_meta(WHOLE, True)
     if flow.left_out:
-        progress.note(message("cases-unchecked", n=len(flow.left_out), why="", helping=""))
+        progress.note(message("cases-unchecked", n=len(flow.left_out), why=""))
     return _summary(flow, purse, store.n_unreadable())
 
 

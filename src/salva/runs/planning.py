@@ -7,28 +7,26 @@ with what to change. Loads no model.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from typing import NamedTuple, cast
 
 from salva.core.about import Naming, about_of, options_of
 from salva.core.case import Case
 from salva.core.judgements import Rate
-from salva.core.options import set_for_kind, target_field, value_of
+from salva.core.options import target_field, value_of
 from salva.core.plan import Plan
 from salva.core.protocols import Check
 from salva.core.quantity import quantity
-from salva.core.run_spec import OWN, ComponentSpec
+from salva.core.run_spec import OWN
 from salva.engine.guard import build
 from salva.engine.run_components import DETECTOR, AppliedCheck, Cast
 from salva.errors import MissingRoleError, SalvaError, UsageError
 from salva.messages import Message, message
-from salva.registry import bind, entries, load
+from salva.registry import entries, load
 from salva.results.headline import MACRO, is_apart, leading_check
 from salva.results.rates import BOTH_WRONG
 from salva.results.uncheckable import why_unchecked
-from salva.runs.binding import option_names
 from salva.runs.cases import planned_cases, remarks
 
 _N_REASONS = 6
@@ -45,8 +43,6 @@ class Preview(NamedTuple):
     """The check that leads."""
     n_led: int = 0
     """How many of the cases it may decide."""
-    by_missing_role: Mapping[str, int] = {}
-    """A role that nobody plays, to how many of the cases that are nobody's whoever plays it could tell of."""
 
 
 class CasePreview:
@@ -54,9 +50,7 @@ class CasePreview:
 
     def __init__(self, plan: Plan, roster: Cast) -> None:
         self._plan, self._roster = plan, roster
-        self._cases = _Cases(
-            file=question_file(plan), missing_role=_check_by_missing_role(plan), apart=plan.suite.about.apart
-        )
+        self._cases = _Cases(file=question_file(plan), apart=plan.suite.about.apart)
 
     def add(self, case: Case) -> Sequence[AppliedCheck]:
         """Count a case; the checks that it is judged by."""
@@ -78,7 +72,6 @@ class CasePreview:
 def _concluded(plan: Plan, roster: Cast, cases: _Cases) -> Preview:
     if not cases.n:
         return Preview([])  # its cases are stored already
-    _refuse_unused_options(plan, cases.kinds)
     rates = {part.label: part.about.rate for part in roster.checks}
     judging = [name for name in cases.n_led if name != OWN]
     leading = leading_check(judging, cases.own.elements(), rates, plan.spec.check, plan.suite.about.leads)
@@ -103,21 +96,14 @@ def _concluded(plan: Plan, roster: Cast, cases: _Cases) -> Preview:
         facts = {"n": n_others, "cases": all_cases, "why": cases.facts(leading)}
         lines.append(message("cases-of-other-checks", check=leading, others=others, **facts))
     if cases.n_left_out:
-        helping = f" {roles}" if (roles := helpful_roles(cases.by_missing_role)) else ""
-        lines.append(message("cases-unchecked", n=cases.n_left_out, why=f": {cases.why_left()}", helping=helping))
+        lines.append(message("cases-unchecked", n=cases.n_left_out, why=f": {cases.why_left()}"))
     n_counted = cases.n_counted(leading, is_truth=rates.get(leading) is Rate.WRONG)
     n_decidable, n_apart = n_counted - len(undecided), cases.n_apart[leading]
     averages = {bound.label: value_of(bound.options, "average") or MACRO for bound in plan.checks}
     # As judging counts them: a plain share is over all of them, and what stands apart leads where nothing else is.
     if averages.get(leading, MACRO) == MACRO and plan.spec.check != OWN and n_decidable > n_apart:
         n_decidable -= n_apart
-    return Preview(lines, leading, n_decidable, cases.by_missing_role)
-
-
-def helpful_roles(by_missing_role: Mapping[str, int]) -> str:
-    """The roles that would let a check apply to further cases, as a sentence; empty without one."""
-    roles = [f"--{role} ({n})" for role, n in sorted(by_missing_role.items(), key=lambda one: (-one[1], one[0]))]
-    return f"More could be checked with {', '.join(roles)}." if roles else ""
+    return Preview(lines, leading, n_decidable)
 
 
 def refuse_null_rate(plan: Plan, name: str) -> None:
@@ -157,14 +143,8 @@ class _Cases:
     """Check to the cases that it applies to and could not decide."""
     own: Counter[str] = field(default_factory=Counter)
     """The checks that cases name as their own."""
-    kinds: set[str] = field(default_factory=set)
-    """What judges are asked for."""
     known: Counter[str] = field(default_factory=Counter)
     """What may keep a check from applying, to the cases it is true of."""
-    missing_role: Callable[[str], tuple[Check, str] | None] = lambda _name: None
-    """By name a check that wants for one role, and that role; None for any other."""
-    by_missing_role: Counter[str] = field(default_factory=Counter)
-    """Such a role to the cases without a check that could then have one."""
 
     def add(self, case: Case, checks: Sequence[AppliedCheck]) -> None:
         """Count a case."""
@@ -172,13 +152,8 @@ class _Cases:
         self.n_left_out += not checks
         if not checks:
             self.left[why_unchecked(case, self.file)] += 1
-            wanted = {name for group in case.check_groups for name in group} or {case.check}
-            missing_role = filter(None, map(self.missing_role, wanted))
-            self.by_missing_role.update({role for check, role in missing_role if check.applies(case)})
         self.n_unpainted += bool(checks) and all(applied.undecidable for applied in checks)
         self.own[case.check] += 1
-        looks = [look for applied in checks for look in applied.first_observations]
-        self.kinds |= {look.query.kind for look in looks if look.query.role == "judge"}
         by_label: dict[str, list[AppliedCheck]] = {}
         for applied in checks:
             by_label.setdefault(applied.part.label, []).append(applied)
@@ -214,42 +189,6 @@ class _Cases:
         return f"of all {self.n}: {', '.join(counted)}" if counted else "nothing is known against them"
 
 
-def _refuse_unused_options(plan: Plan, kinds: Collection[str]) -> None:
-    """Refuse what is set for questions that nobody asks: it would change nothing, in silence."""
-    heard = [(judge, kinds) for judge in plan.judges]
-    if plan.reader is not None:
-        # One that judges elsewhere is asked what is written.
-        heard.append((plan.reader, {"answer"}))
-    for binding, asked_for in heard:
-        for name, kind in set_for_kind(binding.options):
-            if kind not in asked_for:
-                asked = " and ".join(f"{other}s" for other in sorted(asked_for)) or "nothing"
-                why = f"it counts where a judge is asked for {kind}s, and {binding.label} is asked for {asked}"
-                raise UsageError(message("flag-unrelated", flags=f"--set {binding.role}.{name}", why=why))
-
-
-def _check_by_missing_role(plan: Plan) -> Callable[[str], tuple[Check, str] | None]:
-    """By name a check that wants for one role that nobody plays here, and that role; built when first asked for."""
-    played = {binding.role for binding in plan.observers()}
-
-    @cache
-    def find(name: str) -> tuple[Check, str] | None:
-        try:
-            missing = [role for role in about_of(load("check", name)).needs_roles if role not in played]
-            if len(missing) != 1:
-                return None
-            known = option_names("check", name)
-            mine = {
-                option: value for option in known if (value := plan.spec.settings.get(f"check.{option}")) is not None
-            }
-            return cast(Check, build(bind(ComponentSpec.parse("check", name, mine)))), missing[0]
-        except SalvaError:
-            # One that cannot be had would help nobody, whoever is named; this run does without it.
-            return None
-
-    return find
-
-
 def question_file(plan: Plan) -> str:
     """The file of questions that judges are asked from, where one is named."""
     return next((file for b in plan.checks if (file := value_of(b.options, "questions"))), "")
@@ -258,8 +197,7 @@ def question_file(plan: Plan) -> str:
 def _inapplicable(plan: Plan, cases: _Cases) -> Message:
     """Why no case is one for the check that should lead, and what to ask instead."""
     observers = ", ".join(f"--{binding.role} {binding.label}" for binding in plan.observers()) or "none"
-    roles = sorted(cases.by_missing_role) or ["detector", "embedder", "judge"]
-    change = f"Observers are {observers}; name a {' or '.join(f'--{role}' for role in roles)}."
+    change = f"Observers are {observers}; name a --detector, --embedder or --judge."
     if would_apply := sorted(name for name in cases.n_led if name != OWN):
         change = f"{', '.join(would_apply)} would apply: name one with --check, or leave it out."
     why = cases.facts(plan.spec.check)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 
 from msgspec import structs
 
@@ -124,7 +124,6 @@ def make_plan(spec: RunSpec, made: RunSpec | None = None, foreign: Container[tup
         notes=(
             *notes,
             *(message("licence", name=b.label, licence=b.about.licence) for b in observers if b.about.licence),
-            *_options_unused_by_judges(by_role["check"], judges),
         ),
     )
 
@@ -156,17 +155,6 @@ def _defaults_of(models: Sequence[Binding]) -> dict[str, str]:
     """The observers that all of these models name as their default."""
     first, *others = [binding.about.defaults for binding in models]
     return {role: name for role, name in first.items() if all(other.get(role) == name for other in others)}
-
-
-def _options_unused_by_judges(options: Mapping[str, str], judges: Sequence[Binding]) -> Iterator[str]:
-    """Settings of checks that a judge which answers from boxes does not follow."""
-    for judge in judges:
-        if "detector" not in judge.about.needs_roles:
-            continue
-        for name in ("threshold", "doubt"):
-            has_own = name == "doubt" or value_of(judge.options, name) is None
-            if name in options and has_own:
-                yield message("check-option-unheard", option=f"check.{name}", judge=judge.label)
 
 
 def check_threshold(checks: Iterable[Binding], floor: float, detector: str, floor_option: str) -> None:

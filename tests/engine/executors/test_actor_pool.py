@@ -212,7 +212,7 @@ def test_work_begins_with_the_first_actor_that_is_there(pool_of: Callable[..., A
 
 def test_no_room_is_said_after_a_while(pool_of: Callable[..., ActorPool], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(actor_pool, "PLACE_S", 0.2)
-    with pytest.raises(UsageError, match=r"within 0.2 s.* 1 cores and 0 GPUs.*\[room-missing\]"):
+    with pytest.raises(UsageError, match=r"0.2 s.* 1 cores and 0 GPUs.*\[room-missing\]"):
         pool_of(Room(n_places=0))
 
 

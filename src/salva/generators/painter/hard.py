@@ -32,7 +32,6 @@ HARD: Mapping[str, str] = {
 """The kinds of difficulty."""
 
 EFFECTS = ("outlined", "silhouettes", "pixelated", "recoloured")
-TEXTS = ("turned-text", "other-scripts")
 
 _TRIES = 12
 
