@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
+import resource
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -203,16 +205,30 @@ def test_a_post_is_not_sent_on_to_another_host(client: str) -> None:
     assert not [request for request in server.asked if "stolen" in request.path]
 
 
-@pytest.mark.parametrize("endless", ["print('x' * 4096, end='')", 'print(\'{"id": 9, "path": "x"}\')'])
+@pytest.mark.parametrize(
+    "endless",
+    [
+        "print('x' * 4096, end='')",
+        "print('x' * 4096, end='', file=sys.stderr)",
+        'print(\'{"id": 9, "path": "x"}\')',
+        'print(\'{"id": 1, "error": "x"}\')',
+    ],
+)
 def test_a_program_that_writes_without_end_is_stopped(tmp_path: Path, endless: str) -> None:
     program = tmp_path / "endless.py"
-    program.write_text(f"input()\nwhile True:\n    {endless}\n")
-    painter = CommandLine(CommandLine.Options(program=f"{sys.executable} {program}", timeout_s=20.0))
-    try:
-        (outcome,) = painter.render([asked_for("a cat")])
-    finally:
-        painter.close()
+    pid = tmp_path / "pid"
+    program.write_text(
+        f"import os, sys\nopen({str(pid)!r}, 'w').write(str(os.getpid()))\ninput()\nwhile True:\n    {endless}\n"
+    )
+    painter = CommandLine(CommandLine.Options(program=f"{sys.executable} {program}", timeout_s=2.0))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    (outcome,) = painter.render([asked_for("a cat")])
     assert isinstance(outcome, BackendError)
+    assert len(str(outcome)) < 1000
+    painter.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pid.read_text()), 0)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100 * 1024, "its output fills the memory"
 
 
 def test_a_text_model_that_asks_for_a_year_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:

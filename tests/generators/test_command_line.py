@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
+import gc
 import os
+import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -78,6 +82,91 @@ def test_one_program_paints_everything(tmp_path: Path) -> None:
         (pid,) = map(int, (tmp_path / "pids").read_text().split())
         assert is_alive(pid)
     assert not is_alive(pid)
+
+
+LEFT_BEHIND = """
+import fcntl, subprocess, sys, time
+if sys.argv[2] == "child":
+    lock = open(sys.argv[1] + "/lock", "w")
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    print("locked", flush=True)
+    time.sleep(600)
+child = subprocess.Popen([sys.executable, *sys.argv[:2], "child"], stdout=subprocess.PIPE, text=True)
+child.stdout.readline()
+open(sys.argv[1] + "/locked", "w").close()
+for line in sys.stdin:
+    pass
+while sys.argv[2] == "stays":
+    time.sleep(600)
+"""
+"""A program that gives no image and has a child; it ends with its input, or not even then."""
+
+
+def left_behind(folder: Path, *, ends: bool = False) -> str:
+    (folder / "left_behind.py").write_text(LEFT_BEHIND)
+    return f"{sys.executable} {folder / 'left_behind.py'} {folder} {'ends' if ends else 'stays'}"
+
+
+def is_free(lock: Path, wait_s: float = 10) -> bool:
+    """Whether nobody alive holds a lock, or soon."""
+    deadline = time.monotonic() + wait_s
+    with lock.open("w") as file:
+        while time.monotonic() < deadline:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                time.sleep(0.05)
+            else:
+                return True
+    return False
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_what_a_program_started_ends_with_it(tmp_path: Path, ends: bool) -> None:
+    model = CommandLine(CommandLine.Options(program=left_behind(tmp_path, ends=ends), timeout_s=1))
+    child = model._running()
+    wait_for(tmp_path / "locked")
+    assert not is_free(tmp_path / "lock", wait_s=0.2)
+    model.close()
+    assert child.exit_code() == (0 if ends else -9)
+    assert is_free(tmp_path / "lock")
+
+
+def wait_for(path: Path) -> None:
+    deadline = time.monotonic() + 30
+    while not path.exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_a_program_that_nobody_closes_ends_with_its_model(tmp_path: Path) -> None:
+    model = CommandLine(CommandLine.Options(program=left_behind(tmp_path)))
+    model._running()
+    wait_for(tmp_path / "locked")
+    del model
+    gc.collect()
+    assert is_free(tmp_path / "lock")
+
+
+def test_a_program_that_nobody_closes_ends_with_python(tmp_path: Path) -> None:
+    script = f"""
+import os, time
+from salva.generators.command_line import CommandLine
+model = CommandLine(CommandLine.Options(program={left_behind(tmp_path)!r}))
+model._running()
+while not os.path.exists({str(tmp_path / "locked")!r}):
+    time.sleep(0.02)
+"""
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
+    assert is_free(tmp_path / "lock")
+
+
+def test_a_program_that_reads_nothing_is_stopped_by_its_timeout(tmp_path: Path) -> None:
+    command = f'{sys.executable} -S -c "import time; time.sleep(600)"'
+    model = CommandLine(CommandLine.Options(program=command, timeout_s=1))
+    outcomes = model.render(requests(*["cat " * 50_000] * 8))
+    assert {type(outcome) for outcome in outcomes} == {UnusableError}
+    assert "1 s" in str(outcomes[0])
 
 
 def test_what_goes_wrong_costs_its_own_element(tmp_path: Path) -> None:

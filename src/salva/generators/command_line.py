@@ -2,7 +2,7 @@
 
 It is started once and gets one JSON object a line: {"id", "prompt", "seed", "repeat"}. For each it prints one
 line, in any order: {"id", "path"}, or {"id", "error"}, or {"id", "refused"} with a reason. Other lines and standard
-error are kept for messages. It should end when its input ends; otherwise it is killed.
+error are kept for messages. It should end when its input ends; otherwise it is killed, and so is what it started.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ import signal
 import subprocess
 import threading
 import time
+import weakref
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +32,7 @@ from salva.imaging.files import ImageError, decode_picture
 from salva.messages import Message, message
 
 _N_LOG_LINES = 20
+_LONGEST_LINE = 2**20
 _LONGEST_LOG = 2000
 _PATIENCE_S = 2.0
 
@@ -57,6 +59,7 @@ class CommandLine:
             wanted = f"quoted as in a shell ({error})"
             raise invalid_option("model.program", options.program, wanted) from error
         self._child: _Child | None = None
+        self._end: weakref.finalize[[], CommandLine] | None = None
         self._lock = threading.Lock()
         self._n_requests = 0
 
@@ -72,22 +75,21 @@ class CommandLine:
                 self._n_requests += 1
                 waiting[self._n_requests] = index
                 asked = {"prompt": request.prompt.text, "seed": request.seed, "repeat": request.repeat}
-                child.send({"id": self._n_requests} | asked)
+                child.send(self._n_requests, asked)
             outcomes: dict[int, Rendered | SalvaError] = {}
             while waiting:
                 answer = child.receive(self.options.timeout_s)
                 if answer is None:
                     outcomes |= dict.fromkeys(waiting.values(), self._stopped(child))
                     break
-                if answer["id"] in waiting:
-                    outcomes[waiting.pop(answer["id"])] = self._outcome(answer)
+                outcomes[waiting.pop(answer["id"])] = self._outcome(answer)
             return [outcomes[index] for index in range(len(requests))]
 
     def close(self) -> None:
         """End the program."""
-        child, self._child = self._child, None
-        if child is not None:
-            child.close()
+        self._child = None
+        if self._end is not None:
+            self._end()
 
     def _running(self) -> _Child:
         if self._child is None:
@@ -95,14 +97,17 @@ class CommandLine:
                 self._child = _Child(self._command)
             except (OSError, ValueError, IndexError) as error:
                 raise UnusableError(self._failed(f"it cannot be started ({error})")) from error
+            # Called once: by close, or when nobody has closed this and it goes, at the latest at Python's end.
+            self._end = weakref.finalize(self, self._child.close)
         return self._child
 
     def _stopped(self, child: _Child) -> SalvaError:
         """The error of requests without an answer; the next call starts the program again."""
         code = child.exit_code()
-        self._child = None
-        child.close(0.0 if code is None else _PATIENCE_S)
         is_hanging = code is None
+        if is_hanging:
+            child.kill()
+        self.close()
         why = f"no answer within {self.options.timeout_s:g} s" if is_hanging else f"it ended with exit code {code}"
         problem = self._failed(f"{why}; {child.last_output()}")
         # A program that hangs or ends before its first image will do so again.
@@ -130,7 +135,7 @@ class CommandLine:
 
 
 class _Child:
-    """The running program; threads read its output, so that waiting for it can time out."""
+    """The running program; threads hold its streams, so that waiting for it can time out."""
 
     def __init__(self, command: list[str]) -> None:
         # In its own process group, so that its children are killed with it.
@@ -145,26 +150,28 @@ class _Child:
             start_new_session=True,
         )
         self.n_answers = 0
+        self._requests: SimpleQueue[str | None] = SimpleQueue()
         self._answers: SimpleQueue[dict[str, Any] | None] = SimpleQueue()
+        self._unanswered: set[int] = set()
         self._log: deque[str] = deque(maxlen=_N_LOG_LINES)
-        assert self._process.stdout is not None
-        assert self._process.stderr is not None
-        self._readers = [
-            threading.Thread(target=self._read_answers, args=(self._process.stdout,), daemon=True),
-            threading.Thread(target=self._read_log, args=(self._process.stderr,), daemon=True),
-        ]
-        for reader in self._readers:
-            reader.start()
+        self._writer, self._reader, self._logger = (
+            threading.Thread(target=run, args=(stream,), daemon=True)
+            for run, stream in (
+                (self._write_requests, self._process.stdin),
+                (self._read_answers, self._process.stdout),
+                (self._read_log, self._process.stderr),
+            )
+        )
+        for thread in (self._writer, self._reader, self._logger):
+            thread.start()
 
-    def send(self, request: dict[str, Any]) -> None:
-        """Write one line to the program; if it has ended, `receive` notices."""
-        assert self._process.stdin is not None
-        with suppress(OSError, ValueError):
-            self._process.stdin.write(json.dumps(request, ensure_ascii=False) + "\n")
-            self._process.stdin.flush()
+    def send(self, number: int, request: dict[str, Any]) -> None:
+        """Give it one line to read; if it has ended, `receive` notices."""
+        self._unanswered.add(number)
+        self._requests.put(json.dumps({"id": number} | request, ensure_ascii=False) + "\n")
 
     def receive(self, timeout_s: float) -> dict[str, Any] | None:
-        """The next answer; None if the program ended or the time is over."""
+        """The next answer to a request; None if the program ended or the time is over."""
         try:
             answer = self._answers.get(timeout=timeout_s)
         except Empty:
@@ -176,44 +183,58 @@ class _Child:
         """The exit code; None while it runs."""
         deadline = time.monotonic() + _PATIENCE_S
         # After the end of its output a program may need a moment to exit.
-        while self._process.poll() is None and not self._readers[0].is_alive() and time.monotonic() < deadline:
+        while self._process.poll() is None and not self._reader.is_alive() and time.monotonic() < deadline:
             time.sleep(0.01)
         return self._process.poll()
 
     def last_output(self) -> str:
         """The end of its output besides answers."""
-        self._readers[1].join(0.2)
+        self._logger.join(0.2)
         return "its last output: " + " | ".join(self._log)[-600:] if self._log else "no other output"
 
-    def close(self, patience_s: float = _PATIENCE_S) -> None:
-        """Close its input, then end the program."""
-        assert self._process.stdin is not None
-        with suppress(OSError, ValueError):
-            self._process.stdin.close()
-        try:
-            self._process.wait(patience_s)
-        except subprocess.TimeoutExpired:
-            with suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGKILL)
-        for reader in self._readers:
-            reader.join(_PATIENCE_S)
-        with self._process:
-            """Its end closes the streams and waits."""
+    def kill(self) -> None:
+        """Kill it and what it started, also where only that is left."""
+        # macOS refuses to signal a group of ended processes.
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
 
-    def _read_answers(self, lines: IO[str]) -> None:
-        with suppress(ValueError):
-            for line in lines:
-                answer = _parsed(line)
-                if answer is None:
-                    self._log.append(line.rstrip()[:_LONGEST_LOG])
-                else:
-                    self._answers.put(answer)
+    def close(self) -> None:
+        """Close its input, then end the program and what it started."""
+        self._requests.put(None)
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_PATIENCE_S)
+        self.kill()
+        self._process.wait()
+        # Not longer: a process that left the group may still hold a stream, and its thread with it.
+        for thread in (self._writer, self._reader, self._logger):
+            thread.join(_PATIENCE_S)
+
+    def _write_requests(self, stream: IO[str]) -> None:
+        with suppress(OSError, ValueError), stream:
+            while line := self._requests.get():
+                stream.write(line)
+                stream.flush()
+
+    def _read_answers(self, stream: IO[str]) -> None:
+        for line in _lines(stream):
+            answer = _parsed(line)
+            if answer is None:
+                self._log.append(line[:_LONGEST_LOG])
+            elif answer["id"] in self._unanswered:
+                # Only what was asked for is kept: a program that writes without end fills no memory.
+                self._unanswered.discard(answer["id"])
+                self._answers.put(answer)
         self._answers.put(None)
 
-    def _read_log(self, lines: IO[str]) -> None:
-        with suppress(ValueError):
-            for line in lines:
-                self._log.append(line.rstrip()[:_LONGEST_LOG])
+    def _read_log(self, stream: IO[str]) -> None:
+        self._log.extend(line[:_LONGEST_LOG] for line in _lines(stream))
+
+
+def _lines(stream: IO[str]) -> Iterator[str]:
+    """The lines of a stream, the longest in pieces."""
+    with suppress(ValueError), stream:
+        while line := stream.readline(_LONGEST_LINE):
+            yield line.rstrip()
 
 
 def _parsed(line: str) -> dict[str, Any] | None:
