@@ -36,6 +36,7 @@ from salva.suites.faithfulness.tifa_files import (
     CLIP_SCORES,
     CLUSTER,
     CONTRAST_OF,
+    GROUNDED,
     METRIC_COLUMNS,
     PROMPT_COLUMNS,
     REPEAT,
@@ -125,10 +126,10 @@ class _ModelFolder:
 
     def write(self, verdicts: Sequence[Verdict], name: str) -> None:
         """Images, answers and CLIP scores of pairs, each repeat of each."""
-        # Published files do not know repeats.
+        # Published files know neither repeats nor dependencies.
         has_repeats = any(verdict.repeat for verdict in verdicts)
         more = (REPEAT,) if has_repeats else ()
-        answers: list[Sequence[Cell]] = [(*ANSWER_COLUMNS, *more)]
+        answers: list[Sequence[Cell]] = [(*ANSWER_COLUMNS, GROUNDED, *more)]
         clips: list[Sequence[Cell]] = [(*CLIP_COLUMNS, *more)]
         for verdict in verdicts:
             case = self._cases[verdict.case_id]
@@ -160,12 +161,13 @@ class _ModelFolder:
             for mark in marks(questions, read, prompt.role):
                 text = mark.asked.question.text
                 reply = said[text].reply or said[text].text if text in said else _NOT_ASKED
-                yield side, path, text, mark.expected, reply, mark.answer or _NOT_ASKED, int(mark.is_right)
+                marked = int(mark.is_right), int(mark.is_grounded)
+                yield side, path, text, mark.expected, reply, mark.answer or _NOT_ASKED, *marked
             score = verdict.scores.get(f"satisfied_{side}")
             if score is not None and leaves_open(questions, prompt.role):
                 # What the prompt leaves open counts as one question more, reckoned from the answers to the others.
                 reckoned = YES if score else NO
-                yield side, path, RECKONED, YES, "computed from the answers", reckoned, int(score)
+                yield side, path, RECKONED, YES, "computed from the answers", reckoned, int(score), int(score)
 
 
 def _write_images(images: ImageSource, case: Case, verdict: Verdict, folder: Path) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """The files of the TIFA-lite project, recognised by their columns: prompts, answers, CLIP scores, means by category.
 
-Our own columns may follow the published ones: cluster, contrast and repeat.
+Our own columns may follow the published ones: cluster, contrast, repeat, and whether an answer's parents hold.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ CONTRAST_OF = "contrast_of"
 """Of prompts that must differ: the law that they only seem to follow."""
 REPEAT = "repeat"
 """Of answers and CLIP scores, in runs that paint every prompt several times."""
-_OURS = (CLUSTER, CONTRAST_OF, REPEAT)
+GROUNDED = "is_grounded"
+"""Of answers: is_correct, and every question that this one depends on is answered with yes."""
+_OURS = (CLUSTER, CONTRAST_OF, REPEAT, GROUNDED)
 _KNOWN = frozenset((*PROMPT_COLUMNS, *ANSWER_COLUMNS, *CLIP_COLUMNS, *METRIC_COLUMNS, *_OURS))
 _MODEL = re.compile(r"(?:vqa_raw_results|vqa_results|clip_results)_(.+)")
 

@@ -21,6 +21,7 @@ from salva.messages import message
 from salva.suites.faithfulness.suite import Faithfulness
 from salva.suites.faithfulness.tifa_files import (
     ANSWERED,
+    GROUNDED,
     NEEDED,
     REPEAT,
     TifaFile,
@@ -203,7 +204,16 @@ def _answer(sheet: TifaFile, where: str, row: Mapping[str, str], work: _ImportSt
         work.name(sheet, where, what)
     if is_right is None and given:
         is_right = answer == expected
-    return AnswerRow(question=row["question"].strip(), expected=expected, answer=answer, is_right=is_right)
+    grounded = row.get(GROUNDED, "").strip().lower()
+    if grounded and grounded not in _TRUTH:
+        work.name(sheet, where, f"{GROUNDED} is {row[GROUNDED]!r}, not 1 or 0")
+    return AnswerRow(
+        question=row["question"].strip(),
+        expected=expected,
+        answer=answer,
+        is_right=is_right,
+        is_grounded=_TRUTH.get(grounded),
+    )
 
 
 def _clips(sheet: TifaFile, work: _ImportState, scale: str) -> dict[_Image, ClipRow]:

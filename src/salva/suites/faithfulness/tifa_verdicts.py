@@ -26,6 +26,8 @@ class AnswerRow:
     """In lower case; empty when the file has only whether it was right."""
     is_right: bool | None
     """None when there is no answer."""
+    is_grounded: bool | None = None
+    """Whether it is right and what it depends on holds; None where the file does not say."""
 
     @property
     def heard(self) -> str:
@@ -59,7 +61,7 @@ def verdict_of(
     if not any(row.is_right is None for rows in sides.values() for row in rows) and all(sides.values()):
         faith = {side: mean(float(bool(row.is_right)) for row in rows) for side, rows in sides.items()}
         scores |= {f"n_counted_{side}": float(len(rows)) for side, rows in sides.items()}
-        scores |= pair_scores("faith", faith["A"], faith["B"])
+        scores |= {**pair_scores("faith", faith["A"], faith["B"]), **_dsg(sides)}
     if not reason:
         compared = _compared(sides)
         differing = [failure for failure in compared.values() if failure]
@@ -93,6 +95,15 @@ def verdict_of(
         scores=scores,
         reason=reason,
     )
+
+
+def _dsg(sides: Mapping[str, Sequence[AnswerRow]]) -> dict[str, float]:
+    """The share of answers that are right and rest on right ones, where the files say that of every answer."""
+    marks = {side: [row.is_grounded for row in rows] for side, rows in sides.items()}
+    if any(mark is None for side in marks.values() for mark in side):
+        return {}
+    a, b = (mean(float(bool(mark)) for mark in marks[side]) for side in ("A", "B"))
+    return {"dsg_A": a, "dsg_B": b, "dsg_mean": (a + b) / 2}
 
 
 def _excludes(case: Case) -> bool:
