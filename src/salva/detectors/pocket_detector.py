@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, ClassVar
 from salva.assets.files import asset_digest, read_asset
 from salva.core.about import About, Habits
 from salva.core.image import Picture
-from salva.core.observation import Detection, Detections
+from salva.core.observation import Detection, Detections, Observation
 from salva.core.options import option
 from salva.core.protocols import ObserveRequest
 from salva.detectors.boxes import FLOOR, MAX_BOXES, FloorOptions, strongest
@@ -76,7 +76,7 @@ class PocketDetector:
         """The pin of the trained file."""
         return asset_digest(WEIGHTS)[:16]
 
-    def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Detections | SalvaError]:
+    def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Observation | SalvaError]:
         """The boxes of each image, strongest first."""
         return observe_each("the pocket detector", requests, lambda request: self._detect(request.picture))
 
