@@ -271,7 +271,8 @@ def test_shipped_words_cover_every_metalogic_prompt(shipped: Pocket) -> None:
     texts = {prompt.text for size in suite.sizes for case in suite.cases(size) for prompt in case.prompts}
     for text in texts:
         read = shipped._read(Prompt(role="a", text=text))
-        assert not isinstance(read, BackendError) and not read[1], text
+        assert not isinstance(read, BackendError), text
+        assert not read[1], text
 
 
 def test_shipped_weights_paint_alike_alone_and_in_company(shipped: Pocket) -> None:
