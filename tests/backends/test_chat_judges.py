@@ -18,7 +18,7 @@ from salva.engine.budget import Limits, check_prices
 from salva.errors import BackendError, BusyError, PluginError, RefusedError, SalvaError, UnusableError, UsageError
 from salva.judges.prompts import SYSTEM
 from salva.registry import bind
-from salva.remote import openai_client
+from salva.remote.providers import OPENAI
 from salva.testing.conformance import check_observer
 
 for package in ("openai", "anthropic", "google.genai"):
@@ -387,7 +387,7 @@ def test_a_page_in_place_of_an_answer_is_shown_and_the_address_doubted() -> None
     page = "<html><body>Welcome to nginx!</body></html>"
     with pytest.raises(json.JSONDecodeError) as caught:
         json.loads(page)
-    told = openai_client.translate("openai/gpt-4o", caught.value)
+    told = OPENAI.translate("openai/gpt-4o", caught.value)
     assert isinstance(told, BackendError)
     assert not told.is_retryable
     for part in (page, "[output-invalid]", "check the base URL"):

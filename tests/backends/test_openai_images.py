@@ -281,7 +281,7 @@ def as_picture(content: bytes) -> Callable[[Asked], Answered]:
         (lambda _: refusal("", "The engine is overloaded", 503), BusyError, "overloaded"),
         (lambda _: refusal("invalid_size", "1x1 is not one of", 400), BackendError, "1x1 is not one of"),
         (lambda _: said({"created": 1, "data": []}), BackendError, "image-missing"),
-        (as_picture(b"<!DOCTYPE html><p>Please log in"), BackendError, "a web page"),
+        (as_picture(b"<!DOCTYPE html><p>Please log in"), BackendError, "Please log in"),
         (as_picture(huge_png()), BackendError, "900000000 pixels"),
         (as_picture(png()[:-30]), BackendError, "not a whole PNG"),
         (lambda _: said({"created": 1, "data": [{"b64_json": "%%%"}]}), BackendError, "output-invalid"),
@@ -417,7 +417,7 @@ def test_refusals_and_broken_pictures_cost_their_own_cases_only(tmp_path: Path) 
     with open_run(tmp_path / "run") as store:
         reasons = {verdict.reason for verdict in store.verdicts() if verdict.outcome == "ERROR"}
     assert any("safety system" in reason for reason in reasons)
-    assert any("a web page" in reason for reason in reasons)
+    assert any("not a whole" in reason for reason in reasons)
 
 
 def test_a_snapshot_that_drifts_stops_the_run(tmp_path: Path) -> None:

@@ -11,61 +11,43 @@ import os
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from salva.core.about import About, Habits
-from salva.core.addresses import plain_address
+from salva.core.about import About
 from salva.core.fingerprint import Json
-from salva.core.options import endpoint_label, option
+from salva.core.options import option
 from salva.core.protocols import Rendered, RenderRequest
 from salva.errors import UnusableError, unknown_name
-from salva.generators.remote_images import RemoteGenerator, no_image, provenance_of
+from salva.generators.remote_images import HostGenerator, HostOptions
 from salva.remote.answers import picture_from_base64
-from salva.remote.endpoint import Endpoint
-from salva.remote.urls import check_url
 
 KEY_VARIABLE = "A1111_API_KEY"
 """user:password, as the server's --api-auth has it."""
 
 
-class A1111(RemoteGenerator):
+class A1111(HostGenerator):
     """A checkpoint on a Stable Diffusion web UI."""
 
     @dataclass(frozen=True, slots=True, kw_only=True)
-    class Options:
+    class Options(HostOptions):
         """Which checkpoint, where, and the usual settings."""
 
-        checkpoint: str = option("", "A checkpoint as the server lists it: title, name or hash.", target=True)
+        checkpoint: str = option("", "A checkpoint's title, name or hash on the server.", target=True)
         host: str = option("http://127.0.0.1:7860", "The server.", keyed=False, reaches="endpoint")
-        endpoint: str = endpoint_label()
         negative: str = option("", "The negative prompt.")
         steps: int = option(30, "Steps.")
         guidance: float = option(7.5, "Guidance scale.")
         width: int = option(512, "Width in pixels.")
         height: int = option(512, "Height in pixels.")
         sampler: str = option("DPM++ 2M", "The sampler, as the server spells it.")
-        price_usd: float = option(0.0, "What an image costs.", keyed=False)
-        max_at_once: int = option(2, "Most requests at once; the server generates one by one.", keyed=False)
-        timeout_s: float = option(600.0, "Timeout of a request.", keyed=False)
 
-        def __post_init__(self) -> None:
-            check_url("host", self.host, f"set {KEY_VARIABLE}=user:password in the environment instead")
-
-    version: ClassVar[str] = "1"
     about: ClassVar[About] = About(is_remote=True, seeds_hold=True)
 
     def __init__(self, options: Options) -> None:
         self.options = options
-        self.habits = Habits(max_at_once=options.max_at_once, timeout_s=options.timeout_s)
-        self._name = f"a1111/{options.checkpoint}"
         user, colon, password = os.environ.get(KEY_VARIABLE, "").partition(":")
         auth = (user, password) if colon else None
         # The executor ends a call at timeout_s; the client's own limit ends the thread.
-        self._client = Endpoint(self._name, options.host, options.timeout_s + 5, auth=auth)
+        super().__init__(options, f"a1111/{options.checkpoint}", timeout_s=options.timeout_s + 5, auth=auth)
         self._is_known = False
-
-    @staticmethod
-    def address(options: Options) -> str:
-        """The address of its server."""
-        return options.endpoint or plain_address(options.host)
 
     def _check_checkpoint(self) -> None:
         """Refuse an unknown checkpoint: some versions would use whichever is loaded."""
@@ -101,10 +83,9 @@ class A1111(RemoteGenerator):
         answer: Any = self._client.post_json("/sdapi/v1/txt2img", body)
         images = answer.get("images") if isinstance(answer, dict) else None
         if not isinstance(images, list) or not images:
-            raise no_image(self._name, answer)
+            raise self._no_image(answer)
         picture = picture_from_base64(self._name, str(images[0]))
-        provenance = provenance_of(options.price_usd, snapshot=_snapshot(answer.get("info")))
-        return Rendered(picture=picture, provenance=provenance)
+        return Rendered(picture=picture, provenance=self._provenance(snapshot=_snapshot(answer.get("info"))))
 
 
 def _snapshot(info: object) -> str:

@@ -14,52 +14,39 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from salva.core.about import About, Habits
-from salva.core.addresses import plain_address
-from salva.core.options import endpoint_label, option
+from salva.core.about import About
+from salva.core.options import option
 from salva.core.protocols import Rendered, RenderRequest
 from salva.core.secrets import cut
 from salva.errors import BackendError, UnusableError
 from salva.generators.comfyui_workflow import make_form, read_workflow
-from salva.generators.remote_images import RemoteGenerator, provenance_of
+from salva.generators.remote_images import HostGenerator, HostOptions
 from salva.messages import message
 from salva.remote.answers import picture_from_bytes
-from salva.remote.endpoint import Endpoint
-from salva.remote.urls import check_url
 
 _POLL_S = 0.2
 
 
-class ComfyUi(RemoteGenerator):
+class ComfyUi(HostGenerator):
     """A workflow on a ComfyUI server."""
 
     @dataclass(frozen=True, slots=True, kw_only=True)
-    class Options:
+    class Options(HostOptions):
         """Which workflow, where, and what is filled in."""
 
         workflow: str = option("", "The workflow's file, saved in API format.", target=True)
         host: str = option("http://127.0.0.1:8188", "The server.", keyed=False, reaches="endpoint")
-        endpoint: str = endpoint_label()
         negative: str | None = option(None, "The negative prompt; none for the workflow's.")
         width: int | None = option(None, "Width in pixels; none for the workflow's.")
         height: int | None = option(None, "Height in pixels; none for the workflow's.")
         node: str = option("", "The node whose image is used, if several save one.")
-        price_usd: float = option(0.0, "What an image costs.", keyed=False)
-        max_at_once: int = option(4, "Most workflows in the server's queue.", keyed=False)
-        timeout_s: float = option(600.0, "Timeout of an image with its time in the queue.", keyed=False)
 
-        def __post_init__(self) -> None:
-            check_url("host", self.host, "give the address alone")
-
-    version: ClassVar[str] = "1"
     about: ClassVar[About] = About(is_remote=True)
 
     def __init__(self, options: Options) -> None:
+        super().__init__(options, f"comfyui/{options.workflow}", timeout_s=min(60.0, options.timeout_s))
         self.options = options
-        self.habits = Habits(max_at_once=options.max_at_once, timeout_s=options.timeout_s)
-        self._name = f"comfyui/{options.workflow}"
         self._form = make_form(read_workflow(Path(options.workflow)), self._name)
-        self._client = Endpoint(self._name, options.host, min(60.0, options.timeout_s))
         self._client_id = uuid.uuid4().hex
 
     @staticmethod
@@ -69,11 +56,6 @@ class ComfyUi(RemoteGenerator):
             return hashlib.sha256(Path(options.workflow).read_bytes()).hexdigest()
         except OSError:
             return ""  # The constructor reports the error.
-
-    @staticmethod
-    def address(options: Options) -> str:
-        """The address of its server."""
-        return options.endpoint or plain_address(options.host)
 
     def _generate(self, request: RenderRequest) -> Rendered:
         prompt_id = self._queue(request)
@@ -85,8 +67,8 @@ class ComfyUi(RemoteGenerator):
         image = self._saved(entry)
         query = {part: str(image.get(part, "")) for part in ("filename", "subfolder", "type")}
         content = self._client.get_bytes("/view", query)
-        provenance = provenance_of(self.options.price_usd, prompt_id=prompt_id)
-        return Rendered(picture=picture_from_bytes(self._name, content), provenance=provenance)
+        picture = picture_from_bytes(self._name, content)
+        return Rendered(picture=picture, provenance=self._provenance(prompt_id=prompt_id))
 
     def _queue(self, request: RenderRequest) -> str:
         options = self.options

@@ -1,21 +1,70 @@
-"""What generators behind an address share: requests one by one, missing images and provenance."""
+"""What generators behind an address share: options, connecting, requests one by one, missing images and provenance."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
+from salva.core.about import About, Habits
+from salva.core.addresses import plain_address
 from salva.core.fingerprint import Json
+from salva.core.options import endpoint_label, option
 from salva.core.protocols import Rendered, RenderRequest
 from salva.core.secrets import cut
 from salva.errors import BackendError, SalvaError
 from salva.messages import message
+from salva.remote.endpoint import Endpoint
+from salva.remote.providers import Provider
+from salva.remote.urls import check_url
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoteOptions:
+    """Which endpoint, what it costs, and how it is called."""
+
+    endpoint: str = endpoint_label()
+    price_usd: float | None = option(None, "What an image costs; --max-cost needs it.", keyed=False)
+    max_at_once: int = option(128, "Most concurrent requests.", keyed=False)
+    timeout_s: float = option(180.0, "Time limit of a request.", keyed=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderOptions(RemoteOptions):
+    """The same for the API of a provider."""
+
+    model: str = option("", "The model's name at the endpoint.", target=True)
+    base_url: str = option(
+        "", "The endpoint; empty for the environment's, else the provider's own.", reaches="endpoint"
+    )
+
+    def __post_init__(self) -> None:
+        check_url("base_url", self.base_url, "set it in the environment instead")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostOptions(RemoteOptions):
+    """The same for a server of one's own, which generates one image after the other."""
+
+    host: str = option("", "The server.", keyed=False, reaches="endpoint")
+    price_usd: float | None = option(0.0, "What an image costs.", keyed=False)
+    max_at_once: int = option(2, "Most concurrent requests.", keyed=False)
+    timeout_s: float = option(600.0, "Time limit of a request.", keyed=False)
+
+    def __post_init__(self) -> None:
+        check_url("host", self.host, "give the address alone")
 
 
 class RemoteGenerator:
     """A generator behind an address; a subclass has a client and generates one image."""
 
+    version: ClassVar[str] = "1"
     _client: Any
+
+    def __init__(self, options: RemoteOptions, name: str) -> None:
+        self.habits = Habits(max_at_once=options.max_at_once, timeout_s=options.timeout_s)
+        self._name = name
+        self._price_usd = options.price_usd
 
     def render(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | SalvaError]:
         """One image or error per request."""
@@ -34,13 +83,43 @@ class RemoteGenerator:
     def _generate(self, request: RenderRequest) -> Rendered:
         raise NotImplementedError
 
+    def _no_image(self, answer: object) -> BackendError:
+        """The error for an answer without an image."""
+        return BackendError(message("image-missing", model=self._name, answer=cut(answer, 200)), is_retryable=False)
 
-def no_image(name: str, answer: object) -> BackendError:
-    """The error for an answer without an image."""
-    return BackendError(message("image-missing", model=name, answer=cut(answer, 200)), is_retryable=False)
+    def _provenance(self, **facts: object) -> dict[str, Json]:
+        """The facts that are not empty, and the price if it is known."""
+        provenance: dict[str, Json] = {name: str(value) for name, value in facts.items() if value}
+        return provenance if self._price_usd is None else {**provenance, "cost_usd": self._price_usd}
 
 
-def provenance_of(price_usd: float | None, **facts: object) -> dict[str, Json]:
-    """The facts that are not empty, and the price if it is known."""
-    provenance: dict[str, Json] = {name: str(value) for name, value in facts.items() if value}
-    return provenance if price_usd is None else {**provenance, "cost_usd": price_usd}
+class ProviderGenerator(RemoteGenerator):
+    """A generator behind the API of a provider."""
+
+    about: ClassVar[About] = About(is_remote=True, seeds_hold=False)
+    provider: ClassVar[Provider]
+
+    def __init__(self, options: ProviderOptions) -> None:
+        super().__init__(options, f"{self.provider.name}/{options.model}")
+        # The executor ends a call at timeout_s; the client's own limit ends the thread.
+        self._client = self.provider.connect(self._name, options.base_url, options.timeout_s + 5)
+
+    @classmethod
+    def address(cls, options: ProviderOptions) -> str:
+        """The address of its server."""
+        return cls.provider.address(options.base_url, options.endpoint)
+
+
+class HostGenerator(RemoteGenerator):
+    """A generator on a server of one's own."""
+
+    def __init__(
+        self, options: HostOptions, name: str, *, timeout_s: float, auth: tuple[str, str] | None = None
+    ) -> None:
+        super().__init__(options, name)
+        self._client = Endpoint(name, options.host, timeout_s, auth=auth)
+
+    @staticmethod
+    def address(options: HostOptions) -> str:
+        """The address of its server."""
+        return options.endpoint or plain_address(options.host)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from salva.core.fingerprint import Json
@@ -15,7 +14,7 @@ from salva.judges.endpoint_judge import EndpointJudge
 from salva.judges.interview import JudgeReply
 from salva.judges.prompts import JudgePrompt
 from salva.messages import message
-from salva.remote import anthropic_client
+from salva.remote.providers import ANTHROPIC, Provider
 
 if TYPE_CHECKING:
     from anthropic.types import Message
@@ -27,8 +26,7 @@ class AnthropicJudge(EndpointJudge):
     """A Claude model behind the messages API."""
 
     version: ClassVar[str] = "2"
-    provider: ClassVar[str] = "anthropic"
-    client_module: ClassVar[ModuleType] = anthropic_client
+    provider: ClassVar[Provider] = ANTHROPIC
 
     def _question(self, ask: JudgePrompt, picture: Picture, turns: Sequence[tuple[str, str]]) -> dict[str, Any]:
         file = base64.b64encode(encode_picture(picture, "PNG")).decode()

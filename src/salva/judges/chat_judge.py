@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from salva.core.fingerprint import Json
@@ -19,7 +18,7 @@ from salva.judges.endpoint_judge import EndpointJudge
 from salva.judges.interview import ChatOptions, JudgeReply
 from salva.judges.prompts import JudgePrompt
 from salva.messages import message
-from salva.remote import openai_client
+from salva.remote.providers import OPENAI, Provider
 
 if TYPE_CHECKING:
     from openai.types.chat import ChatCompletion
@@ -31,8 +30,7 @@ class ChatJudge(EndpointJudge):
     """A vision-language model behind chat completions: OpenAI, vLLM, SGLang, Ollama, OpenRouter and others."""
 
     version: ClassVar[str] = "2"
-    provider: ClassVar[str] = "openai"
-    client_module: ClassVar[ModuleType] = openai_client
+    provider: ClassVar[Provider] = OPENAI
 
     def __init__(self, options: ChatOptions) -> None:
         super().__init__(options)

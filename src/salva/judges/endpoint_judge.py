@@ -8,13 +8,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from functools import partial
-from types import ModuleType
 from typing import Any, ClassVar
 
 from salva.core.about import About
 from salva.core.fingerprint import Json
-from salva.core.foreign_errors import translate_errors
 from salva.core.image import Picture
 from salva.core.observation import Answer, Observation
 from salva.core.protocols import ObserveRequest, Query
@@ -24,6 +21,7 @@ from salva.judges.interview import AT_AN_ENDPOINT, ChatOptions, Interview, Judge
 from salva.judges.own_prompts import own_prompt, prompt_pin
 from salva.judges.prompts import JudgePrompt
 from salva.messages import message
+from salva.remote.providers import Provider
 
 
 class EndpointJudge(ABC):
@@ -31,17 +29,15 @@ class EndpointJudge(ABC):
 
     Options: ClassVar[type[ChatOptions]] = ChatOptions
     about: ClassVar[About] = AT_AN_ENDPOINT
-    provider: ClassVar[str]
-    client_module: ClassVar[ModuleType]
-    """The module of salva.remote that connects, names addresses and translates errors."""
+    provider: ClassVar[Provider]
 
     def __init__(self, options: ChatOptions) -> None:
         self.options = options
         self.habits = options.habits()
         self.is_structured = options.structured != "off"
         self.own = own_prompt(options.prompt)
-        self._name = f"{self.provider}/{options.model}"
-        self._client: Any = self.client_module.connect(self._name, options.base_url, options.timeout_s)
+        self._name = f"{self.provider.name}/{options.model}"
+        self._client: Any = self.provider.connect(self._name, options.base_url, options.timeout_s)
         self._temperature: dict[str, Json] = {}
         """What to ask for by that name; empty once it was refused."""
         if options.temperature is not None:
@@ -55,7 +51,7 @@ class EndpointJudge(ABC):
     @classmethod
     def address(cls, options: ChatOptions) -> str:
         """Where its answers come from."""
-        return str(cls.client_module.address(options.base_url, options.endpoint))
+        return cls.provider.address(options.base_url, options.endpoint)
 
     def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Observation | SalvaError]:
         """One answer or error per request; an image too large for the judge is made smaller first."""
@@ -104,8 +100,7 @@ class EndpointJudge(ABC):
         while True:
             settings = self._call_options(ask)
             try:
-                # Kits let the exceptions of parsers and HTTP libraries through.
-                with translate_errors(partial(self.client_module.translate, self._name)):
+                with self.provider.calling(self._name):
                     return self._reply(self._call(question, settings))
             except BackendError as problem:
                 error = problem.__cause__

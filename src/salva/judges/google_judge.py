@@ -6,7 +6,6 @@ The key comes from GEMINI_API_KEY or GOOGLE_API_KEY.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from salva.core.image import Picture
@@ -17,7 +16,7 @@ from salva.judges.endpoint_judge import EndpointJudge
 from salva.judges.interview import JudgeReply
 from salva.judges.prompts import JudgePrompt
 from salva.messages import message
-from salva.remote import google_client
+from salva.remote.providers import GOOGLE, Provider
 
 if TYPE_CHECKING:
     from google.genai.types import GenerateContentResponse
@@ -29,8 +28,7 @@ class GoogleJudge(EndpointJudge):
     """A Gemini model."""
 
     version: ClassVar[str] = "2"
-    provider: ClassVar[str] = "google"
-    client_module: ClassVar[ModuleType] = google_client
+    provider: ClassVar[Provider] = GOOGLE
 
     def _question(self, ask: JudgePrompt, picture: Picture, turns: Sequence[tuple[str, str]]) -> Any:
         """What is said, in the kit's own records."""

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import email.utils
 import math
-import os
 import time
-from collections.abc import Sequence
 
 from salva.core.secrets import cut
-from salva.errors import BackendError, BusyError, RefusedError, SalvaError, UnreachableError, UnusableError, UsageError
+from salva.errors import BackendError, BusyError, RefusedError, SalvaError, UnreachableError, UnusableError
 from salva.messages import message
 from salva.remote.urls import shown
 
@@ -69,19 +67,6 @@ def failed(name: str, error: Exception) -> BackendError:
     """An exception that says nothing about the endpoint."""
     why = f"{type(error).__name__}: {error}"
     return BackendError(message("component-failed", component=name, what="failed", why=why), is_retryable=False)
-
-
-def key_and_url(name: str, keys: Sequence[str], url_variable: str, base_url: str, own_url: str) -> tuple[str, str]:
-    """The key and the address of a client, from the environment; keys: variables that may hold it.
-
-    The key of a provider is needed at the provider's own address alone.
-    """
-    url = base_url or os.environ.get(url_variable, "")
-    key = next((os.environ[variable] for variable in keys if os.environ.get(variable)), "")
-    if not key and not url:
-        values = {"component": name, "variable": " or ".join(keys), "url_variable": url_variable}
-        raise UsageError(message("key-missing", **values))
-    return key or "none", url or own_url
 
 
 def unreachable(name: str, where: str, error: Exception) -> UnreachableError:

@@ -9,15 +9,13 @@ from __future__ import annotations
 import json
 import re
 import time
-from functools import partial
 
 from salva.core.fingerprint import Json
-from salva.core.foreign_errors import translate_errors
 from salva.core.secrets import cut
 from salva.errors import BackendError, invalid_option
 from salva.messages import message
-from salva.remote import openai_client
 from salva.remote.journal import Journal
+from salva.remote.providers import OPENAI
 
 _N_ATTEMPTS = 3
 _LONGEST_WAIT_S = 120.0
@@ -33,7 +31,7 @@ class TextModel:
             raise invalid_option("--writer or --checker", name, "openai/MODEL")
         self.name = name
         self._model = model
-        self._client = openai_client.connect(name, base_url, timeout_s)
+        self._client = OPENAI.connect(name, base_url, timeout_s)
         self._journal = journal
         self._address = str(self._client.base_url)
         self.n_calls = self.n_tokens_in = self.n_tokens_out = 0
@@ -56,7 +54,7 @@ class TextModel:
                 return kept
         for attempt in range(_N_ATTEMPTS):
             try:
-                with translate_errors(partial(openai_client.translate, self.name)):
+                with OPENAI.calling(self.name):
                     answered = self._client.chat.completions.create(
                         model=self._model,
                         temperature=0 if attempt == 0 else 0.3,

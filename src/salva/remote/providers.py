@@ -1,0 +1,200 @@
+"""The kits of OpenAI, Anthropic and Google, each set up for its own or a compatible endpoint.
+
+Retries belong to the executor, which sees every component's failures and the run's limits: the kits make none. Their
+errors leave as ours.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import weakref
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from salva.core.addresses import plain_address
+from salva.core.foreign_errors import translate_errors
+from salva.core.secrets import cut
+from salva.errors import MissingExtraError, SalvaError, UsageError
+from salva.messages import message
+from salva.remote.endpoint import guarding
+from salva.remote.errors import busy, failed, http_error, invalid, unreachable
+
+if TYPE_CHECKING:
+    from anthropic import Anthropic as AnthropicKit
+    from google.genai import Client as GoogleKit
+    from openai import OpenAI as OpenAiKit
+
+_N_SHOWN = 100
+_RETRY_DELAY = re.compile(r"'retryDelay': '(\d+(?:\.\d+)?)s'")
+
+
+class Provider(ABC):
+    """A maker of models and its kit; the key comes from the environment alone."""
+
+    name: ClassVar[str]
+    keys: ClassVar[tuple[str, ...]]
+    """The variables that may hold the key."""
+    url_variable: ClassVar[str]
+    """The variable that may name another endpoint."""
+    own_url: ClassVar[str]
+
+    def address(self, base_url: str, label: str) -> str:
+        """Where a client connects to, as keys know it: the user's label, or the address in use."""
+        return label or plain_address(base_url or os.environ.get(self.url_variable, "") or self.own_url)
+
+    def connect(self, name: str, base_url: str, timeout_s: float) -> Any:
+        """A client of an endpoint; base_url: empty for the variable's, and without that the provider's own.
+
+        name: the component, for messages. The key is needed at the provider's own address alone.
+        """
+        url = base_url or os.environ.get(self.url_variable, "")
+        key = next((os.environ[variable] for variable in self.keys if os.environ.get(variable)), "")
+        if not key and not url:
+            values = {"component": name, "variable": " or ".join(self.keys), "url_variable": self.url_variable}
+            raise UsageError(message("key-missing", **values))
+        try:
+            return self._open(name, key or "none", url or self.own_url, timeout_s)
+        except ImportError as error:
+            raise MissingExtraError(name, "api") from error
+
+    def calling(self, name: str) -> translate_errors:
+        """Around a call of the kit, which lets the exceptions of parsers and HTTP libraries through."""
+        return translate_errors(lambda error: self.translate(name, error))
+
+    @abstractmethod
+    def translate(self, name: str, error: Exception) -> SalvaError:
+        """An exception of the kit as one of ours."""
+
+    @abstractmethod
+    def _open(self, name: str, key: str, url: str, timeout_s: float) -> Any:
+        """The kit's client."""
+
+
+class OpenAi(Provider):
+    """OpenAI, and every endpoint that speaks its API."""
+
+    name = "openai"
+    keys = ("OPENAI_API_KEY",)
+    url_variable = "OPENAI_BASE_URL"
+    own_url = "https://api.openai.com/v1"
+
+    def _open(self, name: str, key: str, url: str, timeout_s: float) -> OpenAiKit:
+        # The kit looks for this module by name and would use one that another thread is still importing.
+        import httpx  # noqa: F401
+        from openai import DefaultHttpxClient, OpenAI
+
+        client = DefaultHttpxClient(timeout=timeout_s, event_hooks=guarding(name))
+        kit = OpenAI(api_key=key, base_url=url, timeout=timeout_s, max_retries=0, http_client=client)
+        # A kit that nobody closed closes only the connections it made itself, and these are ours.
+        weakref.finalize(kit, client.close)
+        return kit
+
+    def translate(self, name: str, error: Exception) -> SalvaError:
+        """An exception of the kit as one of ours."""
+        import openai
+
+        if isinstance(error, openai.APIStatusError):
+            # The code often says more than the message: "moderation_blocked", "insufficient_quota".
+            words = f"{error.message} ({error.code})" if error.code else error.message
+            return http_error(name, error.status_code, words, error.response.headers.get("retry-after"))
+        if isinstance(error, openai.APIConnectionError):
+            return _no_connection(name, error)
+        if isinstance(error, json.JSONDecodeError):
+            wanted = "JSON as OpenAI's API does; check the base URL"
+            return invalid(name, repr(cut(error.doc.strip(), _N_SHOWN)), wanted)
+        return failed(name, error)
+
+
+class Anthropic(Provider):
+    """Anthropic, and every endpoint that speaks its messages API."""
+
+    name = "anthropic"
+    keys = ("ANTHROPIC_API_KEY",)
+    url_variable = "ANTHROPIC_BASE_URL"
+    own_url = "https://api.anthropic.com"
+
+    def _open(self, name: str, key: str, url: str, timeout_s: float) -> AnthropicKit:
+        import anthropic
+
+        client = anthropic.DefaultHttpxClient(timeout=timeout_s, event_hooks=guarding(name))
+        kit = anthropic.Anthropic(api_key=key, base_url=url, timeout=timeout_s, max_retries=0, http_client=client)
+        weakref.finalize(kit, client.close)  # as above
+        return kit
+
+    def translate(self, name: str, error: Exception) -> SalvaError:
+        """An exception of the kit as one of ours."""
+        import anthropic
+
+        if isinstance(error, anthropic.APIStatusError):
+            return http_error(name, error.status_code, _words_of(error), error.response.headers.get("retry-after"))
+        if isinstance(error, anthropic.APIConnectionError):
+            return _no_connection(name, error)
+        return failed(name, error)
+
+
+class Google(Provider):
+    """Google, and every endpoint that speaks its generateContent API."""
+
+    name = "google"
+    keys = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
+    url_variable = "GEMINI_BASE_URL"
+    own_url = "https://generativelanguage.googleapis.com"
+
+    def _open(self, name: str, key: str, url: str, timeout_s: float) -> GoogleKit:
+        from google.genai import Client
+        from google.genai.types import HttpOptions, HttpRetryOptions
+
+        # The base URL is always said, so that nothing else in the environment can redirect the key.
+        http = HttpOptions(
+            base_url=url,
+            timeout=round(timeout_s * 1000),
+            retry_options=HttpRetryOptions(attempts=1),
+            client_args={"event_hooks": guarding(name)},
+        )
+        return Client(vertexai=False, api_key=key, http_options=http)
+
+    def translate(self, name: str, error: Exception) -> SalvaError:
+        """An exception of the kit as one of ours."""
+        from google.genai.errors import APIError
+
+        if not isinstance(error, APIError):
+            # The kit sends by httpx or its fork, whichever is installed; their exceptions share names and nothing else.
+            is_unsent = any(kind.__name__ == "TransportError" for kind in type(error).__mro__)
+            return unreachable(name, _address(error), error) if is_unsent else failed(name, error)
+        status, details = int(error.code or 500), str(error.details)
+        words = " ".join(str(part) for part in (error.status, error.message) if part) or details
+        delay = _RETRY_DELAY.search(details)
+        headers = getattr(error.response, "headers", None) or {}
+        retry_after = headers.get("retry-after") or (delay.group(1) if delay else None)
+        if status == 429 and retry_after:
+            # Requests a minute and an empty account share their words; only the former says when to come back.
+            return busy(name, status, words, retry_after)
+        return http_error(name, status, words, retry_after)
+
+
+OPENAI, ANTHROPIC, GOOGLE = OpenAi(), Anthropic(), Google()
+
+
+def _no_connection(name: str, error: Any) -> SalvaError:
+    """What an APIConnectionError means; the kits that have one have the same one."""
+    cause = error.__cause__
+    if isinstance(cause, SalvaError):
+        return cause
+    return unreachable(name, str(error.request.url), cause if isinstance(cause, Exception) else error)
+
+
+def _words_of(error: Any) -> str:
+    """Anthropic's own words: {"type": "error", "error": {"type": ..., "message": ...}}."""
+    inner = error.body.get("error") if isinstance(error.body, dict) else None
+    if isinstance(inner, dict) and inner.get("message"):
+        return f"{inner.get('type', 'error')}: {inner['message']}"
+    return str(error)
+
+
+def _address(error: Exception) -> str:
+    try:
+        return str(getattr(error, "request", None).url).partition("?")[0]  # type: ignore[union-attr]  # either kit's
+    except (AttributeError, RuntimeError):  # it never came to a request
+        return "its endpoint"
