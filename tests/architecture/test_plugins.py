@@ -65,7 +65,7 @@ def test_an_installed_suite_detector_and_metric_run_end_to_end(installed: Path, 
 
 def test_a_loose_file_is_tried_without_installing(tmp_path: Path) -> None:
     source = PACKAGE / "src" / "salva_example" / "with_swap.py"
-    shown = _salva(None, "cases", "with-swap", "--plugin", f"{source}:WithSwap", "--size", "full", "--format", "csv")
+    shown = _salva(None, "cases", "with-swap", "--plugin", f"{source}:WithSwap", "--size", "full", "--format", "jsonl")
     assert "with-swap-cat-dog" in shown.stdout, shown.stderr
 
 

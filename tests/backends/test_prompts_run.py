@@ -119,11 +119,9 @@ def test_questions_of_a_file_are_asked_and_prompts_it_does_not_have_are_listed(c
     assert done.returncode == 3, "two of eight are more than may stay unjudged"
     report = json.loads(in_process.salva("report", "run", "--format", "json").stdout)
     tables = {table["name"]: table for table in report["tables"]}
-    unchecked, by_reason = (tables[name]["rows"] for name in sorted(tables) if name.startswith("prompts without"))
+    (unchecked,) = (tables[name]["rows"] for name in sorted(tables) if name.startswith("prompts without"))
     assert sorted(prompt for _, prompt, _ in unchecked) == sorted(captions[10:12])
-    ((why, n_prompts),) = by_reason
-    assert ("'questions.csv'" in why, n_prompts) == (True, 2)
-    assert {reason for *_, reason in unchecked} == {why}
+    assert all("'questions.csv'" in reason for *_, reason in unchecked)
     assert report["headline"]["n"] == 6
     outcomes = {verdict.case_id: verdict for verdict in read_records(Path("run")).verdicts}
     wrong = [text for n, text in enumerate(captions[4:10], 4) if n % 3 == 0]

@@ -129,7 +129,7 @@ def test_whoever_run_json_alone_names_is_not_asked_and_it_is_said_whom(
     assert len(server.asked) == n_asked, "a stranger's endpoint was called, with a key"
     assert done.returncode == 3
     said = done.stdout + done.stderr
-    assert "'openai/judge-1' was not asked" in said
+    assert "[observer-not-asked]" in said
     assert f"{server.url}/v1" in said
     again = f"--judge openai/judge-1 --set judge.base_url={server.url}/v1"
     assert again in said

@@ -236,7 +236,7 @@ def test_the_gate_fails_with_exit_one(run_directory: Path) -> None:
         (("run", "metalogic", "--repeats", "0"), "--repeats is 0"),
         (("run", "metalogic", "--set", "faults=1"), "ROLE.OPTION"),
         (("run", "metalogic", "--model", "painter", "--set", "model.falts=1"), "Did you mean 'faults'"),
-        (("run", "metalogic", "--set", "model.faults=entity-omission:0.3"), "--model painter"),
+        (("run", "metalogic", "--set", "model.faults=entity-omission:0.3"), "no option of pocket named 'faults'"),
         (("run", "metalogic", "--model", "painter", "--set", "model.faults=theft:0.3"), "entity-omission"),
         (("run", "metalogic", "--set", "suite.entities=cat,unicorn"), "unicorn"),
         (("run", "metalogic", "--only", "law=gravity"), "de-morgan"),

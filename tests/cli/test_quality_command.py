@@ -120,11 +120,11 @@ def folders(tmp_path: Path) -> None:
         (("--reference", "empty"), "holds 0. [folder-invalid]"),
         (("--reference", "one"), "holds 1. [folder-invalid]"),
         (("--reference", "texts"), "holds 0 among 1 file. [folder-invalid]"),
-        (("--reference", "torn"), "(300 bytes). [file-unreadable]"),
+        (("--reference", "torn"), "[file-unreadable]"),
         (("--reference", "torn", "--embedder", "incption/x"), "Did you mean 'inception'"),
         (("--reference", "torn", "--set", "detector.x=1"), "[option-invalid]"),
         (("--reference", "torn", "--set", "embedder.pixls=unit"), "Did you mean 'pixels'"),
-        (("--logits", "nothing"), "it has no output 'nothing', only output"),
+        (("--logits", "nothing"), "no output 'nothing' among output. [checkpoint-invalid]"),
     ],
 )
 def test_bad_input_is_one_clear_message(

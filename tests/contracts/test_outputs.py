@@ -149,7 +149,7 @@ def verdicts_under(check: Check, name: str) -> Iterator[Json]:
                 waves.show(prompt.role, ImageRef(image_id=f"image-{prompt.role}", width=64, height=64))
             made = conclude(waves, look).conclusion
             scores: Json = {score: f"{value:.6g}" for score, value in made.scores.items()}
-            failures: Json = [f"{failure.failure_type} {failure.role} {failure.message}" for failure in made.failures]
+            failures: Json = [f"{failure.failure_type} {failure.role}" for failure in made.failures]
             asked: Json = [[wanted.role, query_to_json(wanted.query)] for wanted in looks]
             yield [made.outcome.value, [*made.failure_types], failures, scores, asked]
 

@@ -108,8 +108,8 @@ def test_which_reading_of_the_paper_was_taken_is_told() -> None:
     by_equation, by_code = (filter_table(semvar_run(), TrainingFilter(need_kept=kept)) for kept in (False, True))
     assert by_equation is not None
     assert by_code is not None
+    assert by_equation.note != by_code.note
     assert "equation 12" in by_equation.note
-    assert "the paper's code" in by_code.note
 
 
 @pytest.mark.parametrize(("flags", "n_pictures"), [([], 0), (["--need-kept"], 0), (["--no-need-kept"], 3)])

@@ -71,7 +71,7 @@ def test_what_is_no_run_is_named_and_ends_nothing(folder: Path) -> None:
     assert set(states) == {"one", "two", "junk", "torn", "edited", "later", "endless"}
     for name, state, why in (
         ("junk", NO_RUN, "no salva.db"),
-        ("torn", DAMAGED, "damaged"),
+        ("torn", DAMAGED, "not a database"),
         ("edited", DAMAGED, "run.json"),
         ("later", DAMAGED, "format 99"),
         ("endless", NO_RUN, "no salva.db"),

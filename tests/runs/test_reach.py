@@ -12,7 +12,7 @@ def spec(role: str, name: str, **options: str) -> ComponentSpec:
     return ComponentSpec(role=role, name=name, options=options)
 
 
-@pytest.mark.parametrize("names", ["table", "wordnet", "none"])
+@pytest.mark.parametrize("names", ["table", "none"])
 def test_the_tables_of_names_are_no_files(names: str) -> None:
     asked = spec("detector", "onnx/net.onnx", names=names)
     assert reached_options(asked) == []

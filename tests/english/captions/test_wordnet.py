@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
@@ -49,14 +48,8 @@ def _suite(path: Path, **options: str) -> Actesting:
 
 
 @pytest.mark.usefixtures("words")
-def test_the_suite_asks_it_for_classes_and_the_plan_counts_them(tmp_path: Path) -> None:
-    def counted(suite: Actesting) -> tuple[int, ...]:
-        named, by_class, _, own, different = map(int, re.findall(r"\d+", suite.remarks("full")[2]))
-        return named, by_class, own, different
-
-    assert counted(_suite(tmp_path / "c.txt")) == (6, 4, 2, 2)
+def test_the_suite_asks_it_for_classes(tmp_path: Path) -> None:
     asked = _suite(tmp_path / "c.txt", hypernyms="wordnet")
-    assert counted(asked) == (6, 6, 0, 0)
     named = {name for case in asked.cases("full") if case.mutation for name in case.mutation.seed.entities}
     assert named == {"bird", "bus", "dog", "truck", "car", "chair"} <= VG_THINGS
 
