@@ -5,24 +5,20 @@ A component that is not installed says nothing: a report must not need the plugi
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from typing import Any
 
 from msgspec import structs
 
 from salva.core.about import About, about_of
-from salva.core.judgements import Rate
+from salva.core.fingerprint import Json
+from salva.core.judgements import RunCheck
 from salva.core.own_figure import OwnFigure
 from salva.core.run_spec import ComponentSpec, RunSpec
 from salva.core.scoring import PairScoring
 from salva.errors import PluginError, SalvaError
 from salva.registry import BUILT_IN, ComponentEntry, bind, defaults, entries, load, load_all
-
-
-def rates_of(checks: Iterable[str]) -> dict[str, Rate | None]:
-    """What the failures of each check are a rate of; one that is not installed is left out."""
-    installed = {entry.name for entry in entries("check")}
-    return {name: about_of(load("check", name)).rate for name in dict.fromkeys(checks) if name in installed}
+from salva.results.trust import ObserverFacts
 
 
 def installed_version_of(role: str, name: str) -> str:
@@ -33,18 +29,10 @@ def installed_version_of(role: str, name: str) -> str:
         return ""
 
 
-def needs_of(check: str) -> tuple[str, ...]:
-    """The roles whose looks a check goes by; none where it is not installed."""
-    return _said_by("check", check).needs_roles
-
-
-def broken_name(check: str) -> str:
-    """What a failure of a check shows, in a few words."""
-    try:
-        said = about_of(load("check", check)).broken
-    except SalvaError:
-        said = ""
-    return said or f"{check} broken"
+def run_check(name: str, options: Mapping[str, Json]) -> RunCheck:
+    """What a check that took part in a run says of itself; nothing where it is not installed."""
+    about = _said_by("check", name)
+    return RunCheck(compares=about.compares, options=options, needs=about.needs_roles)
 
 
 def suite_about(name: str) -> About:
@@ -52,16 +40,31 @@ def suite_about(name: str) -> About:
     return _said_by("suite", name)
 
 
+def observer_facts(asked: RunSpec, model: str) -> ObserverFacts:
+    """What is known about the detector of a run and the images of one of its models."""
+    detector = next((part for part in asked.observers if part.role == "detector"), None)
+    if detector is None:
+        return ObserverFacts()
+    about = _said_by("detector", detector.registered_name)
+    generator = next((part for part in asked.models if part.name == model), None)
+    return ObserverFacts(
+        detector=detector.name,
+        domain=about.made_for,
+        is_outside_domain=bool(about.domain) and (generator is None or _origin(generator) not in about.domain),
+        recall=about.recall,
+    )
+
+
+def _origin(model: ComponentSpec) -> str:
+    """The generator whose images a model gives: its own, or what the user says of a folder."""
+    inner = str(model.options.get("model", "")) if _said_by("model", model.registered_name).wraps else ""
+    return str(model.options.get("made_by") or inner.partition("/")[0] or model.registered_name)
+
+
 def own_figures(suite: str) -> tuple[OwnFigure, ...]:
-    """The figures that a suite leads with in the place of a rate, by the metrics that are made for it."""
+    """The figures of a suite that models are compared by, besides the failure rate."""
     metrics = load_all("metric", suite).values()
     return tuple(figure for metric in metrics for figure in about_of(metric).figures)
-
-
-def usual_score(asked: RunSpec) -> float | None:
-    """The score that a run's detector has on its own ground, where it says so."""
-    name = next((o.registered_name for o in asked.observers if o.role == "detector"), "")
-    return _said_by("detector", name).usual_score if name else None
 
 
 def inner_model(asked: RunSpec, model: str) -> str:

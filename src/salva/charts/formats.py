@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from salva.core.table import Cell, KeyFigure
+from salva.core.metric import MetricValue
+from salva.core.table import Cell
 
 NOTHING = "–"
 _SHARES = ("rate", "low", "high", "squared_distance", "difference", "wording_difference", "seed_noise", "ours")
@@ -23,17 +24,19 @@ def points(value: float | None) -> str:
     return NOTHING if value is None else f"{value * 100 + 0.0:+.1f} points"
 
 
-def figure_text(figure: KeyFigure) -> tuple[str, str]:
-    """A key figure's value, and its interval and note in one line."""
-    if figure.is_difference:
-        value, (low, high) = points(figure.value), (figure.low, figure.high)
-        ends = NOTHING if low is None or high is None else f"{low * 100:+.1f} to {high * 100:+.1f} points"
-    elif figure.is_share:
-        value, ends = percent(figure.value), interval_text(figure.low, figure.high)
-    else:
-        value = NOTHING if figure.value is None else f"{figure.value:.3f}"
-        ends = NOTHING if figure.low is None or figure.high is None else f"{figure.low:.3f} to {figure.high:.3f}"
-    return value, "; ".join(part for part in ("" if ends == NOTHING else f"95 %: {ends}", figure.note) if part)
+def metric_text(metric: MetricValue) -> tuple[str, str]:
+    """A metric's value and its interval; a dash for none."""
+    if metric.value is None:
+        return "not measured", NOTHING
+    if metric.is_difference:
+        ends = metric.interval
+        between = NOTHING if ends is None else f"{ends[0] * 100:+.1f} to {ends[1] * 100:+.1f} points"
+        return points(metric.value), between
+    if metric.is_share:
+        return percent(metric.value), interval_text(metric.low, metric.high)
+    ends = metric.interval
+    between = NOTHING if ends is None else f"{ends[0]:.3f} to {ends[1]:.3f}"
+    return f"{metric.value:.3f}" if metric.value != int(metric.value) else f"{metric.value:g}", between
 
 
 def is_share(column: str) -> bool:

@@ -32,7 +32,7 @@ NOTHING_SEEN = "nothing that was asked about was seen in either image"
 class AnswerOptions(SimilarityOptions, AskingOptions):
     """What is asked."""
 
-    counts: str = option("exact", "Whether two cats are wrong for a cat.", choices=("exact", "at-least"))
+    counts: str = option("", "Whether two cats are wrong for a cat; unset: as the suite says.", choices=("", "exact", "at-least"))
     questions: str = option("", "A TIFA or DSG file, in place of questions from formulas.", reaches="file")
 
 
@@ -83,7 +83,7 @@ def questions_for(case: Case, options: AnswerOptions, file: QuestionFile | None)
     if len(given) < len(notations):
         return _of_prompts(case)
     roles = tuple(prompt.role for prompt in case.prompts)
-    return _from_formulas(roles, given, options.counts)
+    return _from_formulas(roles, given, case.read_counts(options.counts))
 
 
 def has_questions(case: Case, file: QuestionFile | None) -> bool:

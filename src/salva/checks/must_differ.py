@@ -27,6 +27,7 @@ class MustDiffer(AnsweredPairCheck):
 
     about: ClassVar[About] = About(
         needs_roles=("judge",),
+        compares=True,
         failure_types={
             NO_DIFFERENCE: "Both images get the same answers although no image is right for both prompts.",
             WRONG_ANSWER: "Named beside a failure: an image gets another answer than its prompt calls for.",
@@ -36,7 +37,7 @@ class MustDiffer(AnsweredPairCheck):
 
     def applies(self, case: Case) -> bool:
         """Whether the suite says that the images of this pair must differ."""
-        return len(case.prompts) == 2 and case.check == "must-differ"
+        return len(case.prompts) == 2 and "must-differ" in case.named_checks
 
     def _conclude(self, case: Case, answered: AnsweredPair) -> Conclusion:
         questions, pair, similar = answered

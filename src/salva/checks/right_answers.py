@@ -34,7 +34,6 @@ class RightAnswers(AnswerCheck):
 
     about: ClassVar[About] = About(
         needs_roles=("judge",),
-        broken="wrong answers",
         failure_types={WRONG_ANSWER: "An image gets another answer than its prompt calls for."},
     )
     Options = RightAnswersOptions
@@ -44,9 +43,8 @@ class RightAnswers(AnswerCheck):
         self._options = options
 
     def applies(self, case: Case) -> bool:
-        """Whether the suite names it for this case, and there is something to ask about every prompt."""
-        is_named = case.check == RIGHT_ANSWERS or any(RIGHT_ANSWERS in group for group in case.check_groups)
-        if not is_named or not has_questions(case, self._file):
+        """Whether there is something to ask about every prompt."""
+        if not has_questions(case, self._file):
             return False
         questions = self._questions(case)
         return all(any(question.expected.get(prompt.role) for question in questions) for prompt in case.prompts)
@@ -55,21 +53,20 @@ class RightAnswers(AnswerCheck):
         questions = self._questions(case)
         scores: dict[str, float] = {"n_questions": float(len(questions))}
         failures: list[Failure] = []
-        is_right = True
         for prompt in case.prompts:
             answers = read_answers(questions, observations[prompt.role].seen)
             if answers.problems:
                 more = f" (and {len(answers.problems) - 1} more unreadable)" if len(answers.problems) > 1 else ""
                 reason = f"image {prompt.role!r}: {answers.problems[0]}{more}"
                 return Conclusion(outcome=Outcome.UNDECIDED, scores=scores, reason=reason)
-            scored = score(questions, answers, prompt.role, prompt.formula, self._options.counts)
+            scored = score(questions, answers, prompt.role, prompt.formula, case.read_counts(self._options.counts))
             if scored.faith is None or scored.dsg is None:
                 reason = f"no question has an answer that prompt {prompt.role!r} settles"
                 return Conclusion(outcome=Outcome.UNDECIDED, scores=scores, reason=reason)
             scores |= {f"faith_{prompt.role.upper()}": scored.faith, f"dsg_{prompt.role.upper()}": scored.dsg}
-            if scored.dsg < self._options.min_faithfulness:
-                is_right = False
-                failures += image_failures(scored, prompt.role)
-        if is_right:
+            is_right = scored.dsg >= self._options.min_faithfulness
+            scores[f"right_{prompt.role}"] = float(is_right)
+            failures += [] if is_right else image_failures(scored, prompt.role)
+        if all(scores[f"right_{prompt.role}"] for prompt in case.prompts):
             return Conclusion(outcome=Outcome.PASS, scores=scores)
         return Conclusion(outcome=Outcome.FAIL, failure_types=(WRONG_ANSWER,), failures=tuple(failures), scores=scores)

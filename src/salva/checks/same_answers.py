@@ -49,7 +49,7 @@ class SameAnswers(AnsweredPairCheck):
 
     about: ClassVar[About] = About(
         needs_roles=("judge",),
-        broken="the images differ",
+        compares=True,
         has_control=True,
         failure_types={
             "presence-differs": "An entity was found in one image and not in the other.",

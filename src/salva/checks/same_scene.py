@@ -25,7 +25,6 @@ from salva.checks.scenes import (
 )
 from salva.core.about import About
 from salva.core.case import Case
-from salva.core.judgements import Rate
 from salva.core.options import option
 from salva.core.protocols import Conclusion, ImageObservations, Need
 from salva.core.verdict import (
@@ -87,9 +86,8 @@ class SameScene:
     version: ClassVar[str] = "1"
     about: ClassVar[About] = About(
         needs_roles=("detector",),
-        broken="the images differ",
         has_control=True,
-        rate=Rate.INCONSISTENT,
+        compares=True,
         failure_types={
             X_MISPOSITION: "The entities stand in different orders from left to right.",
             Y_MISPOSITION: "The entities stand in different orders from top to bottom.",
@@ -109,18 +107,14 @@ class SameScene:
         if len(case.prompts) != 2:
             return False
         compares_all = self._options.indeterminate == "same-scene"
+        is_named = "same-scene" in case.named_checks
         # Prompts with different meanings are a pair only where a paper printed them as one and its rule is asked for.
-        is_by_paper = compares_all and self._options.scope == "all"
-        if case.equivalent is False and not (is_by_paper and case.check == "same-scene"):
-            return False
+        if case.equivalent is False:
+            return is_named and compares_all and self._options.scope == "all"
         # Without formulas nothing is mentioned that could be compared; a suite that means every label says so.
-        is_meant = any("same-scene" in group for group in case.check_groups)
         if self._options.scope == "mentioned" and any(prompt.formula is None for prompt in case.prompts):
-            return is_meant
-        if compares_all:
-            return True
-        # A suite that hands a case to truth means it, even where the formulas are determinate.
-        return case.determinate is not False and case.check != "truth"
+            return is_named
+        return compares_all or case.determinate is not False
 
     def needs(
         self, case: Case, roles: Collection[str], observations: Mapping[str, ImageObservations]
@@ -136,21 +130,23 @@ class SameScene:
             return Conclusion(outcome=Outcome.UNDECIDED, reason=seen)
         what = mentioned(case)
 
+        counts = case.read_counts(self._options.counts)
+
         def decide(images: tuple[ImageScene, ...]) -> Outcome:
-            return self._compare(images, what).outcome
+            return self._compare(images, what, counts).outcome
 
         labels = None if self._is_all(what) else what.entities
-        conclusion = self._conclude(seen, what)
+        conclusion = self._conclude(seen, what, counts)
         return with_certainty(seen, conclusion, lambda: weakest_dependence(seen, conclusion.outcome, decide, labels))
 
     def _is_all(self, what: Mentioned) -> bool:
         """Whether every label is compared: where that is asked for, and where no formula says what to look at."""
         return self._options.scope == "all" or None in what.formulas
 
-    def _compare(self, seen: tuple[ImageScene, ...], what: Mentioned) -> _SceneComparison:
+    def _compare(self, seen: tuple[ImageScene, ...], what: Mentioned, counts: str) -> _SceneComparison:
         """What differs between the two images, without saying who is to blame."""
         a, b = seen
-        is_all, counts = self._is_all(what), self._options.counts
+        is_all = self._is_all(what)
         differing = number_differences(a.scene, b.scene, what.compared, counts=counts, all_labels=is_all)
         # An order of different entities has no meaning, so it is compared only when the numbers agree.
         orders = (
@@ -167,14 +163,14 @@ class SameScene:
             is_empty=not any(what.formulas) and not any(image.scene.things or image.text for image in seen),
         )
 
-    def _conclude(self, seen: tuple[ImageScene, ...], what: Mentioned) -> Conclusion:
+    def _conclude(self, seen: tuple[ImageScene, ...], what: Mentioned, counts: str) -> Conclusion:
         """The comparison as a conclusion, with whoever is to blame."""
         a, b = seen
-        compared = self._compare(seen, what)
+        compared = self._compare(seen, what, counts)
         if compared.is_empty:
             return Conclusion(outcome=Outcome.UNDECIDED, reason="nothing was seen in either image")
-        failures = self._number_failures(a, b, what, compared.differing) if compared.differing else []
-        failures += self._order_failures(a, b, what, compared.orders)
+        failures = self._number_failures(a, b, what, compared.differing, counts) if compared.differing else []
+        failures += self._order_failures(a, b, what, compared.orders, counts)
         if compared.text_differs:
             failures.append(text_failure(a if a.text else b))
         return Conclusion(
@@ -189,10 +185,10 @@ class SameScene:
         )
 
     def _number_failures(
-        self, a: ImageScene, b: ImageScene, what: Mentioned, differing: Sequence[str]
+        self, a: ImageScene, b: ImageScene, what: Mentioned, differing: Sequence[str], counts: str
     ) -> list[Failure]:
         """Who has too many or too few, by the prompts' own formulas; by comparison where these are content."""
-        failures = self._blamed(a, b, what, {MISSING, EXTRA, FORBIDDEN}, frozenset(differing))
+        failures = self._blamed(a, b, what, {MISSING, EXTRA, FORBIDDEN}, frozenset(differing), counts)
         for label in differing:
             if any(failure.entity == label for failure in failures):
                 continue
@@ -216,7 +212,7 @@ class SameScene:
         return failures
 
     def _order_failures(
-        self, a: ImageScene, b: ImageScene, what: Mentioned, differences: Sequence[OrderDifference]
+        self, a: ImageScene, b: ImageScene, what: Mentioned, differences: Sequence[OrderDifference], counts: str
     ) -> list[Failure]:
         """Whose entities are out of place, by the prompts' own formulas; by comparison where these are content."""
         failures: list[Failure] = []
@@ -224,19 +220,25 @@ class SameScene:
             on_axis = [difference for difference in differences if difference.axis == axis]
             labels = frozenset().union(*(difference.labels for difference in on_axis))
             kinds = {X_MISPLACED if axis == "x" else Y_MISPLACED, UNRELATED}
-            blamed = [f for f in self._blamed(a, b, what, kinds, labels) if f.failure_type == MISPOSITION[axis]]
+            blamed = [f for f in self._blamed(a, b, what, kinds, labels, counts) if f.failure_type == MISPOSITION[axis]]
             failures += blamed or [_order_failure(difference, a, b) for difference in on_axis]
         return failures
 
     def _blamed(
-        self, a: ImageScene, b: ImageScene, what: Mentioned, kinds: Collection[str], labels: frozenset[str]
+        self,
+        a: ImageScene,
+        b: ImageScene,
+        what: Mentioned,
+        kinds: Collection[str],
+        labels: frozenset[str],
+        counts: str,
     ) -> list[Failure]:
         """What each image gets wrong about its own prompt, of these kinds and labels."""
         failures = []
         for seen, formula in zip((a, b), what.formulas, strict=True):
             if formula is None:
                 continue
-            for discrepancy in discrepancies(formula, seen.scene, self._options.counts, self._options.place):
+            for discrepancy in discrepancies(formula, seen.scene, counts, self._options.place):
                 if discrepancy.kind in kinds and _touches(discrepancy, labels):
                     failures.append(failure_of(discrepancy, seen.role))
         return failures

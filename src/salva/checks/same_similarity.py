@@ -33,7 +33,7 @@ class SameSimilarity:
     version: ClassVar[str] = "1"
     about: ClassVar[About] = About(
         needs_roles=("embedder",),
-        broken="the images differ",
+        compares=True,
         has_control=True,
         failure_types={SIMILARITY_DIFFERS: "One image fits its prompt much better than the other fits its own."},
     )

@@ -61,11 +61,10 @@ _LONGEST_QUOTE = 80
 class SceneOptions:
     """How an image becomes a scene and is held against a formula."""
 
-    counts: str = option("exact", "Whether two cats are wrong for a cat.", choices=("exact", "at-least"))
+    counts: str = option("", "Whether two cats are wrong for a cat; unset: as the suite says.", choices=("", "exact", "at-least"))
     place: ClassVar[str] = "order"
     merge_iou: ClassVar[float] = 0.7
     min_text_score: ClassVar[float] = 0.5
-    average: str = option("macro", "Rates are means over categories, or pooled.", choices=("macro", "pooled"))
     threshold: float | None = option(None, "Least score of boxes that count; unset: the detector's.", least=0, most=1)
     doubt: float | None = option(
         None, "Least score of boxes that decide; unset: the detector's; 0: none.", least=0, most=1
@@ -241,8 +240,8 @@ def failure_of(discrepancy: Discrepancy, role: str, *, has_choice: bool = False)
     message = describe_discrepancy(discrepancy)
     if discrepancy.kind in (MISSING, EXTRA, FORBIDDEN):
         asked = "none" if discrepancy.expected == "0" else discrepancy.expected
-        wants = "the nearest right image has" if has_choice else "the prompt asks for"
-        message = f"{_number_of(discrepancy.entity, discrepancy.seen)} where {wants} {asked}"
+        wanted = "in the nearest right image" if has_choice else "expected"
+        message = f"{_number_of(discrepancy.entity, discrepancy.seen)}, {asked} {wanted}"
     return Failure(
         failure_type=_error_of(discrepancy),
         role=role,

@@ -28,7 +28,6 @@ from salva.checks.scenes import (
 from salva.core.about import About
 from salva.core.boxes import labels_without_colour
 from salva.core.case import Case
-from salva.core.judgements import Rate
 from salva.core.protocols import Conclusion, ImageObservations, Need
 from salva.core.verdict import (
     ENTITY_DUPLICATION,
@@ -52,7 +51,6 @@ class Truth:
     version: ClassVar[str] = "2"
     about: ClassVar[About] = About(
         needs_roles=("detector",),
-        rate=Rate.WRONG,
         has_control=True,
         failure_types={
             X_MISPOSITION: "Something stands at the wrong place from left to right.",
@@ -76,7 +74,7 @@ class Truth:
         formulas = [formula for formula in mentioned(case).formulas if formula is not None]
         if len(formulas) < len(case.prompts):
             return False
-        return not any(is_contradictory(formula, self._options.counts) for formula in formulas)
+        return not any(is_contradictory(formula, case.read_counts(self._options.counts)) for formula in formulas)
 
     def needs(
         self, case: Case, roles: Collection[str], observations: Mapping[str, ImageObservations]
@@ -90,7 +88,7 @@ class Truth:
 
     def judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
         """Hold every image against its own prompt; the scores say which were right, and whether both wrong."""
-        options = self._options
+        options, counts = self._options, case.read_counts(self._options.counts)
         seen = see(case, observations, options)
         if isinstance(seen, str):
             return Conclusion(outcome=Outcome.UNDECIDED, reason=seen)
@@ -110,7 +108,7 @@ class Truth:
                 )
             wrong = [
                 failure_of(discrepancy, image.role, has_choice=not case.determinate)
-                for discrepancy in discrepancies(formula, image.scene, options.counts, options.place, beside)
+                for discrepancy in discrepancies(formula, image.scene, counts, options.place, beside)
             ]
             wrong += [text_failure(image)] if image.text else []
             scores[f"right_{image.role}"] = 0.0 if wrong else 1.0
@@ -119,7 +117,7 @@ class Truth:
             failures += wrong
         if len(seen) == 2:
             both_wrong = not any(scores[f"right_{image.role}"] for image in seen)
-            alike = both_wrong and is_alike(*seen, what, counts=options.counts, place=options.place)
+            alike = both_wrong and is_alike(*seen, what, counts=counts, place=options.place)
             scores["both_wrong"] = float(alike)
         conclusion = Conclusion(
             outcome=Outcome.FAIL if failures else Outcome.PASS,
@@ -128,17 +126,22 @@ class Truth:
             scores=scores,
         )
 
-        return with_certainty(seen, conclusion, lambda: self._hangs_on(seen, what, frames, conclusion))
+        return with_certainty(seen, conclusion, lambda: self._depends_on(seen, what, frames, conclusion, counts))
 
-    def _hangs_on(
-        self, seen: tuple[ImageScene, ...], what: Mentioned, frames: Sequence[Formula | None], conclusion: Conclusion
+    def _depends_on(
+        self,
+        seen: tuple[ImageScene, ...],
+        what: Mentioned,
+        frames: Sequence[Formula | None],
+        conclusion: Conclusion,
+        counts: str,
     ) -> Dependence | None:
-        """What the conclusion hangs on: any image that is right, or all that are wrong."""
-        options = self._options
+        """What the conclusion depends on: any image that is right, or all that are wrong."""
+        place = self._options.place
 
         def of_image(image: ImageScene, formula: Formula, beside: Formula | None) -> Dependence | None:
             def decide(images: tuple[ImageScene, ...]) -> Outcome:
-                is_right = satisfies(formula, images[0].scene, options.counts, options.place, beside)
+                is_right = satisfies(formula, images[0].scene, counts, place, beside)
                 return Outcome.PASS if is_right and not image.text else Outcome.FAIL
 
             return weakest_dependence((image,), conclusion.outcome, decide, what.entities)

@@ -39,17 +39,11 @@ def _lines(seen: Forecast, spec: Plan, directory: Path, limits: Limits) -> Itera
     yield "dry run", f"{spec.suite.label} on {', '.join(b.label for b in spec.models)}; nothing is generated or written"
     for remark in seen.remarks:
         yield "suite", remark
-    checks = Counter(seen.ways)
-    yield "cases", str(seen.n_cases)
-    for names, n in checks.most_common():
-        if names:
-            yield "checks", f"{', '.join(names)}: {n}"
-    yield "headline", f"{seen.leading}, over {quantity(seen.n_led, 'cases')}"
-    if n_undecided := checks[()]:
-        yield (
-            "undecided",
-            f"{n_undecided} of {seen.n_cases}: no configured observer can check them, so they are skipped:",
-        )
+    yield "cases", f"{seen.n_cases}, {seen.n_decidable} can be decided"
+    for name, n in Counter(seen.checks).most_common():
+        yield "checks", f"{name}: {n}"
+    if seen.reasons:
+        yield "undecided", "no configured observer can decide these, so they are not generated:"
     for reason, n in Counter(seen.reasons).most_common(_MOST_REASONS):
         yield "undecided", f"  {n}: {reason}"
     if len(seen.reasons) > _MOST_REASONS:

@@ -1,9 +1,9 @@
-"""`salva run`: the whole flow, then the table, then the gate."""
+"""`salva run`: the whole flow, the gates, the summary and the report page."""
 
 from __future__ import annotations
 
-import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,20 +12,15 @@ import click
 from salva.cli import flags
 from salva.cli import help as pages
 from salva.cli.dry_run import print_forecast
-from salva.cli.main import EXIT_GATE, EXIT_INCOMPLETE, EXIT_INTERRUPTED
-from salva.cli.undecided import warn_too_few_decided
 from salva.core.quantity import quantity
 from salva.core.run_spec import RunSpec, split_settings
 from salva.messages import message
+from salva.results.exit_code import INTERRUPTED
+from salva.results.gate import GATE_ON, MIN_DECIDED
 from salva.runs import plans
 
 if TYPE_CHECKING:
-    from salva.report.summary import Summary
-    from salva.runs.gate import Decision, Gate
     from salva.runs.summary import RunSummary
-
-
-_MOST_FAILURES = 3
 
 
 @click.command("run", cls=pages.Command)
@@ -53,32 +48,32 @@ _MOST_FAILURES = 3
 @flags.flag("--max-images", group=pages.AMOUNT, type=click.IntRange(min=1), help="Stop after so many new images.")
 @flags.flag("--max-cost", group=pages.AMOUNT, type=flags.Number(min=0), help="Stop before endpoints cost more USD.")
 @flags.flag(
-    "--max-failure-rate", group=pages.GATE, type=flags.Number(0, 1), help="Exit 1 if the failure rate is above this."
+    "--max-failure-rate", group=pages.GATE, type=flags.Number(0, 1), help="The gate: the largest failure rate."
 )
+@flags.flag("--gate", "gates", group=pages.GATE, multiple=True, metavar="METRIC=X", help="A gate on a metric besides.")
 @flags.flag(
     "--gate-on",
     group=pages.GATE,
-    type=click.Choice(["lower", "point", "upper"]),
-    default="lower",
-    help="The end of the interval that counts. Default: lower.",
-)
-@flags.flag(
-    "--gate-rate",
-    group=pages.GATE,
-    type=click.Choice(["wrong", "inconsistent", "both_wrong"]),
-    help="The rate that counts. Default: the headline.",
+    type=click.Choice(GATE_ON),
+    default="interval",
+    help="What decides: the whole interval, one end, or the point. Default: interval.",
 )
 @flags.flag(
     "--min-decided",
     group=pages.GATE,
     type=click.IntRange(min=1),
-    default=16,
-    help="Exit 3 if fewer pairs are decided. Default: 16.",
+    default=MIN_DECIDED,
+    help=f"No gate passes with fewer decided results. Default: {MIN_DECIDED}.",
+)
+@flags.flag(
+    "--max-errors", group=pages.GATE, type=click.IntRange(min=0), default=0, help="Exit 3 above so many. Default: 0."
 )
 @flags.flag("--out", group=pages.OUTPUT, type=flags.RUN_DIRECTORY, help="The run directory. Default: runs/<name>.")
 @flags.new_images_flag
 @flags.flag("--dry-run", group=pages.OUTPUT, is_flag=True, help="Print the plan and its price; contact nothing.")
 @flags.progress_flag
+@flags.flag("-v", "--verbose", group=pages.OUTPUT, is_flag=True, help="Print all metrics and charts.")
+@flags.flag("-q", "--quiet", group=pages.OUTPUT, is_flag=True, help="Print one line.")
 @flags.set_flag
 @flags.config_flag
 @flags.plugin_flag
@@ -97,15 +92,17 @@ def command(
     images_at: str,
     executor: str,
     max_failure_rate: float | None,
+    gates: tuple[str, ...],
     gate_on: str,
-    gate_rate: str | None,
     min_decided: int,
-    published: bool,
+    max_errors: int,
     dry_run: bool,
     max_images: int | None,
     max_cost: float | None,
     retry: tuple[str, ...],
     no_progress: bool,
+    verbose: bool,
+    quiet: bool,
     settings: tuple[str, ...],
     counts: str | None,
     **asked: Any,
@@ -116,35 +113,31 @@ def command(
     """
     from salva.engine.budget import Limits
     from salva.engine.progress import make_progress
-    from salva.report.summary import summarise_run
+    from salva.report.summary import decided, summarise_run
     from salva.report.terminal import print_summary
     from salva.runs.directory import RUNS
-    from salva.runs.gate import Gate
+    from salva.runs.gates import keep_decisions, read_gate
     from salva.runs.pipeline import execute
-    from salva.runs.planning import refuse_null_rate
     from salva.runs.plans import AllButSuite
     from salva.runs.suite_paths import with_paths
     from salva.runs.workplaces import bind_executor
 
     given = with_paths(suite, paths, split_settings(settings))
     ask = RunSpec.of(suite=suite, settings=given, counts=counts or "", **asked)
-    if published:
-        ask, rule = plans.published_rule(ask)
-        click.echo(f"--published: {rule}", err=True)
-    spec = plans.make_plan(ask, foreign=AllButSuite() if dry_run else ())
+    gate = read_gate(suite, max_failure_rate, gates, on=gate_on, min_decided=min_decided)
+    plan = plans.make_plan(ask, foreign=AllButSuite() if dry_run else ())
     workplace = bind_executor(executor, ask.settings)
-    if gate_rate:
-        refuse_null_rate(spec, gate_rate)
-    progress = make_progress(quiet=no_progress)
-    directory = out or RUNS / spec.directory_name()
+    progress = make_progress(quiet=no_progress or quiet)
+    directory = out or RUNS / plan.directory_name()
     limits = Limits(max_images=max_images, max_cost_usd=max_cost)
     if dry_run:
-        print_forecast(spec, directory, limits)
+        print_forecast(plan, directory, limits)
         return
-    click.echo(f"{suite} on {', '.join(b.label for b in spec.models)}: {directory}", err=True)
+    if not quiet:
+        click.echo(f"{suite} on {', '.join(b.label for b in plan.models)}: {directory}", err=True)
     try:
-        summary = execute(
-            spec,
+        done = execute(
+            plan,
             directory,
             progress,
             executor=workplace,
@@ -155,82 +148,23 @@ def command(
         )
     except KeyboardInterrupt:
         click.echo(f"\nsalva: {message('run-interrupted', path=str(directory))}", err=True)
-        sys.exit(EXIT_INTERRUPTED)
-    figures = summarise_run(directory)
-    print_summary(figures)
-    _print_place(summary, directory)
-    _warn_of_errors(summary, figures)
-    gate = None
-    if max_failure_rate is not None:
-        gate = Gate(limit=max_failure_rate, end=gate_on, rate=gate_rate or "", min_decided=min_decided)
-    decisions = _at_the_gate(figures, gate, summary, directory)
-    _exit(summary, figures, decisions)
+        sys.exit(INTERRUPTED)
+    summary = decided(replace(summarise_run(directory), max_errors=max_errors), gate)
+    keep_decisions(directory, summary.decisions(), max_errors)
+    page = ""
+    print_summary(summary, verbose=verbose, quiet=quiet, page=str(page), directory=str(directory))
+    _warn_of_costs(done)
+    if code := summary.exit_code:
+        sys.exit(code)
 
 
-def _exit(summary: RunSummary, figures: Summary, decisions: list[Decision]) -> None:
-    """End with the code that says how it went; return where all is well."""
-    # A rate above its limit is the worst news, even where something failed besides.
-    if any(decision.decides and not decision.passed for decision in decisions):
-        sys.exit(EXIT_GATE)
-    too_little = warn_too_few_decided(figures)
-    if not summary.is_complete or too_little or not all(decision.decides for decision in decisions):
-        sys.exit(EXIT_INCOMPLETE)
-
-
-def _print_place(summary: RunSummary, directory: Path) -> None:
-    """Where the run is, what it cost, and where it stopped."""
-    click.echo(f"\nrun directory: {directory}\nreport:        salva report {shlex.quote(str(directory))}")
-    if summary.cost_usd:
-        click.echo(f"cost:          {summary.cost_usd:.4f} USD by this command, as the components count it")
-    if summary.limit_reached:
-        cases = quantity(summary.n_unpainted, "cases")
-        _warn("run-stopped", limit=summary.limit_reached, cases=cases)
-
-
-def _warn_of_errors(summary: RunSummary, figures: Summary) -> None:
-    """What ended in ERROR, by any check, and what the same command does about it."""
-    for model in figures.by_model:
-        failed = list(model.failed.items())
-        for (check, reason), n in failed[:_MOST_FAILURES]:
-            _warn("verdicts-failed", model=model.model, verdicts=quantity(n, "verdicts"), check=check, why=reason)
-        if n_more := sum(n for _, n in failed[_MOST_FAILURES:]):
-            _warn("more-errors", model=model.model, n=n_more)
-    if n_again := max(summary.outcomes.get("ERROR", 0) - summary.n_refused, 0) or summary.n_retryable:
-        _warn("errors-retried", verdicts=quantity(n_again, "verdicts"))
-    if summary.n_refused:
-        _warn("refusals-kept", verdicts=quantity(summary.n_refused, "verdicts"))
-    if summary.n_unreadable:
-        _warn("replies-unreadable", replies=quantity(summary.n_unreadable, "replies"))
-
-
-def _warn(code: str, **values: object) -> None:
-    click.echo(f"salva: {message(code, **values)}", err=True)
-
-
-def _at_the_gate(figures: Summary, gate: Gate | None, summary: RunSummary, directory: Path) -> list[Decision]:
-    """Hold every model against the gate, say what was decided and keep it with the run."""
-    from salva.runs.gate import decide, forget, keep
-
-    if gate is None:
-        if any(model.gate is not None for model in figures.by_model):
-            forget(directory)
-        return []
-    decisions = []
-    for model in figures.by_model:
-        n_missing = 0 if summary.is_complete else model.outcomes["ERROR"] + model.n_unjudged
-        if len(figures.by_model) == 1:
-            # Whatever else is missing is this model's too: a run that is not complete passes no gate.
-            n_missing = n_missing or summary.outcomes.get("ERROR", 0) + summary.n_unpainted
-        decisions.append(decide(model.model, model.leading, gate, n_missing=n_missing, only=figures.asked.only))
-    keep(directory, decisions)
-    for decision in decisions:
-        word = "passed" if decision.passed else "not passed" if decision.decides else "not decided"
-        click.echo(f"gate {word}: {decision.model}: {decision.reason}", err=True)
-    if len(decisions) > 1:
-        n_passed = sum(decision.passed for decision in decisions)
-        click.echo(
-            f"gate: held against each model by itself; {n_passed} of {len(decisions)} passed"
-            + ("" if n_passed == len(decisions) else ", and one that does not pass fails the command"),
-            err=True,
-        )
-    return decisions
+def _warn_of_costs(done: RunSummary) -> None:
+    """What this command cost, and where it stopped."""
+    if done.cost_usd:
+        click.echo(f"cost: {done.cost_usd:.4f} USD by this command, as the components count it", err=True)
+    if done.limit_reached:
+        cases = quantity(done.n_unpainted, "cases")
+        click.echo(f"salva: {message('run-stopped', limit=done.limit_reached, cases=cases)}", err=True)
+    if done.n_unreadable:
+        replies = quantity(done.n_unreadable, "replies")
+        click.echo(f"salva: {message('replies-unreadable', replies=replies)}", err=True)

@@ -15,7 +15,6 @@ from enum import StrEnum
 from typing import Any, TypeVar
 
 from salva.core.case import Case, Finding
-from salva.core.judgements import Rate
 from salva.core.options import NoOptions
 from salva.core.own_figure import OwnFigure
 from salva.core.scoring import PairScoring
@@ -75,8 +74,10 @@ class About:
     """What a detector can name."""
     made_for: str = ""
     """What images a detector was made for, in one sentence."""
-    usual_score: float | None = None
-    """The mean score of what a detector rightly finds in such images; None without scores, or where nobody knows."""
+    domain: tuple[str, ...] = ()
+    """The generators whose images a detector was made for; empty for one without a domain."""
+    recall: float | None = None
+    """The share of entities that a detector finds in such images, as measured; None where that is unknown."""
     default_target: str = ""
     """The model that is taken where none is named after the slash."""
     licence: str = ""
@@ -88,31 +89,32 @@ class About:
     """Suites, and models whose images have usual observers: role to the component that is bound unless the user names
     another, such as {"judge": "scene"}."""
 
-    leads: str = ""
-    """Suites: the check whose figure leads, or asked.OWN where that is each case's own; empty where truth does."""
     published: Mapping[str, str] = field(default_factory=dict)
-    """Suites: the rule its paper judged by: flags (reader) and settings (check.scope) to their values."""
-    apart: tuple[str, str] | None = None
-    """Suites: a label and its value; cases with it are counted apart from the leading rate."""
+    """Suites: the rule of the paper: flags (reader) and settings (check.scope) to their values."""
+    average: str = "macro"
+    """Suites: whether the failure rate is a mean over categories (macro) or the plain share (pooled)."""
+    vetoes: tuple[str, ...] = ()
+    """Suites: checks that are judged too where they can be, and whose FAIL is the result of the case."""
 
+    metrics: Mapping[str, str] = field(default_factory=dict)
+    """Metrics: the figures they can give, each with the direction in which it gets better: higher, lower or neither."""
     figures: tuple[OwnFigure, ...] = ()
-    """Metrics: the figures that the suites they are made for lead with in the place of a rate, the first before all."""
+    """Metrics: figures that are compared between models, pair by pair."""
 
     failure_types: Mapping[str, str] = field(default_factory=dict)
     """Checks: the failure types they can report, most specific first, each with one sentence."""
-    broken: str = ""
-    """Checks: what a failure shows, in a few words; empty for the check's name and "broken"."""
+    compares: bool = False
+    """Checks: whether they only compare images with each other; the others hold each image against its own prompt and
+    leave scores `right_<role>`, 1 or 0, or figures of their own."""
     has_control: bool = False
-    """Checks: whether seed noise can be measured by them: any two images can be put in their two places, or (for
-    Rate.WRONG) each image is right or wrong by itself."""
+    """Checks: whether seed noise can be measured by them: any two images can be put in their two places, or each image
+    is right or wrong by itself."""
     crossed: tuple[str, ...] = ()
     """Checks: those of their scores whose mean over images of one wording under other seeds is kept too, as
     <score>.within_a and <score>.within_b of a control verdict."""
     takes_gaps: bool = False
     """Checks: whether they can score some of a case's images where others were not generated or observed; the
     verdict is ERROR all the same, and keeps those scores."""
-    rate: Rate | None = None
-    """Checks: what their failures are a rate of that reports know; None for a figure of their own."""
     scoring: PairScoring | None = None
     """Checks that score images against texts: what they say about such scores."""
 

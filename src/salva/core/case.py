@@ -1,4 +1,4 @@
-"""A case: prompts, and the check their images must satisfy."""
+"""A case: prompts, and the checks that can judge their images."""
 
 from __future__ import annotations
 
@@ -57,16 +57,19 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """Prompts whose images must stand in a check."""
+    """Prompts whose images are judged together."""
 
     case_id: str
     """Stable from version to version, in the letters [a-z0-9-]."""
     suite: str
     category: str
-    """The stratum a sample of cases is balanced over."""
+    """The stratum that samples are balanced over and failure rates averaged over."""
     prompts: tuple[Prompt, ...]
-    check: str
-    """The check that decides this case unless the run asks for another."""
+    checks: tuple[str, ...]
+    """The checks that can make its result, best first. The first one that is bound and can decide is its primary
+    check; a run may ask for another one."""
+    measures: tuple[str, ...] = ()
+    """Checks that are judged too, for metrics alone."""
     labels: Mapping[str, str] = field(default_factory=dict)
     cluster: str = ""
     """Cases of one cluster are not independent; intervals of mean scores count clusters, not cases."""
@@ -81,9 +84,8 @@ class Case:
     painting: str = ""
     """Cases with the same painting key start from the same noise, so a prompt they share is generated once for all of
     them; empty: the case's id, and no other case shares its images."""
-    check_groups: tuple[tuple[str, ...], ...] = ()
-    """Checks that may judge it, in groups, the best first: the first group that somebody here can decide by does,
-    and no other is paid for. Empty: every check that applies."""
+    counts: str = "exact"
+    """How numbers are read unless the run says: "exact" or "at-least"."""
     extra: Mapping[str, Json] = field(default_factory=dict)
     """Whatever a suite wants to keep beside the case; salva itself reads `where` alone, to name its place in a file."""
 
@@ -95,6 +97,22 @@ class Case:
             raise ValueError(f"case {self.case_id!r} needs prompts with different roles, got {roles}")
         if wrong := {name: value for name, value in self.labels.items() if not isinstance(value, str)}:
             raise ValueError(f"case {self.case_id!r} needs labels that are text, got {wrong}")
+        if not self.checks:
+            raise ValueError(f"case {self.case_id!r} names no check")
+
+    @property
+    def check(self) -> str:
+        """The best of its checks."""
+        return self.checks[0]
+
+    @property
+    def named_checks(self) -> tuple[str, ...]:
+        """Every check that it names."""
+        return (*self.checks, *self.measures)
+
+    def read_counts(self, asked: str) -> str:
+        """How numbers are read: as a run asks, else as the suite says."""
+        return asked or self.counts
 
     def prompt(self, role: str) -> Prompt:
         """The prompt with this role."""
@@ -122,14 +140,16 @@ def case_to_json(case: Case) -> dict[str, Json]:
     said: dict[str, Json] = {"painting": case.painting} if case.painting else {}
     if case.mutation is not None:
         said["mutation"] = mutation_to_json(case.mutation)
-    if case.check_groups:
-        said["check_groups"] = [[*group] for group in case.check_groups]
+    if case.measures:
+        said["measures"] = [*case.measures]
+    if case.counts != "exact":
+        said["counts"] = case.counts
     return {
         "case_id": case.case_id,
         "suite": case.suite,
         "category": case.category,
         "prompts": [_prompt_to_json(prompt) for prompt in case.prompts],
-        "check": case.check,
+        "checks": [*case.checks],
         "labels": dict(case.labels),
         "cluster": case.cluster,
         "equivalent": case.equivalent,
@@ -165,5 +185,6 @@ def case_from_json(stored: Mapping[str, Json]) -> Case:
     )
     if "mutation" in fields:
         fields["mutation"] = mutation_from_json(fields["mutation"])  # type: ignore[arg-type]  # as above
-    fields["check_groups"] = tuple(tuple(group) for group in fields.get("check_groups", ()))  # type: ignore[attr-defined]  # as above
+    for name in ("checks", "measures"):
+        fields[name] = tuple(fields.get(name, ()))  # type: ignore[arg-type]  # as above
     return Case(prompts=prompts, findings=findings, **fields)  # type: ignore[arg-type]  # as above

@@ -53,11 +53,11 @@ class ReadIn:
     """The checks the scores follow."""
     repeats: int = 1
     observers: Mapping[str, str] = field(default_factory=dict)
-    """Who looked, as verdicts name them, and what they are: person or judge."""
+    """Who observed, as verdicts name them, and what they are: person, detector or judge."""
     check: str = ""
-    """The check that decides; empty for what the suite leads with."""
-    leading: Mapping[str, str] = field(default_factory=dict)
-    """For a check the observer to lead with, where several have as many verdicts."""
+    """The check that makes every result; empty for the best one of each case that has a verdict."""
+    deciding: tuple[str, ...] = ()
+    """The observers whose verdicts make the results, where there are several."""
     about: Mapping[str, Json] = field(default_factory=dict)
     """What else run.json should say about the files."""
     needs_files: bool = False

@@ -1,30 +1,15 @@
-"""The record that metrics get: the verdicts on one model, joined with their cases.
-
-Verdicts stand beside their cases, and those that lead are chosen already. A check says by its Rate what its
-failures mean, so that whoever reads verdicts need not know it by name.
-"""
+"""The record that metrics get: the results and verdicts of one model, beside their cases."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import NamedTuple
 
 from salva.core.case import Case
 from salva.core.fingerprint import Json
-from salva.core.verdict import Verdict
-
-
-class Rate(StrEnum):
-    """What the failures of a check are a rate of."""
-
-    WRONG = "wrong"
-    """An image does not show what its own prompt says. Decided verdicts have a score `right_<role>`, 1 or 0, for
-    every image, and for a pair `both_wrong`: whether both are wrong and show the same; they may have `named_<role>`,
-    how many things that the prompts name were seen, and `mean_score_<role>`, how sure of them the detector was."""
-    INCONSISTENT = "inconsistent"
-    """Two images of the same meaning do not show the same."""
+from salva.core.result import Result, Rule
+from salva.core.verdict import Verdict, observers_text
 
 
 class CaseVerdict(NamedTuple):
@@ -38,12 +23,12 @@ class CaseVerdict(NamedTuple):
 class RunCheck:
     """A check that took part in a run."""
 
-    rate: Rate | None = None
-    """None for a check with a figure of its own."""
+    compares: bool = False
+    """Whether it only compares images with each other."""
     options: Mapping[str, Json] = field(default_factory=dict)
     """What it judged with."""
     needs: tuple[str, ...] = ()
-    """The roles whose looks it goes by."""
+    """The roles whose observations it uses."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +57,7 @@ class Effort:
     """What a run took."""
 
     seconds: float
-    """Of the commands that generated; what was observed meanwhile is in it."""
+    """Of the commands that generated, observing included."""
     n_images: int
     where: str
     """The machine, in a few words."""
@@ -83,49 +68,45 @@ class Judgements:
     """Everything a metric may measure of one model."""
 
     cases: tuple[Case, ...]
+    results: tuple[Result, ...] = ()
+    """One for every case and repeat, in the order of the cases."""
     verdicts: tuple[Verdict, ...] = ()
-    """As they were stored, of both arms."""
+    """As they are stored, of both arms."""
     pairs: tuple[CaseVerdict, ...] = ()
-    """The pair arm in the order of the cases. Observers are one name where they are the same at work on different
-    cases, so they can differ from those that were stored."""
+    """The pair arm in the order of the cases, the deciding observers of each check first."""
     controls: tuple[CaseVerdict, ...] = ()
-    """The control arm alike."""
-    headline: tuple[CaseVerdict, ...] = ()
-    """The pairs' verdicts that the leading rate counts: of one check each, by those who observed most of them."""
-    beside: tuple[CaseVerdict, ...] = ()
-    """The same check's verdicts on cases that the suite counts apart."""
-    chosen: str = ""
-    """The check the run asked to lead with; empty where it left that to each case."""
+    """The control arm in the same order."""
+    rule: Rule = field(default_factory=Rule)
+    average: str = "macro"
+    """How rates are averaged: over categories (macro), or pooled."""
     checks: Mapping[str, RunCheck] = field(default_factory=dict)
-    has_own_figure: bool = False
-    """Whether the suite leads with a figure of its own, beside which rates only stand."""
+    observers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Role to the components that played it."""
     figures: tuple[SetFigure, ...] = ()
     """What was measured of its images as images, set by set."""
     weights: Mapping[str, str] = field(default_factory=dict)
-    """Observers to what pins their weights; whoever is not in it left no trace in the run."""
-    apart: tuple[str, str] | None = None
-    """A label and its value: cases with it are counted apart from the leading rate."""
+    """Each observer to the pin of its weights."""
     group: str = ""
     """What other models this one is shown together with, as the user says."""
     is_whole: bool = False
-    """Whether the run is finished: a case without a verdict then has none because nobody can judge it."""
+    """Whether the run is finished."""
     inner: Judgements | None = None
-    """Of a model that is put round another: what was concluded about that one, where the run has it by itself too."""
+    """Of the model that this one wraps, where the run has that one by itself too."""
     effort: Effort | None = None
-    """What the run took, all its models and observers together; None where nobody noted it."""
+    """What the run took, all its models and observers together; None where it is not recorded."""
 
-    @property
-    def speaking(self) -> tuple[CaseVerdict, ...]:
-        """The verdicts that speak for their cases, those that are counted apart last."""
-        return (*self.headline, *self.beside)
+    def of_check(self, check: str) -> tuple[CaseVerdict, ...]:
+        """The verdicts of a check by its deciding observers, one for every case and repeat."""
+        first: dict[tuple[str, int], CaseVerdict] = {}
+        for pair in self.pairs:
+            if pair.verdict.check == check:
+                first.setdefault((pair.case.case_id, pair.verdict.repeat), pair)
+        return tuple(first.values())
 
-    def rate_of(self, check: str) -> Rate | None:
-        """What the failures of a check are a rate of."""
-        return self.checks[check].rate if check in self.checks else None
-
-    def of_rate(self, rate: Rate) -> str:
-        """The first check of a rate; empty without one."""
-        return next((name for name, check in self.checks.items() if check.rate is rate), "")
+    def observer_of(self, verdict: Verdict) -> str:
+        """Who makes a check's verdicts differ: its judge where it asks one, else all its observers."""
+        asks_judge = verdict.check in self.checks and "judge" in self.checks[verdict.check].needs
+        return verdict.observers[-1] if asks_judge and verdict.observers else observers_text(verdict.observers)
 
     def options_of(self, check: str) -> Mapping[str, Json]:
         """What a check judged with; empty where it took no part."""

@@ -1,7 +1,6 @@
-"""A suite's own headline figure.
+"""A figure of a suite that models are compared by, beside the failure rate.
 
-A metric names its figures in `about.figures`, the one that leads first. Whoever compares models leaves cases out and
-computes it again, which tables and charts are too slow and too late for.
+A metric names them in `about.figures`. A comparison leaves cases out and computes them again.
 """
 
 from __future__ import annotations

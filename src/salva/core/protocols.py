@@ -30,7 +30,8 @@ from salva.core.plan import Binding
 from salva.core.scene import Box
 from salva.core.scoring import Pair
 from salva.core.source import RunSource
-from salva.core.table import KeyFigure, Table
+from salva.core.metric import MetricValue
+from salva.core.table import Table
 from salva.core.verdict import Failure, Outcome
 from salva.errors import SalvaError
 
@@ -203,20 +204,19 @@ class ScoringCheck(Check, Protocol):
 class Measured:
     """What a metric makes of a run's verdicts."""
 
+    metrics: Mapping[str, MetricValue] = field(default_factory=dict)
+    """By name, the most important first."""
     tables: tuple[Table, ...] = ()
-    numbers: Mapping[str, float | None] = field(default_factory=dict)
     charts: tuple[Chart, ...] = ()
-    key_figures: tuple[KeyFigure, ...] = ()
-    """Shown first; a suite judged by more than a failure rate names its own."""
 
 
 class Metric(Protocol):
-    """Verdicts on one model to tables and numbers; pure."""
+    """Results and verdicts of one model to metrics, tables and charts; pure."""
 
     version: ClassVar[str]
 
     def measure(self, judgements: Judgements) -> Measured:
-        """Tables and numbers for the report."""
+        """Metrics, tables and charts for the report."""
 
 
 class Importer(Protocol):

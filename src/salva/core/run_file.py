@@ -9,7 +9,7 @@ import msgspec
 
 from salva.core.run_spec import RunSpec
 
-FORMAT = 12
+FORMAT = 13
 """The format of run.json and salva.db; a run of another one is refused."""
 
 
@@ -29,8 +29,8 @@ class Judging(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     spec: RunSpec
     """What the run would be asked, to be judged so."""
-    leading: Mapping[str, str] = {}
-    """By check, the observers whose verdicts come first."""
+    deciding: tuple[str, ...] = ()
+    """Labels of the observers whose verdicts make the results; the first judge before the others."""
 
 
 class ImportedFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -71,7 +71,7 @@ class RunFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     def current_judging(self) -> Judging:
         """How the run is judged now."""
-        return self.judging or Judging(spec=self.spec)
+        return self.judging or Judging(spec=self.spec, deciding=tuple(part.name for part in self.spec.observers))
 
 
 def new_run_file(spec: RunSpec, **fields: Any) -> RunFile:

@@ -14,12 +14,11 @@ from msgspec import structs
 from msgspec.structs import replace
 
 from salva.core.fingerprint import Json
+from salva.core.result import Rule
 from salva.core.secrets import redact
 from salva.errors import UsageError
 from salva.messages import message
 
-OWN = "each case's own"
-"""In place of the check that decides: the one that each case names."""
 NOBODY = "none"
 """What stands for a role left empty."""
 PREFLIGHT, ON, OFF = "run.preflight", "on", "off"
@@ -97,7 +96,9 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     settings: Mapping[str, str] = {}
     """ROLE.OPTION, or NAME.OPTION, to value, as --set gives them; empty once options stand with their components."""
     check: str = ""
-    """The check that decides; empty leaves it to each case."""
+    """The check that makes every result; empty for the primary check of each case."""
+    published: bool = False
+    """Whether the run follows the rule of the suite's paper."""
     size: str = ""
     """Empty for the default size."""
     repeats: int = 1
@@ -198,6 +199,12 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     def redacted(self) -> RunSpec:
         """As it may be stored."""
         return msgspec.json.decode(redact(msgspec.json.encode(self).decode()), type=RunSpec)
+
+
+    @property
+    def rule(self) -> Rule:
+        """Which check makes the results."""
+        return Rule(check=self.check, is_published=self.published)
 
 
 NOTHING = RunSpec()

@@ -67,6 +67,10 @@ class RunRecords:
 
     cases: tuple[Case, ...]
     verdicts: tuple[Verdict, ...]
+    primaries: Mapping[str, str] = field(default_factory=dict)
+    """Case to its primary check; empty for one that no check can judge."""
+    deciding: tuple[str, ...] = ()
+    """Labels of the observers whose verdicts make the results; the first judge before the others."""
     asked: RunSpec = NOTHING
     """As the run is judged now."""
     name: str = ""
@@ -75,8 +79,10 @@ class RunRecords:
     """When something was last written to it."""
     made_by: str = ""
     """The version of salva that made it."""
-    gate: Mapping[str, Json] = field(default_factory=dict)
-    """What a gate last decided, by model."""
+    gates: Mapping[str, Json] = field(default_factory=dict)
+    """What gates last decided, by model."""
+    max_errors: int = 0
+    """How many results may be ERROR before the exit code says so."""
     preflight_about: tuple[str, ...] = ()
     """Whom the preflight says it of."""
     preflight: str = ""

@@ -8,25 +8,6 @@ Cell = str | int | float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeyFigure:
-    """One of the few numbers a suite is known by, shown before any table."""
-
-    title: str
-    value: float | None
-    low: float | None = None
-    high: float | None = None
-    """Ends of a 95 % interval."""
-    is_share: bool = False
-    """Whether it is a share between 0 and 1, shown as percent."""
-    is_difference: bool = False
-    """Whether it is a difference of two shares, shown in points with its sign."""
-    note: str = ""
-    """Over how many, and what it means: one short sentence."""
-    is_aside: bool = False
-    """Whether it stands in the small print beside a failure rate, and not before it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
     """Named columns and rows of equal length."""
 

@@ -18,8 +18,7 @@ ENTITY_FORBIDDEN = "entity-forbidden"
 OPTICAL_CHARACTER = "optical-character"
 
 CERTAINTY = "certainty"
-"""Score of a verdict: how high a detector's score must be for the verdict to hang on no weaker box; 1 where it hangs on
-none."""
+"""A score of verdicts: the lowest detector score that the verdict depends on; 1 where it depends on none."""
 
 PAIR = "pair"
 """The arm of a verdict on the images of a case under one seed."""
@@ -28,23 +27,22 @@ CONTROL = "control"
 
 
 Observers: TypeAlias = tuple[str, ...]
-"""The components that looked, in the order of their roles, or the one person who rated."""
+"""The components that observed, in the order of their roles, or the one person who rated."""
 
 
 class Outcome(StrEnum):
-    """How a check came out; only PASS and FAIL enter a rate."""
+    """The verdict of a check, and the result of a case; only PASS and FAIL enter a rate."""
 
     PASS = "PASS"
     FAIL = "FAIL"
     UNDECIDED = "UNDECIDED"
-    """Nobody could tell."""
     ERROR = "ERROR"
     """The work itself broke; the same command tries again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """One reason why a check broke, with the numbers that prove it."""
+    """One reason why a check failed, with the numbers that prove it."""
 
     failure_type: str
     """One of the types that the check states."""
@@ -68,7 +66,7 @@ class Verdict:
     model: str
     check: str
     observers: Observers
-    """Whose eyes it rests on: verdicts of two detectors stand side by side."""
+    """What it is based on; verdicts of two detectors stand side by side."""
     outcome: Outcome
     failure_types: tuple[str, ...] = ()
     """What is wrong, most specific first; empty unless outcome is FAIL."""
@@ -77,7 +75,9 @@ class Verdict:
     images: Mapping[str, str] = field(default_factory=dict)
     """Prompt role to image id."""
     reason: str = ""
-    """Why nobody could tell, or what broke; empty for PASS and FAIL."""
+    """Why it is undecided, or what broke; empty for PASS and FAIL."""
+    is_refused: bool = False
+    """Whether it is an ERROR because the model refused to generate an image."""
 
 
 def failure_types_of(failures: Iterable[Failure], known: Iterable[str] = ()) -> tuple[str, ...]:

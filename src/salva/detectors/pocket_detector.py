@@ -55,7 +55,8 @@ class PocketDetector:
     version: ClassVar[str] = "1"
     about: ClassVar[About] = About(
         names=LABELS,
-        usual_score=0.86,
+        domain=("painter", "pocket"),
+        recall=0.99,
         floor="floor",
         made_for="Images by the painter and by pocket, made of one set of sprites; no photographs.",
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import NamedTuple, cast
 
 from salva.core.about import About, Naming
 from salva.core.case import Case
@@ -22,6 +22,7 @@ from salva.engine.guard import build
 from salva.errors import PluginError, UsageError
 from salva.judging.waves import Waves
 from salva.messages import message
+from salva.registry import BUILT_IN
 from salva.results.rates import named_in
 
 ROLE_ORDER = ("detector", "reader", "embedder", "judge")
@@ -39,6 +40,8 @@ class CheckPart:
     label: str
     check: Check
     about: About
+    is_foreign: bool = False
+    """Whether a plugin brings it; it then judges every case that it applies to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +57,11 @@ class AppliedCheck:
     """What it is about and its detector has no name for; nobody can tell then, whatever is generated."""
     unread: str = ""
     """Why one it needs has nothing to reason from; nobody can tell then either."""
+
+    @property
+    def asks_judge(self) -> bool:
+        """Whether it costs answers of a judge."""
+        return "judge" in {*self.part.about.needs_roles, *(need.query.role for need in self.first_observations)}
 
     @property
     def undecidable(self) -> str:
@@ -75,6 +83,13 @@ class AppliedCheck:
         )
 
 
+class Selection(NamedTuple):
+    """The checks of one case in a run."""
+
+    primary: str
+    checks: list[AppliedCheck]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cast:
     """Everyone a run needs."""
@@ -89,7 +104,9 @@ class Cast:
     names: frozenset[str] | None = None
     """What the detector can name; None where it takes any word, or nobody knows."""
     chosen: str = ""
-    """The check that the user asked for by name: a case's ways do not keep it out."""
+    """The check that makes every result; empty for the primary check of each case."""
+    vetoes: tuple[str, ...] = ()
+    """Checks whose FAIL fails a case."""
 
     @classmethod
     def of(
@@ -113,7 +130,15 @@ class Cast:
         singles = {b.role: Actor.of(b, label(b)) for b in alone if b is not None}
         judges = [Actor.of(binding, label(binding)) for binding in plan.judges]
         actors_by_role: list[ActorsByRole] = [{**singles, "judge": judge} for judge in judges] or [singles]
-        checks = tuple(CheckPart(label=label(b), check=cast(Check, build(b)), about=b.about) for b in plan.checks)
+        checks = tuple(
+            CheckPart(
+                label=label(b),
+                check=cast(Check, build(b)),
+                about=b.about,
+                is_foreign=b.label not in BUILT_IN["check"],
+            )
+            for b in plan.checks
+        )
         actors = tuple(models) or tuple(Actor.of(binding) for binding in plan.models)
         made = cls(
             models=actors,
@@ -124,6 +149,7 @@ class Cast:
             control=plan.spec.control and plan.spec.repeats >= 2,
             names=names,
             chosen=plan.spec.check,
+            vetoes=plan.suite.about.vetoes,
         )
         _refuse_doubles("model", [actor.label for actor in actors])
         _refuse_doubles("judge", [actor.label for actor in judges])
@@ -138,21 +164,40 @@ class Cast:
         return [*self.models, *by_id.values()]
 
     def checks_of(self, case: Case) -> list[AppliedCheck]:
-        """Every check this case is judged by, once per judge where a judge has a say."""
-        allowed = {name for group in case.check_groups for name in group} | {self.chosen}
-        applied: list[AppliedCheck] = []
-        for part in self.checks:
-            if case.check_groups and part.label not in allowed:
-                continue
-            with plugin_errors(f"the check {part.label!r}", f"broke on case {case.case_id!r}"):
-                applied += self._applied(part, case)
-        return self._best_way(case.check_groups, applied) if case.check_groups else applied
+        """Every check this case is judged by, its primary check first; once per judge where it asks one."""
+        return self.selection(case).checks
 
-    def _best_way(self, ways: Iterable[Collection[str]], applied: Sequence[AppliedCheck]) -> list[AppliedCheck]:
-        """What is judged by the first way on which anybody may tell, or else by the first one there is."""
-        groups = [[check for check in applied if check.part.label in {*way, self.chosen}] for way in ways]
-        there = [group for group in groups if group]
-        return next((group for group in there if not all(check.undecidable for check in group)), [*there, []][0])
+    def primary_of(self, case: Case) -> str:
+        """The check that makes the result of a case unless the run asks for another; empty without one."""
+        return self.selection(case).primary
+
+    def selection(self, case: Case) -> Selection:
+        """The checks of a case, and which of them is primary.
+
+        That is the first one that is bound and can decide; where none can, the first one that is bound.
+        """
+        parts = {part.label: part for part in self.checks}
+        applied: dict[str, list[AppliedCheck]] = {}
+
+        def judged_by(name: str) -> list[AppliedCheck]:
+            if name not in applied:
+                applied[name] = self._over(parts[name], case) if name in parts else []
+            return applied[name]
+
+        bound = [name for name in case.checks if judged_by(name)]
+        able = (name for name in bound if any(not check.undecidable for check in judged_by(name)))
+        primary = next(able, bound[0] if bound else "")
+        names = [primary, *case.measures, *self.vetoes, *(part.label for part in self.checks if part.is_foreign)]
+        if self.chosen:
+            asks_judge = any(check.asks_judge for check in judged_by(self.chosen))
+            # What the run did not ask for is measured too, unless it costs answers that the chosen check does not ask.
+            others = [n for n in names if asks_judge or not any(check.asks_judge for check in judged_by(n))]
+            names = [self.chosen, *others]
+        return Selection(primary, [check for name in dict.fromkeys(names) for check in judged_by(name)])
+
+    def _over(self, part: CheckPart, case: Case) -> list[AppliedCheck]:
+        with plugin_errors(f"the check {part.label!r}", f"broke on case {case.case_id!r}"):
+            return list(self._applied(part, case))
 
     def _applied(self, part: CheckPart, case: Case) -> Iterator[AppliedCheck]:
         if not part.check.applies(case):

@@ -39,5 +39,6 @@ def _verdict(unit: Unit, applied: AppliedCheck, repeat: int, arm: str, concluded
         scores=conclusion.scores,
         images=concluded.images,
         reason=conclusion.reason,
+        is_refused=concluded.is_refused,
     )
     return verdict, concluded.is_retryable

@@ -77,7 +77,7 @@ def _read_in(files: Sequence[Path], settings: ImportSettings, columns: Columns) 
         rules=(_check(placed.check).spec() if is_scored else rule,),
         repeats=len({place.repeat for place in placed.places.values()}),
         observers=roles,
-        leading={placed.check: people[0]},
+        deciding=tuple(people[:1]),
         about={
             "people": list[Json](people),
             "judges": list[Json](judges),

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from salva import registry
+from salva.component_facts import suite_about
 from salva.core.exchange import COPIES_FOLDER, ImportSettings, ReadIn
 from salva.core.protocols import Importer, RunImporter
 from salva.core.run_file import Imported, ImportedFile, Judging, new_run_file
@@ -63,8 +64,10 @@ def _check_empty(out: Path) -> None:
 
 def _write(read_in: ReadIn, files: Sequence[Path], form: str, out: Path) -> None:
     with open_run(out, "write") as store:
+        judged = {(verdict.case_id, verdict.check) for verdict in read_in.verdicts}
         for ordinal, case in enumerate(read_in.cases):
-            store.put_case(ordinal, case)
+            primary = next((check for check in case.checks if (case.case_id, check) in judged), case.check)
+            store.put_case(ordinal, case, primary)
         for verdict in read_in.verdicts:
             store.put_verdict(verdict)
         store.set_meta("imported", form)
@@ -78,6 +81,7 @@ def _write(read_in: ReadIn, files: Sequence[Path], form: str, out: Path) -> None
         observers=tuple(ComponentSpec(role=role, name=name) for name, role in read_in.observers.items()),
         checks=read_in.rules,
         check=read_in.check,
+        published=bool(read_in.check) and suite_about(read_in.suite).published.get("check") == read_in.check,
         size="imported",
         repeats=read_in.repeats,
         imported=form,
@@ -90,7 +94,7 @@ def _write(read_in: ReadIn, files: Sequence[Path], form: str, out: Path) -> None
             write_bytes(out / COPIES_FOLDER / copy, data)
         sources.append(ImportedFile(name=name, sha256=hashlib.sha256(data).hexdigest(), kept=copy))
     imported = Imported(form=form, files=tuple(sources), n_problems=len(read_in.problems), about=read_in.about)
-    judged = Judging(spec=asked, leading=read_in.leading) if read_in.leading else None
+    judged = Judging(spec=asked, deciding=read_in.deciding) if read_in.deciding else None
     # Last, so that a folder with a run.json holds all that was read.
     with open_run(out, "write") as store:
         store_run_file(store, new_run_file(asked, imported=imported, judging=judged))

@@ -124,7 +124,7 @@ def _single_items(table: RatingTable, model: str) -> RatedItems:
                 suite=RATINGS,
                 category=labels.get("category") or RATED,
                 prompts=(Prompt(role="a", text=_first(line, _TEXT)),),
-                check=RATED,
+                checks=(RATED,),
                 labels={"id": key, **labels},
             ),
         )

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from salva.core.about import about_of
-from salva.core.judgements import Rate
 from salva.core.protocols import Conclusion, ImageObservations
 from salva.core.verdict import Outcome
 from salva.judging.waves import Concluded, Missing, Waves, concluded
@@ -51,8 +50,8 @@ def crossed(repeats: Sequence[Waves], i: int) -> Concluded:
     a, b = (prompt.role for prompt in waves.case.prompts)
     others = [(i + step) % n for step in range(1, min(n - 1, N_OTHERS) + 1)]
     seen = {(k, role): repeats[k].sight(role) for k in (i, *others) for role in (a, b)}
-    holds_each_by_itself = about_of(type(waves.check)).rate is Rate.WRONG
-    compared = (_by_what_is_right if holds_each_by_itself else _side_by_side)(waves, i, seen)
+    compares = about_of(type(waves.check)).compares
+    compared = (_side_by_side if compares else _by_what_is_right)(waves, i, seen)
     shown = {a: seen[i, a], b: seen[others[0], a]}
     images = {role: sight.image.image_id for role, sight in shown.items() if isinstance(sight, ImageObservations)}
     neighbour = compared(a, others[0], a)

@@ -30,6 +30,8 @@ class Missing:
     reason: str
     is_final: bool = False
     """Whether trying again needs the user's word (a refusal)."""
+    is_refused_image: bool = False
+    """Whether the model refused to generate an image."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +43,8 @@ class Concluded:
     """Prompt role to image id; an image that was not generated is not here."""
     is_retryable: bool = False
     """Whether trying again could change it; never for anything but ERROR."""
+    is_refused: bool = False
+    """Whether it is an ERROR because the model refused to generate an image."""
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -93,7 +97,8 @@ class Waves:
         """What was seen of one prompt's image."""
         image = self.images[role]
         if isinstance(image, Missing):
-            return Missing(reason=f"image {role!r} was not generated: {image.reason}", is_final=image.is_final)
+            reason = f"image {role!r} was not generated: {image.reason}"
+            return Missing(reason=reason, is_final=image.is_final, is_refused_image=image.is_final)
         seen: dict[Query, Observation] = {}
         for query, answer in self._answers.get(role, {}).items():
             assert answer is not None, "a wave is over when every look of it is answered"
@@ -197,6 +202,7 @@ def concluded(conclusion: Conclusion | Missing, images: Mapping[str, str]) -> Co
             conclusion=Conclusion(outcome=Outcome.ERROR, reason=conclusion.reason),
             images=images,
             is_retryable=not conclusion.is_final,
+            is_refused=conclusion.is_refused_image,
         )
     return Concluded(conclusion=conclusion, images=images)
 

@@ -15,7 +15,7 @@ from salva.messages.entry import Entry
 
 SUBJECTS = (
     *("components", "options", "files", "runs", "store", "endpoints", "executors", "generating", "observing"),
-    *("prompts", "english", "suites", "review", "compare", "authoring", "commands"),
+    *("prompts", "english", "suites", "results", "review", "compare", "authoring", "commands"),
 )
 """The modules of this room that hold templates."""
 
@@ -34,6 +34,11 @@ class Message(str):
         self = super().__new__(cls, text)
         self.code = code
         return self
+
+    @property
+    def plain(self) -> str:
+        """The text without its code."""
+        return self.removesuffix(f" [{self.code}]")
 
     def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]  # pickled with its code
         return str(self), self.code

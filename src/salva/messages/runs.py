@@ -78,10 +78,10 @@ ENTRIES: Mapping[str, Entry] = {
         "The check {check!r} can decide none of {cases}: {why}. {change}",
     ),
     "cases-undecidable": Entry(
-        "The check {check!r} cannot decide {n} of {cases}: {why}. {n_skipped} are not generated.",
+        "{n} of {cases} cannot be decided and are not generated: {why}.",
     ),
-    "cases-of-other-checks": Entry(
-        "The check {check!r} does not apply to {n} of {cases} ({why}), which {others} judge.",
+    "cases-by-check": Entry(
+        "Cases are checked in the best way that is bound: {listed}.",
     ),
     "cases-not-generated": Entry(
         "{n} cases have no images. Finish the run first.",

@@ -10,23 +10,20 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
-from salva.core.judgements import CaseVerdict
 from salva.core.quantity import quantity
+from salva.core.result import Result
 from salva.core.source import RewrittenPrompt
 from salva.core.table import Cell, Table
-from salva.results.tally import RATE_COLUMNS, tally_by
+from salva.results.tables import RATES, build_table, group_by
 
 _MOST_ROWS = 200
 AS_WRITTEN, REWRITTEN, TO_ONE_TEXT = "as written", "rewritten", "rewritten to one text"
 
 
 def painting_tables(
-    painted: Sequence[RewrittenPrompt], model: str, speaking: Sequence[CaseVerdict] = ()
+    painted: Sequence[RewrittenPrompt], model: str, results: Sequence[Result] = ()
 ) -> Iterator[Table]:
-    """What one model made of its prompts, where that is not the prompts themselves.
-
-    speaking: the verdicts on it that speak for their cases.
-    """
+    """What one model made of its prompts, where that is not the prompts themselves; results: of that model."""
     mine = [made for made in painted if made.model == model]
     if any(made.text for made in mine):
         yield Table(
@@ -35,7 +32,7 @@ def painting_tables(
             rows=tuple((made.prompt, made.text, made.n) for made in mine if made.text),
             note="The provider rewrote these prompts; the images are judged by the original prompts.",
         )
-        yield from _rewritten_pairs(mine, speaking)
+        yield from _rewritten_pairs(mine, results)
     pictures: Counter[str] = Counter()
     for made in mine:
         pictures.update(dict.fromkeys(made.passed_over, made.n))
@@ -48,27 +45,30 @@ def painting_tables(
         )
 
 
-def _rewritten_pairs(mine: Sequence[RewrittenPrompt], speaking: Sequence[CaseVerdict]) -> Iterator[Table]:
+def _rewritten_pairs(mine: Sequence[RewrittenPrompt], results: Sequence[Result]) -> Iterator[Table]:
     """Pairs whose words were rewritten apart from the others, and those of which nothing is left to compare."""
-    said: dict[tuple[str, int], set[str]] = {}
+    rewritten: dict[tuple[str, int], set[str]] = {}
     for made in mine:
         for repeat in made.repeats if made.text else ():
-            said.setdefault((made.prompt, repeat), set()).add(made.text)
-    pairs = [judged for judged in speaking if len(judged.case.prompts) == 2]
-    groups = tally_by(pairs, lambda judged: _kind(judged, said))
+            rewritten.setdefault((made.prompt, repeat), set()).add(made.text)
+    pairs = [result for result in results if len(result.case.prompts) == 2]
+    groups = group_by(pairs, lambda result: _kind(result, rewritten))
     if groups.keys() <= {AS_WRITTEN}:
         return
-    yield Table(
-        name="rewritten pairs apart",
+    kinds = [((kind,), groups[kind]) for kind in (AS_WRITTEN, REWRITTEN, TO_ONE_TEXT) if kind in groups]
+    apart = build_table(
+        "rewritten pairs apart",
+        ("prompts",),
+        kinds,
+        RATES,
         title="Pairs whose prompts were rewritten",
-        columns=("prompts", *RATE_COLUMNS),
-        rows=tuple((kind, *groups[kind].cells()) for kind in (AS_WRITTEN, REWRITTEN, TO_ONE_TEXT) if kind in groups),
-        note="The verdict on a rewritten pair is about other words than its prompts.",
+        note="The result of a rewritten pair is about other words than its prompts.",
     )
-    merged = [judged for judged in pairs if _kind(judged, said) == TO_ONE_TEXT]
+    yield from [apart] if apart else []
+    merged = groups.get(TO_ONE_TEXT, [])
     rows: list[tuple[Cell, ...]] = [
-        (judged.case.case_id, judged.verdict.repeat, *(p.text for p in judged.case.prompts), *_painted(judged, said)[0])
-        for judged in merged[:_MOST_ROWS]
+        (result.case.case_id, result.repeat, *(p.text for p in result.case.prompts), *_texts(result, rewritten)[0])
+        for result in merged[:_MOST_ROWS]
     ]
     if rows:
         yield Table(
@@ -80,19 +80,19 @@ def _rewritten_pairs(mine: Sequence[RewrittenPrompt], speaking: Sequence[CaseVer
         )
 
 
-_Said = Mapping[tuple[str, int], AbstractSet[str]]
+_Rewritten = Mapping[tuple[str, int], AbstractSet[str]]
 
 
-def _painted(judged: CaseVerdict, said: _Said) -> list[AbstractSet[str]]:
-    """Of each prompt what was painted: its own text where nobody rewrote it.
+def _texts(result: Result, rewritten: _Rewritten) -> list[AbstractSet[str]]:
+    """What each prompt was generated from: its own text where it was not rewritten.
 
-    One that several cases share can have become several texts; which of them is whose, nobody kept.
+    A prompt that several cases share can have several rewritten texts, and which belongs to which case is not known.
     """
-    return [said.get((prompt.text, judged.verdict.repeat), {prompt.text}) for prompt in judged.case.prompts]
+    return [rewritten.get((prompt.text, result.repeat), {prompt.text}) for prompt in result.case.prompts]
 
 
-def _kind(judged: CaseVerdict, said: _Said) -> str:
-    first, second = texts = _painted(judged, said)
-    if texts == [{prompt.text} for prompt in judged.case.prompts]:
+def _kind(result: Result, rewritten: _Rewritten) -> str:
+    first, second = texts = _texts(result, rewritten)
+    if texts == [{prompt.text} for prompt in result.case.prompts]:
         return AS_WRITTEN
     return TO_ONE_TEXT if len(first) == 1 and first == second else REWRITTEN

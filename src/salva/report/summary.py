@@ -1,42 +1,44 @@
-"""A run in numbers: what every form of the report shows.
+"""A run in numbers: the one record that every form of the report shows.
 
-Cases and verdicts in, one Summary out, through whatever metrics are made for the suite. Paints
-nothing, judges nothing: a summary made twice from the same store is the same summary.
+Cases and verdicts in, one Summary out, through the metrics of the suite. Generates nothing and judges nothing: made
+twice of the same store it is the same. Attributes have the names of the JSON report's keys.
 """
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from salva import component_facts, registry
+from salva import registry
 from salva.core.about import options_of
-from salva.core.case import Case, unit_of
+from salva.core.case import unit_of
 from salva.core.chart import Chart
 from salva.core.fingerprint import Json
 from salva.core.foreign_errors import plugin_errors
-from salva.core.judgements import CaseVerdict, Effort, Judgements, RunCheck, SetFigure
+from salva.core.judgements import Judgements
+from salva.core.metric import MetricValue
 from salva.core.protocols import Metric
-from salva.core.run_spec import NOTHING, RunSpec
-from salva.core.source import REAL, RunRecords
-from salva.core.table import Cell, KeyFigure, Table
-from salva.core.verdict import Outcome, Verdict
+from salva.core.result import Result
+from salva.core.run_spec import RunSpec
+from salva.core.source import RunRecords
+from salva.core.table import Cell, Table
+from salva.core.verdict import Outcome
 from salva.judging.instructing import is_instructed
 from salva.report.costs import cost_table, n_unread, total_cost
+from salva.report.examples import Example, examples_of
 from salva.report.joined import joined, without_empty_groups
-from salva.report.lead import asides_of, unless_stopped, wording_figures
 from salva.report.painting import painting_tables
-from salva.report.summary_json import summary_json
-from salva.results.headline import is_open, judgements
-from salva.results.leading import Leading, leading_of
-from salva.results.wordings import WordingDifference, differences_by_law, wording_difference
+from salva.report.summary_json import SCHEMA, model_json, summary_json
+from salva.results.exit_code import Standing, exit_code
+from salva.results.gate import Gate, GateDecision, decide
+from salva.results.rates import CategoryCount, FailureRate
+from salva.results.trust import Trust
+from salva.run_results import judgements_by_model, rate_of, trust_in
 from salva.store.queries import read_records
 
-_RATES = "failure-rates"
-Ends = tuple[float | None, float | None]
+Ends = tuple[float, float] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,99 +46,266 @@ class ModelSummary:
     """The figures of one model."""
 
     model: str
-    outcomes: Mapping[str, int]
-    """Verdicts that the leading rate counts by outcome; every outcome is named, also at 0."""
-    errors: Mapping[str, int]
-    """Error type to failed headline verdicts that show it, most frequent first."""
-    numbers: Mapping[str, float | None]
-    """What the metrics measured, by name."""
-    tables: tuple[Table, ...]
+    rate: FailureRate
+    all_results: tuple[Result, ...] = ()
+    trust: Trust = field(default_factory=Trust)
+    metrics: Mapping[str, MetricValue] = field(default_factory=dict)
+    """By name, the most important first."""
+    tables: tuple[Table, ...] = ()
     charts: tuple[Chart, ...] = ()
-    key_figures: tuple[KeyFigure, ...] = ()
-    """What the suite is known by, where that is more than a failure rate."""
-    open_cases: Mapping[str, int] = field(default_factory=dict)
-    """Check to how many cases it leads because several worlds fit them: two right pictures may differ."""
-    reasons: Mapping[tuple[str, str], int] = field(default_factory=dict)
-    """Outcome and why it is no other to headline verdicts, most frequent first."""
+    failure_types: Mapping[str, int] = field(default_factory=dict)
+    """To the failed results that show it, the most frequent first."""
+    examples: tuple[Example, ...] = ()
+    gates: tuple[GateDecision, ...] = ()
+    corrected: Json = None
+    """The rate corrected by people, where the run was reviewed."""
+    cost_usd: float | None = None
+    n_images: int = 0
     n_instructed: int = 0
-    """Pairs that a judge was shown a picture of in which text tells it what to say."""
-    failed: Mapping[tuple[str, str], int] = field(default_factory=dict)
-    """Check and what broke to ERROR verdicts of any check, most frequent first."""
-    asides: tuple[KeyFigure, ...] = ()
-    """Figures for the small print beside the failure rate."""
+    """Cases with an image in which text instructs a judge."""
 
-    gate: Json = None
-    """What a gate last decided of it."""
-    leading: Leading = field(default_factory=Leading)
-    """The rate that leads and the three that stand together."""
-    wording: WordingDifference | None = None
-    """How much more often the second wording is wrong; None where nothing says which pictures are right."""
-    wording_by_law: Mapping[str, WordingDifference] = field(default_factory=dict)
+    @property
+    def results(self) -> Mapping[str, int]:
+        """Counts: total, pass, fail, undecided, error, and refused among the errors."""
+        counts = {str(outcome).lower(): n for outcome, n in self.rate.counts.items()}
+        return {"total": self.rate.total, **counts, "refused": sum(r.is_refused for r in self.all_results)}
 
     @property
     def failure_rate(self) -> float | None:
-        """The headline's rate, averaged as it says."""
-        return self.leading.figure.rate if self.leading.figure else None
+        """FAIL among the decided, averaged as `average` says; None where nothing is decided."""
+        return self.rate.rate
 
     @property
     def interval(self) -> Ends:
-        """95 % interval of the failure rate, for these prompts under other seeds."""
-        interval = self.leading.figure.interval if self.leading.figure else None
-        return (interval.low, interval.high) if interval else (None, None)
+        """95 %: these prompts under other seeds."""
+        return (self.rate.interval.low, self.rate.interval.high) if self.rate.interval else None
 
     @property
-    def has_rate(self) -> bool:
-        """Whether a failure rate is what to lead with: not where nothing decides a check and other figures are."""
-        return bool(self.outcomes["PASS"] + self.outcomes["FAIL"]) or not self.key_figures
+    def interval_entities(self) -> Ends:
+        """95 %: prompts like these about other entities."""
+        ends = self.rate.interval_entities
+        return (ends.low, ends.high) if ends else None
 
     @property
-    def own_figure(self) -> KeyFigure | None:
-        """What the suite is known by, where it leads with a figure of its own; a rate then stands beside it."""
-        return self.key_figures[0] if self.key_figures and self.leading.rate is None else None
+    def bounds(self) -> Ends:
+        """The rate with UNDECIDED and ERROR as PASS, and as FAIL."""
+        return (self.rate.bounds.low, self.rate.bounds.high) if self.rate.bounds else None
 
     @property
-    def n_unjudged(self) -> int:
-        """Pairs that were asked for and have no headline verdict yet."""
-        return int(self.numbers.get("n_unjudged") or 0)
+    def average(self) -> str:
+        """macro: a mean over categories; pooled: the plain share."""
+        return self.rate.average
+
+    @property
+    def categories(self) -> tuple[CategoryCount, ...]:
+        """The results of each category."""
+        return self.rate.categories
+
+    @property
+    def n(self) -> int:
+        """Decided results."""
+        return self.rate.n
+
+    @property
+    def n_effective(self) -> float:
+        """The number of evenly spread results that would know the rate as well."""
+        return self.rate.n_effective
+
+    @property
+    def coverage(self) -> float | None:
+        """The share of results that are decided."""
+        return self.rate.coverage
+
+    @property
+    def checks(self) -> Mapping[str, int]:
+        """The check that makes the result, to its cases."""
+        by_case = {result.case.case_id: result.check for result in self.all_results if result.check}
+        return dict(Counter(by_case.values()).most_common())
+
+    @property
+    def standing(self) -> Standing:
+        """What decides the exit code."""
+        n_errors = sum(result.outcome is Outcome.ERROR and not result.is_refused for result in self.all_results)
+        return Standing(
+            trust=self.trust.status,
+            decisions=tuple(gate.decision for gate in self.gates),
+            coverage=self.coverage,
+            n_errors=n_errors,
+        )
 
     def table(self, name: str) -> Table | None:
         """The table of this name, if a metric made one."""
         return next((table for table in self.tables if table.name == name), None)
 
+    def to_json(self) -> dict[str, Json]:
+        """The contract's figures of one model."""
+        return model_json(self)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """The figures of a run."""
+    """The figures of a run; those of a model are None here when there are several, and stand in `by_model`."""
 
+    run: str
     suite: str
-    cases: int
-    by_model: tuple[ModelSummary, ...]
-    asked: RunSpec = NOTHING
+    by_model: Mapping[str, ModelSummary]
+    asked: RunSpec
     """What the run was asked for, as it is judged now."""
-    directory: str = ""
+    complete: bool = True
+    max_errors: int = 0
     unit: str = "pairs"
-    """What is judged, for people: pairs, or cases where they have other than two prompts."""
-    n_unread: int = 0
-    """Pictures that were to be read for text that instructs a judge, and could not be."""
-    preflight_about: tuple[str, ...] = ()
-    """Whom it is said of."""
+    """What is judged: pairs, or cases where they have other than two prompts."""
     preflight: str = ""
-    """Whether observers were tried on pictures of salva's own: passed, told, off, stopped, or empty where none was."""
+    """What became of the preflight: passed, warned, off, stopped, or empty where none was."""
+    preflight_about: tuple[str, ...] = ()
+    """The observers that it is about."""
+    n_unread: int = 0
+    """Images that were to be read for text that instructs a judge, and could not be."""
+    salva: str = ""
+    """The version that made the run."""
+
+    schema = SCHEMA
 
     @property
     def models(self) -> tuple[str, ...]:
         """The models, in the order they were asked for."""
-        return tuple(model.model for model in self.by_model)
+        return tuple(self.by_model)
 
     @property
-    def has_rates(self) -> bool:
-        """Whether any model has a failure rate to lead with."""
-        return any(model.has_rate for model in self.by_model)
+    def settings(self) -> Mapping[str, Json]:
+        """What was asked: size, repeats, seed, only, counts, rule."""
+        counts = next((str(said) for check in self.asked.checks if (said := check.options.get("counts"))), "")
+        return {
+            "size": self.asked.size,
+            "repeats": self.asked.repeats,
+            "seed": self.asked.seed,
+            "only": dict(self.asked.only),
+            "counts": counts or None,
+            "rule": str(self.asked.rule),
+        }
 
-    def rates(self) -> Iterator[tuple[str, float | None, Ends]]:
-        """Model, failure rate and the ends of its interval, for a gate."""
-        for model in self.by_model:
-            yield model.model, model.failure_rate, model.interval
+    @property
+    def observers(self) -> Mapping[str, list[str]]:
+        """Role to the components that play it."""
+        named: dict[str, list[str]] = {}
+        for part in self.asked.observers:
+            named.setdefault(part.role, []).append(part.name)
+        return named
+
+    @property
+    def exit_code(self) -> int:
+        """What the command ends with."""
+        standings = (model.standing for model in self.by_model.values())
+        return exit_code(standings, is_complete=self.complete, max_errors=self.max_errors)
+
+    @property
+    def only_model(self) -> ModelSummary | None:
+        """The model, where there is one."""
+        return next(iter(self.by_model.values())) if len(self.by_model) == 1 else None
+
+    @property
+    def results(self) -> Mapping[str, int] | None:
+        """Counts of the only model's results."""
+        return self.only_model.results if self.only_model else None
+
+    @property
+    def failure_rate(self) -> float | None:
+        """Of the only model."""
+        return self.only_model.failure_rate if self.only_model else None
+
+    @property
+    def interval(self) -> Ends:
+        """Of the only model's failure rate, for other seeds."""
+        return self.only_model.interval if self.only_model else None
+
+    @property
+    def interval_entities(self) -> Ends:
+        """Of the only model's failure rate, for other entities."""
+        return self.only_model.interval_entities if self.only_model else None
+
+    @property
+    def bounds(self) -> Ends:
+        """Of the only model's failure rate."""
+        return self.only_model.bounds if self.only_model else None
+
+    @property
+    def average(self) -> str | None:
+        """How the only model's failure rate is averaged."""
+        return self.only_model.average if self.only_model else None
+
+    @property
+    def categories(self) -> tuple[CategoryCount, ...] | None:
+        """The only model's results by category."""
+        return self.only_model.categories if self.only_model else None
+
+    @property
+    def n(self) -> int | None:
+        """The only model's decided results."""
+        return self.only_model.n if self.only_model else None
+
+    @property
+    def n_effective(self) -> float | None:
+        """The only model's effective number of results."""
+        return self.only_model.n_effective if self.only_model else None
+
+    @property
+    def coverage(self) -> float | None:
+        """The share of the only model's results that are decided."""
+        return self.only_model.coverage if self.only_model else None
+
+    @property
+    def checks(self) -> Mapping[str, int] | None:
+        """The checks that make the only model's results, to their cases."""
+        return self.only_model.checks if self.only_model else None
+
+    @property
+    def trust(self) -> Trust | None:
+        """The trust in the only model's failure rate."""
+        return self.only_model.trust if self.only_model else None
+
+    @property
+    def metrics(self) -> Mapping[str, MetricValue] | None:
+        """The only model's metrics."""
+        return self.only_model.metrics if self.only_model else None
+
+    @property
+    def failure_types(self) -> Mapping[str, int] | None:
+        """The only model's failure types."""
+        return self.only_model.failure_types if self.only_model else None
+
+    @property
+    def examples(self) -> tuple[Example, ...] | None:
+        """The only model's examples."""
+        return self.only_model.examples if self.only_model else None
+
+    @property
+    def gates(self) -> tuple[GateDecision, ...] | None:
+        """What gates decided of the only model."""
+        return self.only_model.gates if self.only_model else None
+
+    @property
+    def corrected(self) -> Json:
+        """The only model's rate, corrected by people."""
+        return self.only_model.corrected if self.only_model else None
+
+    @property
+    def cost_usd(self) -> float | None:
+        """What the only model's run cost."""
+        return self.only_model.cost_usd if self.only_model else None
+
+    @property
+    def n_images(self) -> int | None:
+        """The only model's images."""
+        return self.only_model.n_images if self.only_model else None
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The only model's tables; of several models those that put them side by side."""
+        return self.only_model.tables if self.only_model else (self.models_table(), *self.joined_tables())
+
+    def decisions(self) -> dict[str, Json]:
+        """What gates decided, by model, as a run keeps it."""
+        return {name: [one.to_json() for one in model.gates] for name, model in self.by_model.items() if model.gates}
 
     def to_json(self) -> dict[str, Json]:
         """The contract's object."""
@@ -145,81 +314,29 @@ class Summary:
     def models_table(self) -> Table:
         """The models beside each other."""
         rows: list[tuple[Cell, ...]] = []
-        for model in self.by_model:
-            counts = [model.outcomes[outcome] for outcome in Outcome]
-            rates = (
-                model.failure_rate,
-                *model.interval,
-                model.numbers.get("macro_rate"),
-                model.wording.difference if model.wording else None,
-            )
-            rows.append((model.model, *counts, *rates))
-        columns = (
-            "model",
-            *(str(outcome) for outcome in Outcome),
-            "rate",
-            "low",
-            "high",
-            "macro_rate",
-            "wording_difference",
-        )
+        for model in self.by_model.values():
+            counts = [model.rate.counts[outcome] for outcome in Outcome]
+            rows.append((model.model, *counts, model.failure_rate, *(model.interval or (None, None)), model.coverage))
+        columns = ("model", *map(str, Outcome), "rate", "low", "high", "share_decided")
         return Table(name="models", columns=columns, rows=tuple(rows))
 
     def joined_tables(self) -> tuple[Table, ...]:
         """The tables that belong together over models, put together; none where there is one model."""
         alike: dict[str, list[Table]] = {}
-        for model in self.by_model if len(self.by_model) > 1 else ():
+        for model in self.by_model.values() if len(self.by_model) > 1 else ():
             for table in model.tables:
                 if table.is_joined:
                     alike.setdefault(table.name, []).append(table)
         return tuple(joined(tables) for tables in alike.values())
 
 
-def summarise(
-    cases: Sequence[Case],
-    verdicts: Sequence[Verdict],
-    *,
-    asked: RunSpec = NOTHING,
-    directory: str = "",
-    is_whole: bool = False,
-    figures: Mapping[str, Sequence[SetFigure]] | None = None,
-    weights: Mapping[str, str] | None = None,
-    effort: Effort | None = None,
-) -> Summary:
-    """The figures of a run from its records."""
-    suite = cases[0].suite if cases else asked.suite.name
-    by_model: dict[str, list[Verdict]] = {model.name: [] for model in asked.models}
-    for verdict in verdicts:
-        by_model.setdefault(verdict.model, []).append(verdict)
-    groups = {component.name: component.group for component in asked.models}
-    judged = {
-        model: dataclasses.replace(
-            judgements_on(suite, cases, group, asked),
-            group=groups.get(model, ""),
-            figures=_figures_of(model, figures or {}),
-            weights=weights or {},
-            effort=effort,
-            is_whole=is_whole,
-        )
-        for model, group in by_model.items()
+def decided(summary: Summary, gate: Gate) -> Summary:
+    """The same with every model held against the limits of a gate."""
+    by_model = {
+        name: replace(model, gates=tuple(decide(gate, model.rate, model.all_results, model.metrics, model.trust)))
+        for name, model in summary.by_model.items()
     }
-    inner = {model: judged.get(component_facts.inner_model(asked, model)) for model in by_model}
-    return Summary(
-        suite=suite,
-        cases=len(cases),
-        by_model=tuple(
-            _summarise_model(model, dataclasses.replace(whole, inner=inner[model]), suite, asked, is_whole)
-            for model, whole in judged.items()
-        ),
-        asked=asked,
-        directory=directory,
-        unit=unit_of(cases),
-    )
-
-
-def _figures_of(model: str, figures: Mapping[str, Sequence[SetFigure]]) -> tuple[SetFigure, ...]:
-    """Those of a model's pictures, and of real ones beside them."""
-    return (*figures.get(model, ()), *figures.get(REAL, ())) if model in figures else ()
+    return replace(summary, by_model=by_model)
 
 
 def summarise_run(directory: Path) -> Summary:
@@ -229,125 +346,60 @@ def summarise_run(directory: Path) -> Summary:
 
 def summarise_records(records: RunRecords) -> Summary:
     """The figures of a run that has been read."""
-    summary = summarise(
-        records.cases,
-        records.verdicts,
+    judged = judgements_by_model(records)
+    return Summary(
+        run=records.name,
+        suite=records.suite,
+        by_model={model: _summarise_model(model, one, records) for model, one in judged.items()},
         asked=records.asked,
-        directory=records.name,
-        is_whole=records.is_whole,
-        figures=records.figures,
-        weights=records.weights,
-        effort=records.effort,
-    )
-    costs = cost_table(records.spent)
-    noted = tuple(
-        dataclasses.replace(
-            of_model,
-            tables=(*of_model.tables, *_painting_tables(records, of_model.model), *([costs] if costs else [])),
-            numbers={**of_model.numbers, "cost_usd": total_cost(records.spent)} if costs else of_model.numbers,
-            gate=records.gate.get(of_model.model),
-            leading=unless_stopped(of_model.leading, records.preflight),
-        )
-        for of_model in summary.by_model
-    )
-    return dataclasses.replace(
-        summary,
-        by_model=noted,
-        n_unread=n_unread(records.spent),
+        complete=records.is_whole,
+        max_errors=records.max_errors,
+        unit=unit_of(records.cases),
         preflight=records.preflight,
         preflight_about=records.preflight_about,
+        n_unread=n_unread(records.spent),
+        salva=records.made_by,
     )
 
 
-def _painting_tables(records: RunRecords, model: str) -> Iterator[Table]:
-    speaking: Sequence[CaseVerdict] = ()
-    if any(made.text for made in records.painted if made.model == model):
-        mine = [verdict for verdict in records.verdicts if verdict.model == model]
-        speaking = judgements_on(records.suite, records.cases, mine, records.asked).speaking
-    yield from painting_tables(records.painted, model, speaking)
-
-
-def judgements_on(suite: str, cases: Sequence[Case], verdicts: Sequence[Verdict], asked: RunSpec) -> Judgements:
-    """All verdicts on one model with those that lead, as the suite and the run say."""
-    about = component_facts.suite_about(suite)
-    return judgements(cases, verdicts, _checks(asked, verdicts), asked.check, about.leads, about.apart)
-
-
-def _summarise_model(model: str, judged: Judgements, suite: str, asked: RunSpec, is_whole: bool) -> ModelSummary:
-    leading = judged.headline
-    outcomes = Counter(pair.verdict.outcome for pair in leading)
-    errors = Counter(
-        error
-        for pair in leading
-        if pair.verdict.outcome is Outcome.FAIL
-        for error in dict.fromkeys(pair.verdict.failure_types)
-    )
-    # A run can be reported on while it goes on; a figure over part of it must say so.
-    n_missing = 0 if is_whole else max(0, len(judged.cases) * asked.repeats - len(judged.speaking))
-    numbers: dict[str, float | None] = {"n_unjudged": n_missing}
+def _summarise_model(model: str, judged: Judgements, records: RunRecords) -> ModelSummary:
+    metrics: dict[str, MetricValue] = {}
     tables: list[Table] = []
     charts: list[Chart] = []
-    key_figures: list[KeyFigure] = []
-    asides: list[KeyFigure] = []
-    rates: tuple[Table, ...] = ()
-    for metric in _metrics(suite):
-        # One whose cases somebody edited may lack what a metric counts on.
+    for metric in _metrics(records.suite):
         with plugin_errors(
             type(metric).__name__, "can make nothing of this run (`salva verify` says if somebody edited it)"
         ):
             measured = metric.measure(judged)
-        # The rates come first.
-        rates = rates or measured.tables
-        # A suite's own metric comes after the general ones and may define a number more narrowly.
-        numbers |= measured.numbers
+        metrics |= {name: value for name, value in measured.metrics.items() if name not in metrics}
         tables += map(without_empty_groups, measured.tables)
         for chart in measured.charts:
             _place_chart(charts, chart)
-        key_figures += [figure for figure in measured.key_figures if not figure.is_aside]
-        asides += [figure for figure in measured.key_figures if figure.is_aside]
-    leads = leading_of(judged, asked.repeats, component_facts.usual_score(asked))
-    wording = wording_difference(judged)
-    if leads.figure is not None:
-        ends = leads.figure.interval
-        numbers |= {"failure_rate": leads.figure.rate}
-        numbers |= {"failure_low": ends.low if ends else None, "failure_high": ends.high if ends else None}
-    if key_figures and not outcomes[Outcome.PASS] + outcomes[Outcome.FAIL]:
-        # Ratings decide no check; tables of rates would be dashes, and the bounds of no rate.
-        tables = [table for table in tables if table not in rates]
+    rate = rate_of(judged)
+    failed = [result for result in judged.results if result.is_fail]
+    types = Counter(name for result in failed for name in result.failure_types)
+    instructed = {(v.case_id, v.repeat) for v in judged.verdicts if is_instructed(v)}
+    costs = cost_table(records.spent)
     return ModelSummary(
         model=model,
-        outcomes={str(outcome): outcomes[outcome] for outcome in Outcome},
-        errors=dict(errors.most_common()),
-        reasons=_reasons(judged),
-        failed=_failed(judged),
-        n_instructed=len({(verdict.case_id, verdict.repeat) for verdict in judged.verdicts if is_instructed(verdict)}),
-        numbers=numbers,
-        tables=tuple(tables),
+        rate=rate,
+        all_results=judged.results,
+        trust=trust_in(judged, rate, records, model),
+        metrics=metrics,
+        tables=(*tables, *painting_tables(records.painted, model, judged.results), *([costs] if costs else [])),
         charts=tuple(charts),
-        key_figures=tuple(key_figures),
-        open_cases=_open_cases(judged),
-        asides=(*asides_of(leads, unit_of(judged.cases)), *wording_figures(wording, numbers), *asides),
-        leading=leads,
-        wording=wording,
-        wording_by_law=differences_by_law(judged),
+        failure_types=dict(types.most_common()),
+        examples=examples_of(judged.results),
+        gates=tuple(_gates(records, model)),
+        cost_usd=total_cost(records.spent),
+        n_images=len({image for verdict in judged.verdicts for image in verdict.images.values()}),
+        n_instructed=len(instructed),
     )
 
 
-def _reasons(judged: Judgements) -> dict[tuple[str, str], int]:
-    undecided = (Outcome.UNDECIDED, Outcome.ERROR)
-    verdicts = [pair.verdict for pair in judged.headline if pair.verdict.outcome in undecided]
-    counts = Counter((str(verdict.outcome), verdict.reason) for verdict in verdicts if verdict.reason)
-    return dict(counts.most_common())
-
-
-def _failed(judged: Judgements) -> dict[tuple[str, str], int]:
-    verdicts = [pair.verdict for pair in judged.pairs if pair.verdict.outcome is Outcome.ERROR]
-    return dict(Counter((verdict.check, verdict.reason) for verdict in verdicts).most_common())
-
-
-def _open_cases(judged: Judgements) -> dict[str, int]:
-    pairs = [pair for pair in judged.speaking if is_open(pair, judged.rate_of(pair.verdict.check))]
-    return dict(Counter(check for check, _ in {(pair.verdict.check, pair.case.case_id) for pair in pairs}))
+def _gates(records: RunRecords, model: str) -> list[GateDecision]:
+    stored = records.gates.get(model)
+    return [GateDecision.from_json(decision) for decision in stored] if isinstance(stored, list) else []
 
 
 def _place_chart(charts: list[Chart], chart: Chart) -> None:
@@ -360,20 +412,7 @@ def _place_chart(charts: list[Chart], chart: Chart) -> None:
 
 
 def _metrics(suite: str) -> Iterator[Metric]:
-    """The metrics that have something to say about this suite."""
+    """The metrics of a suite: its own first, then those of every suite."""
     serves_all = {entry.name for entry in registry.entries("metric") if not entry.suites}
-    fitting = registry.load_all("metric", suite)
-    # The rates first, then what the suite is known by, then what every suite may have.
-    for _, metric in sorted(fitting.items(), key=lambda named: (named[0] != _RATES, named[0] in serves_all)):
+    for _, metric in sorted(registry.load_all("metric", suite).items(), key=lambda named: named[0] in serves_all):
         yield metric(options_of(metric)())
-
-
-def _checks(asked: RunSpec, verdicts: Sequence[Verdict]) -> dict[str, RunCheck]:
-    """The checks a run was asked for, with their options, and any others that judged."""
-    options = {check.name: check.options for check in asked.checks}
-    options |= {verdict.check: {} for verdict in verdicts if verdict.check not in options}
-    rates = component_facts.rates_of(options)
-    return {
-        name: RunCheck(rate=rates.get(name), options=given, needs=component_facts.needs_of(name))
-        for name, given in options.items()
-    }

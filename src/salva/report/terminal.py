@@ -1,51 +1,83 @@
-"""The summary in a terminal: the rate, the heat map in colours, what broke.
+"""The summary in a terminal: at most twelve lines; everything with details.
 
-Takes a Summary, prints it; colours go away by themselves where nobody can see them.
+Takes a Summary, prints it; colours go away by themselves where they cannot be shown.
 """
 
 from __future__ import annotations
 
+import shlex
 import textwrap
 from typing import TYPE_CHECKING, Literal
 
-from salva.charts.formats import cell_text, figure_text, heading, is_share, percent
+from salva.charts.formats import cell_text, heading, is_share, metric_text
 from salva.charts.reading import cells_of, names_of, number, rows_of, value_text, word
 from salva.core.chart import Chart, ChartKind
 from salva.core.printable import printable
-from salva.core.quantity import quantity
 from salva.core.table import Cell, Table
-from salva.report.lead import bounds_of, instructed, interval_of, sentence_of, title_of, unread, untried, warning_of
+from salva.report.headline_text import (
+    coverage_text,
+    example_text,
+    gate_text,
+    headline_sentence,
+    headline_title,
+    notes_of,
+    trust_text,
+    worst_text,
+)
 from salva.report.summary import ModelSummary, Summary
+from salva.results.gate import PASSED
+from salva.results.trust import OK
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from rich.console import Console, ConsoleOptions, Group
+    from rich.console import Console, ConsoleOptions, RenderableType
     from rich.segment import Segment
     from rich.table import Table as RichTable
     from rich.text import Text
 
 _COOL, _HOT = (250, 244, 232), (200, 57, 31)
 _MAX_LINES = 20
-_MAX_REASONS = 3
-_REASON_WIDTH = 200
 _LONG_WORD = 16
 """A word of a cell that is longer may be broken."""
 _BETWEEN = 2
 """Columns of space between two columns of a table."""
+_WIDTH = 80
+_MOST_LINES = 12
+_MOST_EXAMPLES = 3
+_LABEL = 8
 
 
-def print_summary(summary: Summary, console: Console | None = None) -> None:
-    """Print a summary to standard output, or to the console given."""
+def print_summary(
+    summary: Summary,
+    console: Console | None = None,
+    *,
+    verbose: bool = False,
+    quiet: bool = False,
+    page: str = "",
+    directory: str = "",
+) -> None:
+    """Print a summary to standard output, or to the console given; page: where the report page is."""
+    more = f"{page}       more: salva report {shlex.quote(directory)} -v" if page and not verbose else page
     from rich.console import Console as RichConsole
 
-    (console or RichConsole(highlight=False)).print(_Legible(render(summary)))
+    out = console or RichConsole(highlight=False)
+    is_short = quiet or (len(summary.by_model) > 1 and not verbose)
+    for model in summary.by_model.values():
+        lines = [one_line(summary, model)] if is_short else list(summary_lines(summary, model, more))
+        for line in lines:
+            out.print(_Legible(line))
+        if verbose:
+            for part in _details(model):
+                out.print(_Legible(part))
+    if is_short and not quiet and page:
+        out.print(_Legible(_line("report", page)))
 
 
 class _Legible:
     """What is shown, with nothing in its words that moves a cursor or turns the writing round; colours stay."""
 
-    def __init__(self, shown: Group) -> None:
+    def __init__(self, shown: RenderableType) -> None:
         self._shown = shown
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
@@ -53,71 +85,82 @@ class _Legible:
             yield segment if segment.control else segment._replace(text=printable(segment.text))
 
 
-def render(summary: Summary) -> Group:
-    """The summary as something rich can print."""
-    from rich.console import Group as RichGroup
-
-    parts: list[Text | RichTable] = []
-    for model in summary.by_model:
-        parts += _model(summary, model)
-    return RichGroup(*parts)
-
-
-def _model(summary: Summary, model: ModelSummary) -> list[Text | RichTable]:
+def one_line(summary: Summary, model: ModelSummary) -> Text:
+    """A model in one line."""
     from rich.text import Text
 
-    parts: list[Text | RichTable] = [Text(f"\n{summary.suite} on {model.model}", style="bold")]
-    if note := untried(summary.preflight, summary.preflight_about):
-        parts.append(Text(note, style="bold red"))
-    if note := unread(summary.asked, summary.n_unread):
-        parts.append(Text(f"text in images: {note}", style="dim"))
-    if note := instructed(model.n_instructed, summary.unit):
-        parts.append(Text(note, style="bold red"))
-    printed = (*model.charts[:1], *(chart for chart in model.charts[1:] if chart.is_printed))
-    parts += [table for chart in printed for table in _as_text(chart)]
-    for figure in model.key_figures:
-        value, note = figure_text(figure)
-        parts.append(Text.assemble((f"{figure.title} ", ""), (value, "bold"), (f"  {note}" if note else "", "dim")))
-    if not model.has_rate:
-        return parts
-    parts.append(
-        Text.assemble(
-            (f"{title_of(model.leading)} ", ""),
-            (percent(model.failure_rate), "bold red" if model.failure_rate else "bold green"),
-            f"  95 %: {interval_of(model.leading)} under other seeds",
-            f"  ({sentence_of(model.leading, summary.unit)})",
-        )
-    )
-    if warning := warning_of(model.leading):
-        parts.append(Text(warning, style="bold red"))
-    parts += [Text(line, style="dim") for line in _small_print(model, summary.unit)]
-    return parts
+    text = f"{headline_title(summary, model)}: {headline_sentence(summary, model)}; trust {model.trust.status}"
+    gates = "".join(f"; gate {gate.decision}" for gate in model.gates)
+    return Text(text + gates)
 
 
-def _small_print(model: ModelSummary, unit: str) -> list[str]:
-    lines: list[str] = []
-    for figure in model.asides:
-        value, note = figure_text(figure)
-        lines.append(f"{figure.title}  {value}" + (f" ({note})" if note else ""))
-    if model.errors:
-        lines.append("errors         " + ", ".join(f"{error} {n}" for error, n in model.errors.items()))
-    undecided = model.outcomes["UNDECIDED"] + model.outcomes["ERROR"]
-    if undecided:
-        lines.append(f"undecided      {quantity(undecided, unit)}{bounds_of(model.leading)}")
-        lines += [f"               {line}" for line in _reasons(model)]
-    if model.n_unjudged:
-        lines.append(f"not judged     {quantity(model.n_unjudged, unit)}; run the same command again to continue")
-    return lines
+def summary_lines(summary: Summary, model: ModelSummary, page: str = "") -> Iterator[Text]:
+    """A model in at most twelve lines of eighty columns."""
+    from rich.text import Text
+
+    title, decided = headline_title(summary, model), coverage_text(summary, model)
+    gap = max(2, _WIDTH - len(title) - len(decided))
+    yield Text.assemble((title, "bold"), " " * gap, (decided, "dim")) if gap > 2 else Text(f"{title}  {decided}", "bold")
+    rows: list[tuple[str, str, str]] = []
+    style = "bold red" if model.rate.failed else "bold green"
+    rows.append(("failed", headline_sentence(summary, model), style))
+    if worst := worst_text(model):
+        rows.append(("worst", worst, ""))
+    rows += [("e.g." if not i else "", example_text(one, _WIDTH - _LABEL), "") for i, one in enumerate(model.examples[:_MOST_EXAMPLES])]
+    rows.append(("trust", trust_text(model), "" if model.trust.status == OK else "bold red"))
+    rows += [("note", note, "") for note in notes_of(summary, model)]
+    rows += [("gate", gate_text(gate), "" if gate.decision == PASSED else "bold red") for gate in model.gates]
+    if page:
+        rows.append(("report", page, ""))
+    yield from _fitted(rows)
 
 
-def _reasons(model: ModelSummary) -> list[str]:
-    """Why pairs are undecided: the most frequent reasons."""
-    shown = [
-        f"{n} {outcome}: {textwrap.shorten(reason, _REASON_WIDTH)}"
-        for (outcome, reason), n in list(model.reasons.items())[:_MAX_REASONS]
+def _fitted(rows: Sequence[tuple[str, str, str]]) -> list[Text]:
+    """Rows in eighty columns; examples are shortened, and left out where the lines would be too many."""
+    wrapped = [_wrapped(*row) for row in rows]
+    while sum(map(len, wrapped)) >= _MOST_LINES:
+        last = max((i for i, row in enumerate(rows) if row[0] in ("", "e.g.")), default=None)
+        if last is None:
+            break
+        rows = [row for i, row in enumerate(rows) if i != last]
+        wrapped = [_wrapped(*row) for row in rows]
+    return [line for lines in wrapped for line in lines]
+
+
+def _wrapped(label: str, text: str, style: str) -> list[Text]:
+    from rich.text import Text
+
+    width = _WIDTH - _LABEL
+    if label in ("e.g.", "", "report"):
+        lines = [text]
+    else:
+        lines = textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False) or [""]
+    return [
+        Text.assemble((f"{label if not i else '':<{_LABEL}}", "dim"), (line, style)) for i, line in enumerate(lines)
     ]
-    n_more = len(model.reasons) - _MAX_REASONS
-    return shown + ([f"{quantity(n_more, 'more reasons are', 'more reason is')} in the report"] if n_more > 0 else [])
+
+
+def _line(label: str, text: str) -> Text:
+    return _wrapped(label, text, "")[0]
+
+
+def _details(model: ModelSummary) -> Iterator[RenderableType]:
+    """All metrics, and every chart that can be text."""
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    table = RichTable(box=None, pad_edge=False)
+    for column in ("metric", "value", "95 % CI", "n", "published", ""):
+        table.add_column(column, justify="right" if column == "n" else "left", overflow="fold")
+    for name, metric in model.metrics.items():
+        value, ends = metric_text(metric)
+        n = "" if metric.n is None else f"{metric.n:,}"
+        published = "" if metric.published is None else f"{metric.published:g}"
+        table.add_row(*map(Text, (metric.title or heading(name), value, ends, n, published, metric.reason)))
+    yield Text("")
+    yield table
+    for chart in model.charts:
+        yield from _as_text(chart)
 
 
 def _as_text(chart: Chart) -> list[RichTable]:

@@ -41,28 +41,39 @@ class _ShuffledPair:
     category: str
     formulas: tuple[str, ...]
     is_equivalent: bool
+    counts: str
+    """How its numbers are read."""
 
 
-def _pairs_of(cases: Sequence[Case]) -> tuple[_ShuffledPair, ...]:
+def _pairs_of(cases: Sequence[Case], counts: str, *, is_pooled: bool = False) -> tuple[_ShuffledPair, ...]:
     return tuple(
-        _ShuffledPair(case.case_id, case.category, tuple(p.formula or "" for p in case.prompts), bool(case.equivalent))
+        _ShuffledPair(
+            case.case_id,
+            "" if is_pooled else case.category,
+            tuple(p.formula or "" for p in case.prompts),
+            bool(case.equivalent),
+            counts or case.counts,
+        )
         for case in cases
     )
 
 
-def chance_of(cases: Sequence[Case], counts: str = "exact") -> float | None:
-    """The mean over categories of how often a pair is wrong with another pair's images; None with fewer than two."""
-    return _chance_of(_pairs_of(cases), counts)
+def chance_of(cases: Sequence[Case], counts: str = "", *, is_pooled: bool = False) -> float | None:
+    """The mean over categories of how often a pair is wrong with another pair's images; None with fewer than two.
+
+    counts: how numbers are read; empty for what each case says.
+    """
+    return _chance_of(_pairs_of(cases, counts, is_pooled=is_pooled))
 
 
 # A run is summarised once for every form of its report.
 @lru_cache(maxsize=32)
-def _chance_of(cases: tuple[_ShuffledPair, ...], counts: str) -> float | None:
+def _chance_of(cases: tuple[_ShuffledPair, ...]) -> float | None:
     paintable = list(islice(filter(_is_painted, sorted(cases, key=_shuffled)), MOST_PICTURES))
     draws = range(MOST_PICTURES // len(paintable)) if paintable else ()
     by_category: dict[str, list[float]] = {}
     for case in islice(filter(_is_painted, _spread(cases)), MOST_PROMPTS):
-        fits = _fitting(case, counts)
+        fits = _fitting(case)
         others = [other for other in paintable if other is not case and len(other.formulas) == len(case.formulas)]
         if others:
             wrong = sum(not fits(other, draw) for other in others for draw in draws) / len(others) / len(draws)
@@ -72,18 +83,18 @@ def _chance_of(cases: tuple[_ShuffledPair, ...], counts: str) -> float | None:
 
 
 def chance_to_differ(
-    cases: Sequence[Case], shown: Sequence[Case], *, counts: str = "exact", place: str = "order", is_all: bool = False
+    cases: Sequence[Case], shown: Sequence[Case], *, counts: str = "", place: str = "order", is_all: bool = False
 ) -> float | None:
     """The mean over categories of how often two images of other pairs, not of one, differ in what a pair speaks of.
 
     shown: the cases whose images are dealt. Images dealt two by two would agree as they did before.
     """
-    return _chance_to_differ(_pairs_of(cases), _pairs_of(shown), counts, place, is_all)
+    return _chance_to_differ(_pairs_of(cases, counts), _pairs_of(shown, counts), place, is_all)
 
 
 @lru_cache(maxsize=32)
 def _chance_to_differ(
-    cases: tuple[_ShuffledPair, ...], shown: tuple[_ShuffledPair, ...], counts: str, place: str, is_all: bool
+    cases: tuple[_ShuffledPair, ...], shown: tuple[_ShuffledPair, ...], place: str, is_all: bool
 ) -> float | None:
     paintable = list(islice(filter(_is_painted, sorted(shown, key=_shuffled)), MOST_PICTURES))
     n_draws = MOST_PICTURES // len(paintable) if len(paintable) > 1 else 0
@@ -105,7 +116,7 @@ def _chance_to_differ(
             key = tuple(_things(formula, f"{name} {draw}", what, is_all) for formula, name in pictures)
             if key not in differs:
                 a, b = (Scene(things=things) for things in key)
-                differs[key] = not shows_same(a, b, what, counts=counts, place=place, all_labels=is_all)
+                differs[key] = not shows_same(a, b, what, counts=case.counts, place=place, all_labels=is_all)
             n_differ, n = n_differ + differs[key], n + 1
         if n:
             by_category.setdefault(case.category, []).append(n_differ / n)
@@ -136,7 +147,7 @@ def _spread(cases: Sequence[_ShuffledPair]) -> list[_ShuffledPair]:
     return [group[turn] for turn in turns for group in by_category.values() if turn < len(group)]
 
 
-def _fitting(case: _ShuffledPair, counts: str) -> Callable[[_ShuffledPair, int], bool]:
+def _fitting(case: _ShuffledPair) -> Callable[[_ShuffledPair, int], bool]:
     """Whether another case's right images, drawn for the nth time, are right for this one."""
     formulas = [parse(formula) for formula in case.formulas]
     # As truth does: both wordings of a proved pair in one frame.
@@ -148,7 +159,7 @@ def _fitting(case: _ShuffledPair, counts: str) -> Callable[[_ShuffledPair, int],
     def is_right(index: int, scene: Scene) -> bool:
         key = (index, tuple(thing for thing in scene.things if thing.label in named))
         if key not in decided:
-            decided[key] = satisfies(formulas[index], Scene(things=key[1]), counts, beside=beside[index])
+            decided[key] = satisfies(formulas[index], Scene(things=key[1]), case.counts, beside=beside[index])
         return decided[key]
 
     def fits(other: _ShuffledPair, draw: int) -> bool:

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from salva.core.judgements import CaseVerdict, Judgements, Rate
+from salva.core.judgements import CaseVerdict, Judgements
 from salva.judging.crossing import BETWEEN, WITHIN_A, WITHIN_B
-from salva.results.headline import of_main_observers
 from salva.results.tally import cluster_of
 from salva.stats.intervals import Interval
 from salva.stats.mean_intervals import cautious_mean_interval
@@ -34,13 +33,15 @@ class Excess:
 
 
 def compared_controls(judgements: Judgements) -> list[CaseVerdict]:
-    """The control verdicts of one check: the one that compares two images, where it judged; else the leading."""
-    controls = of_main_observers(judgements.controls)
-    judged_by = dict.fromkeys(control.verdict.check for control in controls)
-    leading = [pair.verdict.check for pair in judgements.headline[:1]]
-    named = (judgements.of_rate(Rate.INCONSISTENT), *leading, *judged_by)
-    check = next((name for name in named if name in judged_by), "")
-    return [control for control in controls if control.verdict.check == check]
+    """The control verdicts of one check: the first that compares images, else the one that makes most results."""
+    by_check: dict[str, dict[tuple[str, int], CaseVerdict]] = {}
+    for control in judgements.controls:
+        unit = control.case.case_id, control.verdict.repeat
+        by_check.setdefault(control.verdict.check, {}).setdefault(unit, control)
+    comparing = [name for name in by_check if name in judgements.checks and judgements.checks[name].compares]
+    making = [result.check for result in judgements.results[:1]]
+    check = next((name for name in (*comparing, *making, *by_check) if name in by_check), "")
+    return list(by_check.get(check, {}).values())
 
 
 def excess_of(controls: Sequence[CaseVerdict]) -> Excess | None:

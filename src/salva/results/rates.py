@@ -1,196 +1,175 @@
-"""The three rates that stand together: wrong, inconsistent, both wrong; each over its own cases, with two intervals.
+"""The failure rate of results: averaged over categories, with its intervals, bounds and counts.
 
-Judgements in, figures out. Which check a rate comes from, checks say themselves; how sure a rate is, stats says.
+Results in, figures out. How sure a rate is, salva.stats says; docs/explanation/statistics.md has the formulas.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from salva.core.case import Case
-from salva.core.judgements import CaseVerdict, Judgements, Rate
-from salva.core.quantity import quantity
+from salva.core.result import Result, counted
 from salva.core.verdict import Outcome
 from salva.errors import FormulaError
 from salva.logic.formula import entities
 from salva.logic.notation import parse
-from salva.results.headline import MACRO, average_of, check_of, is_apart, of_main_observers
-from salva.stats.intervals import Interval
-from salva.stats.rates import Counted, LeftOut, entities_interval, macro, seeds_interval, share, without_one
+from salva.stats.intervals import Z_95, Interval
+from salva.stats.rates import Counted, entities_interval, kish_n, macro, n_effective, seeds_interval, share
 
-BOTH_WRONG = "both_wrong"
-RATES = (str(Rate.WRONG), str(Rate.INCONSISTENT), BOTH_WRONG)
-DECIDED = (Outcome.PASS, Outcome.FAIL)
+MACRO, POOLED = "macro", "pooled"
+FEW_IN_CATEGORY = 5
+"""A category with fewer decided results is shown by counts, without a percentage."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Figure:
-    """A rate and how sure it is."""
+class CategoryCount:
+    """The results of one category."""
 
-    check: str
-    rate: float | None
-    """The mean over categories, or the plain share, as `average` says; None where nothing is decided."""
-    average: str
-    over: str
-    """What it is an average over, in words."""
-    pooled: float | None
-    macro: float | None
-    interval: Interval | None
+    name: str
+    counts: dict[Outcome, int]
+
+    @property
+    def n(self) -> int:
+        """Decided results."""
+        return self.counts[Outcome.PASS] + self.counts[Outcome.FAIL]
+
+    @property
+    def total(self) -> int:
+        """All results."""
+        return sum(self.counts.values())
+
+    @property
+    def failed(self) -> int:
+        """Results that are a FAIL."""
+        return self.counts[Outcome.FAIL]
+
+    @property
+    def rate(self) -> float | None:
+        """The share of FAIL among the decided; None without any."""
+        return self.failed / self.n if self.n else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailureRate:
+    """How often cases failed, and how sure that is."""
+
+    counts: dict[Outcome, int] = field(default_factory=lambda: dict.fromkeys(Outcome, 0))
+    average: str = MACRO
+    rate: float | None = None
+    """The mean over categories, or the plain share; None where nothing is decided."""
+    interval: Interval | None = None
     """95 %: these prompts, other seeds."""
-    interval_entities: Interval | None
-    """95 %: prompts like these, other entities."""
-    why_no_entities: str
-    bounds: Interval | None
-    """The same rate if all undecided held, and if all were failed."""
-    n: int
-    """Verdicts that enter the rate."""
-    n_undecided: int
-    n_unlike: int
-    """Of those that enter the rate, pairs whose prompts say different things: compared by a published rule alone."""
-    without_one: LeftOut | None
-    """How far the mean over categories moves when one of them is left out; None for a plain share."""
+    interval_entities: Interval | None = None
+    """95 %: prompts like these about other entities."""
+    why_no_entities: str = ""
+    bounds: Interval | None = None
+    """The rate with UNDECIDED and ERROR as PASS, and as FAIL."""
+    n_effective: float = 0.0
+    kish: float = 0.0
+    """The number of decided results in even categories that would weigh as much."""
+    categories: tuple[CategoryCount, ...] = ()
+
+    @property
+    def n(self) -> int:
+        """Decided results."""
+        return self.counts[Outcome.PASS] + self.counts[Outcome.FAIL]
+
+    @property
+    def total(self) -> int:
+        """All results."""
+        return sum(self.counts.values())
+
+    @property
+    def failed(self) -> int:
+        """Results that are a FAIL."""
+        return self.counts[Outcome.FAIL]
 
     @property
     def coverage(self) -> float | None:
-        """The share that was decided."""
-        n_asked = self.n + self.n_undecided
-        return self.n / n_asked if n_asked else None
+        """The share of results that are decided; None without results."""
+        return self.n / self.total if self.total else None
+
+    @property
+    def n_averaged(self) -> int:
+        """How many categories the rate is a mean of."""
+        return sum(bool(category.n) for category in self.categories) if self.average == MACRO else 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hit:
-    """One case in one repeat: whether it counts towards a rate."""
-
-    case: Case
-    is_hit: bool | None
-    """None where nobody could tell."""
-    repeat: int = 0
-
-
-def figure_of(hits: Sequence[Hit], check: str, average: str, apart: tuple[str, str] | None) -> Figure:
-    """The rate over these; a mean over categories leaves those out that are counted apart, where others are there."""
-    leading = averaged_hits(RateHits(check=check, average=average, hits=tuple(hits)), apart)
-    counted = _counted(leading)
-    averaged = counted if average == MACRO else [_in_one_category(case) for case in counted]
-    entities = entities_interval(averaged) if averaged else "no case is decided"
-    n_decided = sum(hit.is_hit is not None for hit in leading)
-    categories = {hit.case.category for hit in leading if hit.is_hit is not None}
-    return Figure(
-        check=check,
-        rate=macro(averaged),
+def failure_rate(results: Sequence[Result], average: str = MACRO) -> FailureRate:
+    """The failure rate of results, averaged over their categories or pooled."""
+    if not results:
+        return FailureRate(average=average)
+    cases = counted_cases(results, average)
+    entities_ends = entities_interval(cases) if cases else "no case is decided"
+    return FailureRate(
+        counts=counted(results),
         average=average,
-        over=_over(len(categories), n_decided, average),
-        pooled=share(counted) if counted else None,
-        macro=macro(counted),
-        interval=seeds_interval(averaged),
-        interval_entities=entities if isinstance(entities, Interval) else None,
-        why_no_entities="" if isinstance(entities, Interval) else entities,
-        bounds=_bounds(leading, average),
-        n=n_decided,
-        n_undecided=len(leading) - n_decided,
-        n_unlike=sum(hit.is_hit is not None and hit.case.equivalent is False for hit in leading),
-        without_one=without_one(averaged),
+        rate=macro(cases),
+        interval=seeds_interval(cases),
+        interval_entities=entities_ends if isinstance(entities_ends, Interval) else None,
+        why_no_entities="" if isinstance(entities_ends, Interval) else entities_ends,
+        bounds=_bounds(results, average),
+        n_effective=n_effective(cases) if cases else 0.0,
+        kish=kish_n(cases) if cases else 0.0,
+        categories=categories_of(results),
     )
 
 
-def _over(n_categories: int, n_pairs: int, average: str) -> str:
-    if average != MACRO:
-        return quantity(n_pairs, "pairs")
-    return quantity(n_categories, "categories")
+def categories_of(results: Iterable[Result]) -> tuple[CategoryCount, ...]:
+    """The results of each category, in order of first appearance."""
+    groups: dict[str, list[Result]] = {}
+    for result in results:
+        groups.setdefault(result.case.category, []).append(result)
+    return tuple(CategoryCount(name=name, counts=counted(group)) for name, group in groups.items())
 
 
-def _bounds(leading: Sequence[Hit], average: str) -> Interval | None:
-    """What the rate would be, averaged alike, if all undecided had held, and if all had been failed."""
-    ends = []
-    for is_hit in (False, True):
-        counted = _counted(replace(hit, is_hit=is_hit) if hit.is_hit is None else hit for hit in leading)
-        ends.append(macro(counted if average == MACRO else [_in_one_category(case) for case in counted]))
-    low, high = ends
+def counted_cases(results: Iterable[Result], average: str, undecided: bool | None = None) -> list[Counted]:
+    """Each case with its decided repeats; undecided: whether UNDECIDED and ERROR count as FAIL, None to leave them out."""
+    cases: dict[str, Case] = {}
+    hits: dict[str, list[bool]] = {}
+    for result in results:
+        is_hit = result.is_fail if result.is_decided else undecided
+        if is_hit is not None:
+            cases[result.case.case_id] = result.case
+            hits.setdefault(result.case.case_id, []).append(is_hit)
+    return [
+        Counted(
+            category=cases[name].category if average == MACRO else "",
+            entities=entities_of(cases[name]),
+            n_hits=sum(each),
+            n=len(each),
+        )
+        for name, each in hits.items()
+    ]
+
+
+def ends_either_way(results: Sequence[Result], average: str, z: float = Z_95) -> Interval | None:
+    """The lower end with UNDECIDED and ERROR as PASS, and the upper end with them as FAIL: what a gate goes by."""
+    as_pass, as_fail = (seeds_interval(counted_cases(results, average, is_fail), z) for is_fail in (False, True))
+    return None if as_pass is None or as_fail is None else Interval(low=as_pass.low, high=as_fail.high)
+
+
+def _bounds(results: Sequence[Result], average: str) -> Interval | None:
+    low, high = (macro(counted_cases(results, average, is_fail)) for is_fail in (False, True))
     return None if low is None or high is None else Interval(low=low, high=high)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RateHits:
-    """What a rate is made of."""
-
-    check: str
-    average: str
-    hits: tuple[Hit, ...]
+def plain_share(results: Iterable[Result]) -> Counted:
+    """All decided results as one."""
+    decided = [result for result in results if result.is_decided]
+    return Counted(category="", n_hits=sum(result.is_fail for result in decided), n=len(decided))
 
 
-def rates_of(judgements: Judgements) -> dict[str, Figure | None]:
-    """All three by name; None for one that nothing was judged for."""
-    return {
-        name: figure_of(made.hits, made.check, made.average, judgements.apart) if made.hits else None
-        for name, made in hits_by_rate(judgements).items()
-    }
+def pooled(cases: Sequence[Counted]) -> float | None:
+    """The plain share of hits; None without cases."""
+    return share(cases) if cases else None
 
 
-def hits_by_rate(judgements: Judgements) -> dict[str, RateHits]:
-    """What each of the three is made of, those included that a mean over categories leaves out."""
-    seen = of_main_observers(judgements.pairs)
-    wrong, inconsistent = (judgements.of_rate(rate) for rate in (Rate.WRONG, Rate.INCONSISTENT))
-    by_truth = {_key(pair): pair for pair in seen if pair.verdict.check == wrong}
-    compares_all = judgements.options_of(inconsistent).get("indeterminate") == "same-scene"
-    compared = {
-        _key(pair): pair
-        for pair in seen
-        if pair.verdict.check == inconsistent
-        and (pair.case.determinate or compares_all)
-        and (not by_truth or _key(pair) in by_truth)
-    }
-    alike = [
-        Hit(case=pair.case, is_hit=_agree_and_wrong(pair, compared[key]), repeat=pair.verdict.repeat)
-        for key, pair in by_truth.items()
-        if key in compared
-    ]
-    found = {
-        str(Rate.WRONG): (hits_of(by_truth.values()), wrong),
-        str(Rate.INCONSISTENT): (hits_of(compared.values()), inconsistent),
-        BOTH_WRONG: (alike, wrong),
-    }
-    return {
-        name: RateHits(check=check, average=_average(judgements, check), hits=tuple(hits))
-        for name, (hits, check) in found.items()
-    }
-
-
-def averaged_hits(made: RateHits, apart: tuple[str, str] | None) -> list[Hit]:
-    """Those that the rate counts: a mean over categories leaves out what is counted apart, where others are there."""
-    return [hit for hit in made.hits if made.average != MACRO or not is_apart(hit.case, apart)] or list(made.hits)
-
-
-def headline_hits(judgements: Judgements) -> RateHits | None:
-    """What the leading rate is made of; None where nothing leads."""
-    if not judgements.headline:
-        return None
-    check = check_of(judgements.headline)
-    hits = tuple(hits_of(judgements.headline))
-    return RateHits(check=check, average=_average(judgements, check), hits=hits)
-
-
-def headline_figure(judgements: Judgements) -> Figure | None:
-    """The rate of the verdicts that lead; None where there are none."""
-    made = headline_hits(judgements)
-    return None if made is None else figure_of(made.hits, made.check, made.average, None)
-
-
-def _average(judgements: Judgements, check: str) -> str:
-    return average_of(judgements.checks, check, judgements.chosen)
-
-
-def hits_of(judged: Iterable[CaseVerdict]) -> list[Hit]:
-    """Verdicts as hits: failed is one."""
-    return [
-        Hit(
-            case=pair.case,
-            is_hit=pair.verdict.outcome is Outcome.FAIL if _is_decided(pair) else None,
-            repeat=pair.verdict.repeat,
-        )
-        for pair in judged
-    ]
+def in_one_category(cases: Iterable[Counted]) -> list[Counted]:
+    """The same cases without categories."""
+    return [replace(case, category="") for case in cases]
 
 
 def entities_of(case: Case) -> tuple[str, ...]:
@@ -200,43 +179,9 @@ def entities_of(case: Case) -> tuple[str, ...]:
 
 @lru_cache(maxsize=16384)
 def named_in(notations: tuple[str | None, ...]) -> tuple[str, ...]:
-    """The things that formulas name, sorted."""
+    """The entities that formulas name, sorted."""
     try:
         return tuple(sorted({name for notation in notations if notation for name in entities(parse(notation))}))
     except FormulaError:
         # A run that somebody else made may hold anything; what cannot be read names nothing.
         return ()
-
-
-def _counted(hits: Iterable[Hit]) -> list[Counted]:
-    """One Counted a case, its repeats together."""
-    cases: dict[str, Case] = {}
-    decided: dict[str, list[bool]] = {}
-    for hit in hits:
-        if hit.is_hit is not None:
-            cases[hit.case.case_id] = hit.case
-            decided.setdefault(hit.case.case_id, []).append(hit.is_hit)
-    return [
-        Counted(category=cases[name].category, entities=entities_of(cases[name]), n_hits=sum(each), n=len(each))
-        for name, each in decided.items()
-    ]
-
-
-def _in_one_category(case: Counted) -> Counted:
-    return Counted(category="", entities=case.entities, n_hits=case.n_hits, n=case.n)
-
-
-def _agree_and_wrong(by_truth: CaseVerdict, compared: CaseVerdict) -> bool | None:
-    """None where one of the two could not tell."""
-    if not _is_decided(by_truth) or not _is_decided(compared):
-        return None
-    is_both_wrong = bool(by_truth.verdict.scores.get("both_wrong"))
-    return is_both_wrong and compared.verdict.outcome is Outcome.PASS
-
-
-def _is_decided(one: CaseVerdict) -> bool:
-    return one.verdict.outcome in DECIDED
-
-
-def _key(one: CaseVerdict) -> tuple[str, int]:
-    return one.case.case_id, one.verdict.repeat

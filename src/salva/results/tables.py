@@ -1,6 +1,6 @@
 """The table builder: groups come in, and a row for each goes out, its keys first.
 
-A suite says as data how its verdicts are grouped and which columns a group gives; this module knows no suite.
+A suite says as data how its results are grouped and which columns a group gives; this module knows no suite.
 """
 
 from __future__ import annotations
@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
-from salva.core.judgements import CaseVerdict
+from salva.core.result import Result
 from salva.core.table import Cell, Table
-from salva.results.tally import RATE_COLUMNS, tally
+from salva.results.tally import RATE_COLUMNS, rate_cells
 from salva.stats.intervals import Interval
 
 Key = TypeVar("Key", bound=Hashable)
@@ -29,7 +29,7 @@ class TableColumns(NamedTuple, Generic[AnyGroup]):
     cells: Callable[[AnyGroup], Iterable[Cell]]
 
 
-RATES: TableColumns[Sequence[CaseVerdict]] = TableColumns(RATE_COLUMNS, lambda group: tally(group).cells())
+RATES: TableColumns[Sequence[Result]] = TableColumns(RATE_COLUMNS, rate_cells)
 """n, failed, rate, its interval, undecided."""
 
 

@@ -10,9 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import comb
 
-from salva.core.judgements import CaseVerdict, Judgements, Rate
-from salva.core.run_spec import OWN
-from salva.results.headline import check_of, is_apart, of_main_observers
+from salva.core.judgements import CaseVerdict, Judgements
 from salva.stats.intervals import Interval
 from salva.stats.rates import difference_interval
 
@@ -40,9 +38,8 @@ class WordingDifference:
 
 
 def wording_difference(judgements: Judgements) -> WordingDifference | None:
-    """Over all cases, those counted apart left out where others are there; None where nothing says what is right."""
-    pairs = _decided(judgements)
-    return _difference([pair for pair in pairs if not is_apart(pair.case, judgements.apart)] or pairs)
+    """Over all cases; None where no check says which images are right."""
+    return _difference(_decided(judgements))
 
 
 def differences_by_law(judgements: Judgements) -> dict[str, WordingDifference]:
@@ -55,16 +52,16 @@ def differences_by_law(judgements: Judgements) -> dict[str, WordingDifference]:
 
 
 def _decided(judgements: Judgements) -> list[CaseVerdict]:
-    """The verdicts that say of both images whether they are right: the leading ones, else those with them."""
-    leading = _saying(judgements.speaking) if check_of(judgements.speaking) != OWN else []
-    by_truth = judgements.of_rate(Rate.WRONG)
-    return leading or _saying(pair for pair in of_main_observers(judgements.pairs) if pair.verdict.check == by_truth)
+    """The verdicts that say of both images whether they are right: those behind the results, else of another check."""
+    own = [CaseVerdict(result.case, result.verdict) for result in judgements.results if result.verdict is not None]
+    others = (judgements.of_check(name) for name, check in judgements.checks.items() if not check.compares)
+    return next((found for group in (own, *others) if (found := _with_both(group))), [])
 
 
-def _saying(judged: Iterable[CaseVerdict]) -> list[CaseVerdict]:
+def _with_both(pairs: Iterable[CaseVerdict]) -> list[CaseVerdict]:
     return [
         pair
-        for pair in judged
+        for pair in pairs
         if pair.case.equivalent is not False and {"right_a", "right_b"} <= pair.verdict.scores.keys()
     ]
 

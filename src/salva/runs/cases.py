@@ -19,7 +19,6 @@ from salva.engine.guard import build
 from salva.errors import UsageError, unknown_name
 from salva.messages import message, text_of
 from salva.registry import entries
-from salva.results.headline import is_apart
 
 _N_SHOWN = 30
 
@@ -105,7 +104,7 @@ def _checked(cases: Iterable[Case], suite: str) -> Iterator[Case]:
             return
         for prompt in case.prompts:
             _check_text(prompt, case.case_id)
-        if case.check_groups and case.check not in installed:
+        if case.check not in installed:
             where, why = case.extra.get("where", case.case_id), text_of(unknown_name("check", case.check, installed))
             raise UsageError(message("case-invalid", case=where, why=why.rstrip(".")))
         yield case
@@ -149,19 +148,15 @@ def _listed(names: Iterable[str]) -> str:
 def _dealt(cases: Iterable[Case], n_wanted: int | None, plan: Plan) -> list[str]:
     """Case ids in the order they are drawn in; a smaller sample, or shard of one, is part of every larger one."""
     by_category: dict[str, list[str]] = {}
-    apart: set[str] = set()
     for case in cases:
         by_category.setdefault(case.category, []).append(case.case_id)
-        if is_apart(case, plan.suite.about.apart):
-            apart.add(case.category)
     n_cases = sum(map(len, by_category.values()))
     if n_wanted is not None and n_wanted > n_cases:
         raise UsageError(message("size-too-large", size=n_wanted, n=n_cases))
-    # Turn by turn, each category gives its next case: any prefix of this order is balanced,
-    # and a prefix of a prefix is what makes samples nested. In each turn those that the leading rate is over come
-    # first, since a small sample of many categories that are counted apart would hardly have a rate.
+    # Turn by turn, each category gives its next case: any prefix of this order is balanced, and a prefix of a prefix
+    # is what makes samples nested.
     order = [
-        (turn, category in apart, fingerprint([plan.spec.seed, category]), case_id)
+        (turn, fingerprint([plan.spec.seed, category]), case_id)
         for category, case_ids in by_category.items()
         for turn, case_id in enumerate(sorted(case_ids, key=lambda case_id: fingerprint([plan.spec.seed, case_id])))
     ]

@@ -20,10 +20,10 @@ from salva.core.protocols import ImageObservations, Need, Query
 from salva.engine.actors import Actor
 from salva.engine.run_components import AppliedCheck, Cast, with_needs
 from salva.errors import SalvaError
-from salva.results.uncheckable import why_unchecked
+from salva.results.deciding import why_unchecked
 from salva.runs.cases import n_pictures, planned_cases, remarks
 from salva.runs.directory import resume_or_start
-from salva.runs.planning import CasePreview, question_file, require_detector
+from salva.runs.planning import CasePreview
 from salva.runs.vocabulary import known_names
 from salva.store.reading import DATABASE
 from salva.store.records import WHOLE
@@ -55,18 +55,14 @@ class Forecast:
     """What a run would do."""
 
     n_cases: int
-    n_unpainted: int
-    """Cases that no image could decide."""
-    ways: Mapping[tuple[str, ...], int]
-    """The checks that would judge a case, to how many cases; () for those nobody would."""
+    n_decidable: int
+    """Cases whose own check may decide them."""
+    checks: Mapping[str, int]
+    """The check that makes the result, to its cases."""
     reasons: Mapping[str, int]
-    """Why a case is nobody's, or could not be decided whatever is generated, to how many cases."""
+    """Why cases have no check or cannot be decided, to how many cases."""
     remarks: tuple[str, ...]
-    """What components and the suite tell first."""
-    leading: str
-    """The check that would lead."""
-    n_led: int
-    """How many cases it may decide."""
+    """Notes of components and of the suite."""
     work: tuple[Work, ...]
     """Of models, then of observers."""
     usd: float | None
@@ -81,23 +77,19 @@ class Forecast:
 class _WorkCount:
     """Cases as they are gone through."""
 
-    file: str = ""
-    """What judges are asked from, in place of the suite's own questions."""
     n: int = 0
-    ways: Counter[tuple[str, ...]] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
-    painted: list[Case] = field(default_factory=list)
+    generated: list[Case] = field(default_factory=list)
     looks: dict[str, tuple[Actor, set[object], set[object]]] = field(default_factory=dict)
     """By component id: who, the looks it is sure to be asked for, and those that answers may lead to."""
 
     def add(self, case: Case, checks: Sequence[AppliedCheck]) -> None:
         self.n += 1
         deciding = [applied for applied in checks if not applied.undecidable]
-        self.ways[tuple(dict.fromkeys(applied.part.label for applied in deciding))] += 1
         if not deciding:
-            self.reasons.update({applied.undecidable for applied in checks} or {why_unchecked(case, self.file)})
+            self.reasons.update({applied.undecidable for applied in checks} or {why_unchecked(case)})
             return
-        self.painted.append(case)
+        self.generated.append(case)
         for applied in deciding:
             for look, is_sure in _looks(applied, case):
                 for actor, query in _asked(applied, look):
@@ -113,17 +105,16 @@ def forecast(plan: Plan, directory: Path) -> Forecast:
     for binding in plan.observers():
         open_pinned(binding.options)
     plan = resume_or_start(directory, plan)
-    require_detector(plan)
     roster = Cast.of(plan, names=known_names(plan.detector))
-    tally = _WorkCount(file=question_file(plan))
+    tally = _WorkCount()
     previewed = CasePreview(plan, roster)
     for case in planned_cases(plan):
-        tally.add(case, previewed.add(case))
+        tally.add(case, previewed.add(case).checks)
     ahead = previewed.conclude()
     there = _there(directory)
     work = []
     for binding in plan.models:
-        n_each = n_pictures(tally.painted, sees_formula=binding.about.sees_formula) * plan.spec.repeats
+        n_each = n_pictures(tally.generated, sees_formula=binding.about.sees_formula) * plan.spec.repeats
         work.append(_work(binding, binding.label, n_each, n_each, there))
     n_times = plan.spec.repeats * len(plan.models)
     for actor, sure, most in tally.looks.values():
@@ -132,12 +123,10 @@ def forecast(plan: Plan, directory: Path) -> Forecast:
     prices = [part.usd for part in work]
     return Forecast(
         n_cases=tally.n,
-        n_unpainted=tally.n - len(tally.painted),
-        ways=tally.ways,
+        n_decidable=ahead.n_decidable,
+        checks=ahead.by_check,
         reasons=tally.reasons,
         remarks=(*plan.notes, *remarks(plan)),
-        leading=ahead.leading,
-        n_led=ahead.n_led,
         work=tuple(work),
         usd=None if None in prices else sum(price for price in prices if price is not None),
         n_stored=there.n_images if there else None,

@@ -29,7 +29,7 @@ from salva.runs.addresses import refuse_moved
 from salva.runs.cases import placed_cases, planned_cases
 from salva.runs.directory import recorded_options, resume_or_start
 from salva.runs.healing import find_lost_images, report_restored
-from salva.runs.planning import CasePreview, require_detector
+from salva.runs.planning import CasePreview
 from salva.runs.preflight import Preflight
 from salva.runs.run_state import (
     CaseCount,
@@ -78,7 +78,6 @@ def execute(
     finished = finished_summary(directory, plan, retry_refused, retry_unreadable, images_at)
     if finished is not None:
         return finished
-    require_detector(plan)
     with undo_if_refused(directory), open_run(directory, "write", images_at=images_at) as store:
         # Again, now that nobody else can write: two processes may have found the directory empty.
         plan = resume_or_start(directory, wanted, recorded_run_file(store))

@@ -30,24 +30,21 @@ class AllButSuite(Container[tuple[str, str]]):
         return isinstance(part, tuple) and part[0] != "suite"
 
 
-def published_rule(spec: RunSpec) -> tuple[RunSpec, str]:
-    """The same by the rule of the suite's paper, and the flags that stand for it."""
+def published_rule(spec: RunSpec) -> RunSpec:
+    """The same with the settings of the rule of the suite's paper."""
     published = suite_about(spec.suite.name).published
     if not published:
         raise UsageError(message("published-missing", suite=spec.suite.name))
     settings: dict[str, str] = {}
-    flags = []
     for name, value in published.items():
         given = spec.settings.get(name, "") if "." in name else _flag_of(spec, name)
         if given not in ("", value):
             raise UsageError(message("published-conflict", name=name, value=value, given=given))
         if "." in name:
             settings[name] = value
-            flags.append(f"--set {name}={value}")
         else:
             spec = structs.replace(spec, check=value) if name == "check" else spec.with_observers(name, [value])
-            flags.append(f"--{name} {value}")
-    return structs.replace(spec, settings={**spec.settings, **settings}), " ".join(flags)
+    return structs.replace(spec, settings={**spec.settings, **settings})
 
 
 def _flag_of(spec: RunSpec, name: str) -> str:
@@ -64,6 +61,7 @@ def make_plan(spec: RunSpec, made: RunSpec | None = None, foreign: Container[tup
         raise UsageError(message("option-invalid", name="--repeats", value=spec.repeats, wanted="from 1 to 100,000"))
     if spec.shard:
         Shard.parse(spec.shard)
+    spec = published_rule(spec) if spec.published else spec
     names = {part.name for part in (*spec.models, *spec.observers) if part.typed}
     by_role = settings_by_role(spec.settings, names)
     recorded = _recorded(made) if made else {}

@@ -30,7 +30,7 @@ from salva.runs.pipeline import flow_through
 from salva.runs.plans import check_threshold, make_plan, spec_again
 from salva.runs.preflight import Preflight
 from salva.runs.reach import reached_by, reached_options
-from salva.runs.run_state import leading_observers, record_rules, stored_count
+from salva.runs.run_state import deciding_observers, record_primaries, record_rules, stored_count
 from salva.runs.summary import RunSummary
 from salva.runs.vocabulary import keep_names, known_names
 from salva.runs.workplaces import open_executor
@@ -67,8 +67,9 @@ def rejudge(
         # What a gate decided, it decided on the verdicts that are replaced now.
         store.drop_meta(GATE)
         record_rules(store, plan.checks)
+        record_primaries(store, roster)
         summary = flow_through(store, roster, workplace, progress, counted, may_generate=False, vouch=vouch)
-        _record_judging(store, content, plan, leading_observers(store, roster))
+        _record_judging(store, content, plan, deciding_observers(roster))
     for line in _unasked(directory, asked, summary):
         progress.note(line)
     if summary.n_unpainted and not summary.unasked:
@@ -169,11 +170,12 @@ def _generators(store: RunStore, content: RunFile) -> list[Actor]:
     return [Actor.remembered(stored[component_id]) for component_id in wanted]
 
 
-def _record_judging(store: RunStore, content: RunFile, plan: Plan, leading: Mapping[str, str]) -> None:
+def _record_judging(store: RunStore, content: RunFile, plan: Plan, deciding: tuple[str, ...]) -> None:
     """Note in run.json how the run is judged now; nothing where that is as it was asked all along."""
     now = plan.run_spec().redacted()
-    spec = structs.replace(content.spec, observers=now.observers, checks=now.checks, check=now.check)
+    spec = structs.replace(content.spec, observers=now.observers, checks=now.checks, check=now.check, published=now.published
+    )
     # A run that returns to its own rules keeps a note: others may have looked as often by now.
     is_changed = spec != content.spec or content.judging is not None
-    judging = Judging(spec=spec, leading=leading) if is_changed else None
+    judging = Judging(spec=spec, deciding=deciding) if is_changed else None
     store_run_file(store, structs.replace(content, judging=judging))

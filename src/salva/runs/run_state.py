@@ -15,7 +15,6 @@ from salva.core.fingerprint import Json, fingerprint
 from salva.core.plan import Binding, Plan
 from salva.core.run_file import Judging, ResolvedComponent, RunFile, new_run_file
 from salva.core.run_spec import RunSpec
-from salva.core.verdict import observers_text
 from salva.engine.run_components import Cast
 from salva.errors import StoreError, UsageError
 from salva.messages import message
@@ -140,7 +139,7 @@ def record_run(store: RunStore, plan: Plan, roster: Cast, environment: Mapping[s
         components=components,
         resumed_in=(*content.resumed_in, environment) if is_new_place else content.resumed_in,
         # Others may have looked as often by now: the run's own eyes lead again.
-        judging=None if content.judging is None else Judging(spec=asked, leading=leading_observers(store, roster)),
+        judging=None if content.judging is None else Judging(spec=asked, deciding=deciding_observers(roster)),
         images=store.images_at(),
     )
     store_run_file(store, fresh)
@@ -164,15 +163,20 @@ def _suite_of_cases(store: RunStore) -> dict[str, Json]:
     return suite if isinstance(suite, dict) else {}
 
 
-def leading_observers(store: RunStore, roster: Cast) -> dict[str, str]:
-    """By check, the observers of the verdicts made now, as a verdict names them."""
-    leading: dict[str, str] = {}
+def deciding_observers(roster: Cast) -> tuple[str, ...]:
+    """The labels of all observers, the first judge before the others: their verdicts make the results."""
+    by_role = roster.actors_by_role
+    return tuple(dict.fromkeys(actor.label for actors in by_role for actor in actors.values()))
+
+
+def record_primaries(store: RunStore, roster: Cast) -> None:
+    """Store the primary check of every case as these observers make it."""
+    stored = store.primaries()
     for case in store.cases():
-        for applied in roster.checks_of(case):
-            leading.setdefault(applied.part.label, observers_text(applied.observers))
-        if len(leading) == len(roster.checks):
-            break
-    return leading
+        primary = roster.primary_of(case)
+        if stored[case.case_id] != primary:
+            store.set_primary(case.case_id, primary)
+    store.flush()
 
 
 def _is_judged_otherwise(content: RunFile) -> bool:
@@ -202,8 +206,8 @@ def record_rules(store: RunStore, checks: Iterable[Binding]) -> list[str]:
     return [message("verdicts-made-anew", checks=", ".join(changed))] if changed else []
 
 
-def record_cases(store: RunStore, plan: Plan, cases: Iterable[tuple[int, Case]]) -> CaseCount:
-    """Store the run's cases once, each at its place."""
+def record_cases(store: RunStore, plan: Plan, cases: Iterable[tuple[int, Case, str]]) -> CaseCount:
+    """Store the run's cases once, each at its place and with its primary check."""
     kept = store.meta().get(CASES)
     counted = stored_count(store)
     if isinstance(kept, dict) and counted is not None:
@@ -215,8 +219,8 @@ def record_cases(store: RunStore, plan: Plan, cases: Iterable[tuple[int, Case]])
         return counted
     store.clear_cases()
     n_cases = n_prompts = 0
-    for place, case in cases:
-        store.put_case(place, case)
+    for place, case, primary in cases:
+        store.put_case(place, case, primary)
         n_cases += 1
         n_prompts += len(case.prompts)
     if n_cases == 0:

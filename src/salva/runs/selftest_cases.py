@@ -96,7 +96,8 @@ def case_for(fault: str, number: int, seed: int, things: Sequence[str], *, is_pa
             Prompt(role=role, text=to_english(parse(formula)), formula=formula)
             for role, formula in zip("ab", formulas, strict=False)
         ),
-        check="",  # every check that applies is tried
+        checks=("truth",),
+        measures=("same-scene",),
         equivalent=True if is_pair else None,
         determinate=all(is_determinate(parse(formula)) for formula in formulas),
     )

@@ -20,13 +20,13 @@ from salva.core.run_file import Judging, RunFile
 from salva.core.run_spec import NOTHING, RunSpec
 from salva.core.source import QuestionAnswer, RewrittenPrompt, RunRecords, RunSource, Seen, Spent
 from salva.core.typed_record import checked
-from salva.core.verdict import Observers, Verdict, observers_text
+from salva.core.verdict import Observers
 from salva.errors import StoreError
 from salva.files.import_copies import import_copies
 from salva.messages import message
 from salva.store.blobs import digest_of
 from salva.store.reading import DATABASE, RunReader
-from salva.store.records import FIGURES, GATE, IN_VAIN, PACE, PASSED, STOPPED, UNTRIED, WARNED, WHOLE
+from salva.store.records import FIGURES, GATE, IN_VAIN, MAX_ERRORS, PACE, PASSED, STOPPED, UNTRIED, WARNED, WHOLE
 from salva.store.runfile import read_run_file
 from salva.store.sqlite import RunStore, open_run
 
@@ -186,14 +186,18 @@ def open_source(directory: Path) -> Iterator[RunSource]:
     with open_run(directory) as store:
         judging, run_file = current_judging(directory), read_run_file(directory)
         with store.read_transaction():
-            cases, verdicts = tuple(store.cases()), tuple(leading_first(store, judging.leading))
+            cases, verdicts = tuple(store.cases()), tuple(store.verdicts())
+            primaries = store.primaries()
         _check_cases(store, cases, verdicts)
         records = RunRecords(
             cases=cases,
             verdicts=verdicts,
+            primaries=primaries,
+            deciding=judging.deciding,
             asked=judging.spec,
             name=directory.resolve().name,
-            gate=gate if isinstance(gate := store.meta().get(GATE), dict) else {},
+            gates=gates if isinstance(gates := store.meta().get(GATE), dict) else {},
+            max_errors=most if isinstance(most := store.meta().get(MAX_ERRORS), int) else 0,
             preflight_about=_names(next((store.meta()[note] for note in _PREFLIGHT if note in store.meta()), None)),
             preflight=next((word for note, word in _PREFLIGHT.items() if note in store.meta()), ""),
             figures=_figures(store.meta().get(FIGURES)),
@@ -243,19 +247,6 @@ def _threshold(asked: RunSpec) -> float | None:
     """The threshold that was set for the checks, which goes to all that know it."""
     stated = (check.options.get("threshold") for check in asked.checks)
     return next((value for value in stated if isinstance(value, int | float)), None)
-
-
-def leading_first(store: RunReader, leading: Mapping[str, str]) -> Iterator[Verdict]:
-    """Verdicts of the observers named last before the others: of two equally busy detectors the first counts."""
-    for is_first in (True, False) if leading else (False,):
-        for verdict in store.verdicts():
-            if is_first == is_leading(verdict, leading):
-                yield verdict
-
-
-def is_leading(verdict: Verdict, leading: Mapping[str, str]) -> bool:
-    """Whether a verdict is of the observers named last."""
-    return leading.get(verdict.check) == observers_text(verdict.observers)
 
 
 def _figures(stored: Json) -> dict[str, tuple[SetFigure, ...]]:

@@ -128,6 +128,10 @@ class RunReader:
                 yield str(row["case_id"]), self.parsed("cases", row, case_from_row)
                 after = row["ordinal"]
 
+    def primaries(self) -> dict[str, str]:
+        """Case to its primary check; empty for one that no check can judge."""
+        return {row["case_id"]: row["primary_check"] for row in self.rows("SELECT case_id, primary_check FROM cases")}
+
     def has_case(self, case_id: str) -> bool:
         """Whether a case is stored."""
         return self._row("SELECT 1 FROM cases WHERE case_id = ?", case_id) is not None

@@ -13,7 +13,9 @@ from salva.core.observation import Observation
 from salva.core.protocols import Query
 
 GATE = "gate"
-"""The note of a run that a gate decided on: model to what it decided."""
+"""The note of a run on its gates: model to what they decided."""
+MAX_ERRORS = "max_errors"
+"""The note of a run on how many results may be ERROR."""
 FIGURES = "figures"
 """The note of a run whose images were measured as images: model to figures."""
 PASSED, WARNED, UNTRIED, STOPPED = "preflight_passed", "preflight_warned", "preflight_off", "preflight_stopped"

@@ -156,9 +156,12 @@ def component_from_row(row: sqlite3.Row) -> StoredComponent:
     )
 
 
-def case_to_row(ordinal: int, case: Case) -> Row:
-    """A case as its row."""
-    return _digested("cases", {"ordinal": ordinal, "case_id": case.case_id, "record": to_text(case_to_json(case))})
+def case_to_row(ordinal: int, case: Case, primary: str = "") -> Row:
+    """A case as its row; primary: its primary check in this run."""
+    record = to_text(case_to_json(case))
+    return _digested(
+        "cases", {"ordinal": ordinal, "case_id": case.case_id, "record": record, "primary_check": primary}
+    )
 
 
 def case_from_row(row: sqlite3.Row) -> Case:
@@ -288,6 +291,7 @@ _VERDICT_FIELDS: Mapping[str, tuple[Callable[[Any], Value], Callable[[Any], Any]
     "scores": (lambda scores: to_text(dict(scores)), _scores_from_text),
     "images": (lambda images: to_text(dict(images)), _object),
     "reason": (lambda reason: storable(redact(reason)), lambda reason: reason),
+    "is_refused": (int, bool),
 }
 """How a field of a verdict becomes its column and back; texts and numbers that are not here stay as they are."""
 _AS_IT_IS: tuple[Callable[[Any], Value], Callable[[Any], Any]] = (lambda value: value, lambda value: value)

@@ -27,7 +27,8 @@ _TABLES = f"""
         is_formula_seen INTEGER NOT NULL, identity TEXT NOT NULL
     ) WITHOUT ROWID;
     CREATE TABLE cases (
-        ordinal INTEGER PRIMARY KEY, case_id TEXT NOT NULL UNIQUE, record TEXT NOT NULL, digest TEXT NOT NULL
+        ordinal INTEGER PRIMARY KEY, case_id TEXT NOT NULL UNIQUE, record TEXT NOT NULL,
+        primary_check TEXT NOT NULL, digest TEXT NOT NULL
     );
     CREATE TABLE images (
         image_id TEXT PRIMARY KEY, width INTEGER NOT NULL, height INTEGER NOT NULL,
@@ -55,7 +56,7 @@ _TABLES = f"""
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "meta": ("key", "value"),
     "components": ("component_id", "role", "label", "is_formula_seen", "identity"),
-    "cases": ("ordinal", "case_id", "record", "digest"),
+    "cases": ("ordinal", "case_id", "record", "primary_check", "digest"),
     "images": ("image_id", "width", "height", "digest", "n_bytes"),
     "renders": (
         *("render_key", "component_id", "text", "formula", "seed", "repeat"),

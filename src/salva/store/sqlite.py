@@ -38,10 +38,12 @@ from salva.store.rows import (
     case_to_row,
     component_to_row,
     copy_of,
+    digest_of_row,
     image_to_row,
     insert,
     observation_to_row,
     render_to_row,
+    select,
     to_text,
     verdict_to_row,
 )
@@ -119,10 +121,16 @@ class RunStore(RunReader):
         self._labels = {}
         self._put("components", component_to_row(component), "IGNORE")
 
-    def put_case(self, ordinal: int, case: Case) -> None:
-        """Store a case at its place in the suite's order."""
-        if self._put("cases", case_to_row(ordinal, case), "IGNORE") == 0:
+    def put_case(self, ordinal: int, case: Case, primary: str = "") -> None:
+        """Store a case at its place in the suite's order, with its primary check."""
+        if self._put("cases", case_to_row(ordinal, case, primary), "IGNORE") == 0:
             raise PluginError(message("case-twice", suite=case.suite, case=case.case_id))
+
+    def set_primary(self, case_id: str, primary: str) -> None:
+        """Store another primary check for a case."""
+        (row,) = self.rows(select("cases", "WHERE case_id = ?"), (case_id,))
+        changed = {**dict(row), "primary_check": primary}
+        self.put_row("cases", {**changed, "digest": digest_of_row("cases", changed)})
 
     def clear_cases(self) -> None:
         """Forget every case."""

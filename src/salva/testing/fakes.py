@@ -84,7 +84,7 @@ class FakeSuite:
                     Prompt(role="a", text=f"{first}, {second}", formula=f"{first} & {second}"),
                     Prompt(role="b", text=f"{second}, {first}", formula=f"{second} & {first}"),
                 ),
-                check="fake-same",
+                checks=("fake-same",),
                 labels={"first": first, "second": second},
                 cluster=f"{first}+{second}",
                 equivalent=True,

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from salva.core.judgements import CaseVerdict
+from salva.core.judgements import CaseVerdict, Judgements
 from salva.core.table import Cell, Table
 from salva.results.control import Excess, excess_of
-from salva.results.headline import main_observers
 from salva.results.tables import TableColumns, build_table, ends, group_by
-from salva.results.tally import tally
+from salva.results.tally import rate_cells, results_of_check
 
 EXCESS: TableColumns[Excess] = TableColumns(
     ("n", "differs_between", "differs_within_a", "differs_within_b", "squared_distance", "low", "high"),
@@ -20,18 +17,18 @@ EXCESS: TableColumns[Excess] = TableColumns(
 )
 
 
-def control_table(controls: Sequence[CaseVerdict], pairs: Sequence[CaseVerdict]) -> Table | None:
+def control_table(judgements: Judgements) -> Table | None:
     """How far apart the wordings are by check, and their disagreement at the same seed."""
-    main = main_observers(pairs)
-    groups = group_by(controls, lambda judged: judged.verdict.check)
+    units: dict[tuple[str, str, int], CaseVerdict] = {}
+    for control in judgements.controls:
+        units.setdefault((control.verdict.check, control.case.case_id, control.verdict.repeat), control)
+    groups = group_by(units.values(), lambda control: control.verdict.check)
     measured = [(check, excess) for check, group in groups.items() if (excess := excess_of(group)) is not None]
 
     def same_seed(check: str) -> tuple[Cell, ...]:
-        compared = {judged.case.case_id for judged in groups[check]}
-        of_check = (judged for judged in pairs if judged.verdict.check == check)
-        mine = (judged for judged in of_check if judged.verdict.observers == main[check])
-        rate = tally(judged for judged in mine if judged.case.case_id in compared)
-        return (rate.rate, *ends(rate.interval()))
+        compared = {control.case.case_id for control in groups[check]}
+        mine = (pair for pair in judgements.of_check(check) if pair.case.case_id in compared)
+        return rate_cells(results_of_check(mine))[2:5]
 
     return build_table(
         "control",

@@ -1,163 +1,259 @@
-"""Metric: how often checks failed, for any suite: rates with intervals and bounds, failure types, control, findings."""
+"""Metric: what stands beside the failure rate in every suite: agreement, chance, wording, and the general tables."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar
 
+from salva.core.about import About
 from salva.core.case import Case, unit_of
-from salva.core.judgements import CaseVerdict, Judgements, Rate
+from salva.core.judgements import CaseVerdict, Judgements
+from salva.core.metric import LOWER, MetricValue, not_measured
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
+from salva.core.result import Result, counted
 from salva.core.table import Cell, Table
-from salva.core.verdict import Outcome, observers_text
+from salva.core.verdict import Outcome
+from salva.results.chance import chance_of, chance_to_differ
 from salva.results.control import compared_controls, excess_of
-from salva.results.headline import by_observers, is_open, of_main_observers
 from salva.results.metrics.control_table import control_table
 from salva.results.metrics.rate_charts import rate_charts
 from salva.results.metrics.wording_table import wording_table
-from salva.results.pair_kinds import PairKind, pair_kind
-from salva.results.rates import headline_figure
-from salva.results.tables import (
-    RATES,
-    TableColumns,
-    build_table,
-    ends,
-    group_by,
-    group_by_each,
-    named,
-    present,
-    rows_table,
-)
-from salva.results.tally import RATE_NOTE, Tally, macro_rate, tally
-from salva.stats.intervals import Interval
+from salva.results.rates import MACRO, FailureRate, failure_rate
+from salva.results.tables import RATES, TableColumns, build_table, ends, group_by, group_by_each, present, rows_table
+from salva.results.tally import RATE_NOTE, results_of_check
+from salva.results.wordings import wording_difference
 
 MAX_ROWS = 40
 """Findings and reasons beyond this are summed up in a last row."""
+INCONSISTENT, BOTH_WRONG, CHANCE = "inconsistent", "both_wrong", "chance"
+WORDING_EFFECT, WORDING_DISTANCE = "wording_effect", "wording_distance"
+_Rest = Callable[[int, int], tuple[Cell, ...]]
+"""The last row of a table that is cut: how many rows are left out, and their sum."""
 
 
 class FailureRates:
-    """Rates, errors, control and what could not be decided."""
+    """Agreement of images, chance, the effect of the wording, and tables by category, type and check."""
 
     version: ClassVar[str] = "1"
+    about: ClassVar[About] = About(
+        metrics={INCONSISTENT: LOWER, BOTH_WRONG: LOWER, CHANCE: "", WORDING_EFFECT: "", WORDING_DISTANCE: LOWER}
+    )
 
     def __init__(self, options: NoOptions) -> None:
         self._options = options
 
     def measure(self, judgements: Judgements) -> Measured:
-        """Tables and numbers for the report."""
-        leading = judgements.headline
-        total, macro, excess = tally(leading), macro_rate(leading), excess_of(compared_controls(judgements))
-        numbers: dict[str, float | None] = {"failure_rate": total.rate}
-        numbers |= _ends("failure", total.interval()) | _ends("bound", total.bounds())
-        numbers |= {"macro_rate": macro.rate, "n_categories": macro.n_categories} | _ends("macro", macro.interval)
-        numbers |= {"excess": excess.excess if excess else None}
-        numbers |= _ends("excess", excess.interval if excess else None)
-        numbers |= {"n_pairs": len(leading), "n_decided": total.n, "n_undecided": total.undecided}
+        """Metrics, tables and charts for the report."""
+        results = judgements.results
         tables = present(
-            _outcomes(judgements),
-            _by_category(judgements.speaking),
-            _failure_types(leading),
+            _by_category(results),
+            _failure_types(results),
+            _by_method(results),
+            _checks(judgements),
             wording_table(judgements),
-            control_table(of_main_observers(judgements.controls), judgements.pairs),
-            _checks_compared(judgements),
-            _deciders(judgements),
+            control_table(judgements),
+            _both_wrong_table(judgements),
             _findings(judgements.cases),
-            _reasons(judgements),
+            _undecided(results),
             _by_observers(judgements),
         )
-        return Measured(tables=tables, numbers=numbers, charts=tuple(rate_charts(tables)))
+        metrics = {
+            **agreement(judgements),
+            CHANCE: _chance(judgements),
+            WORDING_EFFECT: _wording_effect(judgements),
+            **_wording_distance(judgements),
+        }
+        return Measured(metrics=metrics, tables=tables, charts=tuple(rate_charts(tables)))
 
 
-def _outcomes(judgements: Judgements) -> Table | None:
-    by_check = group_by(of_main_observers(judgements.pairs), lambda judged: judged.verdict.check)
-    led, figure = tally(judgements.headline), headline_figure(judgements)
-    rows = [("headline", led)]
-    if judgements.beside and judgements.apart:
-        rows.append((f"{judgements.apart[1]}, counted apart", tally(judgements.beside)))
-    rows += [(name, tally(group)) for name, group in by_check.items()]
+def agreement(judgements: Judgements) -> dict[str, MetricValue]:
+    """How often the images of a pair disagree, and how often they agree and neither shows its prompt."""
+    compared = compared_pairs(judgements)
+    if not compared:
+        none = "no pair of images was compared"
+        return {name: not_measured(none, better=LOWER) for name in (INCONSISTENT, BOTH_WRONG)}
+    average = judgements.average
+    disagree = failure_rate(results_of_check(compared.values()), average)
+    wrong = [result for result in _both_wrong(judgements, compared) if result.is_decided]
+    metrics = {INCONSISTENT: _share(disagree, "the two images of a pair disagree")}
+    if wrong:
+        metrics[BOTH_WRONG] = _share(failure_rate(wrong, average), "the images agree and neither shows its prompt")
+    else:
+        metrics[BOTH_WRONG] = not_measured("no check says which images are right", better=LOWER)
+    return metrics
 
-    def cells(counted: Tally) -> tuple[Cell, ...]:
-        # A plain share that leads has the interval it leads with, whatever its categories.
-        is_leading = counted is led and figure is not None and figure.rate == led.rate
-        interval = figure.interval if is_leading and figure else None
-        counts = (counted.outcomes[outcome] for outcome in Outcome)
-        return (*counts, counted.rate, *ends(interval or counted.interval()), *ends(counted.bounds()))
 
-    return build_table(
-        "outcomes",
-        ("check",),
-        [((name,), counted) for name, counted in rows],
-        TableColumns((*map(str, Outcome), "rate", "low", "high", "bound_low", "bound_high"), cells),
-        note=f"{RATE_NOTE} Only PASS and FAIL count; the bounds are the rate if all the others had passed, and "
-        "if all had failed. The headline is what the leading rate is over; a check's row is all that it judged.",
+def compared_pairs(judgements: Judgements) -> dict[tuple[str, int], CaseVerdict]:
+    """By case and repeat, the verdict of the first check that compares the images of a pair of one meaning."""
+    comparing = [name for name, check in judgements.checks.items() if check.compares]
+    groups = {name: judgements.of_check(name) for name in comparing}
+    found: dict[str, dict[tuple[str, int], CaseVerdict]] = {}
+    for name, group in groups.items():
+        same = {_unit(pair): pair for pair in group if pair.case.equivalent is not False and pair.case.mutation is None}
+        if same:
+            found[name] = same
+    chosen = judgements.rule.check if judgements.rule.check in found else next(iter(found), "")
+    if chosen and chosen == judgements.rule.check:
+        return {_unit(pair): pair for pair in groups[chosen]}
+    return found.get(chosen, {})
+
+
+def _both_wrong(judgements: Judgements, compared: Mapping[tuple[str, int], CaseVerdict]) -> Iterator[Result]:
+    """Pairs of which it is known whether both images are wrong, FAIL where they are and agree."""
+    for name, check in judgements.checks.items():
+        rows = [] if check.compares else [pair for pair in judgements.of_check(name) if _unit(pair) in compared]
+        rows = [pair for pair in rows if {"right_a", "right_b"} <= pair.verdict.scores.keys()]
+        if not rows:
+            continue
+        for result in results_of_check(rows):
+            beside = compared[result.case.case_id, result.repeat].verdict
+            assert result.verdict is not None
+            outcome = beside.outcome if beside.outcome in (Outcome.UNDECIDED, Outcome.ERROR) else Outcome.PASS
+            if not result.is_decided:
+                outcome = result.outcome
+            elif outcome is Outcome.PASS and beside.outcome is Outcome.PASS:
+                is_right = any(result.verdict.scores[f"right_{role}"] for role in "ab")
+                outcome = Outcome.PASS if is_right else Outcome.FAIL
+            yield Result(case=result.case, repeat=result.repeat, model=result.model, outcome=outcome, check=name)
+        return
+
+
+def _share(rate: FailureRate, reason: str) -> MetricValue:
+    low, high = ends(rate.interval)
+    return MetricValue(value=rate.rate, low=low, high=high, n=rate.n, better=LOWER, is_share=True, reason=reason)
+
+
+def _chance(judgements: Judgements) -> MetricValue:
+    held = [case for case in judgements.cases if all(prompt.formula for prompt in case.prompts)]
+    compares = judgements.rule.check in judgements.checks and judgements.checks[judgements.rule.check].compares
+    if compares:
+        return _chance_to_differ(judgements, held)
+    counts = next((str(said) for check in judgements.checks.values() if (said := check.options.get("counts"))), "")
+    value = chance_of(held, counts, is_pooled=judgements.average != MACRO) if held else None
+    if value is None:
+        return not_measured("chance is enumerated from formulas, and these prompts have none", title="shuffled images")
+    reason = "the failure rate of right images shuffled within the suite"
+    return MetricValue(value=value, n=len(held), is_share=True, reason=reason, title="shuffled images")
+
+
+def _chance_to_differ(judgements: Judgements, held: Sequence[Case]) -> MetricValue:
+    """Chance where the run's rule compares images."""
+    options = judgements.options_of(judgements.rule.check)
+    compared = {result.case.case_id for result in judgements.results if result.is_decided}
+    value = chance_to_differ(
+        [case for case in held if case.case_id in compared],
+        held,
+        counts=str(options.get("counts") or ""),
+        is_all=options.get("scope") == "all",
+    )
+    if value is None:
+        return not_measured("chance is enumerated from formulas, and these prompts have none", title="shuffled images")
+    reason = "how often images of other pairs disagree"
+    return MetricValue(value=value, n=len(held), is_share=True, reason=reason, title="shuffled images")
+
+
+def _wording_effect(judgements: Judgements) -> MetricValue:
+    wording = wording_difference(judgements)
+    if wording is None:
+        return not_measured("no check says of both wordings which images are right", title="second wording worse by")
+    low, high = ends(wording.interval)
+    return MetricValue(
+        value=wording.difference,
+        low=low,
+        high=high,
+        n=wording.n,
+        is_difference=True,
+        reason=wording.why_no_seed_noise,
+        title="second wording worse by",
     )
 
 
-def _by_category(leading: Sequence[CaseVerdict]) -> Table:
-    groups = group_by(leading, lambda judged: judged.case.category)
-    return build_table("by category", ("category",), named(groups), RATES, note=RATE_NOTE) or Table(
-        name="by category", columns=("category", *RATES.names), rows=()
-    )
+def _wording_distance(judgements: Judgements) -> dict[str, MetricValue]:
+    """Half the squared distance of what two wordings show, without seed noise; only with --control."""
+    excess = excess_of(compared_controls(judgements))
+    if excess is None:
+        return {}
+    low, high = ends(excess.interval)
+    reason = "half the squared distance of what the two wordings show, without seed noise"
+    return {WORDING_DISTANCE: MetricValue(value=excess.excess, low=low, high=high, n=excess.n, reason=reason)}
 
 
-def _failure_types(leading: Sequence[CaseVerdict]) -> Table | None:
-    failed = [judged.verdict for judged in leading if judged.verdict.outcome is Outcome.FAIL]
-    counts = Counter(failure_type for verdict in failed for failure_type in dict.fromkeys(verdict.failure_types))
-    n_decided, unit = tally(leading).n, unit_of(judged.case for judged in leading)
+def _by_category(results: Sequence[Result]) -> Table:
+    groups = group_by(results, lambda result: result.case.category)
+    table = build_table("by category", ("category",), [((name,), group) for name, group in groups.items()], RATES)
+    return table or Table(name="by category", columns=("category", *RATES.names), rows=())
+
+
+def _failure_types(results: Sequence[Result]) -> Table | None:
+    failed = [result for result in results if result.is_fail]
+    counts = Counter(failure_type for result in failed for failure_type in result.failure_types)
+    n_decided, unit = sum(result.is_decided for result in results), unit_of(result.case for result in results)
     return rows_table(
-        "error types",
-        ("error", "n", "share_of_fail", f"share_of_{unit}"),
+        "failure types",
+        ("failure_type", "n", "share_of_fail", f"share_of_{unit}"),
         ((failure_type, n, n / len(failed), n / n_decided) for failure_type, n in counts.most_common()),
-        note="One verdict can show several errors.",
+        note="One result can show several failure types.",
     )
 
 
-def _checks_compared(judgements: Judgements) -> Table | None:
-    """How correct the images of a pair are against whether they agree."""
-    wrong, inconsistent = (judgements.of_rate(rate) for rate in (Rate.WRONG, Rate.INCONSISTENT))
-    seen = of_main_observers(judgements.pairs)
-    agreed = {_key(judged): judged.verdict.outcome for judged in seen if judged.verdict.check == inconsistent}
-    held = [judged for judged in seen if judged.verdict.check == wrong and len(judged.case.prompts) == 2]
-    if not held or not inconsistent:
+def _by_method(results: Sequence[Result]) -> Table | None:
+    groups = group_by(results, lambda result: result.check or "none")
+    if len(groups) < 2:
         return None
-    counts = Counter((pair_kind(judged.verdict), str(agreed.get(_key(judged), "none"))) for judged in held)
-    outcomes = (*map(str, Outcome), "none")
-    by_kind = {str(kind): [counts[kind, outcome] for outcome in outcomes] for kind in PairKind}
-    return rows_table(
-        f"{inconsistent} against {wrong}",
-        (wrong, *(f"{inconsistent} {outcome}" for outcome in outcomes), "n"),
-        [(kind, *numbers, sum(numbers)) for kind, numbers in by_kind.items() if any(numbers)],
-        title="Two checks of one pair",
-        note=f"Two images can agree and both be wrong: {inconsistent} cannot see that, {wrong} can. "
-        f"'none' are pairs that {inconsistent} does not judge.",
-    )
-
-
-def _deciders(judgements: Judgements) -> Table | None:
     return build_table(
-        "decided by",
-        ("check", "why"),
-        group_by(judgements.speaking, lambda judged: (judged.verdict.check, _why(judged, judgements))).items(),
-        TableColumns(("cases",), lambda group: (len({judged.case.case_id for judged in group}),)),
+        "by method",
+        ("check",),
+        [((name,), group) for name, group in groups.items()],
+        TableColumns(("cases",), lambda group: (len({result.case.case_id for result in group}),)),
         RATES,
+        title="Results by the check that made them",
         note=RATE_NOTE,
     )
 
 
-def _why(judged: CaseVerdict, judgements: Judgements) -> str:
-    case, verdict = judged
-    rate = judgements.rate_of(verdict.check)
-    if verdict.check == judgements.chosen:
-        return "the run asked for this check"
-    if is_open(judged, rate):
-        return "several worlds fit the prompts, so two correct images may differ"
-    if verdict.check == case.check:
-        return "the case's own check"
-    if rate is Rate.WRONG:
-        return "each image is compared with its own prompt"
-    return "the run asked for this check"
+def _checks(judgements: Judgements) -> Table | None:
+    def cells(group: Sequence[CaseVerdict]) -> tuple[Cell, ...]:
+        results = results_of_check(group)
+        return (*counted(results).values(), *RATES.cells(results)[2:5])
+
+    return rows_table(
+        "checks",
+        ("check", *map(str, Outcome), "rate", "low", "high"),
+        ((name, *cells(group)) for name in judgements.checks if (group := judgements.of_check(name))),
+        title="All checks that judged",
+        note=f"Only one of them makes the result of a case. {RATE_NOTE}",
+    )
+
+
+def _both_wrong_table(judgements: Judgements) -> Table | None:
+    """Whether the images of a pair agree, by how many of them are right."""
+    compared = compared_pairs(judgements)
+    held = [
+        pair
+        for name, check in judgements.checks.items()
+        if not check.compares
+        for pair in judgements.of_check(name)
+        if _unit(pair) in compared and {"right_a", "right_b"} <= pair.verdict.scores.keys()
+    ]
+    counts = Counter((_n_right(pair), compared[_unit(pair)].verdict.outcome) for pair in held)
+    words = {2: "both right", 1: "one right", 0: "neither right"}
+    return rows_table(
+        "right and alike",
+        ("images", *map(str, Outcome)),
+        (
+            (words[n_right], *(counts[n_right, outcome] for outcome in Outcome))
+            for n_right in words
+            if any(counts[n_right, outcome] for outcome in Outcome)
+        ),
+        title="Right images and alike images",
+        note="PASS: the two images agree. Two images can agree and both be wrong.",
+    )
+
+
+def _n_right(pair: CaseVerdict) -> int:
+    return sum(bool(pair.verdict.scores[f"right_{role}"]) for role in "ab")
 
 
 def _findings(cases: Iterable[Case]) -> Table | None:
@@ -168,54 +264,42 @@ def _findings(cases: Iterable[Case]) -> Table | None:
         ("finding", "cases", "for example"),
         _commonest(rows, 1, lambda n_more, n: (f"({n_more} more findings)", n, "")),
         title="What logic says about the prompts",
-        note="Found by the logic core before any image was generated; "
-        "e1, e2 and e3 stand for the entities of a case, in order.",
+        note="Found before any image was generated; e1, e2 and e3 stand for the entities of a case.",
     )
 
 
-def _commonest(
-    rows: Iterable[tuple[Cell, ...]], at: int, rest: Callable[[int, int], tuple[Cell, ...]]
-) -> list[tuple[Cell, ...]]:
+def _undecided(results: Sequence[Result]) -> Table | None:
+    """Why results are undecided or errors."""
+    counts = Counter((str(result.outcome), result.reason) for result in results if result.reason)
+    rows = [(outcome, reason, n) for (outcome, reason), n in counts.items()]
+    return rows_table(
+        "undecided",
+        ("result", "reason", "n"),
+        _commonest(rows, 2, lambda n_more, n: ("", f"({n_more} more reasons)", n)),
+        title="What could not be decided",
+    )
+
+
+def _commonest(rows: Iterable[tuple[Cell, ...]], at: int, rest: _Rest) -> list[tuple[Cell, ...]]:
     """The rows with the highest counts, and one for all others; at: the column of the counts."""
     ordered = sorted(rows, key=lambda row: -int(row[at] or 0))
     more = ordered[MAX_ROWS:]
     return [*ordered[:MAX_ROWS], *([rest(len(more), sum(int(row[at] or 0) for row in more))] if more else [])]
 
 
-def _reasons(judgements: Judgements) -> Table | None:
-    """Why verdicts that speak are undecided, and what broke where others failed."""
-    leading = {judged.verdict.check for judged in judgements.speaking}
-    others = [v for _, v in judgements.pairs if v.outcome is Outcome.ERROR and v.check not in leading]
-    undecided = [v for _, v in judgements.speaking if v.outcome in (Outcome.UNDECIDED, Outcome.ERROR)]
-    counts = Counter((str(v.outcome), v.reason) for v in undecided if v.reason)
-    counts.update((f"{v.outcome} ({v.check})", v.reason) for v in others)
-    rows = [(outcome, reason, n) for (outcome, reason), n in counts.items()]
-    return rows_table(
-        "undecided",
-        ("outcome", "reason", "n"),
-        _commonest(rows, 2, lambda n_more, n: ("", f"({n_more} more reasons)", n)),
-        title="What could not be decided",
-    )
-
-
 def _by_observers(judgements: Judgements) -> Table | None:
-    groups = by_observers(judgements)
+    """Each check by each judge or detector, where there are several."""
+    groups = group_by(judgements.pairs, lambda pair: (pair.verdict.check, judgements.observer_of(pair.verdict)))
     if len(groups) == len({check for check, _ in groups}):
         return None
     return build_table(
         "by observers",
-        ("check", "observers"),
-        [((check, observers_text(observers)), group) for (check, observers), group in groups.items()],
+        ("check", "observer"),
+        [(key, results_of_check(group)) for key, group in groups.items()],
         RATES,
-        note="The same images, judged by other observers; what was decided without a judge counts for each. The "
-        f"headline follows those with most verdicts. {RATE_NOTE}",
+        note=f"The same images under several observers; the first one named makes the results. {RATE_NOTE}",
     )
 
 
-def _key(judged: CaseVerdict) -> tuple[str, int]:
-    return judged.case.case_id, judged.verdict.repeat
-
-
-def _ends(name: str, interval: Interval | None) -> dict[str, float | None]:
-    low, high = ends(interval)
-    return {f"{name}_low": low, f"{name}_high": high}
+def _unit(pair: CaseVerdict) -> tuple[str, int]:
+    return pair.case.case_id, pair.verdict.repeat

@@ -1,7 +1,7 @@
 """Metric: what each judge cost, how often its replies could not be read, and how often it changed its mind.
 
 Takes the scores named judge_... that checks leave beside their verdicts (checks/asking.py), sums them up by
-check and by who looked. Runs without a judge get no table.
+check and by observers. Runs without a judge get no table.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _COLUMNS = (
 _NOTE = (
     "Verdicts of the pair arm; an answer that several verdicts rest on counts in each. Flip rate: "
     "readable answers that came out otherwise when the same question was asked again, with a 95 % interval. "
-    "Instructed: verdicts over an image with text that tells a judge what to say; empty where nobody read."
+    "Instructed: verdicts over an image with text that instructs a judge; empty where no reader read."
 )
 
 
@@ -46,16 +46,8 @@ class JudgeCosts:
         if not groups:
             return Measured()
         rows = tuple(_row(*key, group) for key, group in sorted(groups.items()))
-        judged = [verdict for group in groups.values() for verdict in group]
-        numbers: dict[str, float | None] = {
-            "judge_calls": _total(judged, "judge_calls"),
-            "judge_cost_usd": _total(judged, "judge_cost_usd"),
-            "judge_unreadable": _total(judged, "judge_unreadable"),
-        }
-        repeated, flipped = _sum(judged, "judge_repeated"), _sum(judged, "judge_flipped")
-        numbers["judge_flip_rate"] = flipped / repeated if repeated else None
         table = Table(name="judge costs", columns=_COLUMNS, rows=rows, note=_NOTE)
-        return Measured(tables=(table,), numbers=numbers)
+        return Measured(tables=(table,))
 
 
 def _row(observers: str, check: str, verdicts: Sequence[Verdict]) -> tuple[Cell, ...]:

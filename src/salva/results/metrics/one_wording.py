@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from salva.core.about import About
 from salva.core.judgements import Judgements
+from salva.core.metric import LOWER, MetricValue
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.quantity import quantity
@@ -22,27 +24,29 @@ class OneWording:
     """Pairs with one image."""
 
     version: ClassVar[str] = "1"
+    about: ClassVar[About] = About(metrics={"refused_one_wording": LOWER})
 
     def __init__(self, options: NoOptions) -> None:
         self._options = options
 
     def measure(self, judgements: Judgements) -> Measured:
-        """One row for every pair of which one wording has an image and the other has none; nothing without any."""
+        """One row for every pair of which one wording alone has an image; nothing without any."""
         rows: dict[tuple[str, int], tuple[Cell, ...]] = {}
         for case, verdict in judgements.pairs:
-            painted = [prompt for prompt in case.prompts if prompt.role in verdict.images]
+            present = [prompt for prompt in case.prompts if prompt.role in verdict.images]
             missing = [prompt for prompt in case.prompts if prompt.role not in verdict.images]
-            if verdict.outcome is Outcome.ERROR and len(painted) == len(missing) == 1:
+            if verdict.outcome is Outcome.ERROR and len(present) == len(missing) == 1:
                 why = verdict.reason.partition("was not generated: ")[2] or verdict.reason
-                row = (case.case_id, verdict.repeat, painted[0].text, missing[0].text, why)
+                row = (case.case_id, verdict.repeat, present[0].text, missing[0].text, why)
                 rows.setdefault((case.case_id, verdict.repeat), row)
         if not rows:
             return Measured()
         table = Table(
             name=REFUSED_ONE_WORDING,
-            title="Painted in one wording, refused or failed in the other",
-            columns=("case_id", "repeat", "painted", "not_painted", "why"),
+            title="Generated in one wording, refused or failed in the other",
+            columns=("case_id", "repeat", "generated", "not_generated", "why"),
             rows=tuple(rows.values())[:_MOST_ROWS],
             note=f"{quantity(len(rows), 'pairs')}: the model generated one wording only. None enters a rate.",
         )
-        return Measured(tables=(table,), numbers={"refused_one_wording": float(len(rows))})
+        metric = MetricValue(value=float(len(rows)), better=LOWER, title="pairs refused in one wording")
+        return Measured(metrics={"refused_one_wording": metric}, tables=(table,))

@@ -1,4 +1,4 @@
-"""Charts of failure rates, for any suite: by category, error type and wording, and of wordings and seeds crossed."""
+"""Charts of failure rates, for any suite: by category, failure type and wording, and of wordings and seeds crossed."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ def rate_charts(tables: Sequence[Table]) -> Iterator[Chart]:
     if any(row[categories.columns.index("rate")] is not None for row in categories.rows):
         yield share_bars(
             name=BY_CATEGORY,
-            title="Where it breaks: by category",
+            title="Where it fails: by category",
             table=categories,
             x="category",
             y="rate",
             y_label="failure rate",
             filters={"category": "category"},
         )
-    if "error types" in by_name:
+    if "failure types" in by_name:
         yield Chart(
-            name="error-types",
-            title="How it breaks: error types",
+            name="failure-types",
+            title="What goes wrong: failure types",
             kind=ChartKind.BARS,
-            table=by_name["error types"],
-            x="error",
+            table=by_name["failure types"],
+            x="failure_type",
             y="share_of_fail",
             n="n",
-            y_label="share of what broke",
+            y_label="share of the failed",
             is_share=True,
             ends=(0.0, 1.0),
-            filters={"error": "error"},
-            note="Share of what broke that shows the error; n show it, and one can show several.",
+            filters={"failure_type": "failure_type"},
+            note="The share of failed results that show the type; one can show several.",
         )
     if WORDINGS in by_name:
         yield wording_chart(by_name[WORDINGS])

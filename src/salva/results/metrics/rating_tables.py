@@ -1,7 +1,7 @@
-"""Metric: what things that people and judges rated got on average, by rater.
+"""Metric: mean ratings by people and judges.
 
-Takes the verdicts on one model; every verdict with a score `rating` counts, and apart from them every one with a
-score `label`, which is yes or no to a whole image. Neither decides a check, so there is no rate here.
+Takes the verdicts on one model: scores `rating`, and separately scores `label`, which are yes or no to a whole image.
+Neither is a PASS or FAIL, so there is no failure rate here.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import ClassVar
 
 from salva.core.case import Case
 from salva.core.judgements import CaseVerdict, Judgements
+from salva.core.metric import MetricValue
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
-from salva.core.quantity import quantity
-from salva.core.table import Cell, KeyFigure, Table
+from salva.core.table import Cell, Table
 from salva.core.verdict import observers_text
 from salva.results.tally import cluster_of
 from salva.stats.mean_intervals import cautious_mean_interval
@@ -31,7 +31,6 @@ class _RatingKind:
     """A kind of value; those of two kinds never enter one mean."""
 
     score: str
-    counted: str
     table: str
     title: str
     figure: str
@@ -41,14 +40,12 @@ class _RatingKind:
 _KINDS = (
     _RatingKind(
         score="rating",
-        counted="rated",
         table="mean ratings",
         title="What people and judges gave",
         figure="Mean rating",
     ),
     _RatingKind(
         score="label",
-        counted="labelled",
         table="labels",
         title="Yes or no to whole images",
         figure="Share of yes",
@@ -75,14 +72,13 @@ class RatingTables:
         self._options = options
 
     def measure(self, judgements: Judgements) -> Measured:
-        """A table of means for each kind of value, and the people's mean rating as the figure to lead with."""
+        """A table of means for each kind of value, and the mean rating as a metric."""
         people = _people(judgements)
         kinds = [kind for kind in _KINDS if any(kind.score in one.verdict.scores for one in judgements.pairs)]
         measured = [_measured(kind, judgements.pairs, people) for kind in kinds]
         return Measured(
+            metrics={name: value for one in measured for name, value in one.metrics.items()},
             tables=tuple(table for one in measured for table in one.tables),
-            numbers={name: number for one in measured for name, number in one.numbers.items()},
-            key_figures=tuple(figure for one in measured for figure in one.key_figures),
         )
 
 
@@ -121,18 +117,10 @@ def _measured(kind: _RatingKind, pairs: Sequence[CaseVerdict], people: Sequence[
     leading = together or [(rating.case, rating.verdict.scores) for rating in rated]
     overall = _mean(leading, kind.score)
     whose = f"the mean of {len(set(people) & set(by_rater))} people" if together else "all judges together"
-    figure = KeyFigure(
-        title=kind.figure,
-        value=overall.value,
-        low=overall.low,
-        high=overall.high,
-        note=f"{whose}; {quantity(len(leading), 'things')}",
+    metric = MetricValue(
+        value=overall.value, low=overall.low, high=overall.high, n=len(leading), reason=whose, title=kind.figure
     )
-    return Measured(
-        tables=(table,),
-        numbers={f"mean_{kind.score}": overall.value, f"n_{kind.counted}": float(len(leading))},
-        key_figures=(figure,),
-    )
+    return Measured(metrics={f"mean_{kind.score}": metric}, tables=(table,))
 
 
 def _people(judgements: Judgements) -> tuple[str, ...]:

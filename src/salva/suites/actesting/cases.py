@@ -72,7 +72,7 @@ def _case(
             Prompt(role=role, text=text, formula=formula)
             for role, text, formula in zip("ab", texts, formulas, strict=True)
         ),
-        check=CHECK_OF[operator],
+        checks=(CHECK_OF[operator],),
         labels={name: value for name, value in all_labels.items() if value},
         cluster=image,
         equivalent=equivalent,

@@ -69,10 +69,9 @@ _ERRORS = {
 """Most specific first."""
 
 
-def _about(broken: str) -> About:
-    return About(
-        needs_roles=("detector",), failure_types=_ERRORS, broken=broken, has_control=True, crossed=ERROR_SCORES
-    )
+_ABOUT = About(
+    needs_roles=("detector",), failure_types=_ERRORS, compares=True, has_control=True, crossed=ERROR_SCORES
+)
 
 
 class EntityChange:
@@ -80,7 +79,7 @@ class EntityChange:
 
     version: ClassVar[str] = "3"
     operators: ClassVar[tuple[str, ...]] = (EC,)
-    about: ClassVar[About] = _about("wrong change of an entity")
+    about: ClassVar[About] = _ABOUT
     Options = MutationOptions
 
     def __init__(self, options: MutationOptions) -> None:
@@ -155,7 +154,7 @@ class TripleRemoval(EntityChange):
 
     version: ClassVar[str] = "2"
     operators: ClassVar[tuple[str, ...]] = (ER_R, EC_ER_R)
-    about: ClassVar[About] = _about("wrong removal of a triple")
+    about: ClassVar[About] = _ABOUT
 
 
 class TripleAddition(EntityChange):
@@ -163,7 +162,7 @@ class TripleAddition(EntityChange):
 
     version: ClassVar[str] = "2"
     operators: ClassVar[tuple[str, ...]] = (ER_A, EC_ER_A)
-    about: ClassVar[About] = _about("wrong addition of a triple")
+    about: ClassVar[About] = _ABOUT
 
 
 class Unchanged(EntityChange):
@@ -171,7 +170,7 @@ class Unchanged(EntityChange):
 
     version: ClassVar[str] = "2"
     operators: ClassVar[tuple[str, ...]] = (SS,)
-    about: ClassVar[About] = _about("the image changed with a synonym")
+    about: ClassVar[About] = _ABOUT
 
 
 def _mutation(case: Case) -> Mutation:

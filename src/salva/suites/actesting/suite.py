@@ -17,7 +17,6 @@ from typing import ClassVar
 from salva.core.about import About
 from salva.core.case import Case
 from salva.core.options import option
-from salva.core.run_spec import OWN
 from salva.english.captions.choosing import GRAMMAR, caption_reader
 from salva.english.captions.classes import KINDS, Classes
 from salva.english.captions.wordnet import WordNet
@@ -86,7 +85,11 @@ class Actesting:
 
     version: ClassVar[str] = "1"
     sizes: ClassVar[tuple[str, ...]] = ("quick", "paper", "full")
-    about: ClassVar[About] = About(defaults={"reader": "none"}, leads=OWN, published={"check.definition": "paper"})
+    about: ClassVar[About] = About(
+        defaults={"reader": "none"},
+        published={"check.definition": "paper"},
+        vetoes=("truth", "named-entities"),
+    )
     Options = ActestingOptions
 
     def __init__(self, options: ActestingOptions) -> None:

@@ -82,7 +82,6 @@ class Levels:
             COUNTERFACTUAL: "Counterfactual not drawn.",
             FACTUAL: "Fact not drawn.",
         },
-        broken="levels failed",
     )
     Options = LevelsOptions
 
@@ -92,7 +91,7 @@ class Levels:
     def applies(self, case: Case) -> bool:
         """Whether the case is a group of levels, or of those that have questions."""
         roles = [prompt.role for prompt in case.prompts]
-        return case.check == "levels" and "l1" in roles and set(roles) <= {*LEVELS, DENORM}
+        return "levels" in case.checks and "l1" in roles and set(roles) <= {*LEVELS, DENORM}
 
     def needs(
         self, case: Case, roles: Collection[str], observations: Mapping[str, ImageObservations]

@@ -50,7 +50,6 @@ class Retention:
             FACTUAL: "Facts not drawn.",
             COUNTERFACTUAL: "Counterfactuals not drawn.",
         },
-        broken="probes failed",
     )
     Options = RetentionOptions
 
@@ -59,7 +58,7 @@ class Retention:
 
     def applies(self, case: Case) -> bool:
         """Whether the case is a probe."""
-        return case.check == "retention"
+        return "retention" in case.checks
 
     def needs(
         self, case: Case, roles: Collection[str], observations: Mapping[str, ImageObservations]

@@ -106,7 +106,7 @@ class ScoresImport:
             ComponentSpec(role="check", name="levels", options=keyed_options(self._levels)),
             ComponentSpec(role="check", name="retention", options=keyed_options(self._retention)),
         )
-        n_groups = sum(case.check == "levels" for case in cases.values())
+        n_groups = sum("levels" in case.checks for case in cases.values())
         return ReadIn(
             suite="cfworld",
             models=tuple(dict.fromkeys(verdict.model for verdict in verdicts)),
@@ -119,7 +119,7 @@ class ScoresImport:
         )
 
     def _judged(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
-        if case.check == "levels":
+        if "levels" in case.checks:
             return Levels(self._levels).judge(case, observations)
         return Retention(self._retention).judge(case, observations)
 
@@ -138,7 +138,7 @@ class ScoresImport:
             suite="cfworld",
             category=grouped.labels.get("discipline", grouped.labels["part"]),
             prompts=prompts,
-            check="levels" if is_levels else "retention",
+            checks=("levels" if is_levels else "retention",),
             labels=grouped.labels,
             cluster=case_id,
         )

@@ -54,7 +54,6 @@ class CfWorld:
     sizes: ClassVar[tuple[str, ...]] = ("quick", "embedded", "paper", "full")
     about: ClassVar[About] = About(
         defaults={"judge": "scene", "reader": "none"},
-        leads="levels",
         published={"check.mean": "questions", "check.missing": "zero"},
     )
     Options = CfWorldOptions
@@ -140,7 +139,7 @@ def _of_group(group: LevelGroup, part: str) -> Case:
         suite="cfworld",
         category=group.discipline,
         prompts=tuple(prompts),
-        check="levels",
+        checks=("levels",),
         labels={
             "discipline": group.discipline,
             "category": group.category,
@@ -166,7 +165,7 @@ def _of_probe(probe: Probe) -> Case | None:
         suite="cfworld",
         category=probe.part,
         prompts=tuple(prompts),
-        check="retention",
+        checks=("retention",),
         labels={"part": probe.part, "id": probe.probe_id, "principle": probe.principle},
         cluster=f"{probe.part} {probe.probe_id}",
         findings=probe.findings,

@@ -26,6 +26,7 @@ from salva.suites.faithfulness.tifa_files import CONTRAST_OF
 _PAPER_PAIRS = 5
 _TRIES = 300
 """Draws without a new pair after which a category counts as used up."""
+_CHECKS = ("truth", "right-answers")
 _AXES = {"horizontal": ("left_of", "right_of"), "vertical": ("above", "below")}
 
 
@@ -75,7 +76,7 @@ class Faithfulness:
 
     version: ClassVar[str] = "1"
     sizes: ClassVar[tuple[str, ...]] = ("quick", "paper", "full", "contrast")
-    about: ClassVar[About] = About(defaults={"embedder": "pocket", "judge": "scene"}, leads="same-answers")
+    about: ClassVar[About] = About(defaults={"embedder": "pocket", "judge": "scene"})
     Options = FaithfulnessOptions
 
     def __init__(self, options: FaithfulnessOptions) -> None:
@@ -195,6 +196,11 @@ def _orders(dimension: str, nouns: Sequence[str], phrases: Sequence[str], is_col
     return fields
 
 
+def _compared(is_contrast: bool) -> tuple[str, ...]:
+    """The checks that compare the two images, for the suite's own figures."""
+    return ("must-differ" if is_contrast else "same-answers", "same-similarity")
+
+
 def _case_of_pair(template: PairTemplate, number: int, i: int, filled: _Filled) -> Case:
     findings = findings_of(*filled.formulas)
     if filled.surface:
@@ -212,7 +218,8 @@ def _case_of_pair(template: PairTemplate, number: int, i: int, filled: _Filled) 
             Prompt(role=role, text=text, formula=formula)
             for role, text, formula in zip("ab", filled.texts, filled.formulas, strict=True)
         ),
-        check="must-differ" if template.law == CONTRAST else "same-answers",
+        checks=_CHECKS,
+        measures=_compared(template.law == CONTRAST),
         labels=labels,
         cluster="+".join(sorted(filled.objects)),
         equivalent=facts_of(*filled.formulas).equivalent,
@@ -241,7 +248,8 @@ def _case_of_row(row: PairRow) -> Case:
             Prompt(role=role, text=text, formula=formula)
             for role, text, formula in zip("ab", row.texts, row.formulas, strict=True)
         ),
-        check="must-differ" if facts is not None and not facts.equivalent else "same-answers",
+        checks=_CHECKS,
+        measures=_compared(facts is not None and not facts.equivalent),
         labels={
             "law": row.law,
             "dimension": row.dimension,

@@ -259,7 +259,7 @@ def _case_without_prompts(pair_id: str, labels: Mapping[str, str]) -> Case:
         suite="faithfulness",
         category="-".join(part for part in (law, dimension) if part) or "unknown",
         prompts=(Prompt(role="a", text=""), Prompt(role="b", text="")),
-        check="same-answers",
+        checks=("right-answers", "same-answers"),
         labels={
             "law": law,
             "dimension": dimension,

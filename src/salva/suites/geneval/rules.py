@@ -79,7 +79,6 @@ class GenEvalRule:
     version: ClassVar[str] = "1"
     about: ClassVar[About] = About(
         needs_roles=("detector",),
-        broken="the image is wrong by this rule",
         failure_types={
             ENTITY_OMISSION: "Fewer than the rule wants.",
             ENTITY_DUPLICATION: "More than the rule allows.",

@@ -87,7 +87,6 @@ class GenEval:
     version: ClassVar[str] = "1"
     sizes: ClassVar[tuple[str, ...]] = ("quick", "paper", "full", "beyond")
     about: ClassVar[About] = About(
-        apart=(SET, BESIDE),
         published={"check": CHECK, "reader": "none", "check.rule": PUBLISHED},
     )
     Options = GenEvalOptions
@@ -179,7 +178,9 @@ def _case(
         suite="geneval",
         category=labels.get(KIND, asked.demand.tag),
         prompts=prompts,
-        check="same-scene" if equivalent else "truth",
+        checks=("truth", "right-answers"),
+        measures=("geneval", "same-scene") if equivalent else ("geneval",),
+        counts="exact" if asked.demand.tag == COUNT else "at-least",
         labels={TAG: asked.demand.tag, "entities": ",".join(names), **labels},
         cluster="+".join(names),
         equivalent=equivalent,

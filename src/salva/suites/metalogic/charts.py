@@ -11,8 +11,8 @@ from salva.core.table import Cell, Table
 _ALL = "all"
 
 
-def charts_of(tables: Sequence[Table], numbers: Mapping[str, float | None]) -> Iterator[Chart]:
-    """The charts of one model's tables; the macro average stands in the corner of the heat map."""
+def charts_of(tables: Sequence[Table], rate: float | None) -> Iterator[Chart]:
+    """The charts of one model's tables; rate: the failure rate, in the corner of the heat map."""
     by_name = {table.name: table for table in tables}
     chart = partial(Chart, is_share=True, ends=(0.0, 1.0), y_label="failure rate", n="n")
     bars = partial(chart, kind=ChartKind.BARS, y="rate", low="low", high="high")
@@ -21,7 +21,7 @@ def charts_of(tables: Sequence[Table], numbers: Mapping[str, float | None]) -> I
             name="law-by-modifier",
             title="Failure rate by law and modifier",
             kind=ChartKind.HEAT_MAP,
-            table=_with_edges(by_name, numbers.get("macro_rate")),
+            table=_with_edges(by_name, rate),
             x="modifier",
             y="law",
             value="rate",
@@ -29,7 +29,7 @@ def charts_of(tables: Sequence[Table], numbers: Mapping[str, float | None]) -> I
             words={modifier: modifier.upper() for modifier in ("and", "or", "x", "y")},
             filters={"law": "label:law", "modifier": "label:modifier"},
             replaces="by-category",
-            note="Under all: pooled; the corner is the macro average.",
+            note="Under all: pooled; the corner is the failure rate, averaged over categories.",
         )
     if "by law" in by_name:
         yield bars(

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import islice, permutations
+from itertools import permutations
 from typing import ClassVar
 
 from salva.core.about import About
@@ -32,6 +32,8 @@ _NUMBERED = ("e1", "e2", "e3")
 _ARTICLE = re.compile(r"\ban (?=e\d)")
 _MAX_COUNT = 20
 _N_NUMBERED = 4
+_QUICK_PAIRS, _SIXTH = 3, "car"
+"""Of size quick: the pairs a category, and the entity that joins the usual five."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,12 +89,11 @@ def _check_entities(where: str, entities: tuple[str, ...]) -> None:
 
 
 class MetaLogic:
-    """Suite: 20 logic categories, 40 numbering categories, and those the paper could not test."""
+    """Suite: 20 logic categories, numbering, and those the paper could not test."""
 
     version: ClassVar[str] = "1"
     sizes: ClassVar[tuple[str, ...]] = ("quick", "paper", "full", "beyond")
     about: ClassVar[About] = About(
-        apart=("law", "numbering"),
         published={
             "check": "same-scene",
             "reader": "none",
@@ -110,8 +111,8 @@ class MetaLogic:
     def cases(self, size: str) -> Iterator[Case]:
         """The cases of a named size, category by category.
 
-        quick: one pair a category. paper: every ordered choice of entities for the logic categories,
-        two pairs a numbering category. full: every numbering partner too. beyond: our own categories.
+        quick: three pairs a category. paper: every ordered choice of entities for the logic categories, and numbering
+        with two partners each. full: every numbering partner too. beyond: our own categories.
         """
         templates = BEYOND if size == "beyond" else LOGIC
         needed = max(template.n_entities for template in templates)
@@ -127,14 +128,16 @@ class MetaLogic:
         return _each_once(self._all_cases(size, templates))
 
     def _all_cases(self, size: str, templates: Sequence[LawTemplate]) -> Iterator[Case]:
+        template_of = printed_numbering if self._options.numbering == "as-printed" else numbering
+        if size == "quick":
+            yield from self._few_cases([*templates, *map(template_of, self._quick_counts())])
+            return
         for template in templates:
-            choices = permutations(self._options.entities, template.n_entities)
-            for entities in islice(choices, 1 if size == "quick" else None):
+            for entities in permutations(self._options.entities, template.n_entities):
                 yield self._case(template, entities)
         if size == "beyond":
             return
-        template_of = printed_numbering if self._options.numbering == "as-printed" else numbering
-        n_partners = {"quick": 1, "paper": 2, "full": None}[size]
+        n_partners = {"paper": 2, "full": None}[size]
         for i, entity in enumerate(self._numbered):
             # Partners follow the entity in a circle, so that each is a partner equally often.
             circle = self._numbered[i + 1 :] + self._numbered[:i]
@@ -142,22 +145,39 @@ class MetaLogic:
                 for partner in circle[:n_partners]:
                     yield self._case(template_of(count), (entity, partner))
 
+    def _few_cases(self, templates: Sequence[LawTemplate]) -> Iterator[Case]:
+        """Three pairs a category; the entities go round, so that every one of them is asked about as often."""
+        entities = self._options.entities
+        circle = (*entities, _SIXTH) if entities == MetaLogicOptions().entities else entities
+        start = 0
+        for template in templates:
+            for _ in range(1 if template.count else _QUICK_PAIRS):
+                yield self._case(template, tuple(circle[(start + i) % len(circle)] for i in range(template.n_entities)))
+                start += 1
+
+    def _quick_counts(self) -> Sequence[int]:
+        """A few numbers from small to large."""
+        most = self._options.counts
+        return sorted({min(2, most), (most + 1) // 2, max(most - 1, 1)})
+
     def _case(self, template: LawTemplate, entities: tuple[str, ...]) -> Case:
         facts = decide(template)
         if template.count:
+            category = template.law
             kind = "numbering-as-printed" if template.is_as_printed else "numbering"
-            category = f"{kind}-{_slug(entities[0])}-{template.count}"
+            name = f"{kind}-{_slug(entities[0])}-{template.count}"
             labels = {"law": template.law, "count": str(template.count), "entity": entities[0]}
         else:
-            category = f"{template.law}-{template.modifier}"
+            name = category = f"{template.law}-{template.modifier}"
             labels = {"law": template.law, "modifier": template.modifier}
         rest = entities[1:] if template.count else entities
         return Case(
-            case_id="-".join(("metalogic", category, *map(_slug, rest))),
+            case_id="-".join(("metalogic", name, *map(_slug, rest))),
             suite="metalogic",
             category=category,
             prompts=_prompts(template, entities, self._options.brackets),
-            check=_check(template, facts),
+            checks=("truth", "right-answers"),
+            measures=("same-scene",) if _is_compared(template, facts) else (),
             labels={**labels, "entities": ",".join(entities)},
             cluster="+".join(sorted(entities)),
             equivalent=facts.equivalent,
@@ -166,10 +186,9 @@ class MetaLogic:
         )
 
 
-def _check(template: LawTemplate, facts: LawFacts) -> str:
-    # Two prompts that say different entities are compared by nobody but the paper, whose table prints them as a pair.
-    is_compared = facts.equivalent or template.is_as_printed
-    return "same-scene" if is_compared and facts.determinate and template not in BEYOND else "truth"
+def _is_compared(template: LawTemplate, facts: LawFacts) -> bool:
+    """Whether the two images are compared; prompts of two meanings only where the paper prints them as a pair."""
+    return (facts.equivalent or template.is_as_printed) and template not in BEYOND
 
 
 def _each_once(cases: Iterator[Case]) -> Iterator[Case]:

@@ -1,29 +1,32 @@
 """Metric: MetaLogic's tables of one model, by law, modifier and number of entities, with the published figures.
 
-The macro rate is the mean over the logic categories without numbering, as the published averages are. Published
-figures are shown only under the rule they were measured by.
+Published figures are shown only under the rule they were measured by; they are means over the logic categories.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from salva.core.judgements import CaseVerdict, Judgements
+from salva.core.about import About
+from salva.core.judgements import Judgements
+from salva.core.metric import LOWER, MetricValue, not_measured
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
-from salva.core.table import KeyFigure, Table
-from salva.core.verdict import OPTICAL_CHARACTER, Outcome
+from salva.core.result import Result
+from salva.core.table import Table
+from salva.core.verdict import OPTICAL_CHARACTER
+from salva.results.rates import MACRO, failure_rate
 from salva.results.tables import RATES, TableColumns, build_table, ends, group_by, present
-from salva.results.tally import Tally, category_mean, macro_rate, tally
+from salva.results.tally import mean_of_categories
 from salva.suites.metalogic.charts import charts_of
 
 LAWS = ("commutative", "associative", "distributive", "complement", "de-morgan")
 MODIFIERS = ("and", "or", "x", "y")
 NUMBERING = "numbering"
 N_LOGIC_CATEGORIES = len(LAWS) * len(MODIFIERS)
-PAPERS_CHECK = "same-scene"
+MISALIGNED = "misaligned"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,97 +64,112 @@ PUBLISHED = (
     ),
     Published(figure="text in the image", value="8 %", where="section 5", ours="text"),
 )
+_BOTH_MODELS = 0.65
 
 
 class MetaLogicTables:
     """Law by modifier, AND against OR, the curve over numbers, and the published figures."""
 
     version: ClassVar[str] = "1"
+    about: ClassVar[About] = About(metrics={MISALIGNED: LOWER})
 
     def __init__(self, options: NoOptions) -> None:
         self._options = options
 
     def measure(self, judgements: Judgements) -> Measured:
-        """Tables and numbers for the report; macro_rate here is over the logic categories alone."""
-        leading = judgements.speaking
-        compares_all = judgements.options_of(PAPERS_CHECK).get("scope") == "all"
-        logic = [pair for pair in leading if pair.case.labels.get("law") != NUMBERING]
-        numbering = [pair for pair in leading if pair.case.labels.get("law") == NUMBERING]
-        numbers: dict[str, float | None] = {}
-        if logic:
-            numbers |= _macro("", logic) | {"logic_rate": tally(logic).rate}
-        if numbering:
-            numbers |= _macro("numbering_", numbering) | {"numbering_rate": tally(numbering).rate}
+        """Metrics, tables and charts for the report."""
+        results = judgements.results
+        logic = [result for result in results if result.case.labels.get("law") != NUMBERING]
+        numbering = [result for result in results if result.case.labels.get("law") == NUMBERING]
         tables = present(
-            _rates("by law", ("law",), leading),
+            _rates("by law", ("law",), results),
             _rates("by modifier", ("modifier",), logic),
             _rates("law by modifier", ("law", "modifier"), logic),
             _and_against_or(logic),
             _rates("numbering by count", ("count",), numbering),
             _rates("numbering by count and entity", ("entity", "count"), numbering),
-            _published(logic, numbering, compares_all),
+            _reference(judgements, logic, numbering),
         )
-        figures = _numbering_figure(numbers, tally(numbering))
-        return Measured(tables=tables, numbers=numbers, charts=tuple(charts_of(tables, numbers)), key_figures=figures)
+        metrics = {MISALIGNED: _misaligned(judgements, logic)}
+        charts = charts_of(tables, mean_of_categories(results))
+        return Measured(metrics=metrics, tables=tables, charts=tuple(charts))
 
 
-def _published(logic: Sequence[CaseVerdict], numbering: Sequence[CaseVerdict], compares_all: bool) -> Table | None:
-    """The paper's figures and ours; None for a run that was not judged by its rule."""
-    if {pair.case.labels.get("law") for pair in logic}.isdisjoint(LAWS) and not numbering:
+def _misaligned(judgements: Judgements, logic: Sequence[Result]) -> MetricValue:
+    """The paper's main figure, by its rule: the mean over the logic categories."""
+    if not judgements.rule.is_published:
+        return not_measured("the paper's rule is --published", better=LOWER, published=_BOTH_MODELS)
+    rate = failure_rate(logic, MACRO)
+    low, high = ends(rate.interval)
+    return MetricValue(
+        value=rate.rate,
+        low=low,
+        high=high,
+        n=rate.n,
+        better=LOWER,
+        published=_BOTH_MODELS,
+        is_share=True,
+        reason="mean over the logic categories, as the paper averages",
+        title="misaligned pairs",
+    )
+
+
+def _reference(judgements: Judgements, logic: Sequence[Result], numbering: Sequence[Result]) -> Table | None:
+    """The paper's figures and ours; None for a run that was not judged by its rule, or not on all its categories."""
+    if not judgements.rule.is_published:
         return None
-    of_the_paper = [pair for pair in logic if pair.case.labels.get("law") in LAWS]
-    by_papers_rule = compares_all and all(pair.verdict.check == PAPERS_CHECK for pair in [*of_the_paper, *numbering])
-    if by_papers_rule and category_mean(of_the_paper).n_categories == N_LOGIC_CATEGORIES:
-        return Table(
-            name="reference",
-            title="Compared with the published figures",
-            columns=("figure", "published", "where", "ours"),
-            rows=tuple((p.figure, p.value, p.where, _ours(p.ours, of_the_paper, numbering)) for p in PUBLISHED),
-            note="As published, by the rule of this run; averages over categories.",
-        )
-    return None
+    own = [result for result in logic if result.case.labels.get("law") in LAWS]
+    if len({result.case.category for result in own if result.is_decided}) < N_LOGIC_CATEGORIES:
+        return None
+    has_reader = bool(judgements.observers.get("reader"))
+    return Table(
+        name="reference",
+        title="Compared with the published figures",
+        columns=("figure", "published", "where", "ours"),
+        rows=tuple(
+            (p.figure, p.value, p.where, _ours(p.ours, own, numbering, has_reader=has_reader)) for p in PUBLISHED
+        ),
+        note="As published, by the rule of this run; averages over categories.",
+    )
 
 
-def _numbering_figure(numbers: Mapping[str, float | None], counted: Tally) -> tuple[KeyFigure, ...]:
-    rate = numbers.get("numbering_macro_rate")
-    if rate is None:
-        return ()
-    title = f"numbering, macro average over {numbers['numbering_n_categories']:g} categories"
-    low, high = numbers["numbering_macro_low"], numbers["numbering_macro_high"]
-    undecided = f", {counted.undecided} undecided" if counted.undecided else ""
-    note = f"{counted.n} decided pairs{undecided}; not in the headline rate"
-    return (KeyFigure(title=title, value=rate, low=low, high=high, is_share=True, is_aside=True, note=note),)
-
-
-def _ours(which: str, logic: Sequence[CaseVerdict], numbering: Sequence[CaseVerdict]) -> float | None:
+def _ours(
+    which: str, logic: Sequence[Result], numbering: Sequence[Result], *, has_reader: bool
+) -> float | str | None:
     kind, _, value = which.partition(":")
     match kind:
         case "macro":
-            return category_mean(logic).rate
+            return mean_of_categories(logic)
         case "law" | "modifier":
-            return category_mean([pair for pair in logic if pair.case.labels.get(kind) == value]).rate
+            return mean_of_categories(result for result in logic if result.case.labels.get(kind) == value)
         case "count":
             wanted = {value} if not value.endswith("+") else {str(n) for n in range(int(value[:-1]), 100)}
-            return category_mean([pair for pair in numbering if pair.case.labels.get("count") in wanted]).rate
+            return _mean_by_entity_and_count(r for r in numbering if r.case.labels.get("count") in wanted)
         case "text":
-            decided = [pair.verdict for pair in logic if pair.verdict.outcome in (Outcome.PASS, Outcome.FAIL)]
-            return (
-                sum(OPTICAL_CHARACTER in verdict.failure_types for verdict in decided) / len(decided)
-                if decided
-                else None
-            )
+            if not has_reader:
+                return "not measured"
+            decided = [result for result in logic if result.is_decided]
+            shown = sum(OPTICAL_CHARACTER in result.failure_types for result in decided)
+            return shown / len(decided) if decided else None
     return None
 
 
-def _rates(name: str, labels: tuple[str, ...], judged: Sequence[CaseVerdict]) -> Table | None:
-    def key(pair: CaseVerdict) -> tuple[str, ...] | None:
-        values = tuple(pair.case.labels.get(label, "") for label in labels)
+def _mean_by_entity_and_count(numbering: Iterable[Result]) -> float | None:
+    """The mean over entities and numbers of their shares of FAIL: the paper counts each as a category."""
+    groups = group_by(numbering, lambda result: (result.case.labels.get("entity"), result.case.labels.get("count")))
+    rates = [rate for group in groups.values() if (rate := mean_of_categories(group)) is not None]
+    return sum(rates) / len(rates) if rates else None
+
+
+def _rates(name: str, labels: tuple[str, ...], results: Sequence[Result]) -> Table | None:
+    def key(result: Result) -> tuple[str, ...] | None:
+        values = tuple(result.case.labels.get(label, "") for label in labels)
         return values if all(values) else None
 
-    return build_table(name, labels, _ordered(group_by(judged, key)), RATES)
+    return build_table(name, labels, _ordered(group_by(results, key)), RATES)
 
 
-def _ordered(groups: Mapping[tuple[str, ...], list[CaseVerdict]]) -> list[tuple[tuple[str, ...], list[CaseVerdict]]]:
+def _ordered(groups: Mapping[tuple[str, ...], list[Result]]) -> list[tuple[tuple[str, ...], list[Result]]]:
     """The paper's order for laws and modifiers, numbers as numbers, the rest by name."""
     order = (*LAWS, NUMBERING, *MODIFIERS)
 
@@ -161,8 +179,8 @@ def _ordered(groups: Mapping[tuple[str, ...], list[CaseVerdict]]) -> list[tuple[
     return sorted(groups.items(), key=lambda group: tuple(map(rank, group[0])))
 
 
-def _and_against_or(logic: Sequence[CaseVerdict]) -> Table | None:
-    groups = group_by(logic, lambda pair: pair.case.labels.get("modifier"))
+def _and_against_or(logic: Sequence[Result]) -> Table | None:
+    groups = group_by(logic, lambda result: result.case.labels.get("modifier"))
     if not {"and", "or"} <= groups.keys():
         return None
     return build_table(
@@ -170,17 +188,6 @@ def _and_against_or(logic: Sequence[CaseVerdict]) -> Table | None:
         ("modifier",),
         [((modifier,), groups[modifier]) for modifier in ("and", "or")],
         RATES,
-        TableColumns(("macro_rate",), lambda group: (category_mean(group).rate,)),
+        TableColumns(("macro_rate",), lambda group: (mean_of_categories(group),)),
         note="Variants without places.",
     )
-
-
-def _macro(prefix: str, judged: Sequence[CaseVerdict]) -> dict[str, float | None]:
-    macro = macro_rate(judged)
-    low, high = ends(macro.interval)
-    return {
-        f"{prefix}macro_rate": macro.rate,
-        f"{prefix}macro_low": low,
-        f"{prefix}macro_high": high,
-        f"{prefix}n_categories": macro.n_categories,
-    }

@@ -66,11 +66,10 @@ def _case(row: PromptRow, seed: Seed, operator: str, mutant: Mutant) -> Case:
             Prompt(role=role, text=text, formula=formula if all(formulas) else None)
             for role, text, formula in zip("ab", texts, formulas, strict=True)
         ),
-        check=CHECK_OF[operator],
+        checks=(CHECK_OF[operator],),
         labels={**row.labels, "formula": "none", "mutated": operator},
         cluster=row.texts[0][:200],
         equivalent=False,
         mutation=mutant.mutation,
         painting=painting_of(row),
-        check_groups=((CHECK_OF[operator],),),
     )

@@ -51,7 +51,7 @@ class SceneSuite:
 
     version: ClassVar[str] = "1"
     sizes: ClassVar[tuple[str, ...]] = ("quick",)
-    about: ClassVar[About] = About()
+    about: ClassVar[About] = About(average="pooled")
     Options = SceneSuiteOptions
 
     def __init__(self, options: SceneSuiteOptions) -> None:
@@ -89,7 +89,8 @@ class SceneSuite:
             suite=_SUITE,
             category=category,
             prompts=prompts,
-            check="same-scene" if len(prompts) > 1 and has_one_world else "truth",
+            checks=("truth", "right-answers"),
+            measures=("same-scene",) if len(prompts) > 1 else (),
             labels=labels,
             cluster="+".join(sorted(entities(self._formula))),
             equivalent=True if len(prompts) > 1 else None,

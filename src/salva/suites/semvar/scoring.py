@@ -35,7 +35,7 @@ class TripleScoring:
             suite=self.suite,
             category=categories[0],
             prompts=tuple(Prompt(role=role, text=texts.get(role, "")) for role in ROLES),
-            check="semantic-effect",
+            checks=("semantic-effect",),
             labels={
                 "category": ",".join(categories),
                 "aspect": ",".join(dict.fromkeys(map(aspect_of, categories))),

@@ -44,7 +44,7 @@ class SemVar:
 
     version: ClassVar[str] = "1"
     sizes: ClassVar[tuple[str, ...]] = ("quick", "paper", "full", "test", "train", "embedded")
-    about: ClassVar[About] = About(defaults={"judge": "scene", "reader": "none"}, leads="semantic-effect")
+    about: ClassVar[About] = About(defaults={"judge": "scene", "reader": "none"}, vetoes=("truth", "named-entities"))
     Options = SemVarOptions
 
     def __init__(self, options: SemVarOptions) -> None:
@@ -99,7 +99,7 @@ def _case(row: TripleRow, rarity: Mapping[str, int]) -> Case:
             Prompt(role=role, text=text, formula=formula)
             for role, text, formula in zip(ROLES, row.texts, row.formulas, strict=True)
         ),
-        check="semantic-effect",
+        checks=("semantic-effect",),
         labels={
             "category": ",".join(categories),
             "aspect": ",".join(aspects),

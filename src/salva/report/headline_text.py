@@ -1,0 +1,152 @@
+"""The headline of a run in words: the same sentences on the terminal, the page, in Markdown and PDF."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+
+from salva.charts.formats import percent
+from salva.core.quantity import quantity
+from salva.core.run_spec import OFF, PREFLIGHT, STOPPED, WARNED
+from salva.report.examples import Example
+from salva.report.summary import ModelSummary, Summary
+from salva.results.gate import FAILURE_RATE, INCONCLUSIVE, GateDecision, pairs_text
+from salva.results.metrics.failure_rates import CHANCE
+from salva.results.rates import FEW_IN_CATEGORY, MACRO, CategoryCount
+from salva.results.trust import OK
+
+_N_WORST = 3
+_PREFLIGHT_NOTES = {
+    OFF: f"made with {PREFLIGHT}={OFF}: the observers were not checked before the run",
+    WARNED: "{who} failed the preflight check on known drawings, not enforced here; inspect some images first",
+    STOPPED: "{who} failed the preflight check on known drawings, and the run stopped before any image was generated",
+}
+
+
+def percent_text(share: float | None) -> str:
+    """A share in whole percent; one digit more where it would read as 0 or 100 and is not."""
+    if share is None:
+        return "not measured"
+    digits = 1 if 0 < share < 0.01 or 0.99 < share < 1 else 0
+    return percent(share, digits)
+
+
+def range_text(low: float, high: float) -> str:
+    """Both ends of an interval in whole percent: 44 to 69 %."""
+    return f"{percent_text(low).removesuffix(' %')} to {percent_text(high)}"
+
+
+def headline_title(summary: Summary, model: ModelSummary) -> str:
+    """What was run on what."""
+    return f"{summary.suite} on {model.model}"
+
+
+def coverage_text(summary: Summary, model: ModelSummary) -> str:
+    """How many results there are, and how many are decided."""
+    rate = model.rate
+    total = quantity(rate.total, summary.unit)
+    if rate.n == rate.total:
+        return f"{total}, all decided"
+    counts = model.results
+    parts = [f"{counts[name]} {word}" for name, word in (("undecided", "undecided"), ("error", "errors")) if counts[name]]
+    return f"{total}, {rate.n} decided ({', '.join(parts)})"
+
+
+def headline_sentence(summary: Summary, model: ModelSummary) -> str:
+    """The failure rate in one sentence."""
+    rate = model.rate
+    if rate.rate is None or rate.interval is None:
+        return f"nothing was decided of {quantity(rate.total, summary.unit)}"
+    over = f", {quantity(rate.n_averaged, 'categories')}" if rate.average == MACRO and rate.n_averaged > 1 else ""
+    ends = range_text(rate.interval.low, rate.interval.high)
+    return (
+        f"{rate.failed} of {quantity(rate.n, summary.unit)}; failure rate {percent_text(rate.rate)} "
+        f"(95 % CI {ends}{over})"
+    )
+
+
+def bounds_sentence(model: ModelSummary) -> str:
+    """What the undecided could make of the rate; empty where that is inside its interval."""
+    rate = model.rate
+    if rate.bounds is None or rate.interval is None or rate.n == rate.total:
+        return ""
+    if rate.interval.low <= rate.bounds.low and rate.bounds.high <= rate.interval.high:
+        return ""
+    return f"{range_text(rate.bounds.low, rate.bounds.high)} if all undecided had passed, or failed"
+
+
+def worst_text(model: ModelSummary) -> str:
+    """The categories that fail most; empty where there is one, or none fails."""
+    failing = [category for category in model.categories if category.failed]
+    if len(model.categories) < 2 or not failing:
+        return ""
+    failing.sort(key=lambda category: (-(category.rate or 0.0), -category.failed))
+    return ", ".join(map(_category_text, failing[:_N_WORST]))
+
+
+def _category_text(category: CategoryCount) -> str:
+    return f"{category.name} {category.failed}/{category.n}"
+
+
+def few_in(category: CategoryCount) -> bool:
+    """Whether a category has too few results for a percentage."""
+    return category.n < FEW_IN_CATEGORY
+
+
+def example_text(example: Example, width: int = 0) -> str:
+    """A failing prompt and what is wrong with its image; width: shortened to so many characters, the prompt first."""
+    if not width:
+        return f'"{example.prompt}" -> {example.message}'
+    message = textwrap.shorten(example.message, width // 2, placeholder=" ...")
+    prompt = textwrap.shorten(example.prompt, width - len(message) - len('"" -> '), placeholder=" ...")
+    return f'"{prompt}" -> {message}'
+
+
+def trust_text(model: ModelSummary) -> str:
+    """The trust line: the status, and the first reason."""
+    trust = model.trust
+    if trust.status == OK:
+        return OK
+    more = f" (and {len(trust.reasons) - 1} more)" if len(trust.reasons) > 1 else ""
+    first = trust.reasons[0]
+    return f"{trust.status}: {first.text} [{first.code}]{more}"
+
+
+def chance_note(model: ModelSummary) -> str:
+    """That the rate cannot be told from that of shuffled images; empty where it can, or that is unknown."""
+    chance = model.metrics.get(CHANCE)
+    if chance is None or not chance.value or model.interval is None or model.interval[1] < chance.value:
+        return ""
+    return f"not distinguishable from shuffled images, which fail {percent_text(chance.value)}"
+
+
+def gate_text(decision: GateDecision) -> str:
+    """What a gate decided, with the numbers it went by."""
+    if decision.metric == FAILURE_RATE:
+        value, limit = percent_text(decision.value), percent_text(decision.limit)
+        ends = "" if decision.interval is None else f" ({range_text(*decision.interval)})"
+        text = f"{decision.decision}: failure rate {value}{ends}, limit {limit}"
+    else:
+        value = "not measured" if decision.value is None else f"{decision.value:.3f}"
+        ends = "" if decision.interval is None else f" ({decision.interval[0]:.3f} to {decision.interval[1]:.3f})"
+        text = f"{decision.decision}: {decision.metric} {value}{ends}, limit {decision.limit:g}"
+    needed = pairs_text(decision) if decision.decision == INCONCLUSIVE else ""
+    return "; ".join(part for part in (text, decision.reason, needed) if part)
+
+
+def preflight_note(summary: Summary) -> str:
+    """The warning where the preflight failed or was switched off; empty elsewhere."""
+    who = ", ".join(summary.preflight_about) or "an observer"
+    return _PREFLIGHT_NOTES.get(summary.preflight, "").replace("{who}", who)
+
+
+def notes_of(summary: Summary, model: ModelSummary) -> Iterator[str]:
+    """What changes what to do: chance, bounds, the preflight, instructing text, an unfinished run."""
+    yield from filter(None, (chance_note(model), bounds_sentence(model), preflight_note(summary)))
+    if model.n_instructed:
+        cases = quantity(model.n_instructed, summary.unit)
+        yield f"text in an image instructs the judge in {cases}; see the report page"
+    if n_errors := model.results["error"] - model.results["refused"]:
+        yield f"{quantity(n_errors, 'errors')}; the same command tries them again"
+    if n_refused := model.results["refused"]:
+        yield f"the model refused {quantity(n_refused, summary.unit)}; --retry refused asks again"

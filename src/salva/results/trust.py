@@ -1,0 +1,189 @@
+"""How far a failure rate can be trusted: ok, limited or none, with reasons by code.
+
+What observers report about images, and what is known about the observers, comes in; a status with reasons goes out.
+The failure rate is shown whatever it says.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from salva.core.judgements import Judgements
+from salva.core.result import Result
+from salva.core.verdict import ENTITY_OMISSION
+from salva.messages import Message, message
+from salva.results.rates import FailureRate
+
+OK, LIMITED, NONE = "ok", "limited", "none"
+DETECTOR_BLIND, DETECTOR_DOMAIN, IDENTICAL_IMAGES = "detector-blind", "detector-domain", "identical-images"
+RECALL_UNKNOWN, RECALL_LOW, AGREEMENT_ONLY = "recall-unknown", "recall-low", "agreement-only"
+JUDGE_UNPROBED, FEW_PAIRS, UNEVEN = "judge-unprobed", "few-pairs", "uneven"
+FEW_DECIDED, INCOMPLETE = "few-decided", "incomplete"
+FEWEST_DECIDED = 0.8
+"""Below this share of decided results a run decides too little."""
+FEWEST_PAIRS = 16
+"""Below this number of even pairs an interval is valid but useless."""
+_FEWEST_IMAGES = 8
+_BLIND_BELOW = 0.05
+_UNEVEN_FEW, _UNEVEN_TIMES = 5, 20
+_LEAST_RECALL = 0.9
+_NAMED = "named_"
+"""The score of a verdict that counts which named entities were found in the image of a role."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrustReason:
+    """One reason to trust less."""
+
+    code: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trust:
+    """How far the failure rate of a model can be trusted."""
+
+    status: str = OK
+    reasons: tuple[TrustReason, ...] = ()
+    """The gravest first."""
+
+    def has(self, code: str) -> bool:
+        """Whether a reason is among them."""
+        return any(reason.code == code for reason in self.reasons)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObserverFacts:
+    """What is known about the observers of a run before any image is seen."""
+
+    detector: str = ""
+    domain: str = ""
+    """The images that the detector was made for; empty where it states none."""
+    is_outside_domain: bool = False
+    """Whether the images of this model are no such images."""
+    recall: Mapping[str, float] | float | None = None
+    """The detector's recall on labelled images, for all entities or by entity; None where it is unknown."""
+    unprobed: tuple[str, ...] = ()
+    """Judges that were to be asked control questions, and were not."""
+    contrast: tuple[TrustReason, ...] = field(default=())
+    """What control questions showed about judges."""
+    is_contrast_none: bool = False
+    """Whether they showed that a judge cannot tell images apart."""
+
+
+def trust_of(
+    judgements: Judgements, rate: FailureRate, facts: ObserverFacts, *, is_complete: bool
+) -> Trust:
+    """The trust in one model's failure rate."""
+    results = judgements.results
+    found = [
+        *_none(judgements, facts),
+        *((LIMITED, reason) for reason in _limited(results, rate, facts, judgements, is_complete=is_complete)),
+    ]
+    found = [(NONE if facts.is_contrast_none else LIMITED, reason) for reason in facts.contrast] + found
+    status = NONE if any(one == NONE for one, _ in found) else LIMITED if found else OK
+    found.sort(key=lambda one: one[0] != NONE)
+    return Trust(status=status, reasons=tuple(reason for _, reason in found))
+
+
+def _none(judgements: Judgements, facts: ObserverFacts) -> list[tuple[str, TrustReason]]:
+    reasons = []
+    if facts.is_outside_domain:
+        reasons.append(message("detector-domain", detector=facts.detector, domain=facts.domain))
+    n_found, n_images = _images_with_named(judgements)
+    if n_images >= _FEWEST_IMAGES and n_found < _BLIND_BELOW * n_images:
+        reasons.append(message("detector-blind", n=n_found, images=n_images))
+    if n_alike := _prompts_of_one_image(judgements):
+        reasons.append(message("identical-images", n=n_alike))
+    return [(NONE, _reason(text)) for text in reasons]
+
+
+def _limited(
+    results: Sequence[Result],
+    rate: FailureRate,
+    facts: ObserverFacts,
+    judgements: Judgements,
+    *,
+    is_complete: bool,
+) -> list[TrustReason]:
+    reasons: list[Message] = []
+    if not is_complete:
+        reasons.append(message("incomplete"))
+    decided = [result for result in results if result.is_decided]
+    if not judgements.rule.check and 2 * sum(result.is_compared_only for result in decided) > len(decided):
+        reasons.append(message("agreement-only"))
+    if (rate.coverage or 0.0) < FEWEST_DECIDED:
+        reasons.append(message("few-decided", n=rate.n, total=rate.total, why=mostly(results)))
+    if decided and rate.kish < FEWEST_PAIRS:
+        reasons.append(message("few-pairs", n=rate.n))
+    if uneven := _uneven(rate):
+        reasons.append(message("uneven", category=uneven))
+    if recall := _recall(decided, facts):
+        reasons.append(recall)
+    reasons += [message("judge-unprobed", judge=judge) for judge in facts.unprobed]
+    return [_reason(text) for text in reasons]
+
+
+def _reason(text: Message) -> TrustReason:
+    return TrustReason(code=text.code, text=text.plain)
+
+
+def _images_with_named(judgements: Judgements) -> tuple[int, int]:
+    """In how many images something that prompts name was found, and of how many that is known."""
+    seen: dict[tuple[str, str], bool] = {}
+    for case, verdict in judgements.pairs:
+        for name, value in verdict.scores.items():
+            if name.startswith(_NAMED):
+                role = name.removeprefix(_NAMED)
+                seen.setdefault((f"{case.case_id} {verdict.repeat}", role), value > 0)
+    return sum(seen.values()), len(seen)
+
+
+def _prompts_of_one_image(judgements: Judgements) -> int:
+    """For how many prompts one image stands, where it stands for many; other wordings of a case do not count."""
+    prompts: dict[str, set[str]] = {}
+    for case, verdict in judgements.pairs:
+        for image in verdict.images.values():
+            prompts.setdefault(image, set()).add(case.painting or case.prompts[0].text)
+    most = max((len(texts) for texts in prompts.values()), default=0)
+    return most if most >= _FEWEST_IMAGES else 0
+
+
+def _uneven(rate: FailureRate) -> str:
+    """The smallest category beside one that is many times as large; empty where there is none."""
+    decided = [category for category in rate.categories if category.n]
+    if len(decided) < 2 or rate.n_averaged < 2:
+        return ""
+    smallest, largest = (pick(decided, key=lambda category: category.n) for pick in (min, max))
+    is_uneven = smallest.n < _UNEVEN_FEW and largest.n >= _UNEVEN_TIMES * smallest.n
+    return smallest.name if is_uneven else ""
+
+
+def _recall(decided: Collection[Result], facts: ObserverFacts) -> Message | None:
+    """Whether most failures are missing entities, which a detector of unknown or low recall may have missed."""
+    failures = [result for result in decided if result.is_fail]
+    omitted = [result for result in failures if ENTITY_OMISSION in result.failure_types]
+    if not facts.detector or 2 * len(omitted) <= len(failures) or not failures:
+        return None
+    if facts.recall is None:
+        return message("recall-unknown", n=len(omitted), failures=len(failures), detector=facts.detector)
+    if isinstance(facts.recall, float):
+        worst = facts.recall
+    else:
+        named = {f.entity for r in omitted for f in r.failures if f.failure_type == ENTITY_OMISSION}
+        if unknown := sorted(named - facts.recall.keys()):
+            return message(
+                "recall-unknown", n=len(omitted), failures=len(failures), detector=f"{facts.detector} ({unknown[0]})"
+            )
+        worst = min((facts.recall[name] for name in named), default=1.0)
+    if worst >= _LEAST_RECALL:
+        return None
+    return message("recall-low", n=len(omitted), failures=len(failures), detector=facts.detector, recall=worst)
+
+
+def mostly(results: Collection[Result]) -> str:
+    """Why most results are undecided; empty where no reason is known."""
+    reasons = Counter(result.reason for result in results if not result.is_decided and result.reason)
+    return next((reason for reason, _ in reasons.most_common(1)), "")
