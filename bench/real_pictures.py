@@ -158,7 +158,7 @@ def look(folder: Path, pictures: Sequence[Labelled], *, with_reader: bool = True
 def errors_in(picture: Labelled, boxes: Detections, reading: Reading | None, **options: str) -> frozenset[str] | None:
     """The errors that `truth` finds in what was seen; None where it is undecided."""
     prompt = Prompt(role="a", text=picture.text, formula=picture.formula)
-    case = Case(case_id="real", suite="real", category="real", prompts=(prompt,), check="truth")
+    case = Case(case_id="real", suite="real", category="real", prompts=(prompt,), checks=("truth",))
     check = Truth(parse_options(SceneOptions, options, "check"))
     answers: dict[Query, Observation] = {}
     for wanted in check.needs(case, {"detector", "reader"} if reading else {"detector"}, {}):

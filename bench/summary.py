@@ -20,7 +20,7 @@ def records(n_cases: int) -> tuple[list[Case], list[Verdict]]:
             suite="metalogic",
             category=f"category-{n % 60}",
             prompts=(Prompt(role="a", text="x"), Prompt(role="b", text="y")),
-            check="same-scene",
+            checks=("same-scene",),
             labels={"law": "commutative", "modifier": "and", "entities": f"cat{n % 7000},dog"},
             cluster=f"cluster-{n % 7000}",
         )

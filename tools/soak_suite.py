@@ -37,7 +37,7 @@ class SoakSuite:
         """Pairs."""
         for i in range(self.options.n):
             prompts = tuple(Prompt(role=role, text=f"picture {i} {role}") for role in ("a", "b"))
-            yield Case(case_id=f"soak-{i}", suite="soak", category="all", prompts=prompts, check="soak-answers")
+            yield Case(case_id=f"soak-{i}", suite="soak", category="all", prompts=prompts, checks=("soak-answers",))
 
 
 class SoakAnswers:

@@ -368,7 +368,7 @@ def test_the_hard_cases_are_those_most_models_fail(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(write_semvar_command, "_HARD_PER_CATEGORY", 2)
     prompts = tuple(Prompt(role=role, text=f"text {role}") for role in ("a", "pv", "pi"))
     cases = tuple(
-        Case(case_id=f"sv-{i}", suite="semvar", category="ab"[i % 2], prompts=prompts, check="semantic-effect")
+        Case(case_id=f"sv-{i}", suite="semvar", category="ab"[i % 2], prompts=prompts, checks=("semantic-effect",))
         for i in range(6)
     )
     scores = {"pocket": [0.9, 0.5, 0.6, 0.5, 0.9, 0.4], "painter": [0.9, 0.5, 0.9, 0.9, 0.6, 0.3]}

@@ -264,7 +264,7 @@ def test_hostile_text_is_shown_and_never_run(browser: webdriver.Chrome, tmp_path
 def test_what_the_judge_was_asked_can_be_read_under_narrow_pictures(browser: webdriver.Chrome, tmp_path: Path) -> None:
     """Three pictures stand beside each other; a long answer must not squeeze its question to a letter a line."""
     prompts = tuple(Prompt(role=role, text=f"Four slices of bacon for one egg, {role}") for role in ("a", "pv", "pi"))
-    case = Case(case_id="sv-1", suite="mine", category="counting", prompts=prompts, check="semantic-effect")
+    case = Case(case_id="sv-1", suite="mine", category="counting", prompts=prompts, checks=("semantic-effect",))
     answered = QuestionAnswer(question="One slice of bacon for four eggs.", answer="objects 47.5, checks 25")
     failure = Failure(failure_type="insensitive", role="", message="the picture hardly changes")
     verdict = make_verdict(
@@ -288,7 +288,7 @@ def test_a_picture_by_itself_fills_its_card_and_nothing_there_is_a_pair(
     browser: webdriver.Chrome, tmp_path: Path
 ) -> None:
     prompts = (Prompt(role="a", text="two dogs"),)
-    case = Case(case_id="p-1", suite="prompts", category="formulas", prompts=prompts, check="truth")
+    case = Case(case_id="p-1", suite="prompts", category="formulas", prompts=prompts, checks=("truth",))
     failure = Failure(failure_type="entity-omission", role="a", message="1 dog where the prompt asks for 2")
     verdict = make_verdict(
         "p-1", Outcome.FAIL, check="truth", errors=("entity-omission",), failures=(failure,), images={"a": "1"}

@@ -36,7 +36,7 @@ def pair(
             Prompt(role=role, text=text, formula=formula)
             for role, text, formula in zip("ab", texts, formulas, strict=True)
         ),
-        check=check,
+        checks=(check,),
         equivalent=equivalent,
         determinate=determinate,
     )

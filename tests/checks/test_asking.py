@@ -23,7 +23,7 @@ PASS = Conclusion(outcome=Outcome.PASS, scores={"kappa": 1.0})
 
 def case(case_id: str = "x") -> Case:
     prompts = tuple(Prompt(role=role, text="a cat") for role in "ab")
-    return Case(case_id=case_id, suite="s", category="c", prompts=prompts, check="r")
+    return Case(case_id=case_id, suite="s", category="c", prompts=prompts, checks=("r",))
 
 
 def looks() -> list[Need]:

@@ -22,7 +22,7 @@ CAT = Question(kind="entity", text="Is there a cat?", answer="no")
 
 def case(*questions: Question, formula: str | None = None, check: str = "right-answers") -> Case:
     prompt = Prompt(role="a", text="A red dog barks", formula=formula, questions=questions)
-    return Case(case_id="one", suite="prompts", category="prompts", prompts=(prompt,), check=check)
+    return Case(case_id="one", suite="prompts", category="prompts", prompts=(prompt,), checks=(check,))
 
 
 def judged(of: Case, replies: Mapping[str, str], **options: object) -> tuple[Conclusion, list[str]]:

@@ -29,7 +29,7 @@ def pair(a: str | None, b: str | None, *, equivalent: bool | None = True, check:
         suite="test",
         category="test",
         prompts=(Prompt(role="a", text="wording a", formula=a), Prompt(role="b", text="wording b", formula=b)),
-        check=check,
+        checks=(check,),
         equivalent=equivalent,
         labels={"pair_id": "p1"},
     )
@@ -298,7 +298,7 @@ def test_questions_come_from_a_tifa_file(tmp_path: Path) -> None:
         suite="test",
         category="test",
         prompts=(Prompt(role="a", text="x"), Prompt(role="b", text="y")),
-        check="same-answers",
+        checks=("same-answers",),
     )
     found, _ = heard(same(questions=path), unknown, {"a": asleep, "b": awake})
     assert found.outcome is Outcome.UNDECIDED

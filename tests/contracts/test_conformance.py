@@ -47,7 +47,7 @@ CASE = Case(
         Prompt(role="a", text="a cat and a dog", formula="cat & dog"),
         Prompt(role="b", text="a dog and a cat", formula="dog & cat"),
     ),
-    check="same-scene",
+    checks=("same-scene",),
     equivalent=True,
     determinate=True,
 )

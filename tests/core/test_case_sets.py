@@ -9,7 +9,7 @@ import pytest
 from salva.core.case import Case, Prompt
 from salva.core.case_sets import few_cases, few_of_each, slug, with_distinct_ids
 
-CASE = Case(case_id="c", suite="s", category="x", prompts=(Prompt(role="a", text="a cat"),), check="truth")
+CASE = Case(case_id="c", suite="s", category="x", prompts=(Prompt(role="a", text="a cat"),), checks=("truth",))
 
 
 @pytest.mark.parametrize(

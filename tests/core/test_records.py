@@ -177,7 +177,7 @@ def test_questions_and_words_passed_over_are_stored_and_absent_where_there_are_n
         case_id="c",
         suite="s",
         category="k",
-        check="r",
+        checks=("r",),
         prompts=(
             Prompt(role="l1", text="a cat", questions=(asked,), passes_over=True),
             Prompt(role="l2", text="a dog"),

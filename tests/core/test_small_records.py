@@ -29,7 +29,7 @@ CASE = Case(
     suite="s",
     category="c",
     prompts=(Prompt(role="a", text="x"), Prompt(role="b", text="y")),
-    check="truth",
+    checks=("truth",),
     check_groups=(("truth",), ("same-scene", "same-answers")),
 )
 VERDICT = Verdict(

@@ -91,7 +91,7 @@ def test_a_field_that_holds_something_else_is_named(field: str, value: object) -
 
 
 def test_a_case_is_checked_down_to_its_prompts() -> None:
-    case = Case(case_id="a", suite="s", category="c", prompts=(Prompt(role="a", text="x"),), check="truth")
+    case = Case(case_id="a", suite="s", category="c", prompts=(Prompt(role="a", text="x"),), checks=("truth",))
     assert checked(case) is case
     with pytest.raises(ValueError, match="'text'"):
         checked(replace(case, prompts=(Prompt(role="a", text=3),)))  # type: ignore[arg-type]  # on purpose

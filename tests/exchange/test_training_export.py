@@ -38,7 +38,7 @@ IMAGES = {role: f"{digit}" * 40 for role, digit in (("a", "1"), ("b", "2"), ("pv
 def semvar_case(case_id: str = "sv-1") -> Case:
     texts = {"a": "a cat left of a dog", "pv": "a dog left of a cat", "pi": "a dog right of a cat"}
     prompts = tuple(Prompt(role=role, text=text) for role, text in texts.items())
-    return Case(case_id=case_id, suite="semvar", category="place", prompts=prompts, check="semantic-effect")
+    return Case(case_id=case_id, suite="semvar", category="place", prompts=prompts, checks=("semantic-effect",))
 
 
 def semvar_verdict(scores: dict[tuple[str, str], float], case_id: str = "sv-1") -> Verdict:

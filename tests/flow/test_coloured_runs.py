@@ -47,7 +47,7 @@ class OneCase:
             suite="one",
             category="one",
             prompts=prompts,
-            check="truth",
+            checks=("truth",),
             equivalent=True,
             determinate=True,
         )

@@ -20,7 +20,7 @@ CASE = Case(
     suite="fake",
     category="all",
     prompts=(Prompt(role="a", text="cat"), Prompt(role="b", text="a cat")),
-    check="same",
+    checks=("same",),
 )
 
 

@@ -22,7 +22,7 @@ CASE = Case(
     suite="fake",
     category="all",
     prompts=(Prompt(role="a", text="cat, dog"), Prompt(role="b", text="dog, cat")),
-    check="answers",
+    checks=("answers",),
 )
 FIRST, SECOND = Query(role="judge", text="how many?"), Query(role="judge", text="even?")
 IMAGES = {role: ImageRef(image_id=f"image of {role}", width=2, height=2) for role in "ab"}

@@ -10,19 +10,20 @@ from itertools import permutations
 from pathlib import Path
 from random import Random
 
+import judged as any_judged
 from msgspec import structs
 from PIL import Image, ImageDraw
 
 from salva.core.case import SEVERAL_WORLDS, Case, Finding, Prompt
 from salva.core.fingerprint import Json
-from salva.core.judgements import Judgements, Rate, RunCheck
+from salva.core.judgements import Judgements, RunCheck
 from salva.core.observation import Answer, Detection, Detections, Reading, TextSpan
 from salva.core.protocols import Query
+from salva.core.result import Rule
 from salva.core.run_file import new_run_file
 from salva.core.run_spec import ComponentSpec, RunSpec
 from salva.core.source import RunRecords, Seen
 from salva.core.verdict import Failure, Observers, Outcome, Verdict
-from salva.results.headline import judgements
 from salva.store.records import Status, StoredComponent, StoredObservation
 from salva.store.runfile import write_run_file
 from salva.store.sqlite import open_run
@@ -41,7 +42,7 @@ def make_case(
     category: str = "commutative-and",
     labels: Mapping[str, str] | None = None,
     cluster: str = "",
-    check: str = "same-scene",
+    checks: tuple[str, ...] = ("truth", "same-scene"),
     determinate: bool | None = True,
     texts: tuple[str, str] = ("There is a cat and a dog", "There is a dog and a cat"),
     findings: tuple[Finding, ...] = (),
@@ -56,7 +57,7 @@ def make_case(
             Prompt(role="a", text=texts[0], formula="cat & dog"),
             Prompt(role="b", text=texts[1], formula="dog & cat"),
         ),
-        check=check,
+        checks=checks,
         labels=labels or {},
         cluster=cluster,
         equivalent=True,
@@ -97,7 +98,7 @@ def make_verdict(
     )
 
 
-RATES = {"same-scene": Rate.INCONSISTENT, "truth": Rate.WRONG}
+COMPARES = {"same-scene": True, "truth": False}
 
 
 def judged(
@@ -105,15 +106,16 @@ def judged(
     verdicts: Sequence[Verdict],
     chosen: str = "",
     *,
-    apart: tuple[str, str] | None = None,
+    is_published: bool = False,
     **options: Mapping[str, Json],
 ) -> Judgements:
-    """What a metric is handed; options by check, with _ for -."""
+    """What a metric is handed; chosen: the check that makes every result; options by check, with _ for -."""
     given = {name.replace("_", "-"): values for name, values in options.items()}
     checks = {
-        name: RunCheck(rate=RATES.get(name), options=given.get(name, {})) for name in dict.fromkeys([*RATES, *given])
+        name: RunCheck(compares=COMPARES.get(name, False), options=given.get(name, {}))
+        for name in dict.fromkeys([*COMPARES, *given])
     }
-    return judgements(cases, verdicts, checks, chosen, apart=apart)
+    return any_judged.judged(cases, verdicts, checks, rule=Rule(check=chosen, is_published=is_published))
 
 
 ASKED = RunSpec(
@@ -164,7 +166,7 @@ class FakeImages:
 
 
 def metalogic_cases(n_entities: int = 4) -> list[Case]:
-    """The shape of the MetaLogic suite: 20 logic categories and 40 numbering ones."""
+    """The shape of the MetaLogic suite: 20 logic categories and numbering."""
     cases = []
     for law in LAWS:
         for modifier in MODIFIERS:
@@ -176,7 +178,6 @@ def metalogic_cases(n_entities: int = 4) -> list[Case]:
                         category=f"{law}-{modifier}",
                         labels={"law": law, "modifier": modifier, "entities": f"{first},{second}"},
                         cluster="+".join(sorted((first, second))),
-                        check="truth" if is_open else "same-scene",
                         determinate=not is_open,
                         texts=(f"There is a {first} and a {second}", f"There is a {second} and a {first}"),
                         findings=(_OPEN,) if is_open else (),
@@ -188,7 +189,7 @@ def metalogic_cases(n_entities: int = 4) -> list[Case]:
             cases.append(
                 make_case(
                     f"metalogic-numbering-{entity}-{count}",
-                    category=f"numbering-{entity}-{count}",
+                    category="numbering",
                     labels={
                         "law": "numbering",
                         "count": str(count),
@@ -215,7 +216,15 @@ def random_run(
             for repeat in range(2):
                 verdicts += _verdicts(case, model, repeat, rng, images)
     asked = structs.replace(ASKED, models=tuple(ComponentSpec(role="model", name=model) for model in models))
-    return RunRecords(cases=tuple(cases), verdicts=tuple(verdicts), asked=asked, name="metalogic-painter"), images
+    return RunRecords(
+        cases=tuple(cases),
+        verdicts=tuple(verdicts),
+        primaries={case.case_id: "truth" for case in cases},
+        deciding=("pocket", "rapidocr"),
+        asked=asked,
+        name="metalogic-painter",
+        is_whole=True,
+    ), images
 
 
 def small_run(models: Sequence[str] = ("painter",)) -> tuple[RunRecords, FakeImages]:
@@ -300,7 +309,7 @@ def store_run(directory: Path, records: RunRecords, images: FakeImages) -> None:
     write_run_file(directory, new_run_file(structs.replace(records.asked, suite=suite)))
     with open_run(directory, "write") as store:
         for ordinal, case in enumerate(records.cases):
-            store.put_case(ordinal, case)
+            store.put_case(ordinal, case, records.primaries.get(case.case_id, case.check))
         for verdict in records.verdicts:
             store.put_verdict(verdict)
         store.put_component(_component("detector", "pocket"))

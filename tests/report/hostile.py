@@ -30,7 +30,7 @@ def hostile_run() -> tuple[RunRecords, FakeImages]:
             Prompt(role="a", text=EVERYTHING, formula=BREAKOUT),
             Prompt(role="b", text=FORMULA, formula=SCRIPT),
         ),
-        check="same-scene",
+        checks=("same-scene",),
         labels={"law": BREAKOUT, "modifier": IMAGE, "entities": FORMULA, f"odd {SCRIPT}": SEPARATORS},
         findings=(Finding(kind="note", sentence=EVERYTHING),),
         determinate=True,

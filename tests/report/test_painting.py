@@ -28,7 +28,7 @@ def test_a_model_that_painted_its_prompts_has_no_tables() -> None:
 
 def pair(name: str, repeat: int, outcome: Outcome) -> CaseVerdict:
     prompts = (Prompt(role="a", text=f"{name} one"), Prompt(role="b", text=f"{name} two"))
-    case = Case(case_id=name, suite="x", category="x", prompts=prompts, check="truth")
+    case = Case(case_id=name, suite="x", category="x", prompts=prompts, checks=("truth",))
     verdict = Verdict(case_id=name, repeat=repeat, arm="pair", model="m", check="truth", observers=(), outcome=outcome)
     return CaseVerdict(case, verdict)
 

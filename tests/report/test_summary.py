@@ -121,7 +121,7 @@ def test_a_run_judged_by_a_relation_that_is_not_installed_still_has_a_report() -
 
 def test_the_scope_of_the_run_decides_about_published_figures() -> None:
     records, _ = random_run()
-    closed = [replace(case, check="same-scene", determinate=True) for case in records.cases]
+    closed = [replace(case, checks=("same-scene",), determinate=True) for case in records.cases]
     verdicts = [make_verdict(case.case_id) for case in closed]
     for scope, is_shown in (("all", True), ("mentioned", False)):
         asked = RunSpec(checks=(ComponentSpec(role="check", name="same-scene", options={"scope": scope}),))

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from report.fake_runs import RATES, make_case, make_verdict
+from salva.results.headline import judgements
+from salva.results.leading import OK, PARTIAL, leading_of
+from salva.results.uncheckable import cases_without_check, checks_to_come
 
 from salva.core.case import Case, Prompt
 from salva.core.fingerprint import Json
 from salva.core.judgements import Judgements, RunCheck
 from salva.core.question import Question
-from salva.results.headline import judgements
-from salva.results.leading import OK, PARTIAL, leading_of
-from salva.results.uncheckable import cases_without_check, checks_to_come
 
 BY_FORMULA, BY_ANSWERS = ("truth", "same-scene"), ("right-answers", "same-answers")
 
@@ -25,7 +25,7 @@ def with_formulas(case_id: str) -> Case:
 def without_formulas(case_id: str) -> Case:
     question = Question(kind="whole", text="Is all of it shown?", answer="yes")
     prompt = Prompt(role="a", text="a dream of spring", questions=(question,))
-    return replace(make_case(case_id), prompts=(prompt,), check="right-answers", check_groups=(BY_ANSWERS,))
+    return replace(make_case(case_id), prompts=(prompt,), checks=("right-answers",), check_groups=(BY_ANSWERS,))
 
 
 def concluded(

@@ -24,7 +24,7 @@ QUESTIONS = tuple(Question(kind=kind, text=f"{kind}?", weight=weight) for kind, 
 
 def graded_case(index: int, roles: tuple[str, ...] = ("l1",)) -> Case:
     prompts = tuple(Prompt(role=role, text=f"Draw {index} {role}.", questions=QUESTIONS) for role in roles)
-    return Case(case_id=f"g-{index}", suite="cfworld", category="optics", prompts=prompts, check="levels")
+    return Case(case_id=f"g-{index}", suite="cfworld", category="optics", prompts=prompts, checks=("levels",))
 
 
 def score_of(index: int) -> float:

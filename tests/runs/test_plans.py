@@ -52,7 +52,9 @@ def test_a_group_changes_nothing_a_run_is_known_by() -> None:
 
 
 def test_the_command_for_a_case_says_the_name() -> None:
-    case = Case(case_id="c", suite="metalogic", category="x", prompts=(Prompt(role="a", text="a cat"),), check="truth")
+    case = Case(
+        case_id="c", suite="metalogic", category="x", prompts=(Prompt(role="a", text="a cat"),), checks=("truth",)
+    )
     spec = make_plan(ASK)
     command = command_for(case, "wild", spec.run_spec().without_defaults(spec.defaults))
     assert "--model wild=painter" in command

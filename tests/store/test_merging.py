@@ -27,7 +27,7 @@ IMAGE = StoredImage(image_id="ab12", width=3, height=2, digest=digest_of(DATA), 
 COMPONENT = StoredComponent(
     component_id="c", role="model", label="m", is_formula_seen=False, identity={"name": "m", "version": "1"}
 )
-CASE = Case(case_id="c-1", suite="s", category="c", prompts=(Prompt(role="a", text="a cat"),), check="truth")
+CASE = Case(case_id="c-1", suite="s", category="c", prompts=(Prompt(role="a", text="a cat"),), checks=("truth",))
 RENDER = StoredRender(
     component_id="c", text="a cat", formula=None, seed=1, repeat=0, status=Status.DONE, image_id=IMAGE.image_id
 )

@@ -29,7 +29,7 @@ CASES = tuple(
         suite="s",
         category="c",
         prompts=(Prompt(role="a", text="a cat"),),
-        check="truth",
+        checks=("truth",),
         labels={"law": LAWS[number % 2], "number": str(number)},
     )
     for number in range(6)

@@ -56,7 +56,7 @@ from salva.store.sqlite import RunStore, open_run
 
 ASKED = RunSpec(suite=ComponentSpec(role="suite", name="s"), seed=3)
 BOX = (0.0, 0.0, 1.0, 1.0)
-CASE = Case(case_id="c-1", suite="s", category="c", prompts=(Prompt(role="a", text="a cat"),), check="truth")
+CASE = Case(case_id="c-1", suite="s", category="c", prompts=(Prompt(role="a", text="a cat"),), checks=("truth",))
 
 
 def verdict(**changes: Any) -> Verdict:

@@ -28,7 +28,7 @@ CASE = Case(
     suite="fake",
     category="c",
     prompts=(Prompt(role="a", text="a 猫 \x00 'quoted'", formula="cat"), Prompt(role="b", text="dog")),
-    check="same",
+    checks=("same",),
     labels={"law": "x"},
     findings=(Finding(kind="other", sentence="one"), Finding(kind="k", sentence="two", subject=("a",), general="g")),
     extra={"deep": [1, {"two": None}]},

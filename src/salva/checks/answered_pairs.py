@@ -91,7 +91,11 @@ class AnsweredPairCheck(AnswerCheck):
     def _concluded(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
         questions = self._questions(case)
         similar = similarity_scores(case, observations, self._asking)
-        pair = read_pair(case, questions, observations, case.read_counts(self._asking.counts)) if questions else _NO_QUESTIONS
+        pair = (
+            read_pair(case, questions, observations, case.read_counts(self._asking.counts))
+            if questions
+            else _NO_QUESTIONS
+        )
         if isinstance(pair, str):
             return Conclusion(outcome=Outcome.UNDECIDED, scores=similar, reason=pair)
         return self._conclude(case, AnsweredPair(questions, pair, similar))

@@ -32,7 +32,9 @@ NOTHING_SEEN = "nothing that was asked about was seen in either image"
 class AnswerOptions(SimilarityOptions, AskingOptions):
     """What is asked."""
 
-    counts: str = option("", "Whether two cats are wrong for a cat; unset: as the suite says.", choices=("", "exact", "at-least"))
+    counts: str = option(
+        "", "Whether two cats are wrong for a cat; unset: as the suite says.", choices=("", "exact", "at-least")
+    )
     questions: str = option("", "A TIFA or DSG file, in place of questions from formulas.", reaches="file")
 
 

@@ -61,7 +61,9 @@ _LONGEST_QUOTE = 80
 class SceneOptions:
     """How an image becomes a scene and is held against a formula."""
 
-    counts: str = option("", "Whether two cats are wrong for a cat; unset: as the suite says.", choices=("", "exact", "at-least"))
+    counts: str = option(
+        "", "Whether two cats are wrong for a cat; unset: as the suite says.", choices=("", "exact", "at-least")
+    )
     place: ClassVar[str] = "order"
     merge_iou: ClassVar[float] = 0.7
     min_text_score: ClassVar[float] = 0.5

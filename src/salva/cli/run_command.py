@@ -47,9 +47,7 @@ if TYPE_CHECKING:
 @flags.seed_flag
 @flags.flag("--max-images", group=pages.AMOUNT, type=click.IntRange(min=1), help="Stop after so many new images.")
 @flags.flag("--max-cost", group=pages.AMOUNT, type=flags.Number(min=0), help="Stop before endpoints cost more USD.")
-@flags.flag(
-    "--max-failure-rate", group=pages.GATE, type=flags.Number(0, 1), help="The gate: the largest failure rate."
-)
+@flags.flag("--max-failure-rate", group=pages.GATE, type=flags.Number(0, 1), help="The gate: the largest failure rate.")
 @flags.flag("--gate", "gates", group=pages.GATE, multiple=True, metavar="METRIC=X", help="A gate on a metric besides.")
 @flags.flag(
     "--gate-on",

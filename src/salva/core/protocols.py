@@ -25,12 +25,12 @@ from salva.core.exchange import ExportCount, ImportSettings, ReadIn
 from salva.core.fingerprint import Json
 from salva.core.image import AnyPicture, ImageRef, Picture, PictureFile
 from salva.core.judgements import Judgements
+from salva.core.metric import MetricValue
 from salva.core.observation import Observation
 from salva.core.plan import Binding
 from salva.core.scene import Box
 from salva.core.scoring import Pair
 from salva.core.source import RunSource
-from salva.core.metric import MetricValue
 from salva.core.table import Table
 from salva.core.verdict import Failure, Outcome
 from salva.errors import SalvaError

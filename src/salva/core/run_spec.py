@@ -200,7 +200,6 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         """As it may be stored."""
         return msgspec.json.decode(redact(msgspec.json.encode(self).decode()), type=RunSpec)
 
-
     @property
     def rule(self) -> Rule:
         """Which check makes the results."""

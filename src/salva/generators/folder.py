@@ -54,9 +54,7 @@ class FolderImages:
         )
         column: str = option("", "With a pattern, the list's column of prompts.")
         grid: int = option(1, "With a pattern, the images a side of every file.")
-        made_by: str = option(
-            "", "What generated them, for the embedded observers.", choices=("", "painter", "pocket")
-        )
+        made_by: str = option("", "What generated them, for the embedded observers.", choices=("", "painter", "pocket"))
 
     version: ClassVar[str] = "1"
     about: ClassVar[About] = About(is_given=True)

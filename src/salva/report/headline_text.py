@@ -48,7 +48,9 @@ def coverage_text(summary: Summary, model: ModelSummary) -> str:
     if rate.n == rate.total:
         return f"{total}, all decided"
     counts = model.results
-    parts = [f"{counts[name]} {word}" for name, word in (("undecided", "undecided"), ("error", "errors")) if counts[name]]
+    parts = [
+        f"{counts[name]} {word}" for name, word in (("undecided", "undecided"), ("error", "errors")) if counts[name]
+    ]
     return f"{total}, {rate.n} decided ({', '.join(parts)})"
 
 

@@ -20,9 +20,7 @@ _MOST_ROWS = 200
 AS_WRITTEN, REWRITTEN, TO_ONE_TEXT = "as written", "rewritten", "rewritten to one text"
 
 
-def painting_tables(
-    painted: Sequence[RewrittenPrompt], model: str, results: Sequence[Result] = ()
-) -> Iterator[Table]:
+def painting_tables(painted: Sequence[RewrittenPrompt], model: str, results: Sequence[Result] = ()) -> Iterator[Table]:
     """What one model made of its prompts, where that is not the prompts themselves; results: of that model."""
     mine = [made for made in painted if made.model == model]
     if any(made.text for made in mine):

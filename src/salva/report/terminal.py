@@ -100,13 +100,18 @@ def summary_lines(summary: Summary, model: ModelSummary, page: str = "") -> Iter
 
     title, decided = headline_title(summary, model), coverage_text(summary, model)
     gap = max(2, _WIDTH - len(title) - len(decided))
-    yield Text.assemble((title, "bold"), " " * gap, (decided, "dim")) if gap > 2 else Text(f"{title}  {decided}", "bold")
+    yield (
+        Text.assemble((title, "bold"), " " * gap, (decided, "dim")) if gap > 2 else Text(f"{title}  {decided}", "bold")
+    )
     rows: list[tuple[str, str, str]] = []
     style = "bold red" if model.rate.failed else "bold green"
     rows.append(("failed", headline_sentence(summary, model), style))
     if worst := worst_text(model):
         rows.append(("worst", worst, ""))
-    rows += [("e.g." if not i else "", example_text(one, _WIDTH - _LABEL), "") for i, one in enumerate(model.examples[:_MOST_EXAMPLES])]
+    rows += [
+        ("e.g." if not i else "", example_text(one, _WIDTH - _LABEL), "")
+        for i, one in enumerate(model.examples[:_MOST_EXAMPLES])
+    ]
     rows.append(("trust", trust_text(model), "" if model.trust.status == OK else "bold red"))
     rows += [("note", note, "") for note in notes_of(summary, model)]
     rows += [("gate", gate_text(gate), "" if gate.decision == PASSED else "bold red") for gate in model.gates]

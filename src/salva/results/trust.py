@@ -73,9 +73,7 @@ class ObserverFacts:
     """Whether they showed that a judge cannot tell images apart."""
 
 
-def trust_of(
-    judgements: Judgements, rate: FailureRate, facts: ObserverFacts, *, is_complete: bool
-) -> Trust:
+def trust_of(judgements: Judgements, rate: FailureRate, facts: ObserverFacts, *, is_complete: bool) -> Trust:
     """The trust in one model's failure rate."""
     results = judgements.results
     found = [

@@ -16,9 +16,7 @@ from salva.store.records import GATE, MAX_ERRORS
 from salva.store.sqlite import open_run
 
 
-def read_gate(
-    suite: str, max_failure_rate: float | None, limits: Iterable[str], *, on: str, min_decided: int
-) -> Gate:
+def read_gate(suite: str, max_failure_rate: float | None, limits: Iterable[str], *, on: str, min_decided: int) -> Gate:
     """The limits of a command; UsageError for a metric that the suite does not have or that has no direction."""
     known = metrics_of(suite)
     metrics: dict[str, float] = {}

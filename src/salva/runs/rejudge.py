@@ -7,7 +7,7 @@ those of the others. A check with other options judges everything anew: a run ha
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -173,7 +173,8 @@ def _generators(store: RunStore, content: RunFile) -> list[Actor]:
 def _record_judging(store: RunStore, content: RunFile, plan: Plan, deciding: tuple[str, ...]) -> None:
     """Note in run.json how the run is judged now; nothing where that is as it was asked all along."""
     now = plan.run_spec().redacted()
-    spec = structs.replace(content.spec, observers=now.observers, checks=now.checks, check=now.check, published=now.published
+    spec = structs.replace(
+        content.spec, observers=now.observers, checks=now.checks, check=now.check, published=now.published
     )
     # A run that returns to its own rules keeps a note: others may have looked as often by now.
     is_changed = spec != content.spec or content.judging is not None

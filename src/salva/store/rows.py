@@ -159,9 +159,7 @@ def component_from_row(row: sqlite3.Row) -> StoredComponent:
 def case_to_row(ordinal: int, case: Case, primary: str = "") -> Row:
     """A case as its row; primary: its primary check in this run."""
     record = to_text(case_to_json(case))
-    return _digested(
-        "cases", {"ordinal": ordinal, "case_id": case.case_id, "record": record, "primary_check": primary}
-    )
+    return _digested("cases", {"ordinal": ordinal, "case_id": case.case_id, "record": record, "primary_check": primary})
 
 
 def case_from_row(row: sqlite3.Row) -> Case:

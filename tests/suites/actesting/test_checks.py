@@ -43,7 +43,7 @@ def case_of(mutation: Mutation) -> Case:
         suite="actesting",
         category=mutation.operator,
         prompts=(Prompt(role="a", text="seed"), Prompt(role="b", text="mutant")),
-        check="entity-change",
+        checks=("entity-change",),
         mutation=mutation,
     )
 
@@ -60,7 +60,7 @@ def test_each_relation_is_for_the_pairs_of_its_operators() -> None:
     for operator, mutation in MUTATIONS.items():
         for check in RELATIONS.values():
             assert check(MutationOptions()).applies(case_of(mutation)) == (check is RELATIONS[operator])
-    plain = Case(case_id="x", suite="s", category="c", prompts=(Prompt(role="a", text="x"),), check="truth")
+    plain = Case(case_id="x", suite="s", category="c", prompts=(Prompt(role="a", text="x"),), checks=("truth",))
     assert not EntityChange(MutationOptions()).applies(plain)
 
 

@@ -8,6 +8,7 @@ from statistics import mean
 from typing import Any
 
 import pytest
+from salva.results.headline import judgements
 from suites.actesting.pictures import MUTATIONS
 
 from salva.core.case import Case, Prompt
@@ -18,7 +19,6 @@ from salva.core.protocols import Measured
 from salva.core.table import Cell, Table
 from salva.core.verdict import CONTROL, PAIR, Outcome, Verdict
 from salva.english.captions.reading import nesting
-from salva.results.headline import judgements
 from salva.suites.actesting.published import ORIG, SETS, TABLE_1, TABLE_2
 from salva.suites.actesting.tables import ActestingTables
 
@@ -32,7 +32,7 @@ def case(operator: str, image: int, **labels: str) -> Case:
         suite="actesting",
         category=operator,
         prompts=(Prompt(role="a", text=f"seed {image}"), Prompt(role="b", text=f"{operator} {image}")),
-        check=RELATION[operator],
+        checks=(RELATION[operator],),
         labels={"operator": operator, **labels},
         cluster=f"image {image}",
         mutation=MUTATIONS[operator],

@@ -31,7 +31,7 @@ def group(name: str = "g", roles: Sequence[str] = ("l1", "l2", "l3"), discipline
         suite="cfworld",
         category=discipline,
         prompts=prompts,
-        check="levels",
+        checks=("levels",),
         labels={"discipline": discipline, "part": "levels"},
     )
 

@@ -21,7 +21,7 @@ def _case(pair: str, law: str, dimension: str, number: str, check: str = "same-a
         suite="faithfulness",
         category=f"{law}-{dimension}",
         prompts=(Prompt(role="a", text=f"{pair} one way"), Prompt(role="b", text=f"{pair} another way")),
-        check=check,
+        checks=(check,),
         labels={"law": law, "dimension": dimension, "category_id": number, "pair_id": pair},
     )
 

@@ -93,7 +93,7 @@ def test_what_clauses_cannot_say_has_none(formula: str) -> None:
 
 def test_a_case_of_another_suite_asks_for_nothing_here() -> None:
     prompt = Prompt(role="a", text="a cat", formula="cat")
-    case = Case(case_id="c", suite="s", category="x", prompts=(prompt,), check="truth")
+    case = Case(case_id="c", suite="s", category="x", prompts=(prompt,), checks=("truth",))
     assert demands_of(case) is None
 
 

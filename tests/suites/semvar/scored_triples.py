@@ -29,7 +29,7 @@ def case(i: int) -> Case:
         suite="semvar",
         category=category.split(",")[0],
         prompts=tuple(Prompt(role=role, text=text) for role, text in texts.items()),
-        check="semantic-effect",
+        checks=("semantic-effect",),
         labels={"category": category, "aspect": aspects, "id": str(i)},
         cluster=f"template {i % 7}",
         findings=(finding("equal-texts", "so nothing is decided", "T_pv", "T_pi"),) if i == 3 else (),

@@ -28,7 +28,7 @@ def triple(
             Prompt(role=role, text=text, formula=formula)
             for role, text, formula in zip(ROLES, texts, formulas, strict=True)
         ),
-        check="semantic-effect",
+        checks=("semantic-effect",),
         labels={"category": "action", "aspect": "relation"},
     )
 

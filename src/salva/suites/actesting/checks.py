@@ -69,9 +69,7 @@ _ERRORS = {
 """Most specific first."""
 
 
-_ABOUT = About(
-    needs_roles=("detector",), failure_types=_ERRORS, compares=True, has_control=True, crossed=ERROR_SCORES
-)
+_ABOUT = About(needs_roles=("detector",), failure_types=_ERRORS, compares=True, has_control=True, crossed=ERROR_SCORES)
 
 
 class EntityChange:

@@ -133,9 +133,7 @@ def _reference(judgements: Judgements, logic: Sequence[Result], numbering: Seque
     )
 
 
-def _ours(
-    which: str, logic: Sequence[Result], numbering: Sequence[Result], *, has_reader: bool
-) -> float | str | None:
+def _ours(which: str, logic: Sequence[Result], numbering: Sequence[Result], *, has_reader: bool) -> float | str | None:
     kind, _, value = which.partition(":")
     match kind:
         case "macro":

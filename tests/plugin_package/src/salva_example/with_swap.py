@@ -51,7 +51,7 @@ class WithSwap:
                         formula=f"{second} & {first}",
                     ),
                 ),
-                check="same-scene",
+                checks=("same-scene",),
                 labels={"entities": f"{first},{second}"},
                 cluster=f"{first}+{second}",
                 equivalent=True,
