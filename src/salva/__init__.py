@@ -13,15 +13,23 @@ if TYPE_CHECKING:
     from salva.api import Run, compare_runs, open_run, open_runs, plan_run, run_suite
     from salva.core.case import Case, Prompt
     from salva.core.python_objects import batched
+    from salva.core.result import Result
     from salva.core.scene import Scene, Thing
     from salva.core.verdict import Outcome, Verdict
-    from salva.english.sentences import from_english, to_english
     from salva.errors import BackendError, FormulaError, PluginError, SalvaError, StoreError, UsageError
-    from salva.logic.equivalence import are_equivalent, is_determinate, witness
-    from salva.logic.notation import parse, to_notation
-    from salva.logic.rewrite import rewrites
-    from salva.logic.satisfaction import discrepancies, satisfies
-    from salva.logic.worlds import worlds
+    from salva.formulas import (
+        are_equivalent,
+        discrepancies,
+        from_english,
+        is_determinate,
+        parse,
+        rewrites,
+        satisfies,
+        to_english,
+        to_notation,
+        witness,
+        worlds,
+    )
 
 _HOME = {
     "Run": "salva.api",
@@ -35,6 +43,7 @@ _HOME = {
     "batched": "salva.core.python_objects",
     "Scene": "salva.core.scene",
     "Thing": "salva.core.scene",
+    "Result": "salva.core.result",
     "Outcome": "salva.core.verdict",
     "Verdict": "salva.core.verdict",
     "BackendError": "salva.errors",
@@ -43,17 +52,17 @@ _HOME = {
     "SalvaError": "salva.errors",
     "StoreError": "salva.errors",
     "UsageError": "salva.errors",
-    "from_english": "salva.english.sentences",
-    "to_english": "salva.english.sentences",
-    "are_equivalent": "salva.logic.equivalence",
-    "is_determinate": "salva.logic.equivalence",
-    "witness": "salva.logic.equivalence",
-    "parse": "salva.logic.notation",
-    "to_notation": "salva.logic.notation",
-    "rewrites": "salva.logic.rewrite",
-    "discrepancies": "salva.logic.satisfaction",
-    "satisfies": "salva.logic.satisfaction",
-    "worlds": "salva.logic.worlds",
+    "from_english": "salva.formulas",
+    "to_english": "salva.formulas",
+    "are_equivalent": "salva.formulas",
+    "is_determinate": "salva.formulas",
+    "witness": "salva.formulas",
+    "parse": "salva.formulas",
+    "to_notation": "salva.formulas",
+    "rewrites": "salva.formulas",
+    "discrepancies": "salva.formulas",
+    "satisfies": "salva.formulas",
+    "worlds": "salva.formulas",
 }
 
 __all__ = [
@@ -63,6 +72,7 @@ __all__ = [
     "Outcome",
     "PluginError",
     "Prompt",
+    "Result",
     "Run",
     "SalvaError",
     "Scene",

@@ -8,7 +8,7 @@ run.verdicts.query("is_primary").groupby("label.law")["is_fail"].mean()
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
@@ -26,9 +26,18 @@ from salva.core.verdict import Outcome
 from salva.engine.progress import make_progress
 from salva.errors import MissingRoleError, SalvaError, UsageError
 from salva.messages import message
-from salva.notebook.frames import case_frame, image_frame, run_frame, verdict_frame
-from salva.notebook.keywords import RunFlags, Setting, read_flags, read_out, read_settings, read_suite
-from salva.notebook.models import Version, is_function, read_models
+from salva.notebook.frames import case_frame, image_frame, result_frame, run_frame, verdict_frame
+from salva.notebook.keywords import (
+    RunFlags,
+    Setting,
+    read_flags,
+    read_limits,
+    read_out,
+    read_retry,
+    read_settings,
+    read_suite,
+)
+from salva.notebook.models import Model, Version, is_function, read_models
 from salva.notebook.seeds import seed_notes
 from salva.report.card import card_html, card_lines
 from salva.report.run_list import list_runs
@@ -56,14 +65,19 @@ class Run:
 
     @property
     def summary(self) -> Summary:
-        """Rates, intervals and tables: what `salva report` shows."""
+        """The figures of the run, named as in the JSON report: failure_rate, interval, results, trust, metrics."""
         return summarise_run(self.directory)
 
     @property
-    def verdicts(self) -> pd.DataFrame:
-        """One row a verdict: case, repeat, arm, model, check, outcome, errors, prompts, labels and scores.
+    def results(self) -> pd.DataFrame:
+        """One row a case, repeat and model: its result, the check that made it, what is wrong, prompts and labels."""
+        return result_frame(read_records(self.directory))
 
-        `is_primary` marks those that the leading rate counts; `is_fail` is missing where nothing was decided.
+    @property
+    def verdicts(self) -> pd.DataFrame:
+        """One row a verdict: case, repeat, arm, model, check, outcome, failure types, prompts, labels and scores.
+
+        `is_primary` marks those that make a result; `is_fail` is missing where nothing was decided.
         """
         return verdict_frame(read_records(self.directory))
 
@@ -111,7 +125,7 @@ class Run:
 
 def run_suite(
     suite: str,
-    model: object = (),
+    model: Model = (),
     *,
     name: str = "",
     version: Version = None,
@@ -120,6 +134,9 @@ def run_suite(
     executor: str = "local",
     progress: bool = False,
     images: str = "",
+    max_images: int | None = None,
+    max_cost: float | None = None,
+    retry: str | Iterable[str] = (),
     **flags: Unpack[RunFlags],
 ) -> Run:
     """Run a suite as `salva run` does and give the finished run.
@@ -127,8 +144,13 @@ def run_suite(
     model: a name, a diffusers pipeline, a function (prompt, seed) -> image, `batched` of one, a list of these, or a
     mapping of names to them. version: the state of a function or pipeline; without one its images are generated anew
     in every call. images: where to store images, such as s3://bucket/folder.
+
+    >>> run = salva.run_suite("metalogic", "painter", size=21)
+    >>> run.summary.failure_rate
+    0.0
     """
     images_at = allow_images_at(images) if images else ""
+    limits, again = read_limits(max_images, max_cost), read_retry(retry)
     place, models = read_out(out), read_models(model, name, version)
     chosen = {**read_settings(settings), **models.settings}
     ask = _asked(suite, models.texts, chosen, flags)
@@ -141,7 +163,16 @@ def run_suite(
                 raise UsageError(message("version-needed", path=str(directory), why=models.note))
             spec = replace(spec, notes=(models.note, *spec.notes))
         try:
-            summary = execute(spec, directory, shown, executor=workplace, images_at=images_at)
+            summary = execute(
+                spec,
+                directory,
+                shown,
+                executor=workplace,
+                images_at=images_at,
+                limits=limits,
+                retry_refused="refused" in again,
+                retry_unreadable="unreadable" in again,
+            )
         except MissingRoleError as error:
             # The call as it was made, with the keyword it lacks.
             given = {"name": name, "version": version, "out": out, "settings": settings, "images": images, **flags}
@@ -170,20 +201,36 @@ def _asked(suite: str, models: tuple[str, ...], settings: Mapping[str, str], fla
 
 def plan_run(
     suite: str,
-    model: object = (),
+    model: Model = (),
     *,
+    name: str = "",
+    version: Version = None,
     out: str | Path | None = None,
     settings: Mapping[str, Setting] | None = None,
+    executor: str = "local",
+    progress: bool = False,  # noqa: ARG001  # a plan takes exactly what a run takes
+    images: str = "",
+    max_images: int | None = None,
+    max_cost: float | None = None,
+    retry: str | Iterable[str] = (),
     **flags: Unpack[RunFlags],
 ) -> Forecast:
-    """What `run_suite` would do with the same words, as `salva run --dry-run` says it; nothing is done or written."""
-    place, models = read_out(out), read_models(model, "", None)
+    """What `run_suite` would do with the same keywords, as `salva run --dry-run` shows it; nothing is written.
+
+    >>> salva.plan_run("metalogic", "painter").n_cases
+    63
+    """
+    read_limits(max_images, max_cost)
+    read_retry(retry)
+    if images:
+        allow_images_at(images)
+    place, models = read_out(out), read_models(model, name, version)
     chosen = {**read_settings(settings), **models.settings}
     ask = _asked(suite, models.texts, chosen, flags)
     with register_objects(models.things):
-        spec = make_plan(ask, foreign=AllButSuite())
-        directory = place or RUNS / spec.directory_name()
-        return forecast(spec, directory)
+        plan = make_plan(ask, foreign=AllButSuite())
+        bind_executor(executor, chosen)
+        return forecast(plan, place or RUNS / plan.directory_name())
 
 
 def _first_cause(directory: Path) -> str:

@@ -1,4 +1,4 @@
-"""A training loop watched: every so many steps a small suite on what is in memory, and its rates in TensorBoard.
+"""A training loop watched: a small suite every so many steps, its failure rate and metrics in TensorBoard.
 
 from salva.callbacks import Watch
 watch = Watch(every=500, detector="mm-grounding-dino", log_dir="logs")
@@ -23,6 +23,7 @@ from salva.errors import MissingExtraError, MissingRoleError, UsageError
 from salva.messages import message
 from salva.notebook.keywords import RunFlags, Setting, keyword_invalid
 from salva.notebook.logged import Logged, logged
+from salva.notebook.models import Model
 
 _NAME = "training"
 
@@ -34,21 +35,20 @@ class Writer(Protocol):
         """A number at a step."""
 
     def add_image(self, tag: str, img_tensor: Any, global_step: int, *, dataformats: str) -> object:
-        """A picture at a step."""
+        """An image at a step."""
 
     def add_text(self, tag: str, text_string: str, global_step: int) -> object:
         """A text at a step."""
 
     def flush(self) -> object:
-        """Write what is held."""
+        """Write what is buffered."""
 
 
 class Watch:
-    """Runs a suite on the model of a training loop every so many steps, and logs what came out.
+    """Runs a suite on the model of a training loop every so many steps, and logs its figures.
 
-    What no model could mend (a suite, a detector that is none) is refused at once; whatever goes wrong later is printed
-    and ends nothing, unless `raises`. The training goes on as if nothing had happened:
-    random numbers and the modes of the model's parts are put back.
+    A suite or detector that does not exist is refused at once; what goes wrong later is printed and does not stop the
+    training, unless `raises`. Random numbers and the modes of the model's parts are restored.
     """
 
     def __init__(
@@ -60,12 +60,12 @@ class Watch:
         writer: Writer | None = None,
         out: str | Path = "runs",
         name: str = _NAME,
-        pictures: int = 3,
+        images: int = 3,
         raises: bool = False,
         settings: dict[str, Setting] | None = None,
         **flags: Unpack[RunFlags],
     ) -> None:
-        """Runs lie in a new folder of `out`; pictures: how many counterexamples are logged each time."""
+        """Runs are in a new folder of `out`; images: how many counterexamples are logged each time."""
         if not isinstance(every, int) or isinstance(every, bool) or every < 1:
             raise keyword_invalid("every", every, "a whole number of steps, 1 or more")
         if (log_dir is None) == (writer is None):
@@ -73,27 +73,27 @@ class Watch:
         _refuse_early(suite, name, settings, flags)
         self._writer = writer if writer is not None else _own_writer(Path(cast("str | Path", log_dir)))
         self._every, self._suite, self._name = every, suite, name
-        self._n_pictures, self._raises = pictures, raises
+        self._n_images, self._raises = images, raises
         self._settings, self._flags = settings, flags
-        self._looked_at: set[int] = set()
+        self._tested: set[int] = set()
         # The step alone would be the same key in the next training, whose weights are others.
         self._training = f"{datetime.now():%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
         self.folder = Path(out) / f"{name}-{self._training}"
         """Where the runs of this training are; salva.open_runs(watch.folder) is a frame of them."""
 
     def is_due(self, step: int) -> bool:
-        """Whether a call at this step would look: for loops that must build a pipeline first."""
+        """Whether a call at this step tests the model: for loops that must build a pipeline first."""
         return step % self._every == 0
 
-    def __call__(self, step: int, model: object) -> Run | None:
+    def __call__(self, step: int, model: Model) -> Run | None:
         """Test the model, if it is time; the run, or None where none was made.
 
-        model: whatever salva.run_suite takes: a diffusers pipeline, a function (prompt, seed) -> picture.
+        model: whatever salva.run_suite takes: a diffusers pipeline, a function (prompt, seed) -> image.
         """
         if not self.is_due(step):
             return None
         try:
-            if step in self._looked_at:
+            if step in self._tested:
                 # Its run is finished and would be shown again, whatever the weights are by now.
                 raise keyword_invalid("step", step, "new in this training: count on over all epochs")
             with _undisturbed(model):
@@ -106,8 +106,8 @@ class Watch:
                     settings=self._settings,
                     **self._flags,
                 )
-            self._log(step, logged(run.directory, self._n_pictures))
-            self._looked_at.add(step)
+            self._log(step, logged(run.directory, self._n_images))
+            self._tested.add(step)
         except Exception as error:
             if self._raises:
                 raise
@@ -115,17 +115,17 @@ class Watch:
             return None
         return run
 
-    def _log(self, step: int, told: Logged) -> None:
-        for tag, value in told.numbers.items():
+    def _log(self, step: int, figures: Logged) -> None:
+        for tag, value in figures.numbers.items():
             self._writer.add_scalar(tag, value, step)
-        for tag, picture, text in told.pictures:
-            self._writer.add_image(tag, picture, step, dataformats="HWC")
+        for tag, image, text in figures.images:
+            self._writer.add_image(tag, image, step, dataformats="HWC")
             self._writer.add_text(tag, text, step)
         self._writer.flush()
 
 
 def _refuse_early(suite: str, name: str, settings: object, flags: RunFlags) -> None:
-    """Refuse what no model could mend, before the training begins; options of the model are its own to check."""
+    """Refuse what is wrong whatever the model is, before the training begins."""
     others = settings
     if isinstance(settings, Mapping):
         others = {key: value for key, value in settings.items() if not str(key).startswith(("model.", f"{name}."))}
@@ -136,8 +136,8 @@ def _refuse_early(suite: str, name: str, settings: object, flags: RunFlags) -> N
 
 
 def _stand_in(prompt: str, seed: int) -> object:
-    """In the place of the model, which is not there yet."""
-    raise AssertionError(f"a plan paints nothing, and was asked for {prompt!r} with the seed {seed}")
+    """Stands for the model, which does not exist yet."""
+    raise AssertionError(f"a plan generates nothing, and was asked for {prompt!r} with the seed {seed}")
 
 
 def _own_writer(log_dir: Path) -> Writer:
@@ -150,7 +150,7 @@ def _own_writer(log_dir: Path) -> Writer:
 
 @contextlib.contextmanager
 def _undisturbed(model: object) -> Iterator[None]:
-    """Test a model in training without a trace: its parts paint as they would be used, and all is put back."""
+    """Put a model into evaluation mode for a test, and restore its modes and all random numbers afterwards."""
     parts = [part for part in getattr(model, "components", {}).values() if hasattr(part, "training")]
     modes = [(part, part.training) for whole in parts for part in whole.modules()]
     numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")

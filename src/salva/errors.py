@@ -71,7 +71,7 @@ class MissingRoleError(UsageError):
 
     def with_example(self, example: str) -> UsageError:
         """The same error with a line to paste."""
-        return UsageError(message("role-unset", problem=self.problem, example=example, others=self.others))
+        return UsageError(message("detector-missing", problem=self.problem, example=example, others=self.others))
 
     @property
     def code(self) -> str:

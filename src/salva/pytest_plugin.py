@@ -1,4 +1,4 @@
-"""pytest plugin: the fixture `salva`, with which a test states what a text-to-image model should paint.
+"""pytest plugin: the fixture `salva`, with which a test states what a text-to-image model must generate.
 
 Loaded by every pytest run where salva is installed, so it imports nothing of salva's until a test uses the fixture.
 """
@@ -18,27 +18,27 @@ _FOLDER = "salva"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The flags that choose who paints and who looks."""
+    """The flags that choose the model and the observers."""
     group = parser.getgroup("salva", "salva: text-to-image models under test")
     group.addoption("--salva-model", default="", metavar="M", help="The generator; default: pocket.")
-    group.addoption("--salva-detector", default="", metavar="D", help="Who finds the things in a picture.")
-    group.addoption("--salva-reader", default="", metavar="R", help="Who reads text in a picture; none: nobody.")
+    group.addoption("--salva-detector", default="", metavar="D", help="The detector; default: the model's.")
+    group.addoption("--salva-reader", default="", metavar="R", help="The reader of text in images, or none.")
     group.addoption(
-        "--salva-set", action="append", default=[], metavar="KEY=VALUE", help="An option of a part; repeatable."
+        "--salva-set", action="append", default=[], metavar="KEY=VALUE", help="An option of a component; repeatable."
     )
     group.addoption(
         "--salva-plugin",
         action="append",
         default=[],
         metavar="FILE:CLASS",
-        help="A part from a loose file; repeatable.",
+        help="A component from a file; repeatable.",
     )
     group.addoption("--salva-out", default="", metavar="FOLDER", help="Where runs are kept; default: pytest's cache.")
 
 
 @pytest.fixture(scope="session")
 def salva(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Salva]:
-    """Paints what a test states, looks at the pictures and fails the test where they are wrong."""
+    """Generates what a test states and fails the test where the images are wrong."""
     from salva.errors import SalvaError
 
     config = request.config
@@ -57,15 +57,15 @@ def salva(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 class Salva:
-    """What a test says of the model under test; a statement that is not so fails it."""
+    """What a test states about the model; a statement that does not hold fails the test."""
 
     def __init__(self, tests: SceneTests) -> None:
         self._tests = tests
 
     def holds(self, scene: str, law: str, *, repeats: int = 1, at_least: int | None = None) -> SceneTestResult:
-        """The scene, and every other wording that the law proves, are painted right.
+        """The images of a scene, and of every other wording that the law proves, are right.
 
-        scene: a formula or a sentence. at_least: in how many of the repeats; in all of them unless said.
+        scene: a formula or a sentence. at_least: in how many of the repeats; by default in all of them.
         """
         __tracebackhide__ = True
         return self._try(scene, law=law, repeats=repeats, at_least=at_least)
@@ -73,7 +73,7 @@ class Salva:
     def shows(
         self, prompt: str, formula: str = "", *, repeats: int = 1, at_least: int | None = None
     ) -> SceneTestResult:
-        """The picture of the prompt is what the formula says; without one, what the prompt says."""
+        """The image of the prompt shows what the formula says; without one, what the prompt says."""
         __tracebackhide__ = True
         return self._try(formula or prompt, prompt=prompt, repeats=repeats, at_least=at_least)
 
@@ -90,17 +90,17 @@ class Salva:
         except MissingRoleError as error:
             problem = str(error.with_example(f"--salva-{error.role} {error.name}"))
         except FormulaError as error:
-            how = "\nsay what its picture should show: salva.shows(prompt, formula)" if scene == prompt else ""
+            how = "\nState what its image must show: salva.shows(prompt, formula)" if scene == prompt else ""
             problem = f"{error}{how}"
         except SalvaError as error:
             problem = str(error)
         if problem:
-            # Outside of the handler: where in salva it was raised helps nobody who must change a test.
+            # Outside of the handler: the traceback inside salva is of no use to the author of a test.
             _fail(problem)
         if tried.outcome is Outcome.UNDECIDED:
-            pytest.skip(_plain(tried.told))
+            pytest.skip(_plain(tried.text))
         if tried.outcome is not Outcome.PASS:
-            _fail(tried.told)
+            _fail(tried.text)
         return tried
 
 

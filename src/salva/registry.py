@@ -31,6 +31,7 @@ from salva.core.protocols import INJECTION_READER
 from salva.core.run_spec import ComponentSpec
 from salva.errors import PluginError, SalvaError, UsageError, unknown_name
 from salva.messages import message, warn_once
+from salva.spellings import likely_name
 
 ROLES = (
     *("suite", "model", "detector", "reader", "embedder", "judge", "check", "metric"),
@@ -165,7 +166,7 @@ def bind(spec: ComponentSpec, *, is_foreign: bool = False) -> Binding:
 
     is_foreign: nothing is opened to pin them, since a run names it and nobody here.
     """
-    component = load(spec.role, spec.registered_name)
+    component = load_named(spec)
     options_class = options_of(component)
     given = dict(spec.options)
     target = target_field(options_class)
@@ -185,6 +186,14 @@ def bind(spec: ComponentSpec, *, is_foreign: bool = False) -> Binding:
     binding = Binding(role=spec.role, label=spec.name, component=component, options=options, group=spec.group)
     binding = replace(binding, typed=spec.typed, is_foreign=is_foreign)
     return binding if is_foreign else _pinned(binding)
+
+
+def load_named(spec: ComponentSpec) -> Any:
+    """The class that a user named; where there is none, the error says what is probably meant."""
+    names = {entry.name for entry in entries(spec.role)}
+    if spec.registered_name not in names and (likely := likely_name(spec.role, spec.full_name)):
+        raise UsageError(message("name-otherwise", role=spec.role, name=spec.full_name, likely=likely))
+    return load(spec.role, spec.registered_name)
 
 
 def colour_reader() -> Binding:

@@ -1,7 +1,7 @@
-"""Scenes and prompts as tests: what should be seen comes in, whether it was leaves, in words and with the pictures.
+"""Scenes and prompts as tests: what an image must show comes in; whether it does goes out, in words and with images.
 
-Every test is a small run of the suite `scene` in a folder of its own: what was painted once is never painted again,
-and tests of several processes do not wait for each other. Components stay loaded between tests. Knows no test runner.
+Every test is a small run of the suite `scene` in a folder of its own: no image is generated twice, and tests of several
+processes do not wait for each other. Components stay loaded between tests. Knows no test runner.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from salva.component_facts import rates_of, widened
-from salva.core.judgements import CaseVerdict
+from salva.component_facts import widened
+from salva.core.result import Result
 from salva.core.run_spec import RunSpec
 from salva.core.source import RunSource
 from salva.core.verdict import Outcome
@@ -22,7 +22,7 @@ from salva.engine.progress import SilentProgress
 from salva.errors import LockedError, UsageError
 from salva.messages import message
 from salva.report.pair_lines import lines_of, one_line
-from salva.results.headline import leading_verdicts
+from salva.run_results import results_of_run
 from salva.runs.pipeline import execute
 from salva.runs.plans import make_plan
 from salva.store.blobs import Blobs
@@ -30,7 +30,7 @@ from salva.store.queries import open_source
 
 _SUITE = "scene"
 _PATIENCE_S, _WAIT_S = 600.0, 0.2
-"""How long another process may take that paints the same."""
+"""How long another process may take that generates the same images."""
 _WORST_FIRST = (Outcome.FAIL, Outcome.ERROR, Outcome.UNDECIDED, Outcome.PASS)
 
 
@@ -39,18 +39,17 @@ class SceneTestResult:
     """What came of a test."""
 
     outcome: Outcome
-    """PASS: passed. FAIL: not. UNDECIDED: nobody could tell. ERROR: something broke."""
-    told: str
-    """For people: every pair that is not right, with its pictures and what was seen in them; empty for PASS."""
+    text: str
+    """For people: every pair that is not right, with its images and what was seen in them; empty for PASS."""
     directory: Path
     """The run, for `salva report`."""
-    pictures: tuple[Path, ...]
-    """Every picture, in the order of the wordings and then of the repeats."""
+    images: tuple[Path, ...]
+    """Every image, in the order of the wordings and then of the repeats."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SceneComponents:
-    """Who paints and who looks, as the flags of `salva run` name them; empty leaves it to the default."""
+    """Model and observers, as the flags of `salva run` name them; empty for the default."""
 
     model: str = ""
     detector: str = ""
@@ -68,9 +67,9 @@ class SceneTests:
     def try_scene(
         self, scene: str, *, law: str = "", prompt: str = "", repeats: int = 1, at_least: int | None = None
     ) -> SceneTestResult:
-        """Paint a scene and judge it; with a law, also every other wording that the law proves.
+        """Generate a scene and judge it; with a law, also every other wording that the law proves.
 
-        at_least: in how many of the repeats every picture must be right; in all of them unless said.
+        at_least: in how many of the repeats every image must be right; in all of them unless given.
         """
         wanted = repeats if at_least is None else at_least
         if not 1 <= wanted <= repeats:
@@ -112,14 +111,8 @@ class SceneTests:
 
 
 def _tried(source: RunSource, directory: Path, repeats: int, wanted: int) -> SceneTestResult:
-    records = source.records
-    rates = rates_of(verdict.check for verdict in records.verdicts)
-    by_model = leading_verdicts(records.cases, records.verdicts, rates, records.asked.check)
-    judged = [judgement for group in by_model.values() for judgement in group]
-    # Nothing may look right because nobody judged it.
-    worst = [
-        _worst([judgement for judgement in judged if judgement.verdict.repeat == repeat]) for repeat in range(repeats)
-    ]
+    results = results_of_run(source.records)
+    worst = [_worst([result for result in results if result.repeat == repeat]) for repeat in range(repeats)]
     n_right, n_fail = worst.count(Outcome.PASS), worst.count(Outcome.FAIL)
     if n_right >= wanted:
         outcome = Outcome.PASS
@@ -128,31 +121,31 @@ def _tried(source: RunSource, directory: Path, repeats: int, wanted: int) -> Sce
     else:
         outcome = Outcome.ERROR if Outcome.ERROR in worst else Outcome.UNDECIDED
     blobs = Blobs(directory)
-    ids = dict.fromkeys(image_id for judgement in judged for image_id in judgement.verdict.images.values())
-    told = "" if outcome is Outcome.PASS else "\n".join(_lines(judged, source, directory, (n_right, repeats, wanted)))
+    ids = dict.fromkeys(image_id for result in results for image_id in result.images.values())
+    lines = [] if outcome is Outcome.PASS else _lines(results, source, directory, (n_right, repeats, wanted))
     return SceneTestResult(
-        outcome=outcome, told=told, directory=directory, pictures=tuple(blobs.path_of(image_id) for image_id in ids)
+        outcome=outcome,
+        text="\n".join(lines),
+        directory=directory,
+        images=tuple(blobs.path_of(image_id) for image_id in ids),
     )
 
 
-def _worst(judged: Sequence[CaseVerdict]) -> Outcome:
-    outcomes = {judgement.verdict.outcome for judgement in judged} or {Outcome.ERROR}
+def _worst(results: Sequence[Result]) -> Outcome:
+    outcomes = {result.outcome for result in results} or {Outcome.ERROR}
     return next(outcome for outcome in _WORST_FIRST if outcome in outcomes)
 
 
 def _lines(
-    judged: Sequence[CaseVerdict], source: RunSource, directory: Path, counts: tuple[int, int, int]
+    results: Sequence[Result], source: RunSource, directory: Path, counts: tuple[int, int, int]
 ) -> Iterator[str]:
-    """How many repeats are right, then every pair that is not."""
+    """How many repeats are right, then every result that is not."""
     n_right, repeats, wanted = counts
-    wrong = [judgement for judgement in judged if judgement.verdict.outcome is not Outcome.PASS]
-    said = dict.fromkeys(
-        text for judgement in wrong for text in (judgement.verdict.failure_types or (judgement.verdict.reason,)) if text
-    )
-    told = one_line(", ".join(said)) or "nothing judged it: no check applies with these parts"
-    seldom = f" (right in {n_right} of {repeats} repeats, where {wanted} are wanted)" if repeats > 1 else ""
-    yield f"{', '.join(source.records.models)}: {told}{seldom}"
+    wrong = [result for result in results if result.outcome is not Outcome.PASS]
+    reasons = dict.fromkeys(text for result in wrong for text in (result.failure_types or (result.reason,)) if text)
+    seldom = f" (right in {n_right} of {repeats} repeats, {wanted} expected)" if repeats > 1 else ""
+    yield f"{', '.join(source.records.models)}: {one_line(', '.join(reasons))}{seldom}"
     chosen = widened(source.records.asked)
-    for judgement in wrong:
-        yield from lines_of(judgement, source.images, directory, chosen)
+    for result in wrong:
+        yield from lines_of(result, source.images, directory, chosen)
     yield f"report: salva report {shlex.quote(str(directory))}"

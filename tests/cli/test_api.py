@@ -174,7 +174,7 @@ def test_a_run_of_a_function_opens_without_it(tmp_path: Path) -> None:
 
 
 def test_a_function_needs_somebody_who_looks_and_the_call_is_shown(tmp_path: Path) -> None:
-    with pytest.raises(salva.UsageError, match=r"\[role-unset\]") as refused:
+    with pytest.raises(salva.UsageError, match=r"\[detector-missing\]") as refused:
         salva.run_suite("metalogic", draw, version=2, size=3, out=tmp_path / "run")
     assert "salva.run_suite('metalogic', model=draw, version=2, out=" in str(refused.value)
     assert "size=3, detector='mm-grounding-dino')" in str(refused.value)

@@ -90,7 +90,7 @@ def test_for_a_foreign_model_a_detector_must_be_named(words: tuple[str, ...], tm
     assert asked[2 : 2 + len(words)] == list(words)
     assert asked[-2:] == ["--detector", "mm-grounding-dino"]
     assert "folder/pictures" in message
-    assert "[role-unset]" in message
+    assert "[detector-missing]" in message
     assert not (tmp_path / "runs").exists()
 
 

@@ -36,10 +36,22 @@ class Number(click.FloatRange):
     """A finite number in a range: a limit of "nan" or "inf" would be none."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        if self.max == 1 and param is not None:
+            _refuse_percentage(value, param.opts[-1])
         number: float = super().convert(value, param, ctx)
         if not math.isfinite(number):
             self.fail(message("number-not-finite", value=value), param, ctx)
         return number
+
+
+def _refuse_percentage(value: Any, name: str) -> None:
+    """Say what a percentage is as a fraction."""
+    try:
+        number = float(str(value).removesuffix("%"))
+    except ValueError:
+        return
+    if 1 < number <= 100:
+        raise UsageError(message("not-a-fraction", name=name, value=value, meant=number / 100))
 
 
 class _OutputFile(click.Path):
@@ -188,6 +200,8 @@ size_flag = flag(
 )
 seed_flag = flag("--seed", group=pages.AMOUNT, type=int, default=0, help="The seed that all others derive from.")
 executor_flag = flag("--executor", default="local", help="Where components run: local or ray. Default: local.")
+verbose_flag = flag("-v", "--verbose", group=pages.OUTPUT, is_flag=True, help="Print all metrics and tables.")
+quiet_flag = flag("-q", "--quiet", group=pages.OUTPUT, is_flag=True, help="Print one line.")
 progress_flag = flag("--no-progress", group=pages.OUTPUT, is_flag=True, help="Show no progress.")
 base_url_flag = flag("--base-url", of="write", default="", help="The endpoint of the text model.")
 

@@ -9,14 +9,13 @@ import click
 
 from salva.cli import flags
 from salva.cli import help as pages
-from salva.cli.main import EXIT_INCOMPLETE
-from salva.cli.undecided import warn_too_few_decided
 
 
 @click.command("rejudge", cls=pages.Command)
 @click.argument("run", type=flags.RUN_DIRECTORY)
 @flags.flag("--check", group=pages.TEST, help="The check that makes the result from now on.")
 @flags.counts_flag
+@flags.flag("--published", group=pages.TEST, is_flag=True, help="Judge by the rule of the suite's paper.")
 @flags.flag("--detector", group=pages.OBSERVERS, help="Another detector; both stand in the report.")
 @flags.flag("--reader", group=pages.OBSERVERS, help="Another reader, or none.")
 @flags.flag("--judge", "judges", group=pages.OBSERVERS, multiple=True, help="Another judge; repeatable.")
@@ -25,9 +24,12 @@ from salva.cli.undecided import warn_too_few_decided
 @flags.plugin_flag
 @flags.executor_flag
 @flags.progress_flag
+@flags.verbose_flag
+@flags.quiet_flag
 def command(
     run: Path,
     check: str | None,
+    published: bool,
     detector: str | None,
     reader: str | None,
     judges: tuple[str, ...],
@@ -35,10 +37,13 @@ def command(
     settings: tuple[str, ...],
     executor: str,
     no_progress: bool,
+    verbose: bool,
+    quiet: bool,
 ) -> None:
     """Judge the images of RUN again. Nothing is generated; only newly named observers observe."""
     from salva.core.run_spec import RunSpec, split_settings
     from salva.engine.progress import make_progress
+    from salva.report.html import write_report_page
     from salva.report.summary import summarise_run
     from salva.report.terminal import print_summary
     from salva.runs.rejudge import rejudge
@@ -47,6 +52,7 @@ def command(
     changes = RunSpec.of(
         "",
         check=check or "",
+        published=published,
         detector=detector or "",
         reader=reader or "",
         judges=judges,
@@ -54,9 +60,9 @@ def command(
         settings=split_settings(settings),
     )
     workplace = bind_executor(executor, changes.settings)
-    summary = rejudge(run, changes, make_progress(quiet=no_progress), executor=workplace)
-    figures = summarise_run(run)
-    print_summary(figures)
-    too_little = warn_too_few_decided(figures)
-    if not summary.is_complete or too_little:
-        sys.exit(EXIT_INCOMPLETE)
+    rejudge(run, changes, make_progress(quiet=no_progress or quiet), executor=workplace)
+    summary = summarise_run(run)
+    page = write_report_page(run)
+    print_summary(summary, verbose=verbose, quiet=quiet, page=str(page), directory=str(run))
+    if code := summary.exit_code:
+        sys.exit(code)

@@ -28,13 +28,20 @@ _PAGES = {"html": "index.html", "pdf": "report.pdf"}
 )
 @flags.flag("-o", "--output", group=pages.OUTPUT, of="report", type=flags.OUTPUT_FILE, help="The file to write.")
 @flags.images_flag
-def command(run: Path, form: str, output: Path | None) -> None:
+@flags.verbose_flag
+def command(run: Path, form: str, output: Path | None, verbose: bool) -> None:
     """Make the report of RUN.
 
-    Without -o, html and pdf are written to RUN/report/; the other formats are printed.
+    Without -o, html and pdf are written to RUN/report/; the other formats are printed. -v prints every metric and
+    table.
     """
     from salva.report.summary import summarise_run
 
+    if verbose:
+        from salva.report.terminal import print_everything
+
+        print_everything(summarise_run(run))
+        return
     flags.require_folder(output, own=run / "report")
     if form == "html":
         from salva.report.html import write_html

@@ -45,9 +45,23 @@ if TYPE_CHECKING:
 @flags.size_flag
 @flags.flag("--repeats", group=pages.AMOUNT, type=int, default=1, help="Seeds for every prompt. Default: 1.")
 @flags.seed_flag
-@flags.flag("--max-images", group=pages.AMOUNT, type=click.IntRange(min=1), help="Stop after so many new images.")
-@flags.flag("--max-cost", group=pages.AMOUNT, type=flags.Number(min=0), help="Stop before endpoints cost more USD.")
-@flags.flag("--max-failure-rate", group=pages.GATE, type=flags.Number(0, 1), help="The gate: the largest failure rate.")
+@flags.flag(
+    "--max-images", group=pages.AMOUNT, type=click.IntRange(min=1), metavar="N", help="Stop after so many new images."
+)
+@flags.flag(
+    "--max-cost",
+    group=pages.AMOUNT,
+    type=flags.Number(min=0),
+    metavar="USD",
+    help="Stop before endpoints cost more USD.",
+)
+@flags.flag(
+    "--max-failure-rate",
+    group=pages.GATE,
+    type=flags.Number(0, 1),
+    metavar="X",
+    help="The gate: the largest failure rate.",
+)
 @flags.flag("--gate", "gates", group=pages.GATE, multiple=True, metavar="METRIC=X", help="A gate on a metric besides.")
 @flags.flag(
     "--gate-on",
@@ -60,18 +74,24 @@ if TYPE_CHECKING:
     "--min-decided",
     group=pages.GATE,
     type=click.IntRange(min=1),
+    metavar="N",
     default=MIN_DECIDED,
     help=f"No gate passes with fewer decided results. Default: {MIN_DECIDED}.",
 )
 @flags.flag(
-    "--max-errors", group=pages.GATE, type=click.IntRange(min=0), default=0, help="Exit 3 above so many. Default: 0."
+    "--max-errors",
+    group=pages.GATE,
+    type=click.IntRange(min=0),
+    metavar="N",
+    default=0,
+    help="Exit 3 with more results that are ERROR. Default: 0.",
 )
 @flags.flag("--out", group=pages.OUTPUT, type=flags.RUN_DIRECTORY, help="The run directory. Default: runs/<name>.")
 @flags.new_images_flag
 @flags.flag("--dry-run", group=pages.OUTPUT, is_flag=True, help="Print the plan and its price; contact nothing.")
 @flags.progress_flag
-@flags.flag("-v", "--verbose", group=pages.OUTPUT, is_flag=True, help="Print all metrics and charts.")
-@flags.flag("-q", "--quiet", group=pages.OUTPUT, is_flag=True, help="Print one line.")
+@flags.verbose_flag
+@flags.quiet_flag
 @flags.set_flag
 @flags.config_flag
 @flags.plugin_flag

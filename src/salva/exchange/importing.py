@@ -94,7 +94,7 @@ def _write(read_in: ReadIn, files: Sequence[Path], form: str, out: Path) -> None
             write_bytes(out / COPIES_FOLDER / copy, data)
         sources.append(ImportedFile(name=name, sha256=hashlib.sha256(data).hexdigest(), kept=copy))
     imported = Imported(form=form, files=tuple(sources), n_problems=len(read_in.problems), about=read_in.about)
-    judged = Judging(spec=asked, deciding=read_in.deciding) if read_in.deciding else None
+    judging = Judging(spec=asked, deciding=read_in.deciding) if read_in.deciding else None
     # Last, so that a folder with a run.json holds all that was read.
     with open_run(out, "write") as store:
-        store_run_file(store, new_run_file(asked, imported=imported, judging=judged))
+        store_run_file(store, new_run_file(asked, imported=imported, judging=judging))

@@ -9,9 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from salva.component_facts import pair_scorings, rates_of
+from salva.component_facts import pair_scorings
 from salva.core.case import Case
-from salva.core.judgements import Rate
 from salva.core.scoring import Pair, PairScoring, TrainingFilter, pair_name
 from salva.core.source import RunRecords
 from salva.core.table import Table
@@ -111,7 +110,7 @@ def _by_images(records: RunRecords) -> Iterator[tuple[Case, list[Verdict]]]:
 
 def _choices(records: RunRecords, wanted: TrainingFilter) -> Iterator[_TrainingImages]:
     """Images to learn from; several judges must agree."""
-    rates, scorings = rates_of(verdict.check for verdict in records.verdicts), pair_scorings()
+    scorings = pair_scorings()
     for case, verdicts in _by_images(records):
         first = verdicts[0]
         if full := _full_scores(verdicts, scorings):
@@ -121,7 +120,7 @@ def _choices(records: RunRecords, wanted: TrainingFilter) -> Iterator[_TrainingI
                 yield _TrainingImages(case=case, verdict=first, right=right, preferences=full.scoring.preferences)
         # A case whose check scores is chosen by its scores alone.
         elif case.check not in scorings and (
-            truths := [verdict for verdict in verdicts if rates.get(verdict.check) is Rate.WRONG]
+            truths := [v for v in verdicts if any(name.startswith("right_") for name in v.scores)]
         ):
             right, wrong = (
                 tuple(

@@ -11,8 +11,10 @@ ENTRIES: Mapping[str, Entry] = {
         "There is no {role} named {name!r}. Known: {known}.{meant}",
         "`salva list` shows what is installed; a plugin registers its own by an entry point.",
     ),
-    "role-unset": Entry(
+    "detector-missing": Entry(
         "{problem}. Name one:\n  {example}\n{others}",
+        "The embedded detector knows the images of painter and pocket alone. For every other model name a detector, or a "
+        "judge where the suite can be judged by questions.",
     ),
     "extra-missing": Entry(
         "{component} needs missing packages. Install them with: {install}",

@@ -10,6 +10,17 @@ ENTRIES: Mapping[str, Entry] = {
     "name-unknown": Entry(
         "There is no {kind} named {name!r}. Known: {known}.{meant}",
     ),
+    "name-otherwise": Entry(
+        "There is no {role} named {name!r}. Did you mean --{role} {likely}?",
+        "Models and judges are named by what runs them, then what it runs: diffusers/<id or path>, openai/<model>, "
+        "anthropic/<model>, google/<model>, transformers/<id>, folder/<path>. `salva list models` shows all.",
+    ),
+    "not-a-fraction": Entry(
+        "{name} is {value}; it takes a fraction from 0 to 1. Did you mean {meant:g}?",
+    ),
+    "suite-is-path": Entry(
+        "{path!r} is a {kind}, and the first word is a suite. Did you mean: {command}",
+    ),
     "code-unknown": Entry(
         "No message has the code {code!r}.{meant}",
     ),

@@ -1,7 +1,4 @@
-"""Runs as data frames: verdicts, cases and pictures of one, and a line for each model of many.
-
-What is stored goes in, columns come out; nothing is judged and nothing is painted.
-"""
+"""Runs as data frames: results, verdicts, cases and images of one, and a line for each model of many."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from salva.core.case import Case
 from salva.core.source import RunRecords
 from salva.core.verdict import Outcome
 from salva.engine.actors import requests_of
-from salva.exchange.verdict_rows import COLUMNS, speaking, verdict_cells
+from salva.exchange.verdict_rows import RunRows, result_rows, verdict_rows
 from salva.report.run_list import RunLine
 from salva.store.queries import open_source
 from salva.store.records import StoredRender
@@ -43,16 +40,20 @@ _RUN_END = ("oracle", "figure", *(str(outcome) for outcome in Outcome), "date", 
 
 def verdict_frame(records: RunRecords) -> pd.DataFrame:
     """One row a verdict, with the columns of `salva export --as csv`."""
-    cases = {case.case_id: case for case in records.cases}
-    is_primary = speaking(records)
-    rows = [
-        dict(verdict_cells(verdict, cases.get(verdict.case_id), is_primary(verdict))) for verdict in records.verdicts
-    ]
-    return _frame(rows, COLUMNS).astype({"is_fail": "boolean", "is_primary": "bool"})
+    return _frame_of(verdict_rows(records)).astype({"is_fail": "boolean", "is_primary": "bool"})
+
+
+def result_frame(records: RunRecords) -> pd.DataFrame:
+    """One row a result, with the columns of `salva export --as results`."""
+    return _frame_of(result_rows(records)).astype({"is_fail": "boolean"})
+
+
+def _frame_of(table: RunRows) -> pd.DataFrame:
+    return _frame([dict(zip(table.columns, row, strict=True)) for row in table.rows], table.columns)
 
 
 def case_frame(cases: Iterable[Case]) -> pd.DataFrame:
-    """One row a case: its prompts, formulas and labels, and what was decided about them before anything was painted."""
+    """One row a case: its prompts, formulas and labels, and what logic decided about them."""
     rows = [
         {
             **{name: getattr(case, name) for name in _CASE},
@@ -66,7 +67,7 @@ def case_frame(cases: Iterable[Case]) -> pd.DataFrame:
 
 
 def image_frame(directory: Path) -> pd.DataFrame:
-    """One row a picture of a case, by each model that was asked for it; those that are not painted say why."""
+    """One row an image of a case, by each model that was asked for it; those that are missing say why."""
     with open_source(directory) as (records, _), open_run(directory) as store:
         rows = [] if records.asked.imported else list(_image_rows(records, store))
     return _frame(rows, _IMAGE).astype({"width": "Int64", "height": "Int64"})
@@ -100,7 +101,7 @@ def run_frame(lines: Iterable[RunLine]) -> pd.DataFrame:
 
 def _image_rows(records: RunRecords, store: RunStore) -> Iterable[dict[str, Any]]:
     labels = {part.component_id: part for part in store.components() if part.role == "model"}
-    painted: dict[tuple[str, str, str | None, int, int], StoredRender] = {
+    renders: dict[tuple[str, str, str | None, int, int], StoredRender] = {
         (labels[render.component_id].label, render.text, render.formula, render.seed, render.repeat): render
         for _, render in store.renders()
         if render.component_id in labels
@@ -111,7 +112,7 @@ def _image_rows(records: RunRecords, store: RunStore) -> Iterable[dict[str, Any]
         for request in requests_of(case, records.asked.repeats, records.asked.seed):
             for model in records.models:
                 formula = request.prompt.formula if sees.get(model) else None
-                render = painted.get((model, request.prompt.text, formula, request.seed, request.repeat))
+                render = renders.get((model, request.prompt.text, formula, request.seed, request.repeat))
                 image = sizes.get(render.image_id or "") if render else None
                 yield {
                     "case_id": case.case_id,
@@ -120,7 +121,7 @@ def _image_rows(records: RunRecords, store: RunStore) -> Iterable[dict[str, Any]
                     "repeat": request.repeat,
                     "seed": request.seed,
                     "model": model,
-                    "status": render.status.value if render else "not painted",
+                    "status": render.status.value if render else "not generated",
                     "error": render.error if render else "",
                     "image_id": render.image_id if render else None,
                     "width": image.width if image else None,

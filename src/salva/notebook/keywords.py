@@ -9,15 +9,21 @@ import operator
 import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
 
 from salva.core.options import as_typed
 from salva.core.secrets import cut
+from salva.engine.budget import Limits
 from salva.errors import UsageError, unknown_name
 from salva.messages import message
 
+RETRY = ("refused", "unreadable")
 Setting = str | int | float | bool | None | Iterable[str | int | float]
 """What an option can be set to."""
+
+
+Size = Literal["quick", "paper", "full", "beyond"] | int | str
+Counts = Literal["exact", "at-least"]
 
 
 class RunFlags(TypedDict, total=False):
@@ -28,18 +34,22 @@ class RunFlags(TypedDict, total=False):
     reader: str
     embedder: str
     judge: str | Iterable[str]
-    size: str | int
+    size: Size
     repeats: int
     seed: int
     control: bool
     only: str | Iterable[str] | Mapping[str, str | int]
     shard: str
     check: str
-    counts: str
+    counts: Counts
+    published: bool
 
 
-OTHERS = ("suite", "model", "name", "version", "out", "settings", "executor", "progress", "images")
-"""The keywords that are no flags of a run."""
+OTHERS = (
+    *("suite", "model", "name", "version", "out", "settings", "executor", "progress", "images"),
+    *("max_images", "max_cost", "retry"),
+)
+"""The keywords that are no flags of a run's specification."""
 _FIELDS = {"judge": "judges"}
 """What a keyword is called in the specification, where that is another name."""
 
@@ -65,6 +75,24 @@ def read_flags(flags: Mapping[str, object]) -> dict[str, Any]:
         if value is not None:
             read[_FIELDS.get(name, name)] = _READERS[name](name, value)
     return read
+
+
+def read_limits(max_images: object, max_cost: object) -> Limits:
+    """The limits of a call."""
+    if max_images is not None and _whole("max_images", max_images) < 1:
+        raise keyword_invalid("max_images", max_images, "1 or more")
+    if max_cost is not None and (not isinstance(max_cost, int | float) or isinstance(max_cost, bool) or max_cost < 0):
+        raise keyword_invalid("max_cost", max_cost, "a number of USD")
+    return Limits(max_images=max_images, max_cost_usd=max_cost)  # type: ignore[arg-type]  # checked above
+
+
+def read_retry(retry: object) -> tuple[str, ...]:
+    """What is asked again."""
+    texts = _texts("retry", retry)
+    for text in texts:
+        if text not in RETRY:
+            raise keyword_invalid("retry", text, " or ".join(RETRY))
+    return texts
 
 
 def read_settings(settings: object) -> dict[str, str]:
@@ -170,4 +198,5 @@ _READERS: Mapping[str, Callable[[str, Any], object]] = {
     "shard": _text,
     "check": _text,
     "counts": _text,
+    "published": _truth,
 }

@@ -10,7 +10,7 @@ import functools
 import inspect
 import re
 import secrets
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,8 +20,12 @@ from salva.errors import UsageError, unknown_name
 from salva.messages import message
 from salva.notebook.keywords import keyword_invalid
 
+OneModel = str | Callable[..., object] | Batched
+Model = OneModel | Iterable[OneModel] | Mapping[str, OneModel]
+"""What can be tested: a name, a pipeline or a function; several of them, or names to them."""
 Version = str | int | Mapping[str, str | int] | None
 """Which one of its name a model is; by name where there are several."""
+_LAZY = (inspect.iscoroutinefunction, inspect.isasyncgenfunction, inspect.isgeneratorfunction)
 _WANTED = (
     "a name such as 'pocket', a function (prompt, seed) -> picture, salva.batched(function) or a diffusers pipeline"
 )
@@ -122,6 +126,8 @@ def _kind(one: object) -> str:
         raise keyword_invalid("model", one, _WANTED)
     function, given = (one.call, ([], [])) if isinstance(one, Batched) else (one, ("", 0))
     wanted = "(prompts, seeds)" if isinstance(one, Batched) else "(prompt, seed)"
+    if any(is_lazy(function) for is_lazy in _LAZY):
+        raise keyword_invalid("model", one, "a function that returns the image, not a coroutine or a generator")
     try:
         signature = inspect.signature(function)  # type: ignore[arg-type]  # it is callable
     except ValueError:

@@ -74,6 +74,17 @@ def print_summary(
         out.print(_Legible(_line("report", page)))
 
 
+def print_everything(summary: Summary, console: Console | None = None) -> None:
+    """Print all metrics and all tables of every model."""
+    from rich.console import Console as RichConsole
+
+    out = console or RichConsole(highlight=False)
+    print_summary(summary, out, verbose=True)
+    for model in summary.by_model.values():
+        for table in model.tables:
+            print_table(table, out)
+
+
 class _Legible:
     """What is shown, with nothing in its words that moves a cursor or turns the writing round; colours stay."""
 

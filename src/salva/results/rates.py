@@ -126,7 +126,7 @@ def categories_of(results: Iterable[Result]) -> tuple[CategoryCount, ...]:
 
 
 def counted_cases(results: Iterable[Result], average: str, undecided: bool | None = None) -> list[Counted]:
-    """Each case with its decided repeats; undecided: whether UNDECIDED and ERROR count as FAIL, None to leave them out."""
+    """Each case with its decided repeats; undecided: what UNDECIDED and ERROR count as, None to leave them out."""
     cases: dict[str, Case] = {}
     hits: dict[str, list[bool]] = {}
     for result in results:

@@ -12,7 +12,7 @@ from salva.core.plan import Binding
 from salva.core.run_spec import GROUP, ComponentSpec
 from salva.errors import UsageError, unknown_name
 from salva.messages import message
-from salva.registry import bind, load, load_all
+from salva.registry import bind, load, load_all, load_named
 
 Recorded = Mapping[tuple[str, str], Mapping[str, str]]
 """Role and name of a component to the options it had in a run."""
@@ -30,7 +30,7 @@ def bind_each(
 
     by_name: what is set for those that the user gave a name, by that name.
     """
-    names_of = {part.text: option_names(role, part.registered_name) for part in parts}
+    names_of = {part.text: set(fields_of(options_of(load_named(part)))) for part in parts}
     for name in options:
         if not any(name in names for names in names_of.values()):
             known = set().union(*names_of.values())

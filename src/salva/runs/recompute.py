@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 import sqlite3
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
@@ -24,7 +24,7 @@ from salva.core.protocols import INJECTION_READER, Check, Query
 from salva.core.quantity import quantity
 from salva.core.run_file import RunFile
 from salva.core.run_spec import ComponentSpec
-from salva.core.verdict import Observers, Verdict, observers_text
+from salva.core.verdict import Observers, Verdict
 from salva.engine.actors import Actor, requests_of
 from salva.engine.guard import build
 from salva.engine.run_components import ROLE_ORDER, ActorsByRole, Cast, CheckPart, with_needs
@@ -88,9 +88,8 @@ class _Recomputation:
         self.n_checked = 0
         self.problems: list[str] = []
         self.unchecked: Counter[str] = Counter()
-        self._judged_by: defaultdict[str, set[str]] = defaultdict(set)
-        """Case to the checks that it has verdicts of."""
         self._store, self._content = store, content
+        self._primaries = store.primaries()
         self._asked = content.current_judging().spec
         self._components = store.components()
         self._names = remembered_names(store)
@@ -103,8 +102,6 @@ class _Recomputation:
         """The verdicts that stand there, by rule and observers."""
         rows = self._store.rows('SELECT DISTINCT "check", observers FROM verdicts')
         groups = {self._store.parsed("verdicts", row, _group_of) for row in rows}
-        for row in self._store.rows('SELECT DISTINCT case_id, "check" FROM verdicts'):
-            self._judged_by[row["case_id"]].add(row["check"])
         if self._is_whole:
             judged = {group.check for group in groups}
             for check in self._asked.checks:
@@ -137,7 +134,7 @@ class _Recomputation:
         stored: Sequence[Verdict],
     ) -> None:
         where = f"verdict {case.case_id}/{models[0].label}/{group.check}"
-        must_all_stand = self._is_whole and self._is_leading(group) and self._goes_that_way(case, group.check)
+        must_all_stand = self._is_whole and self._is_leading(group) and self._is_judged_by(case, group.check)
         first: str | None = None
         for roster, model in itertools.product(casts, models):
             try:
@@ -199,10 +196,8 @@ class _Recomputation:
 
     def _is_leading(self, group: _VerdictGroup) -> bool:
         """Whether the run is judged by them now: of others there may be less than all."""
-        leading = self._content.current_judging().leading
-        if group.check in leading:
-            return leading[group.check] == observers_text(group.observers)
-        return {observer.name for observer in self._asked.observers}.issuperset(group.observers)
+        deciding = self._content.current_judging().deciding
+        return set(deciding).issuperset(group.observers)
 
     # Who judged and who looked
 
@@ -260,6 +255,7 @@ class _Recomputation:
                         seed=self._asked.seed,
                         control=self._asked.control and self._asked.repeats >= 2,
                         names=known,
+                        chosen=part.label,
                     )
 
     def _by_label(self, label: str) -> list[StoredComponent]:
@@ -312,18 +308,15 @@ class _Recomputation:
         """A rule of a whole run without a verdict has nothing to say of any case; otherwise somebody took them away."""
         try:
             part = self._part(asked.name)
-            if any(self._goes_that_way(case, asked.name) and part.check.applies(case) for case in self._store.cases()):
+            if any(self._is_judged_by(case, asked.name) and part.check.applies(case) for case in self._store.cases()):
                 self.problems.append(f"no verdict of the check {asked.name!r} is stored, and it applies to cases")
         except (_UncheckableError, SalvaError):
             # There is no verdict of it that could be false.
             return
 
-    def _goes_that_way(self, case: Case, check: str) -> bool:
-        """Whether a case that may be judged by several ways can have gone the one of a check: by no other it did."""
-        if not case.check_groups or check == self._asked.check:
-            return True
-        judged = self._judged_by[case.case_id]
-        return any(check in group and (not judged or judged.intersection(group)) for group in case.check_groups)
+    def _is_judged_by(self, case: Case, check: str) -> bool:
+        """Whether a check judges a case in this run."""
+        return check in (self._asked.check or self._primaries.get(case.case_id), *case.measures)
 
 
 class _UncheckableError(Exception):

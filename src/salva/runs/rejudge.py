@@ -14,6 +14,7 @@ from pathlib import Path
 
 from msgspec import structs
 
+from salva.component_facts import suite_about
 from salva.core.fingerprint import Json
 from salva.core.options import as_typed
 from salva.core.plan import Binding, Plan
@@ -94,7 +95,17 @@ def changed_plan(stored: RunSpec, changes: RunSpec) -> Plan:
     for role in {observer.role for observer in changes.observers}:
         spec = spec.with_observers(role, changes.named(role))
     settings = {**spec.settings, **changes.settings}
-    return make_plan(structs.replace(spec, check=changes.check or spec.check, settings=settings), stored, foreign)
+    for name in suite_about(spec.suite.name).published if changes.published else ():
+        # What the rule sets replaces what the run was asked, but not what is asked now.
+        if name not in changes.settings:
+            settings.pop(name, None)
+        if name == "reader" and not changes.named(name):
+            spec = spec.with_observers(name, [])
+    # Another rule than the paper's may be asked for afterwards, and the other way round.
+    published = changes.published or (spec.published and not changes.check)
+    check = changes.check or ("" if changes.published else spec.check)
+    changed = structs.replace(spec, check=check, published=published, settings=settings)
+    return make_plan(changed, stored, foreign)
 
 
 def _foreign(stored: RunSpec, changes: RunSpec) -> set[tuple[str, str]]:

@@ -10,12 +10,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from salva.component_facts import rates_of
 from salva.core.about import Naming, habits_of
 from salva.core.case import Case
 from salva.core.fingerprint import Json
 from salva.core.image import ImageRef
-from salva.core.judgements import Rate
 from salva.core.observation import Detection, Detections, Observation, Reading, TextSpan
 from salva.core.plan import Binding
 from salva.core.protocols import Conclusion, Need, ObserveRequest, Query, Rendered, RenderRequest
@@ -65,6 +63,10 @@ class TrialResult:
     """Check to (truly, found)."""
     why: Mapping[str, str]
     """Prompt role or check to what the oracle says it saw."""
+
+
+TRUTH, SAME_SCENE = "truth", "same-scene"
+"""The checks that are tried: each image against its own prompt, and two images against each other."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,14 +193,13 @@ def make_bench(detector: str, reader: str, settings: Mapping[str, str], seed: in
     if floor := seer.about.floor:
         check_threshold(judging, getattr(seer.options, floor), f"{seer.label} keeps", f"detector.{floor}")
     checks = {binding.label: binding for binding in judging}
-    names = {rate: name for name, rate in rates_of(checks).items() if rate is not None}
     actors_by_role = {binding.role: binding.build() for binding in observers}
     words = _names(seer, actors_by_role["detector"])
     return SelftestBench(
         painter=bind(ComponentSpec.parse("model", "painter", by_role["model"])),
         painters={},
-        checks={names[rate]: checks[names[rate]].build() for rate in (Rate.WRONG, Rate.INCONSISTENT)},
-        truth=names[Rate.WRONG],
+        checks={name: checks[name].build() for name in (TRUTH, SAME_SCENE)},
+        truth=TRUTH,
         actors_by_role=actors_by_role,
         things=nameable(words),
         coloured=nameable(words, COLOURED),

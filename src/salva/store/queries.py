@@ -20,7 +20,7 @@ from salva.core.run_file import Judging, RunFile
 from salva.core.run_spec import NOTHING, RunSpec
 from salva.core.source import QuestionAnswer, RewrittenPrompt, RunRecords, RunSource, Seen, Spent
 from salva.core.typed_record import checked
-from salva.core.verdict import Observers
+from salva.core.verdict import Observers, Verdict
 from salva.errors import StoreError
 from salva.files.import_copies import import_copies
 from salva.messages import message

@@ -12,7 +12,7 @@ from salva.core.judgements import CaseVerdict, Judgements
 from salva.core.metric import LOWER, MetricValue, not_measured
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
-from salva.core.result import Result, counted
+from salva.core.result import DECIDED, Result, counted
 from salva.core.table import Cell, Table
 from salva.core.verdict import Outcome
 from salva.results.chance import chance_of, chance_to_differ
@@ -22,7 +22,7 @@ from salva.results.metrics.rate_charts import rate_charts
 from salva.results.metrics.wording_table import wording_table
 from salva.results.rates import MACRO, FailureRate, failure_rate
 from salva.results.tables import RATES, TableColumns, build_table, ends, group_by, group_by_each, present, rows_table
-from salva.results.tally import RATE_NOTE, results_of_check
+from salva.results.tally import RATE_NOTE, rate_cells, results_of_check
 from salva.results.wordings import wording_difference
 
 MAX_ROWS = 40
@@ -110,12 +110,10 @@ def _both_wrong(judgements: Judgements, compared: Mapping[tuple[str, int], CaseV
         for result in results_of_check(rows):
             beside = compared[result.case.case_id, result.repeat].verdict
             assert result.verdict is not None
-            outcome = beside.outcome if beside.outcome in (Outcome.UNDECIDED, Outcome.ERROR) else Outcome.PASS
-            if not result.is_decided:
-                outcome = result.outcome
-            elif outcome is Outcome.PASS and beside.outcome is Outcome.PASS:
-                is_right = any(result.verdict.scores[f"right_{role}"] for role in "ab")
-                outcome = Outcome.PASS if is_right else Outcome.FAIL
+            is_right = any(result.verdict.scores[f"right_{role}"] for role in "ab")
+            outcome = result.outcome if not result.is_decided else beside.outcome
+            if outcome in DECIDED:
+                outcome = Outcome.FAIL if beside.outcome is Outcome.PASS and not is_right else Outcome.PASS
             yield Result(case=result.case, repeat=result.repeat, model=result.model, outcome=outcome, check=name)
         return
 
@@ -216,7 +214,7 @@ def _by_method(results: Sequence[Result]) -> Table | None:
 def _checks(judgements: Judgements) -> Table | None:
     def cells(group: Sequence[CaseVerdict]) -> tuple[Cell, ...]:
         results = results_of_check(group)
-        return (*counted(results).values(), *RATES.cells(results)[2:5])
+        return (*counted(results).values(), *rate_cells(results)[2:5])
 
     return rows_table(
         "checks",
