@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from salva import component_facts, registry
-from salva.core.judgements import Rate
 from salva.core.run_spec import ComponentSpec
 from salva.errors import PluginError, UsageError
 
@@ -101,10 +100,9 @@ def test_what_is_installed_is_read_once_until_that_changes(tmp_path: Path, monke
     assert "late-comer" not in {entry.name for entry in registry.entries("suite")}
 
 
-def test_relations_say_what_their_violations_mean() -> None:
-    named = ["truth", "same-scene", "semantic-effect", "not-installed"]
-    said = {"truth": Rate.WRONG, "same-scene": Rate.INCONSISTENT, "semantic-effect": None}
-    assert component_facts.rates_of(named) == said
+def test_checks_say_whether_they_only_compare_images() -> None:
+    compares = {name: component_facts.run_check(name, {}).compares for name in ("truth", "same-scene", "not-installed")}
+    assert compares == {"truth": False, "same-scene": True, "not-installed": False}
 
 
 def test_a_component_that_cannot_be_imported_says_which(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from salva.charts.formats import cell_text, figure_text
-from salva.core.table import Cell, KeyFigure
+from salva.charts.formats import cell_text, metric_text
+from salva.core.metric import MetricValue, not_measured
+from salva.core.table import Cell
 
 
 @pytest.mark.parametrize(
@@ -32,14 +31,15 @@ def test_a_share_is_said_in_percent() -> None:
 
 
 @pytest.mark.parametrize(
-    ("parts", "said"),
+    ("metric", "text"),
     [
-        ({"value": 0.125, "low": 0.1, "high": 0.2, "note": "of 80"}, ("12.5 %", "95 %: 10.0 to 20.0 %; of 80")),
-        ({"value": 0.125}, ("12.5 %", "")),
-        ({"value": None, "note": "none decided"}, ("–", "none decided")),
+        (MetricValue(value=0.125, low=0.1, high=0.2, is_share=True), ("12.5 %", "10.0 to 20.0 %")),
+        (MetricValue(value=-0.125, low=-0.2, high=0.1, is_difference=True), ("-12.5 points", "-20.0 to +10.0 points")),
+        (MetricValue(value=0.125, low=-0.1, high=0.2), ("0.125", "-0.100 to 0.200")),
+        (MetricValue(value=3.0), ("3", "–")),
+        (MetricValue(value=0.125, is_share=True), ("12.5 %", "–")),
+        (not_measured("no judge"), ("not measured", "–")),
     ],
 )
-def test_a_key_figure_says_its_interval_and_its_note_where_it_has_them(
-    parts: dict[str, Any], said: tuple[str, str]
-) -> None:
-    assert figure_text(KeyFigure(title="wrong", is_share=True, **parts)) == said
+def test_a_metric_is_printed_with_its_interval(metric: MetricValue, text: tuple[str, str]) -> None:
+    assert metric_text(metric) == text

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from salva.core.chart import Chart, ChartKind
-from salva.core.table import Cell, KeyFigure, Table
+from salva.core.table import Cell, Table
 
 TABLE = Table(name="t", columns=("law", "group", "rate", "n"), rows=(("a", "g", 0.5, 2), ("b", "g", None, "few")))
 
@@ -45,4 +45,3 @@ def test_what_is_joined_names_its_models() -> None:
 def test_a_row_fills_its_columns(row: tuple[Cell, ...]) -> None:
     with pytest.raises(ValueError, match="2 columns"):
         Table(name="t", columns=("a", "b"), rows=((1, 2), row))
-    assert KeyFigure(title="t", value=None).low is None

@@ -11,9 +11,12 @@ from record_defaults import classes, defaults
 import salva.core
 
 SAID = {
+    "About.average": "macro",
     "About.priced_by": ("price_usd",),
     "Batched.size": 8,
+    "Case.counts": "exact",
     "Habits.batch_size": 1,
+    "Judgements.average": "macro",
     "OwnFigure.is_high_good": True,
     "Question.weight": 1.0,
     "ReadIn.repeats": 1,

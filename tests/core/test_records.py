@@ -59,7 +59,7 @@ def _case(**changes: object) -> Case:
         "suite": "s",
         "category": "c",
         "prompts": (Prompt(role="a", text="x\u2028<b>", formula="cat"), Prompt(role="b", text="y")),
-        "check": "truth",
+        "checks": ("truth",),
         "labels": {"law": "z"},
         "findings": (
             Finding(kind="other", sentence="one"),

@@ -49,6 +49,7 @@ def test_a_choice_has_no_defaults_and_an_option_of_checks_once() -> None:
         "repeats": 2,
         "seed": 3,
         "control": True,
+        "published": False,
         "only": [["law", "de-morgan"]],
     }
     quiet = SPEC.without_defaults(lambda *_: {"counts": "exact"})

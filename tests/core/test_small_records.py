@@ -13,7 +13,7 @@ from salva.core.case import Case, Finding, Prompt, case_from_json, case_to_json,
 from salva.core.decoding import decoded
 from salva.core.exchange import Flaw
 from salva.core.fingerprint import canonical_json, derive_seed, fingerprint
-from salva.core.judgements import CaseVerdict, Judgements, Rate, RunCheck
+from salva.core.judgements import CaseVerdict, Judgements, RunCheck
 from salva.core.mutation import Mutation, Pool
 from salva.core.own_figure import OwnFigure
 from salva.core.run_file import FORMAT, Judging, new_run_file
@@ -30,7 +30,8 @@ CASE = Case(
     category="c",
     prompts=(Prompt(role="a", text="x"), Prompt(role="b", text="y")),
     checks=("truth",),
-    check_groups=(("truth",), ("same-scene", "same-answers")),
+    measures=("same-scene",),
+    counts="at-least",
 )
 VERDICT = Verdict(
     case_id="c-1", repeat=0, arm="pair", model="m", check="truth", observers=("d", "j"), outcome=Outcome.PASS
@@ -40,7 +41,8 @@ VERDICT = Verdict(
 def test_a_prompt_is_found_by_its_role() -> None:
     assert [CASE.prompt(role).text for role in "ab"] == ["x", "y"]
     assert case_from_json(case_to_json(CASE)) == CASE
-    assert "check_groups" not in case_to_json(replace(CASE, check_groups=()))
+    plain = case_to_json(replace(CASE, measures=(), counts="exact"))
+    assert not {"measures", "counts"} & plain.keys()
 
 
 def test_two_images_of_one_wording_differ_by_nothing() -> None:
@@ -78,22 +80,20 @@ def test_failure_types_stand_in_the_order_of_the_check() -> None:
     assert observers_text(("d", "j+k")) == "d+j+k"
 
 
-def test_judgements_know_what_their_checks_measure() -> None:
-    judged = CaseVerdict(CASE, VERDICT)
+def test_judgements_give_the_first_verdict_of_a_check_for_every_unit() -> None:
+    first, other, later = (
+        replace(VERDICT, observers=who, repeat=n) for who, n in ((("d",), 0), (("e",), 0), (("e",), 1))
+    )
     found = Judgements(
         cases=(CASE,),
-        headline=(judged,),
-        beside=(CaseVerdict(CASE, replace(VERDICT, repeat=1)),),
-        checks={
-            "own": RunCheck(),
-            "truth": RunCheck(rate=Rate.WRONG, options={"counts": "exact"}),
-            "right": RunCheck(rate=Rate.WRONG),
-        },
+        pairs=tuple(CaseVerdict(CASE, verdict) for verdict in (first, other, later)),
+        checks={"own": RunCheck(needs=("judge",)), "truth": RunCheck(options={"counts": "exact"})},
     )
-    assert [one.verdict.repeat for one in found.speaking] == [0, 1]
-    assert (found.rate_of("truth"), found.rate_of("own"), found.rate_of("none")) == (Rate.WRONG, None, None)
-    assert (found.of_rate(Rate.WRONG), found.of_rate(Rate.INCONSISTENT)) == ("truth", "")
+    assert [pair.verdict for pair in found.of_check("truth")] == [first, later]
+    assert found.of_check("none") == ()
     assert (found.options_of("truth"), found.options_of("none")) == ({"counts": "exact"}, {})
+    assert found.observer_of(VERDICT) == "d+j"
+    assert found.observer_of(replace(VERDICT, check="own")) == "j", "of a check that asks a judge the judge"
 
 
 def test_records_know_their_suite_and_models() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import fields
 from itertools import product
 from pathlib import Path
 from random import Random
@@ -10,19 +10,20 @@ from random import Random
 import duckdb
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from in_process import salva
 from msgspec import structs
 from report.fake_runs import ASKED, FakeImages, make_case, make_verdict, random_run, store_run
 
 import salva as api
 from salva.core.run_file import Judging, new_run_file
-from salva.core.run_spec import OWN, ComponentSpec
 from salva.core.source import RunRecords
 from salva.core.verdict import Outcome, Verdict, observers_text
-from salva.exchange import verdict_rows
 from salva.exchange.exporting import export_run
-from salva.report.summary import judgements_on, summarise_run
-from salva.store.queries import read_records
+from salva.exchange.verdict_rows import COLUMNS, verdict_rows
+from salva.report.summary import summarise_run
+from salva.run_results import results_of_run
 from salva.store.runfile import write_run_file
 
 
@@ -40,7 +41,7 @@ def test_every_program_reads_the_same_rows(run: Path, tmp_path: Path) -> None:
     frame = pd.read_parquet(tmp_path / "rows.parquet")
     as_csv = pd.read_csv(tmp_path / "rows.csv", dtype=dict.fromkeys(frame.select_dtypes(exclude="number"), "str"))
     # A CSV cannot tell an empty text from none.
-    for name in ("failure_types", "reason"):
+    for name in ("failure_types", "reason", "result"):
         as_csv[name] = as_csv[name].fillna("")
     pd.testing.assert_frame_equal(as_csv, frame, check_dtype=False, check_exact=False)
     rows = f"'{tmp_path}/rows.parquet'"
@@ -61,8 +62,8 @@ def test_a_score_keeps_its_type(run: Path, tmp_path: Path) -> None:
 
 
 def test_every_field_of_a_verdict_is_a_column() -> None:
-    nested = {"failures", "scores", "images"}
-    assert {field.name for field in fields(Verdict)} - nested <= set(verdict_rows.COLUMNS)
+    nested = {"failures", "scores", "images", "is_refused"}
+    assert {field.name for field in fields(Verdict)} - nested <= set(COLUMNS)
 
 
 def test_the_rows_are_those_of_the_frame(run: Path, tmp_path: Path) -> None:
@@ -83,41 +84,74 @@ def test_a_printed_table_is_the_written_one(run: Path, tmp_path: Path) -> None:
     assert printed.stdout.splitlines() == (tmp_path / "rows.csv").read_text().splitlines()
 
 
-@pytest.mark.parametrize("seed", range(24))
-def test_the_rows_that_lead_are_those_of_the_report(tmp_path: Path, seed: int) -> None:
-    rng = Random(seed)
-    observers = [("pocket",), ("pocket", "scene"), ("owlv2",), ("scene",)][: rng.randint(1, 4)]
-    checks = ["truth", "same-scene", "same-answers"][: rng.randint(1, 3)]
-    keys = list(product(range(2), ("painter", "pocket"), checks, observers, ("pair", "control")))
-    # Few ways of being judged, so that many cases are alike.
-    ways = [[key for key in keys if rng.random() < 0.7] for _ in range(2)]
+@given(st.randoms(use_true_random=False))
+@settings(max_examples=60)
+def test_every_result_has_one_primary_row_and_the_rows_say_its_result(rng: Random) -> None:
+    """Whatever observers judged whichever cases."""
     cases, verdicts = [], []
-    for i in range(rng.randint(1, 40)):
-        labels = {"law": rng.choice(["numbering", "commutative"])}
-        own, is_one = rng.choice(checks), rng.choice([True, False, None])
-        case = make_case(f"case-{i * 7 % 41}", suite=suite_of(seed), check=own, determinate=is_one, labels=labels)
-        cases.append(replace(case, check_groups=((own,),) if rng.random() < 0.3 else ()))
-        for repeat, model, check, by, arm in rng.choice(ways):
-            verdicts.append(make_verdict(case.case_id, repeat=repeat, model=model, check=check, observers=by, arm=arm))
-    headline = rng.choice(["", "", OWN, checks[0]])
-    leading = {checks[-1]: observers_text(observers[-1])} if rng.random() < 0.5 else {}
-    asked = structs.replace(ASKED, check=headline, suite=ComponentSpec(role="suite", name=suite_of(seed)))
-    store_run(tmp_path / "run", RunRecords(cases=tuple(cases), verdicts=tuple(verdicts), asked=asked), FakeImages())
-    write_run_file(tmp_path / "run", new_run_file(asked, judging=Judging(spec=asked, leading=leading)))
+    for i in range(rng.randint(1, 12)):
+        case = make_case(f"case-{i}", checks=("truth", "same-scene")[: rng.randint(1, 2)])
+        cases.append(case)
+        for repeat, check, observers, arm in product(
+            range(2), ("truth", "same-scene"), (("pocket",), ("owlv2",)), ("pair", "control")
+        ):
+            if rng.random() < 0.6:
+                outcome = rng.choice(list(Outcome))
+                verdicts.append(
+                    make_verdict(case.case_id, outcome, repeat=repeat, check=check, observers=observers, arm=arm)
+                )
+    records = RunRecords(
+        cases=tuple(cases),
+        verdicts=tuple(verdicts),
+        primaries={case.case_id: rng.choice([*case.checks, ""]) for case in cases},
+        deciding=("owlv2",),
+        asked=ASKED,
+        is_whole=rng.random() < 0.5,
+    )
+    rows = verdict_rows(records)
+    frame = pd.DataFrame(rows.rows, columns=list(rows.columns))
+    results = results_of_run(records)
+    with_verdict = [result for result in results if result.verdict is not None]
+    assert frame["is_primary"].fillna(0).sum() == len(with_verdict)
+    for result in with_verdict:
+        assert result.verdict is not None
+        key = {"case_id": result.case.case_id, "repeat": result.repeat, "check": result.check, "arm": "pair"}
+        own = frame.loc[(frame[list(key)] == pd.Series(key)).all(axis=1) & (frame["is_primary"] == 1)]
+        assert own["result"].tolist() == [str(result.outcome)]
+        assert own["observers"].tolist() == [observers_text(result.verdict.observers)]
+    units = frame[frame["arm"] != "control"].groupby(["case_id", "repeat"])["result"].unique()
+    for result in results:
+        assert list(units[result.case.case_id, result.repeat]) == [str(result.outcome)]
 
-    records = read_records(tmp_path / "run")
-    is_leading = verdict_rows.speaking(records)
-    # They are the report's, one by one.
-    reported: list[tuple[str, int, str, str]] = []
-    for model in ("painter", "pocket"):
-        mine = [verdict for verdict in records.verdicts if verdict.model == model]
-        leading_here = judgements_on(records.suite, records.cases, mine, asked).headline
-        reported += [(j.case.case_id, j.verdict.repeat, model, j.verdict.check) for j in leading_here]
-    marked = [verdict for verdict in records.verdicts if is_leading(verdict)]
-    assert sorted((v.case_id, v.repeat, v.model, v.check) for v in marked) == sorted(reported)
+
+def test_a_case_without_a_verdict_has_one_row_with_an_empty_check() -> None:
+    records = RunRecords(cases=(make_case("case-1"),), verdicts=(), asked=structs.replace(ASKED, repeats=1))
+    rows = verdict_rows(records)
+    (row,) = (dict(zip(rows.columns, cells, strict=True)) for cells in rows.rows)
+    assert (row["case_id"], row["check"], row["result"], row["prompt.a"]) == (
+        "case-1",
+        "",
+        "UNDECIDED",
+        "There is a cat and a dog",
+    )
 
 
-def test_a_second_opinion_that_sees_more_is_not_marked_with_the_first(tmp_path: Path) -> None:
+def test_the_results_are_one_row_a_case_and_repeat(run: Path, tmp_path: Path) -> None:
+    export_run(run, "results", tmp_path / "results.csv")
+    rows, frame = pd.read_csv(tmp_path / "results.csv"), api.open_run(run).results
+    summary = summarise_run(run)
+    assert summary.results is not None
+    assert len(rows) == len(frame) == summary.results["total"]
+    assert not rows.duplicated(["case_id", "repeat", "model"]).any()
+    counts = {name.lower(): n for name, n in rows["result"].value_counts().items()}
+    assert counts == {
+        name: summary.results[name] for name in ("pass", "fail", "undecided", "error") if summary.results[name]
+    }
+    by_category = rows[rows["is_fail"].notna()].groupby("category")["is_fail"].mean()
+    assert by_category.mean() == pytest.approx(summary.failure_rate)
+
+
+def test_a_second_judge_that_was_named_last_makes_the_results(tmp_path: Path) -> None:
     """As after --reader none and then salva rejudge --reader rapidocr: every pair is marked once."""
     cases = [make_case(f"case-{i}") for i in range(6)]
     opinions = (("pocket",), Outcome.FAIL), (("pocket", "rapidocr"), Outcome.PASS)
@@ -126,18 +160,13 @@ def test_a_second_opinion_that_sees_more_is_not_marked_with_the_first(tmp_path: 
         for case in cases
         for observers, outcome in opinions
     ]
-    store_run(tmp_path / "run", RunRecords(cases=tuple(cases), verdicts=tuple(verdicts), asked=ASKED), FakeImages())
-    judged_again = Judging(spec=ASKED, leading={"truth": "pocket+rapidocr"})
-    write_run_file(tmp_path / "run", new_run_file(ASKED, judging=judged_again))
-    export_run(tmp_path / "run", "csv", tmp_path / "rows.csv")
-    rows, frame = pd.read_csv(tmp_path / "rows.csv"), api.open_run(tmp_path / "run").verdicts
-    (model,) = summarise_run(tmp_path / "run").by_model
-    for marked in (rows[rows["is_primary"] == 1], frame[frame["is_primary"]]):
-        assert dict(marked["outcome"].value_counts()) == {name: n for name, n in model.outcomes.items() if n}
-        assert set(marked["observers"]) == {"pocket+rapidocr"}
-        assert len(marked) == len(cases)
-
-
-def suite_of(seed: int) -> str:
-    """Suites that lead by truth, by each case's own check, and by one of their own."""
-    return ("metalogic", "actesting", "faithfulness")[seed % 3]
+    asked = structs.replace(ASKED, repeats=1)
+    records = RunRecords(cases=tuple(cases), verdicts=tuple(verdicts), asked=asked)
+    store_run(tmp_path / "run", records, FakeImages())
+    again = Judging(spec=asked, deciding=("pocket", "rapidocr"))
+    write_run_file(tmp_path / "run", new_run_file(asked, judging=again))
+    frame = api.open_run(tmp_path / "run").verdicts
+    marked = frame[frame["is_primary"]]
+    assert set(marked["observers"]) == {"pocket+rapidocr"}
+    assert len(marked) == len(cases)
+    assert summarise_run(tmp_path / "run").failure_rate == 0

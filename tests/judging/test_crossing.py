@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from salva.core.about import About
 from salva.core.case import Case, Prompt
 from salva.core.image import ImageRef
-from salva.core.judgements import Rate
 from salva.core.observation import Detection, Detections
 from salva.core.protocols import Conclusion, ImageObservations, Need, Query
 from salva.core.verdict import Outcome
@@ -69,7 +68,7 @@ def test_a_missing_neighbour_fails_the_control_and_other_missing_images_are_left
 class _Right(FakeSame):
     """Each image by itself: right when it shows a cat."""
 
-    about = About(needs_roles=("detector",), rate=Rate.WRONG, has_control=True)
+    about = About(needs_roles=("detector",), has_control=True)
 
     def judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:  # what it shows is enough
         if any("unsure" in sight.image.image_id for sight in observations.values()):

@@ -174,7 +174,8 @@ class Cast:
     def selection(self, case: Case) -> Selection:
         """The checks of a case, and which of them is primary.
 
-        That is the first one that is bound and can decide; where none can, the first one that is bound.
+        That is the first one that is bound and can decide; where none can, the first one that is bound. Plugins' checks
+        come last.
         """
         parts = {part.label: part for part in self.checks}
         applied: dict[str, list[AppliedCheck]] = {}
@@ -184,16 +185,21 @@ class Cast:
                 applied[name] = self._over(parts[name], case) if name in parts else []
             return applied[name]
 
-        bound = [name for name in case.checks if judged_by(name)]
+        foreign = [part.label for part in self.checks if part.is_foreign]
+        bound = [name for name in (*case.checks, *foreign) if judged_by(name)]
         able = (name for name in bound if any(not check.undecidable for check in judged_by(name)))
         primary = next(able, bound[0] if bound else "")
-        names = [primary, *case.measures, *self.vetoes, *(part.label for part in self.checks if part.is_foreign)]
+        names = [primary, *case.measures, *self.vetoes, *foreign]
         if self.chosen:
             asks_judge = any(check.asks_judge for check in judged_by(self.chosen))
             # What the run did not ask for is measured too, unless it costs answers that the chosen check does not ask.
             others = [n for n in names if asks_judge or not any(check.asks_judge for check in judged_by(n))]
             names = [self.chosen, *others]
-        return Selection(primary, [check for name in dict.fromkeys(names) for check in judged_by(name)])
+        own = self.chosen or primary
+        checks = [
+            check for name in dict.fromkeys(names) for check in judged_by(name) if name == own or not check.undecidable
+        ]
+        return Selection(primary, checks)
 
     def _over(self, part: CheckPart, case: Case) -> list[AppliedCheck]:
         with plugin_errors(f"the check {part.label!r}", f"broke on case {case.case_id!r}"):

@@ -257,6 +257,7 @@ class FakeSame:
     about: ClassVar[About] = About(
         needs_roles=("detector",),
         failure_types={ENTITY_OMISSION: "An entity is missing."},
+        compares=True,
         has_control=True,
     )
 

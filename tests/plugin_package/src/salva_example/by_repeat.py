@@ -1,4 +1,4 @@
-"""Metric: the failure rate of each repeat, to see how much hangs on the seed."""
+"""Metric: the failure rate of each repeat, to see how much depends on the seed."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from typing import ClassVar
 from salva.core.judgements import Judgements
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
-from salva.core.table import Table
-from salva.results.tally import RATE_COLUMNS, tally_by
+from salva.results.tables import RATES, build_table, group_by, present
 
 
 class ByRepeat:
-    """Metric: one row a repeat, over the verdicts that lead."""
+    """Metric: one row for each repeat."""
 
     version: ClassVar[str] = "1"
 
@@ -21,6 +20,6 @@ class ByRepeat:
 
     def measure(self, judgements: Judgements) -> Measured:
         """A table and nothing else."""
-        groups = tally_by(judgements.headline, lambda judged: judged.verdict.repeat)
-        rows = tuple((repeat, *counted.cells()) for repeat, counted in sorted(groups.items()))
-        return Measured(tables=(Table(name="by repeat", columns=("repeat", *RATE_COLUMNS), rows=rows),))
+        groups = group_by(judgements.results, lambda result: result.repeat)
+        rows = [((repeat,), group) for repeat, group in sorted(groups.items())]
+        return Measured(tables=present(build_table("by repeat", ("repeat",), rows, RATES)))
