@@ -5,10 +5,7 @@ The names below are the public ones; each loads when first used.
 
 from __future__ import annotations
 
-from importlib import import_module
-from importlib.metadata import version
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from salva.api import Run, compare_runs, open_run, open_runs, plan_run, run_suite
     from salva.core.case import Case, Prompt
@@ -103,9 +100,13 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     if name == "__version__":
+        from importlib.metadata import version
+
         return version("salva")
     if name not in _HOME:
         raise AttributeError(f"module 'salva' has no attribute {name!r}")
+    from importlib import import_module
+
     return getattr(import_module(_HOME[name]), name)
 
 

@@ -49,7 +49,7 @@ def observer_facts(asked: RunSpec, model: str) -> ObserverFacts:
     generator = next((part for part in asked.models if part.name == model), None)
     return ObserverFacts(
         detector=detector.name,
-        domain=about.made_for,
+        domain=f"images by {' or '.join(about.domain)}",
         is_outside_domain=bool(about.domain) and (generator is None or _origin(generator) not in about.domain),
         recall=about.recall,
     )

@@ -10,6 +10,7 @@ import click
 
 from salva.cli import flags
 from salva.cli import help as pages
+from salva.cli.ending import end
 from salva.cli.format_flags import case_formats
 from salva.core.case import Case, Finding
 from salva.core.fingerprint import Json
@@ -74,7 +75,7 @@ def command(
 
 def _print_findings(findings: Sequence[Finding], form: str) -> None:
     """One line a finding, for people or as objects; how many there are of each kind goes to the error stream."""
-    from salva.cli.main import EXIT_USAGE
+    from salva.results.exit_code import USAGE
 
     if form not in ("table", "jsonl"):
         raise UsageError(message("option-invalid", name="--format with --lint", value=form, wanted="table or jsonl"))
@@ -85,7 +86,7 @@ def _print_findings(findings: Sequence[Finding], form: str) -> None:
     by_kind = f": {', '.join(f'{n} {kind}' for kind, n in kinds.most_common())}" if kinds else ""
     click.echo(f"{quantity(len(findings), 'findings')}{by_kind}", err=bool(findings))
     if findings:
-        sys.exit(EXIT_USAGE)
+        end(USAGE)
 
 
 def _as_object(case: Case) -> dict[str, Json]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,8 +9,9 @@ import click
 
 from salva.cli import flags
 from salva.cli import help as pages
-from salva.cli.main import EXIT_GATE, EXIT_INCOMPLETE
+from salva.cli.ending import end
 from salva.core.printable import printable_json
+from salva.results.exit_code import GATE_FAILED, NOT_SURE
 
 if TYPE_CHECKING:
     from salva.compare.comparing import Comparison
@@ -91,6 +91,6 @@ def _gate(comparison: Comparison, margin: float) -> None:
     for duel in comparison.against_first:
         click.echo(gate_of(duel, margin), err=True)
     if comparison.worse_than(margin):
-        sys.exit(EXIT_GATE)
+        end(GATE_FAILED)
     if any(duel.too_little for duel in comparison.against_first):
-        sys.exit(EXIT_INCOMPLETE)
+        end(NOT_SURE)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
-from salva.cli.main import EXIT_USAGE
+from salva.cli.ending import end
+from salva.results.exit_code import USAGE
 
 
 @click.command("doctor")
@@ -25,4 +24,4 @@ def command() -> None:
         click.echo(f"  {finding.name:<22} {finding.state}")
         is_bad = is_bad or finding.is_bad
     if is_bad:
-        sys.exit(EXIT_USAGE)
+        end(USAGE)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
 
 from salva.cli import flags
 from salva.cli import help as pages
-from salva.cli.main import EXIT_GATE, EXIT_INCOMPLETE, EXIT_INTERRUPTED
+from salva.cli.ending import end
 from salva.messages import message
+from salva.results.exit_code import GATE_FAILED, INTERRUPTED, NOT_SURE
 
-_EXITS = {"passed": 0, "failed": EXIT_GATE, "not decided": EXIT_INCOMPLETE}
+_EXITS = {"passed": 0, "failed": GATE_FAILED, "not decided": NOT_SURE}
 
 
 @click.command("gate", cls=pages.Command)
@@ -36,10 +36,10 @@ def command(spec: Path, no_progress: bool) -> None:
         result = run_gate(asked, make_progress(quiet=no_progress), lambda text: click.echo(text, err=True))
     except KeyboardInterrupt:
         click.echo(f"\nsalva: {message('run-interrupted', path=str(asked.out))}", err=True)
-        sys.exit(EXIT_INTERRUPTED)
+        end(INTERRUPTED)
     folder = write_gate(result)
     print_table(gate_table(result))
     for line in gate_lines(result):
         click.echo(printable(line))
     click.echo(f"\ngate {result.verdict}: {asked.candidate.model}\nreports:       {folder}")
-    sys.exit(_EXITS[result.verdict])
+    end(_EXITS[result.verdict])

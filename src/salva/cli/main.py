@@ -6,6 +6,7 @@ exception is printed with its traceback and ends with 2 too, since 1 means that 
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import importlib
 import io
@@ -13,18 +14,21 @@ import os
 import shlex
 import signal
 import sys
+import threading
 import traceback
 import warnings
 from typing import Any, TextIO
 
 import click
 
+from salva.cli.ending import Ended
 from salva.core.printable import printable
 from salva.core.secrets import redact
 from salva.core.threads import any_left_behind
 from salva.engine.ctrl_c import CtrlC
 from salva.errors import MissingRoleError, SalvaError, UsageError, meant
 from salva.messages import SalvaWarning, message
+from salva.results.exit_code import INTERRUPTED, NOT_SURE, USAGE
 
 COMMANDS = {
     "run": "Generate images for a suite, observe, judge and summarise.",
@@ -49,7 +53,6 @@ COMMANDS = {
     "doctor": "Versions, devices, extras, keys and disk.",
     "explain": "What a message means and what to do.",
 }
-EXIT_GATE, EXIT_USAGE, EXIT_INCOMPLETE, EXIT_INTERRUPTED = 1, 2, 3, 130
 _MAX_MESSAGE = 4000
 """The characters of a message that are shown."""
 _TYPED = "salva.typed"
@@ -104,20 +107,37 @@ def salva() -> None:
     """
 
 
-def main() -> None:
-    """Entry point: exit codes 0 fine, 1 gate failed, 2 the user must act, 3 incomplete, 130 interrupted."""
+def main(lifeline: int | None = None, report_to: int | None = None) -> None:
+    """Run the command line: exit codes 0 fine, 1 gate failed, 2 the user must act, 3 not sure, 130 interrupted.
+
+    lifeline: a pipe that closes when the parent is gone. report_to: the pipe that takes the exit code.
+    """
     _prepare_streams()
     warnings.showwarning = _show_warning
-    try:
-        _run_safely()
-    except (SystemExit, KeyboardInterrupt) as ended:
-        # Another Ctrl-C during shutdown would change the exit code.
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        code = ended.code if isinstance(ended, SystemExit) else EXIT_INTERRUPTED
-        if not _is_flushed() or any_left_behind() or code == EXIT_INTERRUPTED:
-            # Python would stop threads inside torch or a request, and end with 134; or with 120 for unflushed output.
-            os._exit(code if isinstance(code, int) else int(code is not None))
-        raise
+    if lifeline is not None:
+        _stop_with_parent(lifeline)
+    code = _exit_code()
+    # Another Ctrl-C during shutdown would change the exit code.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    is_flushed = _is_flushed()
+    if report_to is not None:
+        with contextlib.suppress(OSError):
+            os.write(report_to, str(code).encode())
+    if not is_flushed or any_left_behind() or code == INTERRUPTED:
+        # Python would stop threads inside torch or a request, and end with 134; or with 120 for unflushed output.
+        os._exit(code)
+    sys.exit(code)
+
+
+def _stop_with_parent(lifeline: int) -> None:
+    """End this process as SIGTERM does when the one that watches it is gone."""
+
+    def wait() -> None:
+        with contextlib.suppress(OSError):
+            os.read(lifeline, 1)
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=wait, daemon=True, name="lifeline").start()
 
 
 class _LossyOutput(io.FileIO):
@@ -160,37 +180,42 @@ def _is_flushed() -> bool:
     return is_flushed
 
 
-def _run_safely() -> None:
+def _exit_code() -> int:
+    """Run the command line; whatever it does, there is an exit code, and 0 and 1 are the command's own."""
     try:
-        run_command()
+        return _run()
     except Exception:
         click.echo(printable(redact(traceback.format_exc())), err=True)
-        _fail(message("unexpected-error"))
+        return _failed(message("unexpected-error"))
+    except BaseException as error:  # a component may raise anything, and no such end counts results
+        return _failed(message("command-aborted", why=type(error).__name__), NOT_SURE)
 
 
-def run_command() -> None:
-    """Run the command line; ends with SystemExit unless salva itself is at fault."""
+def _run() -> int:
     try:
         with CtrlC() as ctrl_c, ctrl_c.at_once():
-            sys.exit(salva.main(standalone_mode=False, prog_name="salva"))
+            ended = salva.main(standalone_mode=False, prog_name="salva")
+            return ended if isinstance(ended, int) else 0
+    except Ended as error:
+        return int(error.code or 0)
     except SalvaError as error:
-        _fail(str(error))
+        return _failed(str(error))
     except click.exceptions.Abort:
-        sys.exit(EXIT_INTERRUPTED)
+        return INTERRUPTED
     except click.ClickException as error:
         error.show()
-        sys.exit(error.exit_code)
+        return error.exit_code
     except KeyboardInterrupt:
         click.echo("interrupted", err=True)
-        sys.exit(EXIT_INTERRUPTED)
+        return INTERRUPTED
     except (RecursionError, OverflowError) as error:
-        _fail(message("too-deep", why=error))
+        return _failed(message("too-deep", why=error))
     except OSError as error:
         # An error with a file name was reported where it happened; this one is of the output (salva cases > FILE).
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) or error.filename is not None:
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        _fail(message("output-full", why=error.strerror))
+        return _failed(message("output-full", why=error.strerror))
 
 
 def _show_warning(
@@ -208,10 +233,10 @@ def _show_warning(
         (file or sys.stderr).write(warnings.formatwarning(message, category, filename, lineno, line))
 
 
-def _fail(problem: str) -> None:
+def _failed(problem: str, code: int = USAGE) -> int:
     text = printable(redact(problem))
     if len(text) > _MAX_MESSAGE:
         # A damaged file may be quoted whole.
         text = f"{text[: _MAX_MESSAGE // 2]} ... {text[-_MAX_MESSAGE // 2 :]}"
     click.echo(f"salva: {text}", err=True)
-    sys.exit(EXIT_USAGE)
+    return code

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from pathlib import Path
 
 import click
 
 from salva.cli import flags
 from salva.cli import help as pages
-from salva.cli.main import EXIT_INCOMPLETE
+from salva.cli.ending import end
 from salva.core.quantity import quantity
 from salva.messages import message
+from salva.results.exit_code import NOT_SURE
 
 
 @click.command("merge", cls=pages.Command)
@@ -39,4 +39,4 @@ def command(runs: tuple[Path, ...], out: Path, no_progress: bool) -> None:
     if merged.unfinished:
         named = ", ".join(merged.unfinished[:5]) + (" ..." if len(merged.unfinished) > 5 else "")
         click.echo(f"salva: {message('not-finished', runs=named, path=shlex.quote(str(out)))}", err=True)
-        sys.exit(EXIT_INCOMPLETE)
+        end(NOT_SURE)

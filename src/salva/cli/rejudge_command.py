@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
 
 from salva.cli import flags
 from salva.cli import help as pages
+from salva.cli.ending import end
 
 
 @click.command("rejudge", cls=pages.Command)
@@ -65,4 +65,4 @@ def command(
     page = write_report_page(run)
     print_summary(summary, verbose=verbose, quiet=quiet, page=str(page), directory=str(run))
     if code := summary.exit_code:
-        sys.exit(code)
+        end(code)

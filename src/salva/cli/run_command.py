@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ import click
 from salva.cli import flags
 from salva.cli import help as pages
 from salva.cli.dry_run import print_forecast
+from salva.cli.ending import end
 from salva.core.quantity import quantity
 from salva.core.run_spec import RunSpec, split_settings
 from salva.messages import message
@@ -166,14 +166,14 @@ def command(
         )
     except KeyboardInterrupt:
         click.echo(f"\nsalva: {message('run-interrupted', path=str(directory))}", err=True)
-        sys.exit(INTERRUPTED)
+        end(INTERRUPTED)
     summary = decided(replace(summarise_run(directory), max_errors=max_errors), gate)
     keep_decisions(directory, summary.decisions(), max_errors)
     page = ""
     print_summary(summary, verbose=verbose, quiet=quiet, page=str(page), directory=str(directory))
     _warn_of_costs(done)
     if code := summary.exit_code:
-        sys.exit(code)
+        end(code)
 
 
 def _warn_of_costs(done: RunSummary) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,8 @@ import click
 
 from salva.cli import flags
 from salva.cli import help as pages
-from salva.cli.main import EXIT_GATE, EXIT_INCOMPLETE
+from salva.cli.ending import end
+from salva.results.exit_code import GATE_FAILED, NOT_SURE
 
 if TYPE_CHECKING:
     from salva.core.table import Table
@@ -83,9 +83,9 @@ def command(
         )
         print_report(report)
     if report.problems(_THRESHOLD):
-        sys.exit(EXIT_GATE)
+        end(GATE_FAILED)
     if report.too_few():
-        sys.exit(EXIT_INCOMPLETE)
+        end(NOT_SURE)
 
 
 def print_report(report: SelftestReport) -> None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
 
 from salva.cli import flags
 from salva.cli import help as pages
-from salva.cli.main import EXIT_USAGE
+from salva.cli.ending import end
 from salva.core.printable import printable
 from salva.core.quantity import quantity
+from salva.results.exit_code import USAGE
 
 
 @click.command("verify", cls=pages.Command)
@@ -34,6 +34,6 @@ def command(run: Path, no_progress: bool) -> None:
         click.echo(quantity(len(report.problems), "problems"), err=True)
         if report.remedy:
             click.echo(report.remedy, err=True)
-        sys.exit(EXIT_USAGE)
+        end(USAGE)
     is_all = not report.unchecked
     click.echo("everything matches" if is_all else "all that could be checked matches")

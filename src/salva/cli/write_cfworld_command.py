@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ import click
 
 from salva.cli import flags
 from salva.cli import help as pages
+from salva.cli.ending import end
 from salva.core.quantity import quantity
 from salva.errors import UnusableError, UsageError
 from salva.messages import message
@@ -69,14 +69,14 @@ def command(
         click.echo(f"{sheet}: two people fill in reviewer and valid, each in a copy; then add --review for each copy")
     click.echo(f"check them together with: salva cases {SUITE} --lint --set suite.path={output}")
     if removed:
-        from salva.cli.main import EXIT_INCOMPLETE
+        from salva.results.exit_code import NOT_SURE
 
         for entry in removed[:_N_NAMED]:
             click.echo(f"{entry.entry_id}: {entry.why}", err=True)
         click.echo(
             f"{len(removed)} removed, with reasons, in {_beside(output)}; the same command tries again", err=True
         )
-        sys.exit(EXIT_INCOMPLETE)
+        end(NOT_SURE)
 
 
 def _write(

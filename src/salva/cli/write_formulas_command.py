@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ import click
 
 from salva.cli import flags
 from salva.cli import help as pages
+from salva.cli.ending import end
 from salva.core.quantity import quantity
 from salva.errors import UsageError
 from salva.messages import message
@@ -121,7 +121,7 @@ def _write(job: _FormulaRequest, source: str, output: Path, writer: str, base_ur
             tokens = f"{model.n_tokens_in} tokens in, {model.n_tokens_out} out"
             click.echo(f"{writer} was asked {model.n_calls} times: {tokens}")
     if refused:
-        from salva.cli.main import EXIT_INCOMPLETE
+        from salva.results.exit_code import NOT_SURE
 
         for why, n in Counter(entry.why for entry in refused).most_common(_N_NAMED):
             click.echo(f"{n}: {why}", err=True)
@@ -129,4 +129,4 @@ def _write(job: _FormulaRequest, source: str, output: Path, writer: str, base_ur
             f"{quantity(len(refused), 'prompts have', 'prompt has')} no {job.what}; {beside} lists them with reasons",
             err=True,
         )
-        sys.exit(EXIT_INCOMPLETE)
+        end(NOT_SURE)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ import click
 
 from salva.cli import flags
 from salva.cli import help as pages
+from salva.cli.ending import end
 from salva.core.quantity import quantity
 from salva.core.run_spec import RunSpec
 from salva.errors import UsageError
@@ -46,8 +46,8 @@ def questions(
     from salva.authoring.asking import AuthoredAnswer
     from salva.authoring.questions import Row, captions, different, file_text, read_rows, write_questions
     from salva.authoring.samples import lines_of
-    from salva.cli.main import EXIT_INCOMPLETE
     from salva.files.outfiles import write_text
+    from salva.results.exit_code import NOT_SURE
 
     rows = read_rows(output, style)
     prompts = different(_prompts(source, **chosen))
@@ -84,7 +84,7 @@ def questions(
             click.echo(f"{entry.prompt!r}: {entry.why}", err=True)
         left = f"{len(unwritten)} of {quantity(len(prompts), 'prompts')} without questions; {beside} lists them"
         click.echo(f"{left}. The same command asks again", err=True)
-        sys.exit(EXIT_INCOMPLETE)
+        end(NOT_SURE)
     beside.unlink(missing_ok=True)
     click.echo(f"ask them with: --judge JUDGE --set check.questions={output}")
 

@@ -74,6 +74,15 @@ ENTRIES: Mapping[str, Entry] = {
     "unexpected-error": Entry(
         "Unexpected error. Check the run with `salva verify RUN`, or report it.",
     ),
+    "command-aborted": Entry(
+        "The command was ended by {why}, which no part of salva raises. Look for it in your plugins and models.",
+        "A component ended the program. What was answered is stored, and the same command continues.",
+    ),
+    "engine-died": Entry(
+        "The process that ran the command died before it counted its results.",
+        "Something ended it from inside (os._exit in a component, a crash in a library) or from outside (kill -9, out of "
+        "memory). What was answered is stored, and the same command continues.",
+    ),
     "too-deep": Entry(
         "A value is nested too deeply or too large: {why}.",
     ),
