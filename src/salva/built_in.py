@@ -117,6 +117,11 @@ BUILT_IN: dict[str, dict[str, BuiltIn]] = {
         "geneval": _one("suites.geneval.rules:GenEvalRule", "Each image is right by GenEval's rules.", "geneval"),
         "levels": _one("suites.cfworld.levels:Levels", "A group scores at all its levels.", "cfworld"),
         "must-differ": _one("checks.must_differ:MustDiffer", "Images of different meanings get different answers."),
+        "named-entities": _one(
+            "checks.named_entities:NamedEntities",
+            "Each image shows the entities that its prompt names.",
+            *("actesting", "prompts", "semvar"),
+        ),
         "retention": _one(
             "suites.cfworld.retention:Retention", "A counterfactual keeps what its rule keeps.", "cfworld"
         ),

@@ -111,7 +111,7 @@ def test_a_run_goes_on_as_it_was_made(tmp_path: Path, n_read: list[int]) -> None
     run(read, "--judge", "openai/x", "--reader", "none")
     assert asked_of(read)
     assert sum(n_read) == n
-    again = in_process.salva("rejudge", str(read), "--set", "check.kappa_threshold=0.6")
+    again = in_process.salva("rejudge", str(read), "--set", "check.threshold=0.6")
     assert again.returncode in (0, 3), again.stderr
     assert sum(n_read) == n, "what was read is not read again"
 

@@ -129,10 +129,9 @@ def test_the_published_test_set_is_scored_by_an_endpoint(
     assert outcomes[Outcome.PASS] >= 60
     n_calls = 7 * outcomes[Outcome.PASS] + 4 * outcomes[Outcome.UNDECIDED]
     assert endpoint.n_calls == n_calls, "of a triple with a doubled sentence there are four scores and no seven"
-    (summary,) = summarise_run(out).by_model
-    assert summary.numbers["kappa"] == 1.0
-    table = summary.table("semantic effect (as Table 2, with intervals)")
-    assert table is not None
+    (summary,) = summarise_run(out).by_model.values()
+    assert summary.metrics["kappa"].value == 1.0
+    table = next(table for table in summary.tables if table.name == "semantic effect (as Table 2, with intervals)")
     assert table.rows[0][0] == "openai/fake-vlm"
     before = endpoint.n_calls
     execute(spec(foreign_data / "semvarbench", endpoint), out, SilentProgress())

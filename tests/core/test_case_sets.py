@@ -28,8 +28,14 @@ def test_a_sample_has_the_first_of_each_group_by_a_hash() -> None:
     assert set(chosen) == set(few_of_each(items[::-1], 3, lambda item: item[0], str)), "whatever the order"
     assert set(chosen) < set(few_of_each(items, 4, lambda item: item[0], str))
     assert set(chosen) != {f"{group}{number}" for number in range(3) for group in "ab"}
-    cases = [replace(CASE, case_id=f"c-{n}", category="xy"[n % 2]) for n in range(9)]
-    assert [case.category for case in few_cases(cases, 1)] in (["x", "y"], ["y", "x"])
+
+
+@pytest.mark.parametrize(("n", "a_category", "n_few"), [(60, 10, 20), (60, 9, 18), (60, 1, 18), (9, 1, 9), (0, 3, 0)])
+def test_a_few_cases_are_as_many_of_each_category_and_enough_to_be_a_size(n: int, a_category: int, n_few: int) -> None:
+    cases = [replace(CASE, case_id=f"c-{i}", category="xy"[i % 2]) for i in range(n)]
+    few = few_cases(cases, a_category)
+    assert len(few) == n_few
+    assert abs(sum(1 if case.category == "x" else -1 for case in few)) <= 1
 
 
 def test_equal_ids_get_a_hash_of_what_the_cases_say() -> None:

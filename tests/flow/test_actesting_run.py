@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
 import pytest
-from click.testing import CliRunner
 
-import salva
-from salva.cli.main import salva as command_line
+from salva.core.case import Case
 from salva.core.image import ImageRef, Picture
 from salva.core.observation import Detection, Detections, Observation
 from salva.core.protocols import ImageObservations, ObserveRequest, Rendered, RenderRequest
@@ -25,8 +23,9 @@ from salva.errors import SalvaError
 from salva.generators.painter import composition
 from salva.generators.painter.component import Painter, PainterOptions
 from salva.registry import load
-from salva.report.summary import summarise_run
-from salva.results.leading import BLIND
+from salva.report.summary import ModelSummary, decided, summarise_run
+from salva.results.gate import FAILED, INCONCLUSIVE, PASSED, Gate
+from salva.results.trust import AGREEMENT_ONLY, DETECTOR_BLIND, NONE
 from salva.runs.pipeline import execute
 from salva.runs.plans import make_plan
 from salva.store.sqlite import open_run
@@ -34,46 +33,44 @@ from salva.suites.actesting.checks import ERROR_SCORES
 from salva.suites.actesting.definitions import OPERATORS
 from salva.suites.actesting.observing import MutationOptions, boxes_query
 from salva.suites.actesting.suite import Actesting, ActestingOptions
+from salva.suites.actesting.tables import ActestingTables
 from salva.testing.fakes import FakeDetector
 from salva.testing.specs import bound
 
 
-def run(directory: Path, **settings: str) -> salva.Run:
-    return salva.run_suite("actesting", model="painter", reader="none", size="quick", out=directory, settings=settings)
+def run(directory: Path, *, published: bool = False, **settings: str) -> ModelSummary:
+    """All operators on ten captions by the painter and the observers that come with salva."""
+    named = {name.replace("__", "."): value for name, value in settings.items()}
+    asked = RunSpec.of(suite="actesting", models=("painter",), size="quick", settings=named, published=published)
+    execute(make_plan(asked), directory, SilentProgress())
+    (summary,) = decided(summarise_run(directory), Gate(max_failure_rate=0.2)).by_model.values()
+    return summary
 
 
-def test_where_no_box_is_found_it_is_the_detector_that_is_named(tmp_path: Path) -> None:
-    grey = Path(__file__).parents[2] / "bench" / "garbage.py"
-    command = ["run", "actesting", "--size", "6", "--plugin", f"{grey}:Grey", "--model", "grey"]
-    done = CliRunner().invoke(
-        command_line,
-        [*command, "--detector", "pocket", "--reader", "none", "--no-progress", "--out", str(tmp_path / "run")],
+def value(summary: ModelSummary, name: str) -> float:
+    number = summary.metrics[name].value
+    assert number is not None
+    return number
+
+
+def test_a_faultless_painter_has_no_error(tmp_path: Path) -> None:
+    summary = run(tmp_path)
+    n = summary.results["total"]
+    assert n >= 18
+    assert (summary.failure_rate, summary.results["pass"]) == (0.0, n)
+    assert (summary.trust.status, summary.gates[0].decision) == ("ok", PASSED)
+    assert [category.name for category in summary.categories] == [*OPERATORS]
+    assert {name: value(summary, name) for name in ActestingTables.about.metrics} == dict.fromkeys(
+        ("entity_error", "relation_error", "miss_e", "miss_r"), 0.0
     )
-    assert done.exit_code == 3, done.output
-    (one,) = summarise_run(tmp_path / "run").by_model
-    assert one.leading.oracle == BLIND
-    assert "--detector" in one.leading.reason
-
-
-def report(of: salva.Run) -> dict[str, Any]:
-    return cast(dict[str, Any], json.loads(json.dumps(of.summary.to_json())))
-
-
-def test_a_faultless_painter_has_no_error_and_leads_with_expected(tmp_path: Path) -> None:
-    made = run(tmp_path)
-    told = report(made)
-    assert told["headline"]["rate"] is None, "the suite leads with a figure of its own"
-    assert told["headline"]["chance"] is None
-    assert told["failure_rate"] == 0
-    assert told["outcomes"] == {"PASS": len(made.cases), "FAIL": 0, "UNDECIDED": 0, "ERROR": 0}
-    assert told["rates"]["wrong"]["rate"] == 0, "where captions have formulas, truth stands beside"
-    assert (told["metrics"]["entity_error"], told["metrics"]["relation_error"]) == (0, 0)
-    assert {case.mutation.operator for case in made.case_list if case.mutation} == set(OPERATORS)
-    n_captions = len({case.painting for case in made.case_list})
     with open_run(tmp_path) as store:
-        n_pictures = sum(1 for _ in store.renders())
-    assert n_pictures <= n_captions + len(made.cases), "a seed's picture serves all its mutants"
-    assert n_pictures < 2 * len(made.cases)
+        cases, images = list(store.cases()), [render.image_id for _, render in store.renders()]
+        judged = {case.case_id: {v.check for v in store.verdicts() if v.case_id == case.case_id} for case in cases}
+        n_observed = Counter(observed.image_id for _, observed in store.observations())
+    n_captions = len({case.painting for case in cases})
+    assert len(images) <= n_captions + len(cases) < 2 * len(cases), "a seed's image serves all its mutants"
+    assert all({case.check, "truth", "named-entities"} == judged[case.case_id] for case in cases)
+    assert {n_observed[image] for image in images if image} == {1}, "three checks, and nothing is observed twice"
 
 
 @pytest.mark.parametrize(
@@ -84,41 +81,125 @@ def test_a_faultless_painter_has_no_error_and_leads_with_expected(tmp_path: Path
     ],
 )
 def test_a_planted_fault_is_found_with_its_kind(tmp_path: Path, fault: str, kinds: set[str]) -> None:
-    made = run(tmp_path, **{"model.faults": f"{fault}:0.4"})
-    errors = Counter(report(made)["failure_types"])
-    assert errors.keys() & kinds
-    ends = ("dropped", "missing", "stays")
-    about_things = {name for name in errors if name.endswith(ends) and "relation" not in name}
-    assert bool(about_things) == (fault == "entity-omission")
-    told = report(made)["metrics"]
-    assert told["relation_error"] > 0
-    assert (told["entity_error"] > 0) == (fault == "entity-omission")
+    summary = run(tmp_path, model__faults=f"{fault}:0.4")
+    assert summary.failure_types.keys() & kinds
+    ends = ("dropped", "missing", "stays", "omission")
+    about_entities = {name for name in summary.failure_types if name.endswith(ends) and "relation" not in name}
+    assert bool(about_entities) == (fault == "entity-omission")
+    assert value(summary, "relation_error") > 0
+    assert (value(summary, "entity_error") > 0) == (fault == "entity-omission")
+
+
+Paint = Callable[[Painter, list[RenderRequest]], list[Rendered | SalvaError]]
+
+
+def mirrored(paint: Paint) -> Paint:
+    """Every image shows the relations of its prompt the other way round."""
+
+    def render(self: Painter, requests: list[RenderRequest]) -> list[Rendered | SalvaError]:
+        turned = {"left_of": "right_of", "right_of": "left_of", "above": "below", "below": "above"}
+        formulas = [re.sub("|".join(turned), lambda m: turned[m[0]], r.prompt.formula or "") for r in requests]
+        return paint(
+            self, [replace(r, prompt=replace(r.prompt, formula=f)) for r, f in zip(requests, formulas, strict=True)]
+        )
+
+    return render
+
+
+def first_entity_only(paint: Paint) -> Paint:
+    """Every image shows the first entity and nothing else."""
+
+    def render(self: Painter, requests: list[RenderRequest]) -> list[Rendered | SalvaError]:
+        alone = [replace(r.prompt, formula=r.prompt.entities[0]) for r in requests]
+        return paint(self, [replace(r, prompt=prompt) for r, prompt in zip(requests, alone, strict=True)])
+
+    return render
+
+
+@pytest.mark.parametrize(
+    ("garbage", "failure_type"), [(mirrored, "x-misposition"), (first_entity_only, "entity-omission")]
+)
+def test_a_model_that_is_consistently_wrong_passes_nothing(
+    garbage: Callable[[Paint], Paint], failure_type: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between two wrong images nothing may differ; each is held against its own caption."""
+    monkeypatch.setattr(Painter, "render", garbage(Painter.render))  # type: ignore[arg-type]  # a method
+    summary = run(tmp_path / "run")
+    assert summary.failure_rate is not None
+    assert summary.failure_rate > 0.7
+    assert failure_type in summary.failure_types
+    assert summary.gates[0].decision == FAILED
+    published = run(tmp_path / "published", published=True)
+    assert failure_type not in published.failure_types, "by the paper's rule only what differs counts"
+
+
+def test_where_nothing_named_is_found_trust_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    picture = Picture(rgb=b"\x80" * 3 * 256 * 256, width=256, height=256)
+    monkeypatch.setattr(Painter, "render", lambda _, requests: [Rendered(picture=picture) for _ in requests])
+    summary = run(tmp_path, suite__operators="ec")
+    assert summary.trust.status == NONE
+    assert summary.trust.has(DETECTOR_BLIND)
+    assert summary.gates[0].decision == FAILED
+    assert summary.failure_types["entity-omission"] == summary.results["total"]
+
+
+def test_without_formulas_a_consistently_wrong_model_passes_no_gate(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What nothing can hold against its caption is compared only, and trust says so."""
+    whole = Actesting.cases
+
+    def without_formulas(self: Actesting, size: str) -> Iterator[Case]:
+        for case in whole(self, size):
+            bare = tuple(replace(prompt, formula=None) for prompt in case.prompts)
+            yield replace(case, prompts=bare, equivalent=None, determinate=None)
+
+    monkeypatch.setattr(Painter, "render", _from_text(Painter.render))  # type: ignore[arg-type]  # a method
+    monkeypatch.setattr(Actesting, "cases", without_formulas)
+    summary = run(tmp_path / "run", suite__operators="ss")
+    assert summary.failure_rate == 0.0
+    assert summary.trust.has(AGREEMENT_ONLY)
+    assert summary.gates[0].decision == INCONCLUSIVE
+
+
+def _from_text(paint: Paint) -> Paint:
+    """The painter by the captions' own formulas, each relation the other way round."""
+    formulas = {prompt.text: prompt for case in Actesting(ActestingOptions()).cases("quick") for prompt in case.prompts}
+    wrong = mirrored(paint)
+
+    def render(self: Painter, requests: list[RenderRequest]) -> list[Rendered | SalvaError]:
+        return wrong(self, [replace(r, prompt=formulas[r.prompt.text]) for r in requests])
+
+    return render
 
 
 def test_the_published_rule_and_the_noise_floor(tmp_path: Path) -> None:
-    made = salva.run_suite(
-        "actesting",
-        model="painter",
-        reader="none",
+    asked = RunSpec.of(
+        suite="actesting",
+        models=("painter",),
         size="quick",
         only=("operator=ec",),
         control=True,
-        out=tmp_path,
-        settings={"check.definition": "paper", "model.faults": "entity-omission:0.3"},
+        published=True,
+        settings={"model.faults": "entity-omission:0.3"},
     )
+    execute(make_plan(asked), tmp_path, SilentProgress())
     with open_run(tmp_path) as store:
-        verdicts = [v for v in store.verdicts() if v.check == "entity-change"]
+        verdicts = list(store.verdicts())
+    assert {verdict.check for verdict in verdicts} == {"entity-change"}
     for verdict in verdicts:
         if verdict.arm == PAIR:
-            assert set(ERROR_SCORES) <= verdict.scores.keys(), "all three definitions, whichever leads"
+            assert set(ERROR_SCORES) <= verdict.scores.keys(), "all three definitions, whichever decides"
             wrong = verdict.scores["paper.entity_error"] or verdict.scores["paper.relation_error"]
             assert (verdict.outcome is Outcome.FAIL) == bool(wrong)
         else:
             assert verdict.arm == CONTROL
             assert "paper.entity_error.within_a" in verdict.scores
-    tables = {table["name"]: table for table in report(made)["tables"]}
-    floor = tables["errors by operator"]["columns"].index("noise_rate")
-    assert all(row[floor] is not None for row in tables["errors by operator"]["rows"])
+    summary = summarise_run(tmp_path)
+    assert str(summary.asked.rule) == "published"
+    tables = {table.name: table for table in summary.tables}
+    floor = tables["errors by operator"].columns.index("noise_rate")
+    assert all(row[floor] is not None for row in tables["errors by operator"].rows)
     assert "published misses" in tables
 
 

@@ -1,4 +1,4 @@
-"""ACTesting on pictures that a scene graph model has looked at: its files decide relations that no box could."""
+"""ACTesting on images that a scene graph model observed: its files decide relations that no box could."""
 
 from __future__ import annotations
 
@@ -10,13 +10,19 @@ from typing import Any
 import pytest
 from PIL import Image
 
-import salva
+from salva.core.run_spec import RunSpec
 from salva.detectors.scene_graph_files import INFO, PREDICTION
+from salva.engine.progress import SilentProgress
+from salva.report.summary import summarise_run
+from salva.runs.pipeline import execute
+from salva.runs.plans import make_plan
 from salva.store.queries import read_records
 from salva.suites.actesting.files import SEEDS, SETS
 
 CLASSES = ("__background__", "man", "horse", "elephant", "hat", "umbrella")
 PREDICATES = ("__background__", "riding", "wearing", "holding")
+OMISSION = "entity-omission"
+"""What its own caption names and an image lacks, besides what the operator's check finds."""
 Triple = tuple[str, str, str]
 RIDING: Triple = ("man", "riding", "horse")
 WEARING: Triple = ("man", "wearing", "hat")
@@ -47,8 +53,8 @@ def _seen(triples: Sequence[Triple]) -> dict[str, Any]:
     }
 
 
-def _run(root: Path, **shown: Sequence[Triple]) -> salva.Run:
-    """Sets and pictures as the published program keeps them, and the model's files beside; shown: other pictures."""
+def _run(root: Path, **shown: Sequence[Triple]) -> Path:
+    """Sets and images as the published program keeps them, with the model's files; shown: other images."""
     sets = root / "sets"
     pictures = sets / "somebody"
     pictures.mkdir(parents=True)
@@ -62,46 +68,49 @@ def _run(root: Path, **shown: Sequence[Triple]) -> salva.Run:
         info = {"idx_to_files": [f"/disk/{name}/7_0.png"], "ind_to_classes": CLASSES, "ind_to_predicates": PREDICATES}
         (folder / INFO).write_text(json.dumps(info))
         (folder / PREDICTION).write_text(json.dumps({"0": seen}))
-    return salva.run_suite(
-        "actesting",
-        f"folder/{pictures}",
+    asked = RunSpec.of(
+        suite="actesting",
+        models=(f"folder/{pictures}",),
         detector=f"scene-graph/{pictures}",
         size="full",
-        out=root / "run",
         settings={"suite.path": str(sets), "run.preflight": "off"},
     )
+    execute(make_plan(asked), root / "run", SilentProgress())
+    return root / "run"
 
 
-def _errors(run: salva.Run) -> dict[str, tuple[str, ...]]:
-    operators = {case.case_id: case.category for case in run.case_list}
-    return {operators[verdict.case_id]: verdict.failure_types for verdict in read_records(run.directory).verdicts}
+def _errors(directory: Path) -> dict[str, tuple[str, ...]]:
+    (model,) = summarise_run(directory).by_model.values()
+    return {result.case.category: result.failure_types for result in model.all_results}
 
 
 def test_what_the_model_says_is_right_needs_no_judge(tmp_path: Path) -> None:
-    run = _run(tmp_path)
-    assert _errors(run) == dict.fromkeys(("ec", "er-r", "er-a", "ss"), ())
-    assert {str(verdict.outcome) for verdict in read_records(run.directory).verdicts} == {"PASS"}
-    assert all(verdict.scores["undecided_triples"] == 0 for verdict in read_records(run.directory).verdicts)
-    (model,) = run.summary.by_model
-    assert model.numbers["relation_error"] == 0
+    directory = _run(tmp_path)
+    assert _errors(directory) == dict.fromkeys(("ec", "er-r", "er-a", "ss"), ())
+    verdicts = read_records(directory).verdicts
+    assert {str(verdict.outcome) for verdict in verdicts} == {"PASS"}
+    undecided = [verdict.scores.get("undecided_triples") for verdict in verdicts]
+    assert (undecided.count(0), undecided.count(None)) == (4, 4), "each pair by its operator and by its named entities"
+    (model,) = summarise_run(directory).by_model.values()
+    assert model.metrics["relation_error"].value == 0
 
 
 @pytest.mark.parametrize(
     ("operator", "triples", "errors"),
     [
         ("er-a", (RIDING, WEARING, ("man", "wearing", "umbrella")), {"new-relation-missing"}),
-        ("er-a", (RIDING, WEARING), {"new-relation-missing", "new-entity-missing"}),
+        ("er-a", (RIDING, WEARING), {"new-relation-missing", "new-entity-missing", OMISSION}),
         ("er-r", (("man", "holding", "horse"),), {"kept-relation-broken"}),
         ("er-r", (RIDING, WEARING), {"old-entity-stays", "old-relation-stays"}),
         (
             "ec",
             (RIDING, WEARING),
-            {"new-entity-missing", "old-entity-stays", "new-relation-missing", "old-relation-stays"},
+            {"new-entity-missing", "old-entity-stays", "new-relation-missing", "old-relation-stays", OMISSION},
         ),
-        ("ss", (("man", "wearing", "hat"),), {"kept-entity-dropped", "kept-relation-broken"}),
+        ("ss", (("man", "wearing", "hat"),), {"kept-entity-dropped", "kept-relation-broken", OMISSION}),
     ],
 )
-def test_a_fault_in_one_picture_is_found_where_it_is(
+def test_a_fault_in_one_image_is_found_where_it_is(
     operator: str, triples: Sequence[Triple], errors: set[str], tmp_path: Path
 ) -> None:
     found = _errors(_run(tmp_path, **{operator: triples}))

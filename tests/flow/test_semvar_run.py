@@ -4,36 +4,41 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
 import pytest
 
-import salva
 from salva.core.about import Habits
+from salva.core.case import Prompt
+from salva.core.image import Picture
 from salva.core.observation import Answer, Observation, Vector
 from salva.core.options import NoOptions, option
 from salva.core.plan import Plan
-from salva.core.protocols import ObserveRequest
+from salva.core.protocols import ObserveRequest, Rendered, RenderRequest
 from salva.core.run_spec import RunSpec
+from salva.core.table import Table
 from salva.core.verdict import Outcome
 from salva.engine.progress import SilentProgress
 from salva.errors import SalvaError
-from salva.report.html import write_html
-from salva.report.summary import summarise_run
+from salva.generators.painter.component import Painter
+from salva.report.summary import ModelSummary, decided, summarise_run
+from salva.results.gate import FAILED, INCONCLUSIVE, Gate
 from salva.runs.pipeline import execute
+from salva.runs.plans import make_plan
+from salva.store.queries import open_source
 from salva.store.sqlite import open_run
 from salva.suites.semvar.files import read_rows
 from salva.suites.semvar.semantic_effect import SemanticEffect
-from salva.suites.semvar.suite import SemVar
+from salva.suites.semvar.suite import SemVar, SemVarOptions
 from salva.testing.fakes import CALLS, FakeGenerator, written_in
 from salva.testing.specs import bound
 
 
 class KnowingJudge:
-    """Knows which sentences of a file mean the same, and reads in the pixels which one was painted."""
+    """Knows which sentences of a file mean the same, and reads in the pixels which one was generated."""
 
     @dataclass(frozen=True, slots=True, kw_only=True)
     class Options:
@@ -123,24 +128,113 @@ def kappas(directory: Path) -> dict[str, float]:
         }
 
 
-def test_the_embedded_set_tells_a_painter_that_reads_from_one_that_ignores_word_order(tmp_path: Path) -> None:
-    able, bag = (
-        salva.run_suite("semvar", "painter", reader="none", size="quick", out=tmp_path / name, settings=settings)
-        for name, settings in (("able", {}), ("bag", {"model.faults": "ignores-word-order:1"}))
+def summary_of(directory: Path) -> ModelSummary:
+    (summary,) = summarise_run(directory).by_model.values()
+    return summary
+
+
+def table_of(directory: Path, name: str) -> Table | None:
+    return next((table for table in summary_of(directory).tables if table.name == name), None)
+
+
+def embedded_run(directory: Path, **settings: str) -> ModelSummary:
+    """The embedded set by the painter and the observers that come with salva."""
+    named = {name.replace("__", "."): value for name, value in settings.items()}
+    execute(
+        make_plan(RunSpec.of(suite="semvar", models=("painter",), size="quick", settings=named)),
+        directory,
+        SilentProgress(),
     )
-    ((able_summary,), (bag_summary,)) = able.summary.by_model, bag.summary.by_model
-    assert (able_summary.numbers["kappa"] or 0) > 0.9
-    assert (able_summary.failure_rate or 0) < 0.15
-    assert abs(bag_summary.numbers["kappa"] or 0) < 0.1
-    assert bag_summary.failure_rate == 1.0
-    assert (bag_summary.numbers["alignment"] or 0) > 0.7, "every second picture is right, and half of each other"
-    assert bag_summary.errors["insensitive"] == 20
-    assert bag_summary.errors["reversed-role"] == 20
-    assert {row[0] for row in bag.verdicts[["observers"]].to_numpy()} >= {"pocket+scene"}
-    write_html(tmp_path / "able", tmp_path / "page.html")
-    (leading,) = re.findall(r'class="big[^"]*">([^<]+)<', (tmp_path / "page.html").read_text("utf-8"))
-    assert leading == f"{able_summary.numbers['kappa']:.3f}", "kappa leads, and the failure rate stands beside it"
-    assert f"Kappa {leading}, failure rate" in str(able)
+    return summary_of(directory)
+
+
+def test_the_embedded_set_separates_a_right_painter_from_one_that_ignores_word_order(tmp_path: Path) -> None:
+    able = embedded_run(tmp_path / "able")
+    bag = embedded_run(tmp_path / "bag", model__faults="ignores-word-order:1")
+    kappas = [one.metrics["kappa"].value for one in (able, bag)]
+    assert kappas == [pytest.approx(1.0, abs=0.1), pytest.approx(0.0, abs=0.1)]
+    assert able.failure_rate == 0.0
+    assert bag.failure_rate == 1.0
+    alignment = bag.metrics["alignment"].value
+    assert alignment is not None
+    assert alignment > 0.7, "every second image is right, and half of each other"
+    assert bag.failure_types["insensitive"] == 20
+    assert bag.failure_types["reversed-role"] == 20
+    with open_run(tmp_path / "able") as store:
+        by_check = {verdict.check: verdict.observers for verdict in store.verdicts()}
+    assert by_check["semantic-effect"] == ("pocket", "scene")
+    assert by_check["truth"] == by_check["named-entities"] == ("pocket",)
+
+
+OTHER = {"a": "pv", "pv": "a", "pi": "pv"}
+Paint = Callable[[Painter, list[RenderRequest]], list[Rendered | SalvaError]]
+
+
+def opposite(paint: Paint) -> Paint:
+    """Every image shows what the prompt of the other meaning says."""
+    others: dict[str, Prompt] = {}
+    for case in SemVar(SemVarOptions()).cases("embedded"):
+        others |= {prompt.text: case.prompt(OTHER[prompt.role]) for prompt in case.prompts}
+
+    def render(self: Painter, requests: list[RenderRequest]) -> list[Rendered | SalvaError]:
+        return paint(self, [replace(request, prompt=others[request.prompt.text]) for request in requests])
+
+    return render
+
+
+def first_entity_only(paint: Paint) -> Paint:
+    """Every image shows the first entity and nothing else."""
+
+    def render(self: Painter, requests: list[RenderRequest]) -> list[Rendered | SalvaError]:
+        alone = [replace(request.prompt, formula=request.prompt.entities[0]) for request in requests]
+        return paint(self, [replace(r, prompt=prompt) for r, prompt in zip(requests, alone, strict=True)])
+
+    return render
+
+
+def grey(paint: Paint) -> Paint:
+    """Every image is grey."""
+
+    def render(self: Painter, requests: list[RenderRequest]) -> list[Rendered | SalvaError]:
+        picture = Picture(rgb=b"\x80" * 3 * 256 * 256, width=256, height=256)
+        return [Rendered(picture=picture) for _ in requests]
+
+    return render
+
+
+@pytest.mark.parametrize(
+    ("garbage", "is_effect", "failure_types"),
+    [
+        (opposite, True, {"other-meaning", "reversed-role"}),
+        (first_entity_only, False, {"insensitive", "missing-objects", "entity-omission"}),
+        (grey, False, {"insensitive", "missing-objects", "entity-omission"}),
+    ],
+)
+def test_garbage_fails_every_triple_and_passes_no_gate(
+    garbage: Callable[[Paint], Paint],
+    is_effect: bool,
+    failure_types: set[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Painter, "render", garbage(Painter.render))  # type: ignore[arg-type]  # a method
+    found = embedded_run(tmp_path / "run")
+    kappa = found.metrics["kappa"].value
+    assert kappa is not None
+    assert kappa > 0.9 if is_effect else kappa < 0.1
+    assert found.results["pass"] == 0
+    assert failure_types <= found.failure_types.keys()
+    (gated,) = decided(summarise_run(tmp_path / "run"), Gate(max_failure_rate=0.2)).by_model.values()
+    assert gated.gates[0].decision in (FAILED, INCONCLUSIVE)
+
+
+def test_the_threshold_of_kappa_is_none_of_the_boxes(tmp_path: Path) -> None:
+    found = embedded_run(tmp_path / "run", check__threshold="1.5")
+    assert found.failure_rate == 1.0
+    with open_source(tmp_path / "run") as source:
+        verdict = next(one for one in source.records.verdicts if one.check == "truth")
+        assert verdict.outcome is Outcome.PASS
+        assert source.images.seen(verdict.images["a"], verdict.observers).boxes
 
 
 def test_the_published_test_set_runs_to_its_end(tmp_path: Path, foreign_data: Path) -> None:
@@ -154,13 +248,34 @@ def test_the_published_test_set_runs_to_its_end(tmp_path: Path, foreign_data: Pa
         undecided = [verdict.case_id for verdict in store.verdicts() if verdict.outcome is Outcome.UNDECIDED]
     assert outcomes == {Outcome.PASS: 683, Outcome.UNDECIDED: 1}
     assert undecided == ["semvar-328-155-142"]
-    (summary,) = summarise_run(out).by_model
-    assert summary.numbers["kappa"] == 1.0
-    assert summary.numbers["n_scored"] == 683
-    table = summary.table("semantic effect by category (as Tables 9 and 10, with intervals)")
+    summary = summary_of(out)
+    assert summary.metrics["kappa"].value == 1.0
+    assert summary.metrics["kappa"].n == 683
+    assert len(summary.categories) == 20
+    table = table_of(out, "semantic effect by category (as Tables 9 and 10, with intervals)")
     assert table is not None
     assert len(table.rows) == 20
-    assert summary.table("triples to check") is not None
+    assert table_of(out, "triples to check") is not None
+
+
+class Swapping(FakeGenerator):
+    """Always shows the other meaning of the sentences of own_file."""
+
+    def render(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | SalvaError]:
+        return super().render([replace(request, prompt=_swapped(request.prompt)) for request in requests])
+
+
+def _swapped(prompt: Prompt) -> Prompt:
+    number = next(word for word in prompt.text.split() if word.isdecimal())
+    animals = ("cat", "dog") if prompt.role == "pv" else ("dog", "cat")
+    return replace(prompt, text=f"A {animals[0]} {number} hunts a {animals[1]}")
+
+
+def test_the_other_meaning_fails_without_formulas_and_boxes_too(tmp_path: Path, own_file: Path) -> None:
+    execute(spec(own_file, models=(bound("model", Swapping, "swapping"),)), tmp_path / "run", SilentProgress())
+    found = summary_of(tmp_path / "run")
+    assert found.metrics["kappa"].value == 1.0
+    assert (found.failure_rate, found.failure_types["other-meaning"]) == (1.0, 6)
 
 
 def test_two_judges_stand_side_by_side_over_the_same_pictures(tmp_path: Path, own_file: Path) -> None:
@@ -171,8 +286,7 @@ def test_two_judges_stand_side_by_side_over_the_same_pictures(tmp_path: Path, ow
     CALLS.clear()
     execute(spec(own_file, judges=judges), tmp_path / "run", SilentProgress())
     assert (CALLS["render"], CALLS["judge"]) == (18, 84)
-    (summary,) = summarise_run(tmp_path / "run").by_model
-    table = summary.table("semantic effect (as Table 2, with intervals)")
+    table = table_of(tmp_path / "run", "semantic effect (as Table 2, with intervals)")
     assert table is not None
     kappa = {row[0]: row[table.columns.index("kappa")] for row in table.rows}
     assert kappa == {"knowing": 1.0, "deaf": 0.0}
@@ -193,8 +307,7 @@ def test_with_an_embedder_the_texts_are_compared_and_drawn(tmp_path: Path, own_f
     embedder = bound("embedder", LetterEmbedder, "letters")
     execute(spec(own_file, embedder=embedder), tmp_path / "run", SilentProgress())
     assert CALLS["embed"] == 18
-    (summary,) = summarise_run(tmp_path / "run").by_model
-    table = summary.table("text similarity (as Figure 6)")
+    table = table_of(tmp_path / "run", "text similarity (as Figure 6)")
     assert table is not None
     distance = {row[1]: row[3] for row in table.rows}
     assert distance["pv"] == pytest.approx(0, abs=1e-12), "the same letters in another order"
@@ -209,5 +322,4 @@ def test_running_it_again_asks_nobody(tmp_path: Path, own_file: Path) -> None:
     execute(spec(own_file, repeats=2), tmp_path / "run", SilentProgress())
     assert (CALLS["render"], CALLS["judge"]) == (0, 0)
     assert kappas(tmp_path / "run") == before
-    (summary,) = summarise_run(tmp_path / "run").by_model
-    assert summary.table("seed noise") is not None
+    assert table_of(tmp_path / "run", "seed noise") is not None

@@ -162,7 +162,7 @@ def see(
         reading = sight.seen.get(READER)
         if isinstance(reading, Reading) and reading.problem:
             return f"the text in the image of prompt {prompt.role!r}: {reading.problem}"
-        if problem := _unusable(boxes, options.threshold):
+        if problem := unusable(boxes, options.threshold):
             return f"the image of prompt {prompt.role!r}: {problem}"
         coloured = sight.seen.get(what.colour_query) if what.colour_query else None
         told = coloured if isinstance(coloured, Detections) else boxes
@@ -184,7 +184,7 @@ def see(
     return tuple(seen)
 
 
-def _unusable(detections: Detections, threshold: float | None) -> str:
+def unusable(detections: Detections, threshold: float | None) -> str:
     """Why these scores say nothing at this threshold; empty where they do."""
     least = detections.threshold if threshold is None else threshold
     odd = next((box for box in detections.boxes if not 0 <= box.score <= 1), None)

@@ -112,6 +112,9 @@ class About:
     crossed: tuple[str, ...] = ()
     """Checks: those of their scores whose mean over images of one wording under other seeds is kept too, as
     <score>.within_a and <score>.within_b of a control verdict."""
+    leaves_out_unnamed: bool = False
+    """Checks: whether entities that the detector cannot name are left out of the case; for other checks it is then
+    undecidable."""
     takes_gaps: bool = False
     """Checks: whether they can score some of a case's images where others were not generated or observed; the
     verdict is ERROR all the same, and keeps those scores."""

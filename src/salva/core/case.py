@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -28,6 +28,8 @@ class Prompt:
     """In the logic core's notation; models other than the painter never see it."""
     questions: tuple[Question, ...] = ()
     """What its image is graded on or asked about, where the suite says so."""
+    entities: tuple[str, ...] = ()
+    """What it names and its image must show, where the suite says so; in a detector's words."""
     passes_over: bool = False
     """Whether a model with few words may pass over those it does not know; models that know any word never see it."""
 
@@ -124,6 +126,12 @@ class Case:
             return self
         return replace(self, mutation=self.mutation.against_itself(is_seed=role == self.prompts[0].role))
 
+    def without_entities(self, names: Collection[str]) -> Case:
+        """The case as if its prompts were not known to name these entities."""
+        kept = (tuple(name for name in prompt.entities if name not in names) for prompt in self.prompts)
+        prompts = (replace(prompt, entities=entities) for prompt, entities in zip(self.prompts, kept, strict=True))
+        return replace(self, prompts=tuple(prompts))
+
     def seed(self, run_seed: int, repeat: int) -> int:
         """The seed of every image of the case in one repeat."""
         return derive_seed(run_seed, self.painting or self.case_id, repeat)
@@ -167,12 +175,14 @@ def _prompt_to_json(prompt: Prompt) -> dict[str, Json]:
     stored: dict[str, Json] = {"role": prompt.role, "text": prompt.text, "formula": prompt.formula}
     if prompt.questions:
         stored["questions"] = [question_to_json(question) for question in prompt.questions]
+    if prompt.entities:
+        stored["entities"] = [*prompt.entities]
     return {**stored, "passes_over": True} if prompt.passes_over else stored
 
 
 def _prompt_from_json(stored: dict[str, Any]) -> Prompt:
     questions = tuple(question_from_json(question) for question in stored.get("questions", ()))
-    return Prompt(**{**stored, "questions": questions})
+    return Prompt(**{**stored, "questions": questions, "entities": tuple(stored.get("entities", ()))})
 
 
 def case_from_json(stored: Mapping[str, Json]) -> Case:

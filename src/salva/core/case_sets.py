@@ -12,6 +12,8 @@ from salva.core.case import Case
 from salva.core.fingerprint import fingerprint
 
 Item = TypeVar("Item")
+FEWEST_CASES = 18
+"""What the smallest size of a suite has at least, where there are as many."""
 
 
 def slug(text: str, empty: str = "") -> str:
@@ -29,8 +31,9 @@ def few_of_each(items: Sequence[Item], n: int, group: Callable[[Item], str], nam
 
 
 def few_cases(cases: Sequence[Case], n: int) -> list[Case]:
-    """The first n cases of each category by a hash of their ids."""
-    return few_of_each(cases, n, lambda case: case.category, lambda case: case.case_id)
+    """The first n cases of each category by a hash of their ids; more of each where that gives too few to be a size."""
+    few = few_of_each(cases, n, lambda case: case.category, lambda case: case.case_id)
+    return few if len(few) >= min(FEWEST_CASES, len(cases)) else few_cases(cases, n + 1)
 
 
 def with_distinct_ids(cases: Iterable[Case]) -> list[Case]:

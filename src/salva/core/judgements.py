@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -97,11 +97,15 @@ class Judgements:
 
     def of_check(self, check: str) -> tuple[CaseVerdict, ...]:
         """The verdicts of a check by its deciding observers, one for every case and repeat."""
-        first: dict[tuple[str, int], CaseVerdict] = {}
+        return deciding_verdicts(self.pairs, check)
+
+    def by_observer(self, check: str) -> dict[str, tuple[CaseVerdict, ...]]:
+        """The verdicts of a check by each of its observers, the deciding one first; one for every case and repeat."""
+        groups: dict[str, list[CaseVerdict]] = {}
         for pair in self.pairs:
             if pair.verdict.check == check:
-                first.setdefault((pair.case.case_id, pair.verdict.repeat), pair)
-        return tuple(first.values())
+                groups.setdefault(self.observer_of(pair.verdict), []).append(pair)
+        return {observer: deciding_verdicts(group, check) for observer, group in groups.items()}
 
     def observer_of(self, verdict: Verdict) -> str:
         """Who makes a check's verdicts differ: its judge where it asks one, else all its observers."""
@@ -111,3 +115,12 @@ class Judgements:
     def options_of(self, check: str) -> Mapping[str, Json]:
         """What a check judged with; empty where it took no part."""
         return self.checks[check].options if check in self.checks else {}
+
+
+def deciding_verdicts(pairs: Iterable[CaseVerdict], check: str) -> tuple[CaseVerdict, ...]:
+    """The first verdict of a check for every case and repeat; pairs: with the deciding observers first."""
+    first: dict[tuple[str, int], CaseVerdict] = {}
+    for pair in pairs:
+        if pair.verdict.check == check:
+            first.setdefault((pair.case.case_id, pair.verdict.repeat), pair)
+    return tuple(first.values())

@@ -46,6 +46,7 @@ def option(
     given: str | None = None,
     pinned: Callable[[str], str] | None = None,
     kind: str = "",
+    alone: bool = False,
 ) -> Any:
     """A field of an Options class.
 
@@ -54,11 +55,12 @@ def option(
     without choices always does. keywords: values that name no file or endpoint.
     given: of a suite, its value where no model generates (About.is_given) and nobody sets another.
     pinned: it names a file whose content the component's weights() pins by this function, so that its path stays out of
-    the key. kind: of a judge, what it must be asked for (score, answer, grade) for the option to count.
+    the key. kind: of a judge, what it must be asked for (score, answer, grade) for the option to count. alone: of a
+    check, whether a setting of this name reaches no other check: there the name means something else.
     """
     metadata = {"help": help_text, "keyed": keyed, "choices": choices, "range": (least, most), "target": target}
     metadata |= {"reaches": reaches or ("target" if target and not choices else "")}
-    metadata |= {"keywords": keywords, "given": given, "pinned": pinned, "kind": kind}
+    metadata |= {"keywords": keywords, "given": given, "pinned": pinned, "kind": kind, "alone": alone}
     return dataclasses.field(default=default, metadata=metadata)
 
 

@@ -25,6 +25,11 @@ class Rule:
     is_published: bool = False
     """Whether the run follows the rule of the suite's paper."""
 
+    @property
+    def is_primary(self) -> bool:
+        """Whether each case has the result of its own primary check, and of those that fail it besides."""
+        return not (self.check or self.is_published)
+
     def __str__(self) -> str:
         """As reports name it; runs of different rules are not compared."""
         if self.is_published:

@@ -55,6 +55,8 @@ class AppliedCheck:
     """What it asks before anything was seen."""
     unnamed: tuple[str, ...] = ()
     """What it is about and its detector has no name for; nobody can tell then, whatever is generated."""
+    left_out: tuple[str, ...] = ()
+    """What its detector has no name for, and it does without."""
     unread: str = ""
     """Why one it needs has nothing to reason from; nobody can tell then either."""
 
@@ -73,7 +75,7 @@ class AppliedCheck:
     def waves(self, case: Case) -> Waves:
         """Its waves of questions over one set of images, at their beginning."""
         return Waves(
-            case=case,
+            case=case.without_entities(self.left_out) if self.left_out else case,
             check=self.part.check,
             label=self.part.label,
             roles=self.actors_by_role.keys(),
@@ -106,7 +108,7 @@ class Cast:
     chosen: str = ""
     """The check that makes every result; empty for the primary check of each case."""
     vetoes: tuple[str, ...] = ()
-    """Checks whose FAIL fails a case."""
+    """Checks whose FAIL fails a case; none where one check makes every result."""
 
     @classmethod
     def of(
@@ -149,7 +151,7 @@ class Cast:
             control=plan.spec.control and plan.spec.repeats >= 2,
             names=names,
             chosen=plan.spec.check,
-            vetoes=plan.suite.about.vetoes,
+            vetoes=plan.suite.about.vetoes if plan.spec.rule.is_primary else (),
         )
         _refuse_doubles("model", [actor.label for actor in actors])
         _refuse_doubles("judge", [actor.label for actor in judges])
@@ -213,7 +215,12 @@ class Cast:
                 continue
             needed = _with_all_needs(part.about.needs_roles, actors_by_role)
             looks = _first_observations(part, case, actors_by_role)
-            unnamed = self._unnamed(looks, actors_by_role)
+            unnamed, left_out = self._unnamed(looks, actors_by_role), ()
+            if unnamed and part.about.leaves_out_unnamed:
+                nameable = case.without_entities(unnamed)
+                if not part.check.applies(nameable):
+                    continue
+                looks, unnamed, left_out = _first_observations(part, nameable, actors_by_role), (), unnamed
             if unnamed and DETECTOR not in needed:
                 # Boxes that only help are left out where the detector has no name for what they would be of.
                 actors_by_role = _without(DETECTOR, actors_by_role)
@@ -225,6 +232,7 @@ class Cast:
                 observers=tuple(actors_by_role[role].label for role in ROLE_ORDER if role in asked),
                 first_observations=looks,
                 unnamed=unnamed,
+                left_out=left_out,
                 unread=_without_formulas(looks, needed, actors_by_role)
                 or _without_words(looks, needed, actors_by_role),
             )

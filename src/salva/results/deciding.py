@@ -13,6 +13,8 @@ from salva.core.judgements import CaseVerdict, RunCheck
 from salva.core.result import DECIDED, Result, Rule
 from salva.core.verdict import PAIR, Observers, Outcome, Verdict
 
+TRUTH = "truth"
+"""The check that holds images against formulas: where it cannot decide, images that were only compared do not pass."""
 NOT_JUDGED = "not judged yet"
 NO_CHECK = "no check applies"
 
@@ -66,8 +68,9 @@ def results_of(
             verdicts = by_unit.get((case.case_id, repeat), {})
             if is_imported and not verdicts:
                 continue
-            others = [] if rule.check else [verdicts[name] for name in vetoes if name != check and name in verdicts]
+            names = [name for name in vetoes if name != check and name in verdicts] if rule.is_primary else []
             to_come = bool(check) and not is_whole
+            others = [verdicts[name] for name in names]
             yield _result(case, repeat, model, check, verdicts.get(check), others, is_compared, to_come)
 
 
@@ -82,8 +85,9 @@ def _result(
     to_come: bool,
 ) -> Result:
     failed = tuple(verdict for verdict in others if verdict.outcome is Outcome.FAIL)
-    unsure = next((verdict for verdict in others if verdict.outcome not in DECIDED), None)
-    is_held = any(verdict.outcome in DECIDED for verdict in others)
+    unsure = next((one for one in others if one.check == TRUTH and one.outcome not in DECIDED), None)
+    # Other vetoes hold an image against a part of its prompt: a model that is wrong in the rest could pass.
+    is_held = any(one.check == TRUTH and one.outcome in DECIDED for one in others)
     reason = ""
     if failed or (own is not None and own.outcome is Outcome.FAIL):
         outcome = Outcome.FAIL

@@ -110,7 +110,7 @@ def _limited(
     if not is_complete:
         reasons.append(message("incomplete"))
     decided = [result for result in results if result.is_decided]
-    if not judgements.rule.check and 2 * sum(result.is_compared_only for result in decided) > len(decided):
+    if judgements.rule.is_primary and 2 * sum(result.is_compared_only for result in decided) > len(decided):
         reasons.append(message("agreement-only"))
     if (rate.coverage or 0.0) < FEWEST_DECIDED:
         reasons.append(message("few-decided", n=rate.n, total=rate.total, why=mostly(results)))

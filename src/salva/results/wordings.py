@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from math import comb
 
 from salva.core.judgements import CaseVerdict, Judgements
+from salva.results.deciding import TRUTH
 from salva.stats.intervals import Interval
 from salva.stats.rates import difference_interval
 
@@ -54,7 +55,9 @@ def differences_by_law(judgements: Judgements) -> dict[str, WordingDifference]:
 def _decided(judgements: Judgements) -> list[CaseVerdict]:
     """The verdicts that say of both images whether they are right: those behind the results, else of another check."""
     own = [CaseVerdict(result.case, result.verdict) for result in judgements.results if result.verdict is not None]
-    others = (judgements.of_check(name) for name, check in judgements.checks.items() if not check.compares)
+    # Truth first: what goes by a part of a prompt knows less of which images are right.
+    names = sorted(judgements.checks, key=lambda name: name != TRUTH)
+    others = (judgements.of_check(name) for name in names if not judgements.checks[name].compares)
     return next((found for group in (own, *others) if (found := _with_both(group))), [])
 
 

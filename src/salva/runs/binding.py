@@ -82,6 +82,12 @@ def bind_checks(
     if chosen and chosen not in classes:
         classes[chosen] = load("check", chosen)
     names_of = {name: option_names("check", name) for name in classes}
+    owners = {
+        option: name
+        for name, check in classes.items()
+        for option, field in fields_of(options_of(check)).items()
+        if field.metadata.get("alone")
+    }
     bindings: list[Binding] = []
     wanting: list[Binding] = []
     for name, check in classes.items():
@@ -90,7 +96,8 @@ def bind_checks(
         if missing and name == chosen and not wants_detector:
             raise UsageError(message("needs-component", component=f"The check {name!r}", role=missing[0]))
         if not missing or wants_detector:
-            own = _own("check", name, options, names_of[name], recorded or {})
+            meant = {option: value for option, value in options.items() if owners.get(option, name) == name}
+            own = _own("check", name, meant, names_of[name], recorded or {})
             (wanting if missing else bindings).append(bind(ComponentSpec(role="check", name=name, options=own)))
     for key in options:
         if not any(key in names for names in names_of.values()):

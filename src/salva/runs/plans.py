@@ -157,7 +157,7 @@ def _defaults_of(models: Sequence[Binding]) -> dict[str, str]:
 
 def check_threshold(checks: Iterable[Binding], floor: float, detector: str, floor_option: str) -> None:
     """Refuse a threshold below the score from which boxes are kept."""
-    for check in checks:
+    for check in (check for check in checks if "detector" in check.about.needs_roles):
         threshold = value_of(check.options, "threshold")
         if threshold is not None and threshold < floor:
             values = {"detector": detector, "floor": floor, "threshold": threshold, "option": floor_option}

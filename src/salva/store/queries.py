@@ -244,8 +244,9 @@ def _names(stored: Json) -> tuple[str, ...]:
 
 
 def _threshold(asked: RunSpec) -> float | None:
-    """The threshold that was set for the checks, which goes to all that know it."""
-    stated = (check.options.get("threshold") for check in asked.checks)
+    """The threshold of boxes that was set for the checks, which goes to all that know it."""
+    # Checks over boxes have a doubt as well; the threshold of another check is one of something else.
+    stated = (check.options.get("threshold") for check in asked.checks if "doubt" in check.options)
     return next((value for value in stated if isinstance(value, int | float)), None)
 
 

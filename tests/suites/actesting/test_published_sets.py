@@ -10,10 +10,14 @@ from typing import Any
 import in_process
 import pytest
 
-import salva
 from salva.core.protocols import RenderRequest
+from salva.core.run_spec import RunSpec
+from salva.engine.progress import SilentProgress
 from salva.exchange.exporting import export_run
 from salva.generators.folder import FolderImages
+from salva.runs.pipeline import execute
+from salva.runs.plans import make_plan
+from salva.store.sqlite import open_run
 from salva.suites.actesting.files import SEEDS, SETS
 from salva.suites.actesting.published_sets import mutant_rows, sets_of
 from salva.suites.actesting.suite import Actesting, ActestingOptions
@@ -41,9 +45,11 @@ def test_entries_say_what_was_changed() -> None:
 
 def test_a_run_goes_out_and_comes_back_with_its_pictures(tmp_path: Path) -> None:
     out, again = tmp_path / "sets", tmp_path / "again"
-    run = salva.run_suite("actesting", "painter", reader="none", size="12", check="truth", out=tmp_path / "run")
-    export_run(run.directory, "actesting", out)
-    before = {case.case_id: case for case in run.case_list}
+    asked = RunSpec.of(suite="actesting", models=("painter",), size="12", check="truth")
+    execute(make_plan(asked), tmp_path / "run", SilentProgress())
+    export_run(tmp_path / "run", "actesting", out)
+    with open_run(tmp_path / "run") as store:
+        before = {case.case_id: case for case in store.cases()}
     read = {case.case_id: case for case in Actesting(ActestingOptions(path=str(out))).cases("full")}
     assert read.keys() == before.keys()
     assert all(read[name].mutation == case.mutation for name, case in before.items())

@@ -7,11 +7,14 @@ from collections import Counter
 import pytest
 
 from salva.core.case import Case
+from salva.core.mutation import Pool
 from salva.english.captions.classes import Classes
 from salva.english.captions.grammar import GrammarReader
 from salva.english.captions.reading import pool_of
 from salva.errors import UsageError
 from salva.logic.notation import parse
+from salva.suites.actesting.cases import case_of_pair
+from salva.suites.actesting.files import PublishedPair
 from salva.suites.actesting.suite import Actesting, ActestingOptions
 
 
@@ -63,6 +66,24 @@ def test_mutants_of_a_caption_share_its_picture_and_formulas_say_the_pool(cases:
         assert case.prompt("b").formula is not None
         parse(case.prompt("b").formula or "")
     assert all(len(pictures) == 1 for pictures in by_image.values())
+
+
+def test_each_caption_names_its_own_pool_s_entities(cases: list[Case]) -> None:
+    for case in cases:
+        assert case.mutation is not None
+        own = (case.mutation.seed.entities, case.mutation.mutant.entities)
+        assert tuple(prompt.entities for prompt in case.prompts) == own
+
+
+def test_of_published_pairs_the_pools_are_the_files_and_a_denial_names_nothing() -> None:
+    pools = (Pool(entities=("cat", "dog")), Pool(entities=("cat", "car")))
+    texts = ("A cat and a dog", "A cat and no car")
+    case = case_of_pair(PublishedPair(image="1", operator="ec", texts=texts, pools=pools))
+    assert [prompt.entities for prompt in case.prompts] == [("cat", "dog"), ()]
+
+
+def test_quick_has_enough_cases_for_a_rate() -> None:
+    assert len(list(Actesting(ActestingOptions()).cases("quick"))) >= 18
 
 
 def test_the_same_seed_gives_the_same_cases_and_another_others(cases: list[Case]) -> None:

@@ -1,4 +1,4 @@
-"""ACTesting's tables: numbers that can be reckoned by hand, noise floors, and the paper's own sentences."""
+"""ACTesting's tables: numbers computed by hand, noise floors, and the paper's own sentences."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ from statistics import mean
 from typing import Any
 
 import pytest
-from salva.results.headline import judgements
+from judged import judged
 from suites.actesting.pictures import MUTATIONS
 
 from salva.core.case import Case, Prompt
-from salva.core.judgements import Judgements, RunCheck
+from salva.core.judgements import RunCheck
+from salva.core.metric import LOWER
 from salva.core.mutation import Mutation, Pool, Triple
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.table import Cell, Table
 from salva.core.verdict import CONTROL, PAIR, Outcome, Verdict
 from salva.english.captions.reading import nesting
+from salva.stats.rates import Counted, seeds_interval
 from salva.suites.actesting.published import ORIG, SETS, TABLE_1, TABLE_2
 from salva.suites.actesting.tables import ActestingTables
 
@@ -69,9 +71,8 @@ def shown(entities: int, triples: int, told: int = 3) -> dict[str, float]:
 
 
 def measured(cases: Iterable[Case], verdicts: Iterable[Verdict], definition: str = "expected") -> Measured:
-    checks = {name: RunCheck(options={"definition": definition}) for name in RELATION.values()}
-    judged: Judgements = judgements(list(cases), list(verdicts), checks)
-    return ActestingTables(NoOptions()).measure(judged)
+    checks = {name: RunCheck(compares=True, options={"definition": definition}) for name in RELATION.values()}
+    return ActestingTables(NoOptions()).measure(judged(list(cases), list(verdicts), checks, deciding=("d",)))
 
 
 def rows(table: Table) -> list[dict[str, Cell]]:
@@ -99,25 +100,60 @@ def test_errors_have_their_own_denominators() -> None:
     assert isinstance(low, float)
     assert isinstance(high, float)
     assert 0 <= low < 1 / 3 < high <= 1
-    assert found.numbers["entity_error"] == 1 / 3
+    assert found.metrics["entity_error"].value == 1 / 3
 
 
-def test_what_leads_says_which_operators_it_is_the_mean_of() -> None:
-    cases = [case("ec+er-a", 1), case("ss", 1), case("ec", 1)]
-    pairs = [verdict(one, {"expected.entity_error": float(n == 0)}) for n, one in enumerate(cases)]
-    figure = measured(cases, pairs).key_figures[0]
-    assert figure.value == 0.5
-    assert figure.note.startswith("by expected, mean over ec, ec+er-a, 2 pairs; synonyms alone 0.0 %")
+def test_an_error_is_a_mean_over_the_operators_without_the_baseline() -> None:
+    cases = [case("ec+er-a", 1), case("ec+er-a", 2), case("ss", 1), case("ec", 1), case("er-r", 1)]
+    wrong: list[dict[str, float]] = [{"expected.entity_error": float(n < 2)} for n in range(4)]
+    error = measured(cases, map(verdict, cases, [*wrong, {}])).metrics["entity_error"]
+    assert (error.value, error.n, error.better) == (0.5, 3, LOWER), "1 of ec+er-a and 0 of ec"
+    interval = seeds_interval([Counted(category="a", n_hits=1, n=1)] * 2 + [Counted(category="b", n_hits=0, n=1)])
+    assert interval is not None
+    assert error.interval == (interval.low, interval.high)
+    for words in ("mean over ec, ec+er-a", "er-r undecided", "synonyms alone 0.0 %"):
+        assert words in error.reason
+    none = measured(cases, [verdict(one, {}) for one in cases]).metrics["relation_error"]
+    assert (none.value, none.interval, none.n) == (None, None, 0)
+    assert "no pair is decided" in none.reason
 
 
-def test_an_operator_without_a_decided_pair_is_not_said_to_be_in_the_mean() -> None:
-    cases = [case("ec", 1), case("er-r", 1), case("ss", 1)]
-    decided = {"expected.entity_error": 1.0}
-    pairs = [verdict(one, decided if n == 0 else {}) for n, one in enumerate(cases)]
-    things, checks = measured(cases, pairs).key_figures
-    assert things.note == "by expected, mean over ec, 1 pair; synonyms alone undecided, er-r undecided"
-    assert checks.value is None
-    assert "mean over nothing, 0 pairs" in checks.note
+def test_misses_of_the_captions_are_metrics() -> None:
+    cases = [case(operator, image) for image in range(3) for operator in ("ec", "er-a")]
+    metrics = measured(cases, [verdict(one, shown(3, 1, 2)) for one in cases]).metrics
+    assert (metrics["miss_e"].value, metrics["miss_e"].n) == (1 / 4, 12)
+    assert (metrics["miss_r"].value, metrics["miss_r"].n) == (1 / 2, 6)
+    none = measured(cases, [verdict(one, {}) for one in cases]).metrics["miss_e"]
+    assert (none.value, none.interval, none.n) == (None, None, 0)
+
+
+def test_the_paper_s_figures_stand_beside_its_own_definition_alone() -> None:
+    one = case("ec", 0)
+    by_definition = {
+        name: {key: metric.published for key, metric in measured([one], [verdict(one, {})], name).metrics.items()}
+        for name in ("expected", "paper")
+    }
+    assert set(by_definition["expected"].values()) == {None}
+    assert by_definition["paper"] == {
+        "entity_error": 0.6,
+        "relation_error": 0.6,
+        "miss_e": pytest.approx((0.1834 + 0.2076 + 0.1844 + 0.2364) / 4),
+        "miss_r": pytest.approx((0.3227 + 0.3206 + 0.3360 + 0.3395) / 4),
+    }
+    assert by_definition["paper"].keys() == ActestingTables.about.metrics.keys()
+
+
+def test_the_deciding_observers_and_the_operators_own_checks_are_counted_alone() -> None:
+    one = case("ec", 0)
+    wrong, right = {"expected.entity_error": 1.0}, {"expected.entity_error": 0.0}
+    verdicts = [
+        verdict(one, right, observers=("another",)),
+        verdict(one, wrong),
+        verdict(one, right, check="before-it"),
+    ]
+    assert measured([one], verdicts).metrics["entity_error"].value == 1.0
+    table = table_of(measured([one], verdicts), "errors by operator")
+    assert [row["n"] for row in table if row["definition"] == "expected" and row["error"] == "Error_e"] == [1]
 
 
 def test_the_noise_floor_stands_beside_every_bar() -> None:
@@ -137,7 +173,7 @@ def test_the_noise_floor_stands_beside_every_bar() -> None:
         ("ss", "Error_e", 1.0),
         ("ss", "another seed alone", 0.25),
     ]
-    assert "another seed alone 25.0 %" in found.key_figures[0].note
+    assert "another seed alone 25.0 %" in found.metrics["entity_error"].reason
 
 
 def test_a_seeds_picture_counts_once_however_many_mutants_it_serves() -> None:
@@ -188,7 +224,7 @@ def test_published_figures_stand_beside_the_published_rule_alone() -> None:
 def test_nothing_decided_gives_no_number_and_no_crash() -> None:
     one = case("ec", 0)
     found = measured([one], [verdict(one, {}, outcome=Outcome.ERROR)])
-    assert found.numbers["entity_error"] is None
+    assert found.metrics["entity_error"].value is None
     assert not any(chart.name.startswith("actesting-error") for chart in found.charts)
     assert measured([], []) == Measured()
 

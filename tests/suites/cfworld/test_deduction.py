@@ -6,9 +6,10 @@ import random
 from collections.abc import Mapping, Sequence
 
 import pytest
+from judged import judged
 from suites.cfworld.graded import group
 
-from salva.core.judgements import CaseVerdict, Judgements
+from salva.core.judgements import Judgements
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.table import Cell
@@ -21,24 +22,20 @@ Scores = Mapping[str, float]
 
 def judgements(model: str, scores: Sequence[Scores], inner: Judgements | None = None) -> Judgements:
     cases = [group(f"g{i}") for i in range(len(scores))]
-    pairs = tuple(
-        CaseVerdict(
-            case,
-            Verdict(
-                case_id=case.case_id,
-                repeat=0,
-                arm="pair",
-                model=model,
-                check="levels",
-                observers=("judge",),
-                outcome=Outcome.PASS,
-                scores=dict(given),
-                images={},
-            ),
+    verdicts = [
+        Verdict(
+            case_id=case.case_id,
+            repeat=0,
+            arm="pair",
+            model=model,
+            check="levels",
+            observers=("judge",),
+            outcome=Outcome.PASS,
+            scores=dict(given),
         )
         for case, given in zip(cases, scores, strict=True)
-    )
-    return Judgements(cases=tuple(cases), pairs=pairs, inner=inner)
+    ]
+    return judged(cases, verdicts, inner=inner)
 
 
 def levels(l2: float, l3: float) -> Scores:
@@ -72,8 +69,12 @@ def test_a_painter_that_lacked_deduction_gains_all_of_it() -> None:
     assert left["says"] == "no difference shown"
     total = number(gained["mean_difference"]) + number(left["mean_difference"])
     assert whole["mean_difference"] == pytest.approx(total)
-    titles = [figure.title for figure in result.key_figures]
-    assert titles == ["PRR", "RRR", *(difference.name for difference in COMPARED[:2])]
+    adds, ahead = result.metrics["deducing_adds"], result.metrics["stated_ahead_of_deduced"]
+    assert [adds.title, ahead.title] == [difference.name for difference in COMPARED[:2]]
+    assert adds.value == gained["mean_difference"]
+    assert adds.interval == (gained["from"], gained["to"])
+    assert adds.reason.endswith("deduction was missing")
+    assert (ahead.value, ahead.n) == (left["mean_difference"], 10)
 
 
 def test_a_painter_that_cannot_paint_it_gains_nothing() -> None:
@@ -105,4 +106,4 @@ def test_only_groups_with_all_three_scores_count_and_few_of_them_say_nothing() -
 def test_without_the_model_inside_there_is_nothing_to_compare() -> None:
     result = CfWorldTables(NoOptions()).measure(judgements("deduced", [levels(0.9, 0.9)] * 6))
     assert not [table for table in result.tables if table.name == "deduce, then draw"]
-    assert [figure.title for figure in result.key_figures] == ["PRR", "RRR"]
+    assert not {"deducing_adds", "stated_ahead_of_deduced"} & result.metrics.keys()

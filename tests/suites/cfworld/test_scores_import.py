@@ -61,11 +61,13 @@ def test_prr_and_rrr_follow_from_published_scores(file: Path, tmp_path: Path) ->
     assert done.exit_code == 0, done.output
     assert ", 9 groups of sana in" in done.output, "and no probe"
     assert "4 problems" in done.output, "one entry without a score, three of a level that is none"
-    numbers = summarise_run(out).by_model[0].numbers
+    summary = summarise_run(out).by_model["sana"]
     l1, l2, l3 = (7 + 0) / 8, 7 * score(0.6) / 8, 6 * score(0.2) / 7
-    assert numbers["prr"] == pytest.approx(l2 / math.sqrt(l1))
-    assert numbers["rrr"] == pytest.approx(l3 / math.sqrt(6 * score(0.6) / 7)), "7 has no L3, 8 no L1"
-    assert summarise_run(out).models == ("sana",)
+    assert summary.metrics["prr"].value == pytest.approx(l2 / math.sqrt(l1))
+    assert summary.metrics["rrr"].value == pytest.approx(l3 / math.sqrt(6 * score(0.6) / 7)), "7 has no L3, 8 no L1"
+    results = {"total": 9, "pass": 6, "fail": 1, "undecided": 2, "error": 0, "refused": 0}
+    assert summary.results == results, "6 fails at L1; of 7 and 8 a level is missing"
+    assert [category.name for category in summary.categories] == ["Optics"]
 
 
 def test_the_published_rule_counts_what_is_missing_as_zero(file: Path) -> None:
@@ -101,9 +103,9 @@ def test_probes_are_read_too(tmp_path: Path) -> None:
     files = [str(tmp_path / "sana" / f"{name}.json") for name in ("rule", "attribute")]
     done = CliRunner().invoke(command_line, ["import", *files, "--as", "cfworld", "--out", str(tmp_path / "run")])
     assert done.exit_code == 0, done.output
-    numbers = summarise_run(tmp_path / "run").by_model[0].numbers
-    assert numbers["rule_kept"] == pytest.approx(0.3 / 0.8)
-    assert numbers["attribute_kept"] == pytest.approx(0.5)
+    metrics = summarise_run(tmp_path / "run").by_model["sana"].metrics
+    assert metrics["rule_kept"].value == pytest.approx(0.3 / 0.8)
+    assert metrics["attribute_kept"].value == pytest.approx(0.5)
 
 
 def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:

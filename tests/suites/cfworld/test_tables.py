@@ -6,18 +6,22 @@ import math
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
+from judged import judged
 from suites.cfworld.graded import group
 
 from salva.charts.drawing import draw_chart
 from salva.charts.scene import Dots, Mark
 from salva.core.case import Case, Prompt
-from salva.core.judgements import CaseVerdict, Effort, Judgements, RunCheck
+from salva.core.judgements import Effort, RunCheck
+from salva.core.metric import HIGHER, MetricValue
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.table import Cell, Table
 from salva.core.verdict import Outcome, Verdict
+from salva.stats.root_ratios import root_ratio_interval
 from salva.suites.cfworld.tables import CfWorldTables
 
 
@@ -42,12 +46,19 @@ def gated(l1: float, l2: float, l3: float) -> dict[str, float]:
     return {**raw, "gated_l2": l2 if is_open else 0.0, "gated_l3": l3 if is_open else 0.0}
 
 
-def measured(scores: Sequence[Mapping[str, float]], group_name: str = "", outcome: str = "PASS") -> Measured:
+def measured_of(
+    cases: Sequence[Case], verdicts: Sequence[Verdict], options: Mapping[str, str] | None = None, **others: Any
+) -> Measured:
+    checks = {name: RunCheck(needs=("judge",), options=options or {}) for name in ("levels", "retention")}
+    return CfWorldTables(NoOptions()).measure(judged(cases, verdicts, checks, **others))
+
+
+def measured(
+    scores: Sequence[Mapping[str, float]], group_name: str = "", outcome: str = "PASS", **options: str
+) -> Measured:
     cases = [group(f"g{i}", discipline="optics" if i % 2 else "geography") for i in range(len(scores))]
-    pairs = tuple(
-        CaseVerdict(case, verdict(case, given, outcome=outcome)) for case, given in zip(cases, scores, strict=True)
-    )
-    return CfWorldTables(NoOptions()).measure(Judgements(cases=tuple(cases), pairs=pairs, group=group_name))
+    verdicts = [verdict(case, given, outcome=outcome) for case, given in zip(cases, scores, strict=True)]
+    return measured_of(cases, verdicts, options, group=group_name)
 
 
 def table(result: Measured, name: str) -> Table:
@@ -61,11 +72,53 @@ def cells(result: Measured, name: str) -> list[dict[str, Cell]]:
 
 def test_ratios_are_of_means_over_groups_scored_at_both_levels() -> None:
     scores = [gated(0.9, 0.6, 0.3), gated(0.4, 0.9, 0.9), gated(0.8, 0.2, 0.1)]
-    numbers = measured([*scores, {"s_l1": 1.0}, {"s_l1": 0.9, "s_l2": 0.5, "gated_l2": 0.5}]).numbers
+    metrics = measured([*scores, {"s_l1": 1.0}, {"s_l1": 0.9, "s_l2": 0.5, "gated_l2": 0.5}]).metrics
     l1, l2 = (0.9 + 0.4 + 0.8 + 0.9) / 4, (0.6 + 0.0 + 0.2 + 0.5) / 4
-    assert numbers["prr"] == pytest.approx(l2 / math.sqrt(l1)), "a group scored at L1 alone is left out"
-    assert numbers["rrr"] == pytest.approx((0.4 / 3) / math.sqrt(0.8 / 3)), "one without L3 is left out here"
-    assert (numbers["n_prr"], numbers["n_rrr"]) == (4.0, 3.0)
+    assert metrics["prr"].value == pytest.approx(l2 / math.sqrt(l1)), "a group scored at L1 alone is left out"
+    assert metrics["rrr"].value == pytest.approx((0.4 / 3) / math.sqrt(0.8 / 3)), "one without L3 is left out here"
+    assert (metrics["prr"].n, metrics["rrr"].n) == (4, 3)
+    assert metrics["s_l1"].value == pytest.approx((0.9 + 0.4 + 0.8 + 1.0 + 0.9) / 5)
+    assert metrics["s_l2"].value == pytest.approx(1.3 / 4)
+
+
+def test_a_group_counts_as_one_however_many_of_its_repeats_are_scored() -> None:
+    first, second = group("first"), group("second")
+    verdicts = [replace(verdict(first, gated(0.9, level, 0.5)), repeat=i) for i, level in enumerate((0.2, 0.4))]
+    verdicts.append(verdict(second, gated(0.5, 0.9, 0.5)))
+    metrics = measured_of([first, second], verdicts).metrics
+    assert metrics["prr"].value == pytest.approx((0.3 + 0.9) / 2 / math.sqrt(0.7))
+    assert metrics["prr"].n == 2
+
+
+def test_the_published_figures_are_metrics() -> None:
+    scores = [gated(0.6 + i / 40, i / 10, i / 12) for i in range(10)]
+    metrics = measured(scores).metrics
+    assert list(metrics) == ["prr", "rrr", "s_l1", "s_l2", "s_l3"]
+    assert {metric.better for metric in metrics.values()} == {HIGHER}
+    assert metrics.keys() <= CfWorldTables.about.metrics.keys()
+    assert not any(metric.published for metric in metrics.values())
+    by_the_program = measured(scores, mean="questions", missing="zero").metrics
+    published = {name: metric.published for name, metric in by_the_program.items()}
+    assert published == {"prr": 0.79, "rrr": 0.77, "s_l1": 0.93, "s_l2": 0.76, "s_l3": 0.67}, "Nano Banana Pro, Gemini"
+
+
+def test_of_several_judges_the_deciding_one_s_figures_are_the_metrics() -> None:
+    cases = [group(f"g{i}") for i in range(9)]
+    verdicts = [verdict(case, gated(0.9, 0.8, 0.7), "second") for case in cases]
+    verdicts += [verdict(case, gated(0.8, 0.4, 0.2), "first") for case in cases]
+    found = measured_of(cases, verdicts, deciding=("first",))
+    assert found.metrics["s_l1"].value == pytest.approx(0.8)
+    assert [row["judge"] for row in cells(found, "models and judges")] == ["first", "second"]
+
+
+def test_a_run_of_probes_alone_says_nothing_of_levels() -> None:
+    probes = [replace(group(f"r{i}"), checks=("retention",), labels={"part": "rule"}) for i in range(3)]
+    found = measured_of(probes, [verdict(probe, {"fact": 0.8, "cf": 0.4}) for probe in probes])
+    assert list(found.metrics) == ["rule_kept"]
+    assert found.metrics["rule_kept"].better == HIGHER
+    unscored = measured_of([group("g")], []).metrics
+    assert {metric.value for metric in unscored.values()} == {None}
+    assert all(metric.reason for metric in unscored.values())
 
 
 def test_the_fall_from_level_to_level_is_drawn() -> None:
@@ -81,28 +134,35 @@ def test_the_fall_from_level_to_level_is_drawn() -> None:
 def test_what_failed_counts_as_far_as_it_was_seen() -> None:
     seen = {"s_l1": 1.0, "s_l2": 1.0, "gated_l2": 1.0, "missing_l3": 1.0}
     result = measured([seen] * 3, outcome="ERROR")
-    assert result.numbers["prr"] == 1.0
-    assert result.numbers["rrr"] is None
+    assert result.metrics["prr"].value == 1.0
+    assert result.metrics["rrr"].value is None
     (missing,) = cells(result, "without a score")
     assert (missing["level"], missing["n"], missing["of"]) == ("l3", 3, 3)
 
 
 def test_over_a_mean_of_zero_there_is_no_ratio_and_a_reason() -> None:
     result = measured([gated(0.9, 0.0, 0.0)] * 6)
-    assert result.numbers["prr"] == 0.0
-    assert result.numbers["rrr"] is None
-    assert next(f.value for f in result.key_figures if f.title == "RRR") is None
+    assert result.metrics["prr"].value == 0.0
+    assert result.metrics["rrr"].value is None
+    assert "0" in result.metrics["rrr"].reason
 
 
-def test_the_interval_draws_groups() -> None:
+def test_intervals_are_over_groups() -> None:
     rng = random.Random(1)
-    result = measured([gated(0.6 + 0.4 * rng.random(), rng.random(), rng.random()) for _ in range(60)])
-    low, value, high = (result.numbers[name] for name in ("prr_from", "prr", "prr_to"))
-    assert low is not None
-    assert value is not None
-    assert high is not None
-    assert low < value < high
-    assert measured([gated(0.9, 0.5, 0.5)] * 4).numbers["prr_from"] is None, "four groups are too few to draw from"
+    scores = [gated(0.4 + 0.6 * rng.random(), rng.random(), rng.random()) for _ in range(60)]
+    metrics = measured(scores).metrics
+    for name, before, after in (("prr", "s_l1", "gated_l2"), ("rrr", "gated_l2", "gated_l3")):
+        wanted = root_ratio_interval([one[before] for one in scores], [one[after] for one in scores])
+        assert wanted is not None
+        assert metrics[name].interval == pytest.approx((wanted.low, wanted.high))
+    for name in ("s_l1", "s_l2", "s_l3"):
+        low, value, high = metrics[name].low, metrics[name].value, metrics[name].high
+        assert low is not None
+        assert value is not None
+        assert high is not None
+        assert 0 < low < value < high < 1
+    few = measured([gated(0.9, 0.5, 0.5)] * 7).metrics
+    assert {metric.interval for metric in few.values()} == {None}, "seven groups are too few"
 
 
 def test_the_gate_is_shown_with_its_neighbours() -> None:
@@ -129,73 +189,72 @@ def test_one_rubric_counts_what_was_not_graded_behind_a_shut_gate_as_zero() -> N
 
 
 def test_the_columns_of_a_probe_give_its_ratio() -> None:
-    cases = [replace(group(f"r{i}"), check="retention", labels={"part": "rule"}) for i in range(3)]
+    cases = [replace(group(f"r{i}"), checks=("retention",), labels={"part": "rule"}) for i in range(3)]
     given = ({"fact": 0.8, "cf": 0.4}, {"fact": 0.4, "cf": 0.2}, {"fact": 0.0})
-    pairs = tuple(CaseVerdict(case, verdict(case, scores)) for case, scores in zip(cases, given, strict=True))
-    (row,) = cells(CfWorldTables(NoOptions()).measure(Judgements(cases=tuple(cases), pairs=pairs)), "probes")
+    verdicts = [verdict(case, scores) for case, scores in zip(cases, given, strict=True)]
+    (row,) = cells(measured_of(cases, verdicts), "probes")
     assert (row["n"], row["Fact"], row["CF"], row["kept"]) == (2, *map(pytest.approx, (0.6, 0.3, 0.5)))
 
 
 @pytest.mark.parametrize(
-    ("scores", "told", "constant"),
+    ("scores", "value", "reason"),
     [
-        ([1.0] * 6, "CF 1.00 / Fact 1.00 over 6", "(fact1 1.00, cf1 1.00)"),
-        ([0.02, 0.04] * 3, "CF 0.03 / Fact 0.03 over 6", ""),
-        ([0.0] * 6, "none: Fact is 0", "(fact1 0.00, cf1 0.00)"),
-        ([], "none", ""),
+        ([1.0] * 6, 1.0, "(fact1 1.00, cf1 1.00)"),
+        ([0.02, 0.04] * 3, 1.0, "CF 0.03 / Fact 0.03"),
+        ([0.0] * 6, None, "(fact1 0.00, cf1 0.00)"),
+        ([0.0] * 4, None, "Fact is 0"),
+        ([], None, "no probe has both scores"),
     ],
 )
-def test_what_is_kept_of_nothing_or_by_a_blind_judge_is_said_to_be(
-    scores: list[float], told: str, constant: str
+def test_what_is_kept_of_nothing_or_by_a_constant_judge_has_a_reason(
+    scores: list[float], value: float | None, reason: str
 ) -> None:
     prompts = tuple(Prompt(role=role, text=f"Draw {role}.") for role in ("fact1", "cf1"))
-    pairs = []
-    for i, value in enumerate(scores or [0.0]):
-        case = replace(group(f"r{i}"), check="retention", labels={"part": "rule"}, prompts=prompts)
-        given = {"fact": value, "cf": value, "s_fact1": value, "s_cf1": value} if scores else {"fact": 0.5}
-        pairs.append(CaseVerdict(case, verdict(case, given)))
-    result = CfWorldTables(NoOptions()).measure(Judgements(cases=tuple(j.case for j in pairs), pairs=tuple(pairs)))
-    (note,) = notes(result)
-    kept, _, warned = note.partition("; ")
-    assert kept.startswith(told)
-    assert ("[judge-constant]" in warned) is bool(constant)
-    assert constant in warned
+    cases, verdicts = [], []
+    for i, score in enumerate(scores or [0.0]):
+        case = replace(group(f"r{i}"), checks=("retention",), labels={"part": "rule"}, prompts=prompts)
+        given = {"fact": score, "cf": score, "s_fact1": score, "s_cf1": score} if scores else {"fact": 0.5}
+        cases.append(case)
+        verdicts.append(verdict(case, given))
+    kept: MetricValue = measured_of(cases, verdicts).metrics["rule_kept"]
+    assert kept.value == value
+    assert reason in kept.reason
+    assert ("[judge-constant]" in kept.reason) == reason.startswith("(")
 
 
-def notes(result: Measured) -> set[str]:
-    return {figure.note for figure in result.key_figures}
+def reasons(result: Measured) -> list[str]:
+    return [metric.reason for metric in result.metrics.values()]
 
 
 @pytest.mark.parametrize("levels", [(1.0, 1.0, 1.0), (0.0, 0.0, 0.0), (1.0, 0.4, 0.4)])
-def test_a_judge_that_tells_nothing_apart_is_said_to(levels: tuple[float, float, float]) -> None:
+def test_a_judge_with_one_score_a_level_is_named(levels: tuple[float, float, float]) -> None:
     """PRR 1 from a judge that always says 1 looks perfect; so does a judge that goes by the level alone."""
     result = measured([gated(*levels)] * 8)
-    assert sum("[judge-constant]" in note for note in notes(result)) == 1
+    assert sum("[judge-constant]" in reason for reason in reasons(result)) == 1
 
 
-def test_a_judge_that_throws_dice_is_said_to() -> None:
-    def told(n_flipped: float, n_groups: int = 6) -> list[str]:
+def test_a_judge_that_changes_its_answers_is_named() -> None:
+    def warned(n_flipped: float, n_groups: int = 6) -> list[str]:
         twice = {"judge_repeated": 1.0, "judge_flipped": n_flipped}
         result = measured([{**gated(1.0, 0.5 + i / 100, 0.4), **twice} for i in range(n_groups)])
-        return [note for note in notes(result) if "[judge-unsteady]" in note]
+        return [reason for reason in reasons(result) if "[judge-unsteady]" in reason]
 
-    (note,) = told(1.0)
-    assert "[judge-unsteady]" in note
-    assert not told(0.5), "half of them is no dice yet"
-    assert not told(1.0, n_groups=4), "of four, nothing"
+    assert len(warned(1.0)) == 1
+    assert not warned(0.5), "half of them is not enough"
+    assert not warned(1.0, n_groups=4), "of four, nothing"
 
 
-def test_a_judge_that_tells_one_picture_from_the_others_is_believed() -> None:
+def test_a_judge_that_scores_one_image_otherwise_is_not_named() -> None:
     result = measured([*[gated(1.0, 1.0, 1.0)] * 7, gated(1.0, 1.0, 0.5)])
-    assert not any("does not look" in note for note in notes(result))
-    assert not any("does not look" in note for note in notes(measured([gated(1.0, 1.0, 1.0)] * 4))), "of four, nothing"
+    assert not any("[judge-constant]" in reason for reason in reasons(result))
+    few = measured([gated(1.0, 1.0, 1.0)] * 4)
+    assert not any("[judge-constant]" in reason for reason in reasons(few)), "of four, nothing"
 
 
-def test_hours_are_told_where_they_were_noted() -> None:
+def test_hours_are_shown_where_they_were_recorded() -> None:
     case = group("g0")
-    pairs = (CaseVerdict(case, verdict(case, gated(0.9, 0.5, 0.5))),)
     effort = Effort(seconds=5400.0, n_images=3, where="2 cores, here")
-    result = CfWorldTables(NoOptions()).measure(Judgements(cases=(case,), pairs=pairs, effort=effort))
+    result = measured_of([case], [verdict(case, gated(0.9, 0.5, 0.5))], effort=effort)
     row = cells(result, "compute")[-1]
     assert (row["hours"], row["images"], row["machine"]) == (1.5, 3, "2 cores, here")
     assert "the whole run" not in {row["module"] for row in cells(measured([gated(0.9, 0.5, 0.5)]), "compute")}
@@ -203,11 +262,7 @@ def test_hours_are_told_where_they_were_noted() -> None:
 
 @pytest.mark.parametrize(("rubrics", "given"), [("one", True), ("levels", False)])
 def test_one_rubric_for_all_levels_is_one_rubric_for_all_levels(rubrics: str, given: bool) -> None:
-    cases = [group(f"g{i}") for i in range(6)]
-    pairs = tuple(CaseVerdict(case, verdict(case, gated(0.9, 0.6, 0.3))) for case in cases)
-    checks = {"levels": RunCheck(options={"rubrics": rubrics})}
-    result = CfWorldTables(NoOptions()).measure(Judgements(cases=tuple(cases), pairs=pairs, checks=checks))
-    (row,) = cells(result, "models and judges")
+    (row,) = cells(measured([gated(0.9, 0.6, 0.3)] * 6, rubrics=rubrics), "models and judges")
     assert row["PRR one rubric"] == (row["PRR"] if given else None)
 
 
@@ -232,8 +287,7 @@ def test_the_branches_of_physics_are_also_counted_together() -> None:
     names = ("Optics", "Classical_Mechanics", "Biology")
     cases = [group(f"g{i}", discipline=names[i % 3]) for i in range(6)]
     given = {"Optics": 0.9, "Classical_Mechanics": 0.5, "Biology": 0.1}
-    pairs = tuple(CaseVerdict(case, verdict(case, gated(1.0, given[case.category], 0.1))) for case in cases)
-    result = CfWorldTables(NoOptions()).measure(Judgements(cases=tuple(cases), pairs=pairs))
+    result = measured_of(cases, [verdict(case, gated(1.0, given[case.category], 0.1)) for case in cases])
     by_discipline = {row["discipline"]: row for row in cells(result, "scores by discipline")}
     assert by_discipline["physics, 2 branches"]["PRR"] == pytest.approx(0.7)
     assert by_discipline["physics, 2 branches"]["n"] == 4

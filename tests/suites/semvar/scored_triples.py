@@ -5,9 +5,10 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from report.fake_runs import judged
+from judged import judged
 
 from salva.core.case import Case, Prompt
+from salva.core.judgements import RunCheck
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.table import Cell, Table
@@ -62,8 +63,17 @@ def verdict(i: int, repeat: int = 0, judge: str = "judge", **more: float) -> Ver
 CASES = [case(i) for i in range(60)]
 
 
-def measured(verdicts: Sequence[Verdict], **options: float) -> Measured:
-    return SemVarTables(NoOptions()).measure(judged(CASES, verdicts, semantic_effect=options))
+def measured(verdicts: Sequence[Verdict], cases: Sequence[Case] = CASES) -> Measured:
+    checks = {"semantic-effect": RunCheck(needs=("judge",)), "truth": RunCheck()}
+    first = next((verdict.observers for verdict in verdicts), ())
+    return SemVarTables(NoOptions()).measure(judged(cases, verdicts, checks, deciding=first))
+
+
+def value(found: Measured, name: str) -> float:
+    """A metric that was measured."""
+    number = found.metrics[name].value
+    assert number is not None
+    return number
 
 
 def table(found: Measured, name: str) -> Table:

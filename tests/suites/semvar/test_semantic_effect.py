@@ -15,8 +15,10 @@ from salva.core.case import Case
 from salva.core.observation import Answer, Detection, Detections, Observation, Vector
 from salva.core.options import parse_options
 from salva.core.protocols import Conclusion, ImageObservations, Query
+from salva.core.run_spec import RunSpec
 from salva.core.verdict import Outcome
 from salva.errors import UsageError
+from salva.runs.plans import make_plan, spec_again
 from salva.suites.semvar.effect import PAIRS
 from salva.suites.semvar.semantic_effect import SemanticEffect, SemanticEffectOptions, score_query, text_query
 from salva.suites.semvar.token_words import token_query
@@ -88,7 +90,9 @@ def test_scores_and_outcome_follow_from_the_halves(halves: dict[tuple[str, str],
     points = {pair: int(objects + relations) for pair, (objects, relations) in halves.items()}
     in_points = abs(points["a", "pv"] - points["a", "a"]) + abs(points["pv", "pv"] - points["pv", "a"])
     in_points -= abs(points["a", "pi"] - points["a", "a"]) + abs(points["pi", "pi"] - points["pi", "a"])
-    assert (found.outcome is Outcome.PASS) == (in_points > 50)
+    fits_other = any(points[text, image] - points[image, image] > 5 for text, image in (("pv", "a"), ("a", "pv")))
+    assert (found.outcome is Outcome.PASS) == (in_points > 50 and not fits_other)
+    assert ("other-meaning" in found.failure_types) == (in_points > 50 and fits_other)
     assert bool(found.failure_types) == (found.outcome is Outcome.FAIL)
     assert (
         set(found.failure_types)
@@ -101,7 +105,46 @@ def test_kappa_must_be_above_the_threshold() -> None:
     halves = {("a", "pv"): (50.0, 25.0), ("pv", "a"): (50.0, 25.0)}
     assert judged(triple(), halves).scores["kappa"] == 0.5
     assert judged(triple(), halves).outcome is Outcome.FAIL
-    assert judged(triple(), halves, kappa_threshold=0.49).outcome is Outcome.PASS
+    assert judged(triple(), halves, threshold=0.49).outcome is Outcome.PASS
+
+
+OPPOSITE = {
+    **dict.fromkeys((("a", "a"), ("pi", "pi"), ("pv", "pv"), ("a", "pi"), ("pi", "a")), (50.0, 0.0)),
+    **dict.fromkeys((("a", "pv"), ("pv", "a")), (50.0, 50.0)),
+}
+"""What a judge says of a model that always shows the other meaning."""
+
+
+def test_a_model_that_always_shows_the_other_meaning_fails_though_kappa_is_one() -> None:
+    found = judged(triple(), OPPOSITE)
+    assert found.scores["kappa"] == 1.0
+    assert found.outcome is Outcome.FAIL
+    assert found.failure_types[-1] == "other-meaning"
+    failures = [failure for failure in found.failures if failure.failure_type == "other-meaning"]
+    assert [(failure.role, failure.seen) for failure in failures] == [
+        ("a", "A dog chases a cat"),
+        ("pv", "A cat chases a dog"),
+    ]
+    assert "1.00" in failures[0].message
+    assert "0.50" in failures[0].message
+
+
+@pytest.mark.parametrize("image", ["a", "pv"])
+def test_one_image_of_the_other_meaning_is_enough_from_the_margin_on(image: str) -> None:
+    other = {"a": "pv", "pv": "a"}[image]
+
+    def leading_by(points: float) -> dict[tuple[str, str], tuple[float, float]]:
+        """This image fits the other text by so many points of a hundred more than its own, the rest is right."""
+        rest = {("a", "a"): (50.0, 50.0), ("pi", "pi"): (50.0, 50.0), ("a", "pi"): (50.0, 50.0)}
+        return {**rest, (image, image): (50.0, 0.0), (other, image): (50.0, points), ("pi", "a"): (50.0, 50.0)}
+
+    assert judged(triple(), leading_by(5), threshold=-2).outcome is Outcome.PASS, "a judge's step is no lead"
+    found = judged(triple(), leading_by(6), threshold=-2)
+    assert (found.outcome, found.failure_types[-1]) == (Outcome.FAIL, "other-meaning")
+    assert [failure.role for failure in found.failures if failure.failure_type == "other-meaning"] == [image]
+    assert judged(triple(), leading_by(6), threshold=-2, margin=0.06).outcome is Outcome.PASS
+    below = judged(triple(), leading_by(6))
+    assert "other-meaning" not in below.failure_types, "where kappa fails, that says why"
 
 
 def test_a_picture_that_stays_when_the_meaning_changes_is_insensitive() -> None:
@@ -220,7 +263,30 @@ def test_words_are_asked_for_one_by_one_on_request() -> None:
     assert "tokens_pi" not in found.scores
 
 
-@pytest.mark.parametrize("given", [{"kappa_threshold": "3"}, {"flip_sample": "1.5"}, {"threshold": "2"}])
+@pytest.mark.parametrize("given", [{"threshold": "3"}, {"flip_sample": "1.5"}, {"margin": "-0.1"}])
 def test_options_out_of_range_are_refused(given: dict[str, str]) -> None:
     with pytest.raises(UsageError, match=next(iter(given))):
         parse_options(SemanticEffectOptions, given, "check")
+
+
+def thresholds(suite: str, threshold: str) -> dict[str, float | None]:
+    """The thresholds of a run's checks, as set and as a rejudgement would set them."""
+    asked = RunSpec.of(
+        suite=suite, models=("painter",), detector="pocket", judges=("scene",), settings={"check.threshold": threshold}
+    )
+    plan = make_plan(asked)
+    again = make_plan(spec_again(plan.run_spec()))
+    found, later = (
+        {b.label: b.options.threshold for b in made.checks if hasattr(b.options, "threshold")} for made in (plan, again)
+    )
+    assert found == later
+    return found
+
+
+def test_the_threshold_of_kappa_reaches_no_check_of_boxes() -> None:
+    of_boxes = {"truth": None, "same-scene": None, "named-entities": None}
+    assert thresholds("semvar", "-0.5") == {"semantic-effect": -0.5, **of_boxes}
+    assert thresholds("semvar", "0.01")["semantic-effect"] == 0.01, "no floor of boxes stands against it"
+    assert set(thresholds("actesting", "0.6").values()) == {0.6}
+    with pytest.raises(UsageError, match="threshold-below-floor"):
+        thresholds("actesting", "0.01")

@@ -82,6 +82,44 @@ def test_several_categories_are_joined_and_the_rarest_is_the_stratum(tmp_path: P
     assert built["0"].category == "color"
 
 
+def test_of_two_categories_as_rare_the_first_of_the_alphabet_is_the_stratum(tmp_path: Path) -> None:
+    path = write(tmp_path / "mine.tsv", ("1", "a", "b", "c", "weight,color"), ("2", "d", "e", "f", "color,weight"))
+    assert {case.category for case in cases("full", path=path)} == {"color"}
+
+
+def test_a_triple_has_one_category_in_every_size(tmp_path: Path) -> None:
+    """Counted in all of its split: a sample, or the other split beside it, changes nothing."""
+    rare = [(f"1_{i}", f"a {i}", f"b {i}", f"c {i}", "size") for i in range(20)]
+    mixed = [(f"2_{i}", f"x {i}", f"y {i}", f"z {i}", "color,size") for i in range(3)]
+    training = [(f"3_{i}", f"k {i}", f"l {i}", f"m {i}", "color") for i in range(99)]
+    test = write(tmp_path / "one/test_data.txt", *rare, *mixed)
+    write(tmp_path / "two/test_data.txt", *rare, *mixed)
+    write(tmp_path / "two/train_data.txt", *training)
+    for path in (test, str(tmp_path / "two")):
+        for size in ("quick", "test", "full"):
+            found = {case.category for case in cases(size, path=path) if case.case_id.startswith("semvar-2-")}
+            assert found <= {"color"}, (path, size)
+
+
+def test_quick_takes_more_of_each_where_four_would_be_too_few(tmp_path: Path) -> None:
+    few = [(str(i), f"a {i}", f"b {i}", f"c {i}", "color") for i in range(40)]
+    assert len(cases("quick", path=write(tmp_path / "one.tsv", *few))) == 18
+    assert len(cases("quick", path=write(tmp_path / "two.tsv", *few[:7]))) == 7
+
+
+def test_every_entity_that_a_right_image_must_show_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "mine.jsonl"
+    path.write_text(
+        '{"id": "1", "T_a": "a", "T_pv": "b", "T_pi": "c",'
+        ' "formulas": {"a": "left_of(cat, dog) & 2 cow", "pv": "cat & !dog", "pi": "cat | dog"}}\n'
+        '{"id": "2", "T_a": "d", "T_pv": "e", "T_pi": "f"}\n',
+        encoding="utf-8",
+    )
+    with_formulas, without = cases("full", path=str(path))
+    assert [prompt.entities for prompt in with_formulas.prompts] == [("cat", "dog", "cow"), ("cat",), ()]
+    assert not any(prompt.entities for prompt in without.prompts)
+
+
 def test_ids_that_come_out_alike_are_told_apart_and_stay_what_they_are(tmp_path: Path) -> None:
     path = write(tmp_path / "mine.tsv", ("A_1", "a", "b", "c"), ("a-1", "d", "e", "f"), ("?!", "g", "h", "i"))
     built = cases("full", path=path)
@@ -109,6 +147,10 @@ def test_the_published_test_set_becomes_cases(foreign_data: Path) -> None:
     built = cases("test", path=str(foreign_data / "semvarbench"))
     assert len(built) == len({case.case_id for case in built}) == 684
     assert len({case.category for case in built}) == 20
+    counts = Counter(name for case in built for name in case.labels["category"].split(","))
+    for case in built:
+        own = case.labels["category"].split(",")
+        assert case.category == sorted(own, key=lambda name: (counts[name], name))[0]
     assert len({case.cluster for case in built}) == 100
     chased = next(case for case in built if case.case_id == "semvar-0-61-326")
     assert chased.prompt("pv").text == "The mouse chases the cat."

@@ -31,9 +31,16 @@ def formula_of(seed: Seed) -> str | None:
     mentions = seed.reading.mentions
     if len(mentions) != len(seed.pool.entities) or any(mention.is_plural for mention in mentions):
         return None
-    if _DENYING & set(re.findall(r"[\w']+", seed.reading.text.lower())):
-        return None
-    return pool_formula(seed.pool)
+    return None if _denies(seed.reading.text) else pool_formula(seed.pool)
+
+
+def entities_of(text: str, pool: Pool) -> tuple[str, ...]:
+    """What an image of a caption must show; nothing is known where the caption denies something."""
+    return () if _denies(text) else pool.entities
+
+
+def _denies(text: str) -> bool:
+    return bool(_DENYING & set(re.findall(r"[\w']+", text.lower())))
 
 
 def pool_formula(pool: Pool) -> str | None:

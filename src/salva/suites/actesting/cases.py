@@ -15,7 +15,7 @@ from salva.core.fingerprint import fingerprint
 from salva.core.mutation import Mutation, Pool
 from salva.english.captions.reading import nesting
 from salva.english.mutation.making import Mutant
-from salva.english.mutation.meaning import CHECK_OF, formula_of, pool_formula
+from salva.english.mutation.meaning import CHECK_OF, entities_of, formula_of, pool_formula
 from salva.english.mutation.operators import Seed
 from salva.logic.equivalence import are_equivalent, is_determinate
 from salva.logic.notation import parse
@@ -69,8 +69,8 @@ def _case(
         suite="actesting",
         category=operator,
         prompts=tuple(
-            Prompt(role=role, text=text, formula=formula)
-            for role, text, formula in zip("ab", texts, formulas, strict=True)
+            Prompt(role=role, text=text, formula=formula, entities=entities_of(text, own))
+            for role, text, formula, own in zip("ab", texts, formulas, (mutation.seed, mutation.mutant), strict=True)
         ),
         checks=(CHECK_OF[operator],),
         labels={name: value for name, value in all_labels.items() if value},

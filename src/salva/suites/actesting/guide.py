@@ -12,13 +12,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from salva.core.fingerprint import fingerprint
+from salva.core.result import DECIDED
 from salva.core.verdict import PAIR, Outcome
 from salva.errors import UsageError
 from salva.messages import message
 
 _DATABASE = "salva.db"
 _QUERY = """
-    SELECT c.record, v."check", v.outcome FROM verdicts v JOIN cases c ON c.case_id = v.case_id
+    SELECT c.record, v.outcome FROM verdicts v JOIN cases c ON c.case_id = v.case_id AND c.primary_check = v."check"
     WHERE v.arm = ? ORDER BY v.case_id, v.repeat, v.model, v."check", v.observers
 """
 _Row = tuple[str, tuple[str, ...], bool]
@@ -58,9 +59,9 @@ def _rows(path: str) -> Iterator[_Row]:
             connection.close()
     except sqlite3.Error as error:
         raise UsageError(message("guide-invalid", path=path, why=error)) from error
-    for record, check, outcome in stored:
-        case = json.loads(record)
-        if case["check"] == check and outcome in (Outcome.PASS, Outcome.FAIL):
-            name, predicates = (case["labels"].get(label) for label in ("entity", "predicate"))
+    for record, outcome in stored:
+        if outcome in DECIDED:
+            labels = json.loads(record)["labels"]
+            name, predicates = (labels.get(label) for label in ("entity", "predicate"))
             if name and predicates:
                 yield name, tuple(predicates.split(",")), outcome == Outcome.PASS

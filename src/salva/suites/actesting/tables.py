@@ -1,21 +1,22 @@
 """Metric: ACTesting's tables: errors by operator and definition (Figure 6), misses (Table 2), quality (Table 1).
 
-Takes the verdicts on one model. Every share has its own denominator, an interval over clusters of captions, and the
-noise floor where wordings and seeds were crossed.
+Takes the verdicts of the operators' checks on one model, by the deciding observers. Every share has its own
+denominator, an interval over clusters of captions, and the noise floor where wordings and seeds were crossed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
-from salva.core.judgements import CaseVerdict, Judgements, SetFigure
+from salva.core.about import About
+from salva.core.judgements import CaseVerdict, Judgements, SetFigure, deciding_verdicts
+from salva.core.metric import LOWER, MetricValue
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
-from salva.core.quantity import quantity
-from salva.core.table import Cell, KeyFigure, Table
-from salva.results.headline import of_main_observers
-from salva.results.tables import TableColumns, build_table, group_by, present, rows_table
+from salva.core.table import Cell, Table
+from salva.results.tables import TableColumns, build_table, ends, group_by, present, rows_table
+from salva.stats.means import mean
 from salva.stats.rates import Counted, macro, seeds_interval
 from salva.suites.actesting.charts import charts_of
 from salva.suites.actesting.checks import ENTITY, RELATION, error_score
@@ -47,20 +48,23 @@ from salva.suites.actesting.published import REAL_IMAGES, SETS, TABLE_1, TABLE_2
 
 _MISSES = ("Miss_e", "Miss_r")
 KINDS = {ENTITY: "Error_e", RELATION: "Error_r"}
+_MISS_METRICS = ("miss_e", "miss_r")
+_AVERAGE_ERROR = 0.6
+"""Of the three operators, as the paper sums up both kinds of errors."""
 
 
 class ActestingTables:
     """What a change of a caption does to its image, in the shape of the published tables."""
 
     version: ClassVar[str] = "1"
+    about: ClassVar[About] = About(metrics=dict.fromkeys((*KINDS, *_MISS_METRICS), LOWER))
 
     def __init__(self, options: NoOptions) -> None:
         self._options = options
 
     def measure(self, judgements: Judgements) -> Measured:
-        """Tables, numbers and charts for the report."""
-        pairs = [pair for pair in of_main_observers(judgements.pairs) if _is_ours(pair)]
-        controls = [control for control in of_main_observers(judgements.controls) if _is_ours(control)]
+        """Metrics, tables and charts for the report."""
+        pairs, controls = _ours(judgements.pairs), _ours(judgements.controls)
         if not pairs:
             return Measured()
         definition = definition_of(judgements)
@@ -76,20 +80,17 @@ class ActestingTables:
         ]
         if definition == PAPER:
             tables += [_published(), _published_quality()]
-        leading = {kind: _macro(pairs, error_score(definition, kind)) for kind in KINDS}
-        numbers: dict[str, float | None] = {kind: rate for kind, (rate, _, _) in leading.items()}
-        numbers |= {f"miss_{what}": share.value for what, share in _all_missed(missed).items()}
+        metrics = {kind: _error(kind, definition, pairs, controls) for kind in KINDS}
         return Measured(
+            metrics=metrics | _misses(missed, definition),
             tables=present(*tables),
-            numbers=numbers,
             charts=tuple(charts_of(figure_6, definition, misses_by_set)),
-            key_figures=_key_figures(leading, definition, pairs, controls),
         )
 
 
 def definition_of(judgements: Judgements) -> str:
-    """The definition that leads."""
-    named = [judgements.options_of(pair.verdict.check).get("definition") for pair in judgements.pairs if _is_ours(pair)]
+    """The definition that verdicts go by."""
+    named = [judgements.options_of(pair.verdict.check).get("definition") for pair in _ours(judgements.pairs)]
     return str(next((name for name in named if name), EXPECTED))
 
 
@@ -207,56 +208,58 @@ def compositions(missed: Mapping[str, Miss]) -> Table | None:
     )
 
 
-def _macro(pairs: Sequence[CaseVerdict], score: str) -> tuple[float | None, tuple[float, float] | None, int]:
-    """The mean over operators other than the baseline, its interval, and over how many pairs."""
-    scored = [pair for pair in pairs if score in pair.verdict.scores and mutation_of(pair.case).operator != SS]
+def _error(kind: str, definition: str, pairs: Sequence[CaseVerdict], controls: Sequence[CaseVerdict]) -> MetricValue:
+    """The mean over the operators other than the baseline of their shares of wrong pairs."""
+    score = error_score(definition, kind)
+    shares = {operator: errors(group, score) for operator, group in _ordered(by_operator(pairs))}
+    mutants = [operator for operator in shares if operator != SS]
+    decided = [pair for pair in pairs if score in pair.verdict.scores and mutation_of(pair.case).operator != SS]
     cases = [
         Counted(
             category=mutation_of(group[0].case).operator,
             n_hits=sum(int(pair.verdict.scores[score]) for pair in group),
             n=len(group),
         )
-        for group in group_by(scored, lambda pair: pair.case.case_id).values()
+        for group in group_by(decided, lambda pair: pair.case.case_id).values()
     ]
-    interval = seeds_interval(cases)
-    return macro(cases), (interval.low, interval.high) if interval else None, len(scored)
+    low, high = ends(seeds_interval(cases))
+    over = ", ".join(operator for operator in mutants if shares[operator].n)
+    parts = [f"by {definition}, mean over {over}" if over else f"by {definition}, no pair is decided"]
+    parts += [f"{operator} undecided" for operator in shares if not shares[operator].n]
+    base, floor = shares[SS].value if SS in shares else None, noise(controls, score)
+    parts += [f"synonyms alone {100 * base:.1f} %"] if base is not None else []
+    parts += [f"another seed alone {100 * floor:.1f} %"] if floor is not None else []
+    return MetricValue(
+        value=macro(cases),
+        low=low,
+        high=high,
+        n=len(decided),
+        better=LOWER,
+        published=_AVERAGE_ERROR if definition == PAPER else None,
+        reason="; ".join(parts),
+        title=KINDS[kind],
+        is_share=True,
+    )
 
 
-def _key_figures(
-    leading: Mapping[str, tuple[float | None, tuple[float, float] | None, int]],
-    definition: str,
-    pairs: Sequence[CaseVerdict],
-    controls: Sequence[CaseVerdict],
-) -> tuple[KeyFigure, ...]:
-    figures = []
-    groups = by_operator(pairs)
-    for kind, (rate, ends, n) in leading.items():
-        score = error_score(definition, kind)
-        shares = {operator: errors(group, score) for operator, group in _ordered(groups)}
-        over = ", ".join(operator for operator, share in shares.items() if operator != SS and share.n)
-        undecided = ", ".join(operator for operator, share in shares.items() if operator != SS and not share.n)
-        base, floor = shares[SS].value if SS in shares else None, noise(controls, score)
-        none = "synonyms alone undecided" if SS in shares else "no synonym baseline"
-        baseline = none if base is None else f"synonyms alone {100 * base:.1f} %"
-        baseline += f", {undecided} undecided" if undecided else ""
-        baseline += f", another seed alone {100 * floor:.1f} %" if floor is not None else ""
-        words = "entities" if kind == ENTITY else "relations"
-        low, high = ends or (None, None)
-        figures.append(
-            KeyFigure(
-                title=f"{KINDS[kind]}: pairs with wrong {words}",
-                value=rate,
-                low=low,
-                high=high,
-                is_share=True,
-                note=f"by {definition}, mean over {over or 'nothing'}, {quantity(n, 'pairs')}; {baseline}",
-            )
+def _misses(missed: Mapping[str, Miss], definition: str) -> dict[str, MetricValue]:
+    """What the captions themselves name or say and their images do not show."""
+    metrics = {}
+    for which, (name, title) in enumerate(zip(_MISS_METRICS, _MISSES, strict=True)):
+        share = missed[ORIG][which] if ORIG in missed else ClusteredShare()
+        low, high = ends(share.interval())
+        metrics[name] = MetricValue(
+            value=share.value,
+            low=low,
+            high=high,
+            n=share.n,
+            better=LOWER,
+            published=mean(row[which][0] for row in TABLE_2.values()) if definition == PAPER else None,
+            reason="of the captions as they were" if share.n else "nothing of the captions is decided",
+            title=title,
+            is_share=True,
         )
-    return tuple(figures)
-
-
-def _all_missed(missed: Mapping[str, Miss]) -> dict[str, ClusteredShare]:
-    return {"e": missed[ORIG].entities, "r": missed[ORIG].relations} if ORIG in missed else {}
+    return metrics
 
 
 def _published() -> Table | None:
@@ -286,5 +289,8 @@ def _ordered(groups: Mapping[str, Sequence[CaseVerdict]]) -> list[tuple[str, Seq
     return [(name, groups[name]) for name in OPERATORS if name in groups]
 
 
-def _is_ours(one: CaseVerdict) -> bool:
-    return one.case.mutation is not None and one.verdict.check == one.case.check
+def _ours(pairs: Iterable[CaseVerdict]) -> list[CaseVerdict]:
+    """The verdicts of the operators' own checks by the deciding observers, one for every pair and repeat."""
+    own = [pair for pair in pairs if pair.case.mutation is not None and pair.verdict.check == pair.case.check]
+    checks = dict.fromkeys(pair.verdict.check for pair in own)
+    return [pair for check in checks for pair in deciding_verdicts(own, check)]

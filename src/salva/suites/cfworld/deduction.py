@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from salva.core.judgements import CaseVerdict
-from salva.core.table import Cell, KeyFigure, Table
+from salva.core.metric import MetricValue
+from salva.core.table import Cell, Table
 from salva.results.tables import group_by, rows_table
 from salva.stats.bootstrap import bootstrap_interval
 from salva.stats.means import mean
@@ -17,8 +18,8 @@ from salva.stats.signs import sign_test
 from salva.suites.cfworld.figures import LevelFigure
 
 ByJudge = Mapping[str, Sequence[CaseVerdict]]
-DEDUCTION_NUMBERS = ("deducing_adds", "stated_ahead_of_deduced")
-"""What the numbers of a report call the two key figures, in their order."""
+DEDUCTION_METRICS = ("deducing_adds", "stated_ahead_of_deduced")
+"""The first two of the differences, as metrics."""
 _NOTHING = "no difference shown"
 
 
@@ -84,16 +85,14 @@ def _compared(
     ]
 
 
-def deduction_figures(by_judge: ByJudge, inner: ByJudge) -> tuple[KeyFigure, ...]:
+def deduction_metrics(by_judge: ByJudge, inner: ByJudge) -> dict[str, MetricValue]:
     """What deducing first adds to L3, and what L2 is still ahead by, as the first judge sees it."""
     judge, judged = next(iter(by_judge.items()), ("", []))
-    figures = []
-    for compared, pairs in _compared(judged, inner.get(judge, ()))[:2]:
+    metrics = {}
+    for name, (compared, pairs) in zip(DEDUCTION_METRICS, _compared(judged, inner.get(judge, ())), strict=False):
         difference = _difference(pairs)
-        low, high = difference.ends
-        note = f"within {len(pairs)} groups: {_says(compared, difference)}"
-        figures.append(KeyFigure(title=compared.name, value=difference.value, low=low, high=high, note=note))
-    return tuple(figures)
+        metrics[name] = difference.metric(compared.name, f"within groups: {_says(compared, difference)}")
+    return metrics
 
 
 def _says(compared: _LevelDifference, difference: LevelFigure) -> str:

@@ -221,9 +221,9 @@ class Levels:
         self, case: Case, observations: Mapping[str, ImageObservations], given: Mapping[str, float]
     ) -> list[Failure]:
         mark = self._options.pass_
-        if given["l1"] < self._options.gate_at:
+        if given["l1"] < max(mark, self._options.gate_at):
             return [self._failure(FACTUAL, "l1", case, observations, given)]
-        failures = [self._failure(FACTUAL, "l1", case, observations, given)] if given["l1"] < mark else []
+        failures = []
         if given.get("l2", 0.0) < mark:
             failures.append(self._failure(COUNTERFACTUAL, "l2", case, observations, given))
         elif given.get("l3", 0.0) < mark:

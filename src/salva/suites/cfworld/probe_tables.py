@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from salva.core.judgements import CaseVerdict
-from salva.core.table import Cell, KeyFigure, Table
+from salva.core.metric import HIGHER, MetricValue
+from salva.core.table import Cell, Table
 from salva.results.tables import TableColumns, build_table, rows_table
 from salva.suites.cfworld.figures import gain, kept_share, level_mean
 from salva.suites.cfworld.groups import ATTRIBUTE, RULE
@@ -39,21 +40,22 @@ def probe_table(by_judge: ByJudge, group: str) -> Table | None:
     )
 
 
-def probe_figures(by_judge: ByJudge) -> tuple[KeyFigure, ...]:
-    """What is kept under each probe, by the first judge."""
-    figures = []
-    for part, probes in _by_part(next(iter(by_judge.values()))):
-        both = _with_both(probes)
+KEPT = {part: f"{part}_kept" for part in _PARTS}
+"""The metric of each part."""
+
+
+def probe_metrics(probes: Sequence[CaseVerdict]) -> dict[str, MetricValue]:
+    """What is kept under each probe."""
+    metrics = {}
+    for part, own in _by_part(probes):
+        both = _with_both(own)
         kept, fact, cf = kept_share(both, CF, FACT), level_mean(both, FACT).value, level_mean(both, CF).value
-        low, high = kept.ends
         # A share alone would flatter a model that fails both alike.
-        note = f"CF {cf or 0.0:.2f} / Fact {fact or 0.0:.2f} over {kept.n}"
+        reason = f"CF {cf or 0.0:.2f} / Fact {fact or 0.0:.2f}"
         if kept.value is None:
-            note = "none: Fact is 0" if both else "none: no probe has both scores"
-        if blind := says_nothing(probes):
-            note = f"{note}; {blind}"
-        figures.append(KeyFigure(title=f"{part} kept", value=kept.value, low=low, high=high, note=note))
-    return tuple(figures)
+            reason = "Fact is 0" if both else "no probe has both scores"
+        metrics[KEPT[part]] = kept.metric(f"{part} kept", says_nothing(own) or reason, HIGHER)
+    return metrics
 
 
 _COMPARED = (

@@ -66,8 +66,9 @@ class CfWorld:
     def cases(self, size: str) -> Iterator[Case]:
         """The cases of a named size, in the order of the files.
 
-        quick: four a discipline of suite.path, or four a law of pocket's world. embedded: pocket's world, which the
-        embedded judge can look at, whatever suite.path says. paper, full: all of suite.path or of the starter set.
+        quick: four a discipline of suite.path, or of each law of pocket's world, and at least 18 groups. embedded:
+        pocket's world, which the embedded judge can observe, whatever suite.path says. paper, full: all of suite.path
+        or of the starter set.
         """
         part = self._options.part
         if size == "embedded" or (size == "quick" and not self._options.path and part == "levels"):

@@ -12,25 +12,28 @@ from typing import ClassVar
 from salva.core.about import About
 from salva.core.case import Case
 from salva.core.judgements import CaseVerdict, Judgements
+from salva.core.metric import HIGHER, MetricValue
 from salva.core.options import NoOptions
 from salva.core.own_figure import OwnFigure
 from salva.core.protocols import Measured
-from salva.core.table import Cell, KeyFigure, Table
-from salva.core.verdict import observers_text
-from salva.results.tables import TableColumns, build_table, group_by, present, rows_table, subgroups
+from salva.core.question import QUESTIONS
+from salva.core.table import Cell, Table
+from salva.results.tables import TableColumns, build_table, present, rows_table, subgroups
 from salva.suites.cfworld.charts import by_discipline, charts_of
-from salva.suites.cfworld.deduction import DEDUCTION_NUMBERS, deduction_figures, deduction_table
+from salva.suites.cfworld.deduction import DEDUCTION_METRICS, deduction_metrics, deduction_table
 from salva.suites.cfworld.figures import level_mean, prr, prr_alike, rrr
 from salva.suites.cfworld.gaps import gaps_table
 from salva.suites.cfworld.groups import KINDS, LEVELS, PHYSICS, field_of
 from salva.suites.cfworld.judge_tables import by_label, compute_table, says_nothing
-from salva.suites.cfworld.levels import DENORM, ONE_RUBRIC, LevelsOptions
-from salva.suites.cfworld.probe_tables import denorm_table, probe_figures, probe_table
+from salva.suites.cfworld.levels import DENORM, ONE_RUBRIC, ZERO, LevelsOptions
+from salva.suites.cfworld.probe_tables import KEPT, denorm_table, probe_metrics, probe_table
 from salva.suites.cfworld.scoring import retention
 
-CHECK = "levels"
+CHECK, PROBES = "levels", "retention"
 GATED = {"l1": "s_l1", "l2": "gated_l2", "l3": "gated_l3"}
 """The score of a level behind the gate; L1 stands before it."""
+_PUBLISHED = {"prr": 0.79, "rrr": 0.77, "s_l1": 0.93, "s_l2": 0.76, "s_l3": 0.67}
+"""Table 2: Nano Banana Pro, the best model, by Gemini-3-Pro."""
 _NEAR = 0.125
 """A group this close to the gate passed or failed it by little: the reach within which people and judges agree."""
 
@@ -53,30 +56,33 @@ class CfWorldTables:
 
     version: ClassVar[str] = "1"
     about: ClassVar[About] = About(
+        metrics={
+            **dict.fromkeys(_PUBLISHED, HIGHER),
+            **dict.fromkeys(DEDUCTION_METRICS, ""),
+            **dict.fromkeys(KEPT.values(), HIGHER),
+        },
         figures=(
             OwnFigure(name="prr", title="PRR", terms=lambda one: _terms(one, "s_l1", "gated_l2"), of_means=_retained),
             OwnFigure(
                 name="rrr", title="RRR", terms=lambda one: _terms(one, "gated_l2", "gated_l3"), of_means=_retained
             ),
-        )
+        ),
     )
 
     def __init__(self, options: NoOptions) -> None:
         self._options = options
 
     def measure(self, judgements: Judgements) -> Measured:
-        """Tables, numbers and charts for the report."""
-        by_judge, probes = scored(judgements, CHECK), scored(judgements, "retention")
+        """Metrics, tables and charts for the report."""
+        by_judge, probes = scored(judgements, CHECK), scored(judgements, PROBES)
         gate_at = LevelsOptions.gate_at
         tables: list[Table | None] = []
-        numbers: dict[str, float | None] = {}
-        key_figures: tuple[KeyFigure, ...] = ()
+        metrics: dict[str, MetricValue] = {}
+        if any(CHECK in case.checks for case in judgements.cases):
+            metrics |= _level_metrics(judgements)
         if by_judge:
-            main = next(iter(by_judge.values()))
             inner = scored(judgements.inner, CHECK) if judgements.inner else {}
-            adds = deduction_figures(by_judge, inner)
-            numbers = _numbers(main) | dict(zip(DEDUCTION_NUMBERS, (figure.value for figure in adds), strict=False))
-            key_figures = (*_key_figures(by_judge), *adds)
+            metrics |= deduction_metrics(by_judge, inner)
             tables += [
                 _models_and_judges(by_judge, gate_at, judgements),
                 _by_level(by_judge),
@@ -88,25 +94,17 @@ class CfWorldTables:
             ]
         if probes:
             tables.append(probe_table(probes, judgements.group))
-            figures = probe_figures(probes)
-            numbers |= {figure.title.lower().replace(" ", "_"): figure.value for figure in figures}
-            key_figures = (*key_figures, *figures)
+            metrics |= probe_metrics(judgements.of_check(PROBES))
         everything = {**by_judge, **probes}
         tables += [compute_table(everything, judgements.effort), gaps_table(judgements.cases)]
         tables.append(_distribution(judgements.cases))
-        return Measured(
-            tables=present(*tables),
-            numbers=numbers,
-            key_figures=key_figures,
-            charts=charts_of(judgements.cases, by_judge),
-        )
+        return Measured(metrics=metrics, tables=present(*tables), charts=charts_of(judgements.cases, by_judge))
 
 
-def scored(judgements: Judgements, check: str) -> dict[str, list[CaseVerdict]]:
-    """The verdicts of a check by judge; those that failed too, since the scores of what was seen count."""
-    mine = (judged for judged in judgements.pairs if judged.verdict.check == check)
-    by_judge = group_by(mine, lambda judged: observers_text(judged.verdict.observers[-1:]))
-    return {judge: group for judge, group in by_judge.items() if any(v.scores for _, v in group)}
+def scored(judgements: Judgements, check: str) -> ByJudge:
+    """The verdicts of a check by judge; ERROR too, since the scores of what was seen count."""
+    groups = judgements.by_observer(check)
+    return {judge: group for judge, group in groups.items() if any(v.scores for _, v in group)}
 
 
 _LEVEL_MEANS: TableColumns[Sequence[CaseVerdict]] = TableColumns(
@@ -118,30 +116,27 @@ def _model(by_judge: ByJudge) -> str:
     return next(iter(by_judge.values()))[0].verdict.model
 
 
-def _numbers(judged: Sequence[CaseVerdict]) -> dict[str, float | None]:
-    resistance, reasoning = prr(judged), rrr(judged)
-    numbers: dict[str, float | None] = {"prr": resistance.value, "rrr": reasoning.value}
-    for name, estimate in (("prr", resistance), ("rrr", reasoning)):
-        numbers |= {f"{name}_from": estimate.ends[0], f"{name}_to": estimate.ends[1], f"n_{name}": float(estimate.n)}
-    return numbers | {f"s_{level}": level_mean(judged, GATED[level]).value for level in LEVELS}
-
-
-def _key_figures(by_judge: ByJudge) -> tuple[KeyFigure, ...]:
-    figures = []
-    for judge, judged in by_judge.items():
-        by = f" ({judge})" if len(by_judge) > 1 else ""
-        for title, estimate, meaning in (
-            ("PRR", prr(judged), "stated counterfactuals"),
-            ("RRR", rrr(judged), "deduced counterfactuals"),
-        ):
-            low, high = estimate.ends
-            note = f"over {estimate.n} groups: {meaning}"
-            if estimate.value is None:
-                note = "none: no group, or divided by 0"
-            if title == "PRR" and (blind := says_nothing(judged)):
-                note = f"{note}; {blind}"
-            figures.append(KeyFigure(title=f"{title}{by}", value=estimate.value, low=low, high=high, note=note))
-    return tuple(figures)
+def _level_metrics(judgements: Judgements) -> dict[str, MetricValue]:
+    """PRR, RRR and the levels' scores by the judge that makes the results."""
+    judged, options = judgements.of_check(CHECK), judgements.options_of(CHECK)
+    # The paper's figures are made by its program's rule.
+    is_published = options.get("mean") == QUESTIONS and options.get("missing") == ZERO
+    published = _PUBLISHED if is_published else {}
+    metrics = {}
+    for name, title, figure, meaning in (
+        ("prr", "PRR", prr(judged), "stated counterfactuals, over the root of L1"),
+        ("rrr", "RRR", rrr(judged), "deduced counterfactuals, over the root of L2"),
+    ):
+        reason = meaning if figure.value is not None else "no group has both scores, or the divisor is 0"
+        if name == "prr":
+            reason = says_nothing(judged) or reason
+        metrics[name] = figure.metric(title, reason, HIGHER, published.get(name))
+    for level, score in GATED.items():
+        mean, name = level_mean(judged, score), f"s_{level}"
+        reason = "mean score" if score == name else "mean score, 0 behind a shut gate"
+        reason = reason if mean.value is not None else "no group was scored"
+        metrics[name] = mean.metric(level.upper(), reason, HIGHER, published.get(name))
+    return metrics
 
 
 def _models_and_judges(by_judge: ByJudge, gate_at: float, judgements: Judgements) -> Table | None:

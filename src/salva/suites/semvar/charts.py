@@ -11,7 +11,6 @@ from salva.core.chart import Chart, ChartKind
 from salva.core.judgements import CaseVerdict
 from salva.core.scoring import pair_name
 from salva.core.table import Cell, Table
-from salva.core.verdict import observers_text
 from salva.results.tables import group_by
 from salva.stats.means import mean, share_above
 
@@ -20,21 +19,15 @@ _HEAT_ENDS = (-0.2, 1.0)
 """Over all that kappa can be, from -1 on, most models would look alike."""
 
 
-def charts_of(judged: Sequence[CaseVerdict], by_judge: Mapping[str, Sequence[CaseVerdict]]) -> tuple[Chart, ...]:
-    """The charts of one model's verdicts; of several judges the one with most verdicts is drawn."""
-    note = "" if len(by_judge) == 1 else f"Judged by {judge_name(judged, by_judge)}."
+def charts_of(by_judge: Mapping[str, Sequence[CaseVerdict]]) -> tuple[Chart, ...]:
+    """The charts of one model's verdicts; of several judges the first is drawn."""
+    judge, judged = next(iter(by_judge.items()))
+    note = "" if len(by_judge) == 1 else f"Judged by {judge}."
     charts = [_heat_map(judged, note), _boxes(judged, note), _boxes(judged, note, is_over_models=True)]
     charts.append(_shares(judged, note))
     if all("text_distance_pv" in triple.verdict.scores for triple in judged):
         charts += _text_charts(judged, note)
     return tuple(charts)
-
-
-def judge_name(judged: Sequence[CaseVerdict], by_judge: Mapping[str, Sequence[CaseVerdict]]) -> str:
-    """The judge among the observers, who stands last; all of them where that would not tell two apart."""
-    observers = judged[0].verdict.observers
-    namesakes = [others for others in by_judge.values() if others[0].verdict.observers[-1:] == observers[-1:]]
-    return observers_text(observers[-1:] if len(namesakes) < 2 else observers)
 
 
 def _kappa_ends(judged: Sequence[CaseVerdict]) -> tuple[float, float]:

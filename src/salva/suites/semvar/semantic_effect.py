@@ -1,8 +1,9 @@
 """Check: the image changes when the meaning does and stays when it stays, after SemVarBench.
 
 Takes a judge's seven scores of three images against their own and each other's prompts, gives S-bar, the two
-gammas and kappa, and says of every wrong image in which of the published ways it is wrong. Pure: no model, no
-disk, no clock. A score that could not be read makes the case UNDECIDED, because a zero would be a guess.
+gammas and kappa, and says of every wrong image in which of the published ways it is wrong. Kappa counts changes only:
+a model that always draws the other meaning has the highest one, so images are held against their own texts besides.
+Pure. A score that could not be read makes the case UNDECIDED, because a zero would be a guess.
 """
 
 from __future__ import annotations
@@ -37,16 +38,23 @@ from salva.suites.semvar.token_words import token_query
 
 INSENSITIVE = "insensitive"
 OVERSENSITIVE = "oversensitive"
+OTHER_MEANING = "other-meaning"
+_OTHER_TEXT = {"a": "pv", "pv": "a"}
+"""Image to the text of the other meaning that it is scored with. Of pi there is none among the seven scores: where
+kappa is high, its image is like that of a, which means the same."""
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SemanticEffectOptions(AskingOptions):
     """How seven scores become a verdict."""
 
-    kappa_threshold: float = option(0.5, "Least kappa to PASS, -2 to 2.", least=-2, most=2)
+    threshold: float = option(0.5, "Kappa must be above it to PASS.", least=-2, most=2, alone=True)
+    margin: float = option(
+        0.05, "How much higher an image may score with the text of the other meaning.", least=0, most=1
+    )
     changed_at: ClassVar[float] = CHANGED_AT
     merge_iou: ClassVar[float] = 0.7
-    threshold: float | None = option(None, "Least score of a box.", least=0, most=1)
     role_margin: ClassVar[float] = 0.1
     tokens: bool = option(False, "Ask about every word too.")
 
@@ -54,11 +62,12 @@ class SemanticEffectOptions(AskingOptions):
 class SemanticEffect:
     """Check: meaning, and nothing else, changes the image."""
 
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
     about: ClassVar[About] = About(
         needs_roles=("judge",),
         failure_types={
             **RELATION_ERRORS,
+            OTHER_MEANING: "Image changes with the meaning and fits the text of the other one better.",
             INSENSITIVE: "Meaning changes, image does not.",
             OVERSENSITIVE: "Meaning stays, image changes.",
         },
@@ -88,7 +97,7 @@ class SemanticEffect:
         return with_checks(needs, case, roles, self._options)
 
     def judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
-        """Kappa above the threshold holds; below it every image that is wrong says in which way."""
+        """Kappa above the threshold and no image of the other meaning; else every wrong image says in which way."""
         return with_notes(self._judge(case, observations), observations)
 
     def _judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
@@ -123,9 +132,11 @@ class SemanticEffect:
         if _is_one_sentence(case):
             reason = "T_pv and T_pi are equal"
             return Conclusion(outcome=Outcome.UNDECIDED, scores=scores, reason=reason)
-        if measured.kappa > self._options.kappa_threshold:
+        is_effect = measured.kappa > self._options.threshold
+        failures = self._other_meanings(case, totals) if is_effect else self._wrong_changes(measured)
+        if not failures:
             return Conclusion(outcome=Outcome.PASS, scores=scores)
-        failures = [*self._wrong_pictures(case, observations, own, totals), *self._wrong_changes(measured)]
+        failures = [*self._wrong_images(case, observations, own, totals), *failures]
         return Conclusion(
             outcome=Outcome.FAIL,
             failure_types=failure_types_of(failures, self.about.failure_types),
@@ -133,7 +144,26 @@ class SemanticEffect:
             scores=scores,
         )
 
-    def _wrong_pictures(
+    def _other_meanings(self, case: Case, totals: Mapping[Pair, float]) -> list[Failure]:
+        """The images that fit the text of the other meaning better than their own."""
+        failures = []
+        for image, text in _OTHER_TEXT.items():
+            own, other = totals[image, image], totals[text, image]
+            # Judges score in steps, so a lead of exactly the margin is common.
+            if other - own > self._options.margin + _ROUNDING:
+                wanted, shown = case.prompt(image).text, case.prompt(text).text
+                failures.append(
+                    Failure(
+                        failure_type=OTHER_MEANING,
+                        role=image,
+                        message=f"scores {other:.2f} with {shown!r}, {own:.2f} with its own text",
+                        expected=wanted,
+                        seen=shown,
+                    )
+                )
+        return failures
+
+    def _wrong_images(
         self,
         case: Case,
         observations: Mapping[str, ImageObservations],
@@ -146,7 +176,7 @@ class SemanticEffect:
             other = case.prompt("a" if prompt.role == "pv" else "pv")
             boxes = _seen(observations, prompt.role, mentioned(case).query) if _has_formulas(case) else None
             if isinstance(boxes, Detections) and can_tell(prompt, other):
-                scene = scene_of(boxes, self._options.merge_iou, threshold=self._options.threshold)
+                scene = scene_of(boxes, self._options.merge_iou)
                 failures.append(failure_from_scene(prompt, other, scene))
             else:
                 swapped = totals.get((other.role, prompt.role))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar
 
 from salva.core.about import About
@@ -18,6 +19,9 @@ from salva.core.case_sets import few_cases, slug, with_distinct_ids
 from salva.core.options import option
 from salva.english.pair_facts import settled
 from salva.errors import UsageError
+from salva.logic.entailment import entails
+from salva.logic.formula import Atom, entities
+from salva.logic.notation import parse
 from salva.messages import message
 from salva.suites.semvar.effect import UNLABELLED, aspect_of
 from salva.suites.semvar.embedded import embedded_rows
@@ -54,12 +58,13 @@ class SemVar:
     def cases(self, size: str) -> Iterator[Case]:
         """The cases of a named size, in the order of the files.
 
-        quick: four a category. paper: the test split, or all where none is called so. full: all. test, train: one
-        split; the embedded set has both, with no pair of entities in both. embedded: the embedded set, whatever
-        suite.path says.
+        quick: four a category, and at least 18 triples. paper: the test split, or all where none is called so. full:
+        all. test, train: one split; the embedded set has both, with no pair of entities in both. embedded: the embedded
+        set, whatever suite.path says.
         """
         rows = self._of_size(size)
-        rarity = Counter(category for row in rows for category in row.categories)
+        # Counted by split, so that a triple has one category in every size.
+        rarity = Counter((row.split, category) for row in rows for category in row.categories)
         cases = with_distinct_ids(_case(row, rarity) for row in rows)
         return iter(few_cases(cases, _QUICK_PER_CATEGORY) if size == "quick" else cases)
 
@@ -86,7 +91,7 @@ class SemVar:
         return [row for row in rows if row.split == split]
 
 
-def _case(row: TripleRow, rarity: Mapping[str, int]) -> Case:
+def _case(row: TripleRow, rarity: Mapping[tuple[str, str], int]) -> Case:
     categories = row.categories or (UNLABELLED,)
     aspects = dict.fromkeys(map(aspect_of, categories))
     equivalent, determinate = settled(*row.formulas)
@@ -94,9 +99,9 @@ def _case(row: TripleRow, rarity: Mapping[str, int]) -> Case:
         case_id=f"semvar-{slug(row.row_id, 'row')}",
         suite="semvar",
         # A triple of several categories stands for the rarest, or small categories would be left without any.
-        category=min(categories, key=lambda category: (rarity.get(category, 0), category)),
+        category=min(categories, key=lambda category: (rarity.get((row.split, category), 0), category)),
         prompts=tuple(
-            Prompt(role=role, text=text, formula=formula)
+            Prompt(role=role, text=text, formula=formula, entities=_named_in(formula))
             for role, text, formula in zip(ROLES, row.texts, row.formulas, strict=True)
         ),
         checks=("semantic-effect",),
@@ -113,3 +118,12 @@ def _case(row: TripleRow, rarity: Mapping[str, int]) -> Case:
         determinate=determinate,
         findings=row.findings,
     )
+
+
+@lru_cache(maxsize=4096)
+def _named_in(notation: str | None) -> tuple[str, ...]:
+    """The entities that every right image of a formula shows."""
+    if notation is None:
+        return ()
+    formula = parse(notation)
+    return tuple(name for name in entities(formula) if entails(formula, Atom(name)))

@@ -1,26 +1,26 @@
 """Metric: SemVarBench's tables: S-bar, gamma and kappa by judge, aspect and category.
 
-Takes the verdicts on one model. The paper averages sometimes over samples and sometimes over categories;
-here both are given and named. A triple of several categories counts in each of them. A metric sees one model at a
-time; the tables that compare models hold its rows for the report to join. Names of tables give the paper's number.
+Takes the verdicts on one model, by judge. The paper averages sometimes over samples and sometimes over categories;
+here both are given and named. In these tables a triple of several categories counts in each of them. The tables that
+compare models hold the rows of one model, for the report to join. Names of tables give the paper's number.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from salva.core.about import About
 from salva.core.case import Case
 from salva.core.judgements import CaseVerdict, Judgements
+from salva.core.metric import HIGHER, LOWER, MetricValue, not_measured
 from salva.core.options import NoOptions
 from salva.core.own_figure import OwnFigure
 from salva.core.protocols import Measured
-from salva.core.quantity import quantity
+from salva.core.result import DECIDED
 from salva.core.scoring import pair_name
-from salva.core.table import Cell, KeyFigure, Table
-from salva.core.verdict import Failure, Outcome, observers_text
-from salva.results.headline import main_observers
+from salva.core.table import Cell, Table
+from salva.core.verdict import Failure
 from salva.results.tables import (
     TableColumns,
     build_table,
@@ -35,7 +35,7 @@ from salva.results.tally import cluster_of
 from salva.stats.intervals import Interval
 from salva.stats.mean_intervals import cautious_mean_interval
 from salva.stats.means import group_mean, mean, share_above
-from salva.suites.semvar.charts import charts_of, judge_name
+from salva.suites.semvar.charts import charts_of
 from salva.suites.semvar.effect import (
     ASPECTS,
     CHANGED_AT,
@@ -49,11 +49,33 @@ from salva.suites.semvar.texts import edit_distances, findings_table, text_simil
 
 CHECK = "semantic-effect"
 FIGURES = ("alignment", "gamma_w", "gamma_wo", "kappa")
+
+
+class _Figure(NamedTuple):
+    """One of the paper's figures as a metric."""
+
+    title: str
+    better: str
+    least: float
+    most: float
+    published: float
+    """Of CogView-3-Plus under GPT-4o, the best kappa of Table 2."""
+    meaning: str
+
+
+_METRICS = {
+    "kappa": _Figure("kappa", HIGHER, -2, 2, 0.20, "1 is right, 0 is chance"),
+    "alignment": _Figure("S-bar", HIGHER, 0, 1, 0.81, "how well images fit their own text"),
+    "gamma_w": _Figure("gamma with a change of meaning", HIGHER, 0, 2, 0.49, "1 is right"),
+    "gamma_wo": _Figure("gamma without a change of meaning", LOWER, 0, 2, 0.28, "0 is right"),
+}
+_FEWEST_CLUSTERS = 5
+"""With fewer clusters of triples a mean has no interval."""
 SHARES_ABOVE = (0.2, 0.5)
 """The thresholds of kappa whose shares the paper compares between aspects."""
 
 ByJudge = Mapping[str, Sequence[CaseVerdict]]
-"""Scored verdicts by the components that observed."""
+"""Scored verdicts by judge."""
 
 _ALL = "all"
 _PERMUTED = {"gamma_w": "pv", "gamma_wo": "pi"}
@@ -66,21 +88,23 @@ class SemVarTables:
 
     version: ClassVar[str] = "1"
     about: ClassVar[About] = About(
+        metrics={name: figure.better for name, figure in _METRICS.items()},
         figures=(
             OwnFigure(name="kappa", title="kappa", terms=lambda one: _term(one, "kappa")),
             OwnFigure(name="alignment", title="S-bar", terms=lambda one: _term(one, "alignment")),
-        )
+        ),
     )
 
     def __init__(self, options: NoOptions) -> None:
         self._options = options
 
     def measure(self, judgements: Judgements) -> Measured:
-        """Tables, numbers and charts for the report."""
+        """Metrics, tables and charts for the report."""
         cases, by_judge = judgements.cases, scored(judgements)
         about_texts = (edit_distances(cases), findings_table(cases))
+        metrics = _metrics(_scored(judgements.of_check(CHECK)))
         if not by_judge:
-            return Measured(tables=present(*about_texts))
+            return Measured(metrics=metrics, tables=present(*about_texts))
         tables = present(
             _models_and_judges(by_judge),
             _categories_of_models(cases, by_judge),
@@ -95,27 +119,22 @@ class SemVarTables:
             token_accuracy(by_judge),
             *about_texts,
         )
-        # The judge that the failure rate follows, so that all figures at the top are by one judge.
-        leading = main_observers(judgements.pairs)[CHECK]
-        main = by_judge.get(observers_text(leading)) or max(by_judge.values(), key=len)
-        return Measured(
-            tables=tables,
-            numbers=_numbers(main),
-            key_figures=_key_figures(main, by_judge),
-            charts=charts_of(main, by_judge),
-        )
+        return Measured(metrics=metrics, tables=tables, charts=charts_of(by_judge))
 
 
 def scored(judgements: Judgements) -> dict[str, list[CaseVerdict]]:
-    """The decided verdicts with their scores, by observers, in order of first appearance."""
-    decided = (triple for triple in judgements.pairs if _term(triple, "kappa") is not None)
-    return group_by(decided, lambda triple: observers_text(triple.verdict.observers))
+    """The decided verdicts with their scores by judge, the deciding one first."""
+    groups = {judge: _scored(judged) for judge, judged in judgements.by_observer(CHECK).items()}
+    return {judge: judged for judge, judged in groups.items() if judged}
+
+
+def _scored(judged: Sequence[CaseVerdict]) -> list[CaseVerdict]:
+    return [triple for triple in judged if _term(triple, "kappa") is not None]
 
 
 def _term(one: CaseVerdict, name: str) -> tuple[float] | None:
     """A score of a decided verdict, for comparisons of models."""
-    is_decided = one.verdict.outcome in (Outcome.PASS, Outcome.FAIL)
-    scores = one.verdict.scores if one.verdict.check == CHECK and is_decided else {}
+    scores = one.verdict.scores if one.verdict.check == CHECK and one.verdict.outcome in DECIDED else {}
     return (scores[name],) if name in scores else None
 
 
@@ -130,21 +149,37 @@ def labels_of(case: Case, label: str) -> tuple[str, ...]:
 
 
 def interval_by_sample(judged: Sequence[CaseVerdict], name: str) -> Interval | None:
-    """95 % interval of a score's mean, by Student's t over clusters or cases, whichever is wider."""
-    clusters, cases = [cluster_of(triple.case) for triple in judged], [triple.case.case_id for triple in judged]
-    return cautious_mean_interval(values_of(judged, name), clusters, cases, pseudo=_PSEUDO.get(name))
+    """95 % of a score's mean over triples."""
+    return _interval([(triple, "") for triple in judged], name)
 
 
 def _interval_by_category(judged: Sequence[CaseVerdict], name: str) -> Interval | None:
-    """95 % interval of the mean over categories; a case goes with all its categories."""
+    """95 % of the mean over categories; a triple goes with all its categories."""
     spread = [(triple, category) for triple in judged for category in labels_of(triple.case, "category")]
-    return cautious_mean_interval(
-        [triple.verdict.scores[name] for triple, _ in spread],
-        [cluster_of(triple.case) for triple, _ in spread],
-        [triple.case.case_id for triple, _ in spread],
-        [category for _, category in spread],
-        _PSEUDO.get(name),
-    )
+    return _interval(spread, name)
+
+
+def _interval(spread: Sequence[tuple[CaseVerdict, str]], name: str) -> Interval | None:
+    """95 % of a score's mean over categories, inside what the score can be."""
+    values = [triple.verdict.scores[name] for triple, _ in spread]
+    interval = _of_means(values, [triple.case for triple, _ in spread], [of for _, of in spread], _PSEUDO.get(name))
+    if interval is None:
+        return None
+    least, most = _METRICS[name].least, _METRICS[name].most
+    return Interval(low=max(least, interval.low), high=min(most, interval.high))
+
+
+def _of_means(
+    values: Sequence[float],
+    cases: Sequence[Case],
+    categories: Sequence[str] | None = None,
+    pseudo: float | None = None,
+) -> Interval | None:
+    """By Student's t over clusters or cases, whichever is wider; None with few clusters."""
+    clusters = [cluster_of(case) for case in cases]
+    if len(set(clusters)) < _FEWEST_CLUSTERS:
+        return None
+    return cautious_mean_interval(values, clusters, [case.case_id for case in cases], categories, pseudo)
 
 
 def _by_categories(judged: Sequence[CaseVerdict], name: str) -> float:
@@ -164,7 +199,7 @@ _EFFECT: TableColumns[Sequence[CaseVerdict]] = TableColumns(
 def _models_and_judges(by_judge: ByJudge) -> Table | None:
     """Table 2: a model a row, the four figures under every judge; once over samples, once over categories."""
     groups = list(by_judge.values())
-    figures = (f"{name} ({judge_name(judged, by_judge)})" for judged in groups for name in FIGURES)
+    figures = (f"{name} ({judge})" for judge in by_judge for name in FIGURES)
     by_sample = (value for judged in groups for value in _means(judged))
     by_category = (_by_categories(judged, name) for judged in groups for name in FIGURES)
     return rows_table(
@@ -191,7 +226,7 @@ def _categories_of_models(cases: Sequence[Case], by_judge: ByJudge) -> Table | N
     return build_table(
         "kappa by category and model (as Tables 9 and 10)",
         ("model", "judge"),
-        [((_model(by_judge), judge_name(judged, by_judge)), judged) for judged in by_judge.values()],
+        [((_model(by_judge), judge), judged) for judge, judged in by_judge.items()],
         TableColumns((*categories, *(f"all {name}" for name in aspects)), means),
         TableColumns(
             ("avg by sample", "avg by category"),
@@ -314,10 +349,7 @@ def _seed_noise(by_judge: ByJudge) -> Table | None:
         gammas = [mean(values_of(group, figure)) for group in groups]
         excess = [gamma - floor for gamma, floor in zip(gammas, noise, strict=True)]
         cases = [group[0].case for group in groups]
-        interval = cautious_mean_interval(
-            excess, [cluster_of(case) for case in cases], [case.case_id for case in cases]
-        )
-        return (len(groups), mean(gammas), mean(noise), mean(excess), *ends(interval))
+        return (len(groups), mean(gammas), mean(noise), mean(excess), *ends(_of_means(excess, cases)))
 
     return rows_table(
         "seed noise",
@@ -350,30 +382,24 @@ def _relation_errors(by_judge: ByJudge) -> Table | None:
     )
 
 
-def _numbers(judged: Sequence[CaseVerdict]) -> dict[str, float | None]:
-    kappa = interval_by_sample(judged, "kappa")
-    numbers: dict[str, float | None] = {name: mean(values_of(judged, name)) for name in FIGURES}
-    numbers |= {f"{name}_by_category": _by_categories(judged, name) for name in FIGURES}
-    numbers |= {"kappa_low": ends(kappa)[0], "kappa_high": ends(kappa)[1], "n_scored": float(len(judged))}
-    return numbers
-
-
-def _key_figures(judged: Sequence[CaseVerdict], by_judge: ByJudge) -> tuple[KeyFigure, ...]:
-    """Kappa and what it is made of, by sample and by category: the paper gives now one, now the other."""
-    titles = {
-        "kappa": ("Kappa", "1 is right, 0 is chance"),
-        "alignment": ("S-bar", "fit to the text"),
-        "gamma_w": ("Gamma with a change of meaning", "1 is right"),
-        "gamma_wo": ("Gamma without a change of meaning", "0 is right"),
-    }
-    by = f" by {judge_name(judged, by_judge)}" if len(by_judge) > 1 else ""
-    figures = []
-    for name, (title, words) in titles.items():
+def _metrics(judged: Sequence[CaseVerdict]) -> dict[str, MetricValue]:
+    """The paper's four figures by the judge that makes the results."""
+    if not judged:
+        none = "no triple was scored"
+        return {name: not_measured(none, better=one.better, title=one.title) for name, one in _METRICS.items()}
+    # The paper's sentences have no formulas; other triples are not what its figures are about.
+    is_official = not any(prompt.formula for triple in judged for prompt in triple.case.prompts)
+    metrics = {}
+    for name, figure in _METRICS.items():
         low, high = ends(interval_by_sample(judged, name))
-        over = f"over {quantity(len(judged), 'verdicts')}{by}"
-        note = f"{words}; {over}, by category {_by_categories(judged, name):.3f}"
-        values = values_of(judged, name)
-        if low is None and len(values) > 1 and len(set(values)) == 1:
-            note += "; all equal, so without an interval"
-        figures.append(KeyFigure(title=title, value=mean(values), low=low, high=high, note=note))
-    return tuple(figures)
+        metrics[name] = MetricValue(
+            value=mean(values_of(judged, name)),
+            low=low,
+            high=high,
+            n=len(judged),
+            better=figure.better,
+            published=figure.published if is_official else None,
+            reason=f"{figure.meaning}; mean over triples, by category {_by_categories(judged, name):.3f}",
+            title=figure.title,
+        )
+    return metrics
