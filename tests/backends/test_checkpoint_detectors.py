@@ -32,7 +32,7 @@ from salva.core.plan import Binding
 from salva.core.protocols import ObserveRequest, Query
 from salva.core.run_spec import ComponentSpec
 from salva.detectors import boxes
-from salva.detectors.florence2 import DETECT, GROUND, Florence2, Florence2Grounding, said
+from salva.detectors.florence2 import DETECT, GROUND, Florence2, Florence2Grounding, parse_answer
 from salva.detectors.grounding_dino import GroundingDino
 from salva.errors import BackendError, UsageError
 from salva.observers.pixels import to_pixels
@@ -357,6 +357,6 @@ def test_answers_are_read_as_the_processor_of_florence2_reads_them(task: str, tm
         answer = "".join(rng.choice(pieces) for _ in range(40))
         wanted = processor.post_process_generation(text=answer, task=task, image_size=(10_000, 10_000))[task]
         boxes = [[edge / 10_000 for edge in box] for box in wanted["bboxes"]]
-        assert said(answer) == list(zip(wanted["labels"], boxes, strict=True)), answer
+        assert parse_answer(answer) == list(zip(wanted["labels"], boxes, strict=True)), answer
         n_boxes += len(boxes)
     assert n_boxes > 300

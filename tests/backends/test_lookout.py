@@ -121,7 +121,7 @@ def test_a_lookout_that_fails_costs_no_verdict_and_is_told(tmp_path: Path, monke
     def fail(_pixels: object) -> None:
         raise RuntimeError("no such kernel")
 
-    monkeypatch.setattr(rapid_ocr, "_new_engine", lambda _options: fail)
+    monkeypatch.setattr(rapid_ocr, "_new_engine", lambda: fail)
     unread, failed = tmp_path / "unread", tmp_path / "failed"
     run(unread, "--judge", "openai/x", "--reader", "none")
     run(failed, "--judge", "openai/x")

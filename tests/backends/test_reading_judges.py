@@ -14,10 +14,11 @@ from in_process import Command
 
 from salva.core.image import Picture
 from salva.core.observation import Reading
+from salva.core.options import NoOptions
 from salva.core.protocols import ObserveRequest, Query
 from salva.core.run_spec import ComponentSpec
 from salva.readers.judge_reader import IS_ANY
-from salva.readers.rapid_ocr import RapidOcr, RapidOcrOptions
+from salva.readers.rapid_ocr import RapidOcr
 from salva.registry import bind
 
 pytest.importorskip("openai", reason="judges at endpoints need the api extra")
@@ -34,7 +35,7 @@ def salva() -> Command:
 
 @pytest.fixture(scope="module")
 def eye() -> RapidOcr:
-    return RapidOcr(RapidOcrOptions())
+    return RapidOcr(NoOptions())
 
 
 @pytest.fixture

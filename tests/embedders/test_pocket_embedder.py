@@ -23,7 +23,6 @@ from salva.core.observation import Observation, Vector
 from salva.core.options import NoOptions
 from salva.core.plan import Binding
 from salva.core.protocols import ObserveRequest, Query, Rendered, RenderRequest
-from salva.embedders import pocket_embedder
 from salva.embedders.pocket_embedder import CARD, PICTURE, TEXT, PocketEmbedder
 from salva.errors import BackendError, PluginError, SalvaError
 from salva.testing.conformance import check_observer
@@ -48,7 +47,6 @@ def tiny_files() -> dict[str, bytes]:
 
 def forget() -> None:
     files._checksums.cache_clear()
-    pocket_embedder._card.cache_clear()
 
 
 @pytest.fixture

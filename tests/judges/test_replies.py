@@ -58,7 +58,7 @@ def test_scores_are_read_by_their_names(reply: str) -> None:
         ("Relevance: [[35]], Object Accuracy: [[40]], Relevance: [[36]]", "rated twice"),
         ("Relevance: [[35]], Object Accuracy: [[40]], Total: [[76]]", "total is 76"),
         ("Irrelevance: [[35]], Object Accuracy: [[40]]", "after none of"),
-        ('{"objects": 40}', "where objects, relations is asked for"),
+        ('{"objects": 40}', "instead of objects, relations"),
         ('{"objects": 40, "relations": 35, "total": 80}', "total is 80"),
         ('{"objects": "40 points", "relations": 35}', "no number"),
         ('{"objects": true, "relations": 35}', "no number"),
@@ -66,9 +66,9 @@ def test_scores_are_read_by_their_names(reply: str) -> None:
         ('{"objects": NaN, "relations": 35}', "no number"),
         ('{"objects": 1e999, "relations": 35}', "no number"),
         ('{"objects": -1, "relations": 35}', "from 0 to 50"),
-        ('{"objects": 40, "objects": 10, "relations": 35}', "one name twice"),
+        ('{"objects": 40, "objects": 10, "relations": 35}', "a name twice"),
         ('{"objects": 40, "relations": 35', "begins like JSON"),
-        ("{" * 100_000, "begins like JSON"),
+        ("{" * 100_000, "opening braces"),
     ],
 )
 def test_a_doubtful_score_is_a_problem_and_never_a_number(reply: str, told: str) -> None:

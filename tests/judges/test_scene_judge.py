@@ -98,7 +98,7 @@ def test_each_question_is_graded_one_or_nothing() -> None:
 def test_a_text_without_a_formula_is_beyond_it() -> None:
     for query in (Query(role="judge", kind="score", text="a cat"), Query(role="judge", kind="answer", text="what?")):
         answer = asked(query, CAT)
-        assert "reasons from formulas" in answer.problem
+        assert "needs a formula" in answer.problem
         assert (answer.text, answer.scores) == ("", {})
 
 

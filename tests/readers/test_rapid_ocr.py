@@ -17,12 +17,13 @@ from PIL import Image, ImageDraw, ImageFont
 from salva.core.case import Prompt
 from salva.core.image import Picture
 from salva.core.observation import Reading
+from salva.core.options import NoOptions
 from salva.core.protocols import ObserveRequest, Query, Rendered, RenderRequest
 from salva.core.run_spec import ComponentSpec
 from salva.errors import PluginError
 from salva.generators.painter.component import Painter, PainterOptions, random_scene
 from salva.readers import rapid_ocr
-from salva.readers.rapid_ocr import RapidOcr, RapidOcrOptions
+from salva.readers.rapid_ocr import RapidOcr
 from salva.registry import bind
 
 SENTENCE = "There is a cat"
@@ -30,7 +31,7 @@ SENTENCE = "There is a cat"
 
 @pytest.fixture(scope="module")
 def reader() -> RapidOcr:
-    return RapidOcr(RapidOcrOptions())
+    return RapidOcr(NoOptions())
 
 
 def drawing(side: int = 256) -> Image.Image:
@@ -118,8 +119,8 @@ def test_short_text_must_be_read_with_more_certainty(
     """Wheels and windows are read as a few characters: a bicycle is "300" or "ao" again and again."""
     corners = numpy.array([[[10, 10], [60, 10], [60, 30], [10, 30]]], dtype=numpy.float32)
     found = SimpleNamespace(boxes=corners, txts=(text,), scores=(score,))
-    monkeypatch.setattr(rapid_ocr, "_new_engine", lambda _: lambda _: found)
-    assert bool(read(RapidOcr(RapidOcrOptions()), drawing()).spans) is is_text
+    monkeypatch.setattr(rapid_ocr, "_new_engine", lambda: lambda _: found)
+    assert bool(read(RapidOcr(NoOptions()), drawing()).spans) is is_text
 
 
 def test_painted_things_are_not_text(reader: RapidOcr) -> None:
@@ -173,7 +174,7 @@ def test_the_key_holds_the_version_of_the_weights() -> None:
 def test_missing_models_are_named_and_nothing_is_downloaded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rapid_ocr, "_RECOGNITION_MODEL", "gone.onnx")
     with pytest.raises(PluginError, match=r"gone\.onnx.*pip install"):
-        RapidOcr(RapidOcrOptions())
+        RapidOcr(NoOptions())
 
 
 def test_nothing_is_fetched_and_nothing_is_logged(
@@ -185,7 +186,7 @@ def test_nothing_is_fetched_and_nothing_is_logged(
         raise AssertionError("the reader tried to download something")
 
     monkeypatch.setattr(DownloadFile, "run", refuse)
-    reader = RapidOcr(RapidOcrOptions())
+    reader = RapidOcr(NoOptions())
     read(reader, written(SENTENCE))
     read(reader, drawing())
     assert capfd.readouterr() == ("", "")

@@ -10,9 +10,9 @@ from salva.core.protocols import Query
 from salva.core.run_spec import ComponentSpec
 from salva.core.score_rubric import SCORE_RUBRIC
 from salva.errors import UsageError
-from salva.judges.own_prompts import PRESETS, own_prompt
 from salva.judges.prompts import SYSTEM, judge_prompt
 from salva.judges.replies import read_reply
+from salva.judges.score_templates import PRESETS, score_template
 from salva.registry import bind
 
 SCORE = Query(role="judge", kind="score", text="a cat {and} a {prompt}", rubric=SCORE_RUBRIC)
@@ -29,16 +29,16 @@ def written(folder: Path, text: str, name: str = "prompt.txt") -> str:
 
 
 def test_the_text_stands_where_the_file_wants_it_and_braces_are_braces(tmp_path: Path) -> None:
-    own = own_prompt(written(tmp_path, "Rate {this}: {prompt}\n"))
-    ask = judge_prompt(SCORE, is_structured=False, explains=False, own=own)
+    template = score_template(written(tmp_path, "Rate {this}: {prompt}\n"))
+    ask = judge_prompt(SCORE, is_structured=False, explains=False, template=template)
     assert ask.text.startswith(f"Rate {{this}}: {SCORE.text}\n\nReply")
     assert "Object Accuracy (0-50 points): [[number]]" in ask.text
     assert "How to grade" not in ask.text
-    assert judge_prompt(SCORE, is_structured=True, explains=False, own=own).schema is not None
+    assert judge_prompt(SCORE, is_structured=True, explains=False, template=template).schema is not None
 
 
 def test_the_papers_prompt_says_itself_how_to_reply_and_its_example_is_read() -> None:
-    ask = judge_prompt(SCORE, is_structured=True, explains=True, own=own_prompt("semvarbench"))
+    ask = judge_prompt(SCORE, is_structured=True, explains=True, template=score_template("semvarbench"))
     assert ask.schema is None
     assert ask.text.endswith(SCORE.text)
     assert ask.system == SYSTEM
@@ -49,9 +49,9 @@ def test_the_papers_prompt_says_itself_how_to_reply_and_its_example_is_read() ->
 @pytest.mark.parametrize("kind", ["answer", "grade"])
 def test_other_questions_are_asked_as_ever(kind: str) -> None:
     query = Query(role="judge", kind=kind, text="is it red?", questions=("is it red?",) if kind == "grade" else ())
-    assert judge_prompt(query, is_structured=False, explains=True, own=own_prompt("semvarbench")) == judge_prompt(
-        query, is_structured=False, explains=True
-    )
+    assert judge_prompt(
+        query, is_structured=False, explains=True, template=score_template("semvarbench")
+    ) == judge_prompt(query, is_structured=False, explains=True)
 
 
 def test_the_key_holds_what_is_in_the_file_and_not_where_it_lies(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_the_key_holds_what_is_in_the_file_and_not_where_it_lies(tmp_path: Path)
         (b"Rate this picture", "has no {prompt}"),
         (b"{prompt} " + b"x" * 20_000, "has 20009 characters"),
         (b"Rate {prompt} as [[number]]", "does not name Object Accuracy and Relevance"),
-        (b"Rate {prompt}: relevance [[number]]", "does not name Object Accuracy;"),
+        (b"Rate {prompt}: relevance [[number]]", "does not name Object Accuracy,"),
         (b"\xff\xfe{prompt}\x81", "prompt.txt"),
     ],
 )
