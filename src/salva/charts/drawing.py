@@ -1,7 +1,6 @@
-"""Charts laid out: from columns of a table to shapes, in one quiet style for page, PDF and files.
+"""From charts to shapes, in one style for page, PDF and files.
 
-Takes a chart and the width there is, gives a scene. Nothing here decides what is worth a chart, and nothing knows
-in which format a scene is written.
+Does not decide which charts there are, and knows no file formats.
 """
 
 from __future__ import annotations
@@ -25,15 +24,14 @@ _TITLE = 16.0
 
 
 def draw_chart(chart: Chart, width: float, *, has_title: bool = False) -> DrawnChart:
-    """The chart, as high as it needs to be."""
+    """The chart at a width; its height follows."""
     parts: list[Part] = []
     top = 0.0
     for line in wrapped(chart.title, width, _TITLE * BOLD) if has_title else ():
         parts.append(Text(x=0, y=top + _TITLE, text=line, size=_TITLE, is_bold=True))
         top += 24
-    is_unsaid = chart.kind is ChartKind.HEAT_MAP or (chart.kind is ChartKind.BARS and not has_axis(chart))
-    if has_title and chart.y_label and is_unsaid:
-        # The others say it beside their axes.
+    has_no_axis = chart.kind is ChartKind.HEAT_MAP or (chart.kind is ChartKind.BARS and not has_axis(chart))
+    if has_title and chart.y_label and has_no_axis:
         parts.append(Text(x=0, y=top + 10, text=fitted(chart.y_label, width, SMALL), size=SMALL, fill=SOFT))
         top += 20
     if chart.table.rows:

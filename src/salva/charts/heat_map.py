@@ -1,4 +1,4 @@
-"""Heat maps: a cell a row of the table, coloured by its value, with the value in it."""
+"""Heat maps: one cell a row of the table, coloured by its value, with the value in it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from salva.core.chart import Chart
 
 _SIZE, _SPACE = 12.5, 3.0
 _STRONG = 0.8
-"""From this share of the scale on, words in the colour of paper read better than words in ink."""
+"""From this share of the scale on, text is light."""
 
 
 def draw_heat_map(chart: Chart, width: float, top: float) -> tuple[list[Part], float]:
-    """Columns are x, lines are y; what sums up all of them stands apart."""
+    """Columns are x, lines are y; totals are set apart."""
     columns, lines, cells = names_of(chart, chart.x), names_of(chart, chart.y), cells_of(chart)
     longest = max(text_width(word(chart, line), _SIZE * BOLD) for line in lines)
     labels = min((0.3 if width < NARROW else 0.36) * width, longest + 12)
