@@ -27,7 +27,7 @@ def test_a_cell_has_four_digits_and_no_exponent(value: Cell, text: str) -> None:
     assert cell_text("kappa", value) == text
 
 
-def test_a_share_is_said_in_percent() -> None:
+def test_shares_are_percentages() -> None:
     assert cell_text("failure_rate", 0.125) == "12.5 %"
 
 
@@ -39,7 +39,7 @@ def test_a_share_is_said_in_percent() -> None:
         ({"value": None, "note": "none decided"}, ("–", "none decided")),
     ],
 )
-def test_a_key_figure_says_its_interval_and_its_note_where_it_has_them(
+def test_key_figures_with_interval_and_note(
     parts: dict[str, Any], said: tuple[str, str]
 ) -> None:
     assert figure_text(KeyFigure(title="wrong", is_share=True, **parts)) == said

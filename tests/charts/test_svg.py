@@ -32,7 +32,7 @@ def hostile_chart(kind: ChartKind) -> Chart:
 
 
 @pytest.mark.parametrize("kind", ChartKind)
-def test_hostile_words_are_words_in_text_and_attributes(kind: ChartKind) -> None:
+def test_hostile_text_is_escaped(kind: ChartKind) -> None:
     scene = draw_chart(hostile_chart(kind), 880, has_title=True)
     for text in (svg_file(scene).decode(), svg_markup(scene, "roomy")):
         root = ElementTree.fromstring(text)
@@ -42,7 +42,7 @@ def test_hostile_words_are_words_in_text_and_attributes(kind: ChartKind) -> None
         assert "window.hacked" in "".join(root.itertext())
 
 
-def test_a_file_stands_alone_and_is_always_the_same() -> None:
+def test_files_are_complete_and_reproducible() -> None:
     data = svg_file(draw_chart(make_chart(), 760, has_title=True))
     assert data == svg_file(draw_chart(make_chart(), 760, has_title=True))
     assert data != svg_file(draw_chart(make_chart(title="Other"), 760, has_title=True))
@@ -53,7 +53,7 @@ def test_a_file_stands_alone_and_is_always_the_same() -> None:
     assert "$\\frac{1}{$ 猫 <b>" in words
 
 
-def test_in_a_page_colours_are_the_pages_and_marks_can_be_chosen_by_keyboard() -> None:
+def test_markup_uses_the_pages_colours_and_marks_take_the_keyboard() -> None:
     text = svg_markup(draw_chart(make_heat_map(), 520), "roomy")
     assert "#" not in text.replace("&#", ""), "no colour of its own"
     root = ElementTree.fromstring(text)

@@ -84,7 +84,7 @@ def farthest(things: tuple[Thing, ...], seen: tuple[Detection, ...]) -> float:
     )
 
 
-def test_labels_counts_and_boxes_of_painter_scenes_are_right() -> None:
+def test_painter_scenes_have_right_labels_counts_and_boxes() -> None:
     wrong = [
         (names(things), names(seen))
         for (_, things), seen in zip(scenes(6), look(*(picture for picture, _ in scenes(6))), strict=True)
@@ -93,7 +93,7 @@ def test_labels_counts_and_boxes_of_painter_scenes_are_right() -> None:
     assert len(wrong) <= 1, wrong
 
 
-def test_soft_small_pictures_are_read_as_well() -> None:
+def test_small_blurred_scenes_have_right_labels() -> None:
     soft = [
         to_picture(to_image(picture).resize((112, 112)).filter(ImageFilter.GaussianBlur(0.6)))
         for picture, _ in scenes(2)
@@ -104,7 +104,7 @@ def test_soft_small_pictures_are_read_as_well() -> None:
     assert len(wrong) <= 1, wrong
 
 
-def test_nothing_is_seen_in_empty_pictures_and_pictures_of_words() -> None:
+def test_backgrounds_and_text_have_no_boxes() -> None:
     pictures = [to_picture(draw_background("varied", 256, seed)) for seed in range(25)]
     for seed, text in enumerate(("a cat and a dog", "two apples", "there is no cow")):
         width, height = text_box_size(text, 256)
@@ -114,13 +114,13 @@ def test_nothing_is_seen_in_empty_pictures_and_pictures_of_words() -> None:
 
 
 @pytest.mark.parametrize("size", [(1, 1), (16, 16), (17, 400), (900, 30), (1000, 1000)])
-def test_any_size_is_taken(size: tuple[int, int]) -> None:
+def test_images_of_any_size_are_accepted(size: tuple[int, int]) -> None:
     picture = to_picture(Image.new("RGB", size, (120, 200, 90)))
     assert look(picture) == [()]
 
 
 @pytest.mark.parametrize(("width", "height"), [(512, 256), (256, 480)])
-def test_boxes_are_shares_of_an_oblong_picture_and_not_of_its_padding(width: int, height: int) -> None:
+def test_boxes_are_fractions_of_an_oblong_image(width: int, height: int) -> None:
     picture, things = scenes(1)[1]
     wide = Image.new("RGB", (width, height), (230, 225, 210))
     left, top = width - 256, height - 256
@@ -142,7 +142,7 @@ def test_boxes_are_shares_of_an_oblong_picture_and_not_of_its_padding(width: int
     assert farthest(moved, seen) < 0.03
 
 
-def test_what_is_seen_does_not_depend_on_the_neighbours_or_the_thread() -> None:
+def test_observations_do_not_depend_on_batch_or_thread() -> None:
     pictures = [picture for picture, _ in scenes(1)]
     together = look(*pictures)
     assert [look(picture)[0] for picture in pictures] == together
@@ -150,7 +150,7 @@ def test_what_is_seen_does_not_depend_on_the_neighbours_or_the_thread() -> None:
         assert [seen[0] for seen in pool.map(look, pictures)] == together
 
 
-def test_a_higher_floor_drops_the_weaker_boxes_only() -> None:
+def test_a_higher_floor_only_drops_weaker_boxes() -> None:
     picture, _ = scenes(1)[7]
     request = ObserveRequest(picture=picture, query=Query(role="detector"))
     (everything,) = detector().observe([request])
@@ -163,29 +163,29 @@ def test_a_higher_floor_drops_the_weaker_boxes_only() -> None:
 
 
 @pytest.mark.parametrize("setting", [("floor", "0"), ("floor", "0.5"), ("floor", "nan"), ("threads", "0")])
-def test_impossible_options_are_refused(setting: tuple[str, str]) -> None:
+def test_invalid_options_are_refused(setting: tuple[str, str]) -> None:
     with pytest.raises(UsageError, match=setting[0]):
         parse_options(DetectorOptions, dict([setting]), "detector")
 
 
-def test_it_knows_every_thing_the_painter_draws() -> None:
+def test_the_labels_are_the_painters_entities() -> None:
     assert set(PocketDetector.labels()) == set(sprite_index()["entities"])
 
 
-def test_the_card_tells_what_runs() -> None:
+def test_the_card_matches_the_code() -> None:
     card = json.loads(asset_path(CARD).read_text())
     assert tuple(card["labels"]) == PocketDetector.labels()
     assert card["side"] == SIDE
     assert card["threshold"] == THRESHOLD
 
 
-def test_weights_pin_the_file_and_nothing_else() -> None:
+def test_the_pin_is_the_digest_of_the_file() -> None:
     digest = hashlib.sha256(asset_path(WEIGHTS).read_bytes()).hexdigest()
     assert PocketDetector.weights(DetectorOptions()) == digest[:16]
     assert asset_path(WEIGHTS).stat().st_size < 8_000_000
 
 
-def test_importing_it_loads_nothing_heavy() -> None:
+def test_importing_it_loads_no_large_library() -> None:
     code = (
         "import sys, salva.detectors.pocket_detector\n"
         "print([name for name in ('numpy', 'PIL', 'onnxruntime') if name in sys.modules])"
@@ -199,12 +199,12 @@ def empty_maps() -> tuple[np.ndarray[tuple[int, ...], np.dtype[np.float32]], ...
     return np.full((2, 64, 64), -9, np.float32), np.zeros((4, 64, 64), np.float32)
 
 
-def test_no_peak_is_no_box() -> None:
+def test_no_peak_gives_no_box() -> None:
     heat, box = empty_maps()
     assert find_boxes(heat, box, ("cat", "dog"), 0.4) == ()
 
 
-def test_a_peak_is_a_box_around_its_cell() -> None:
+def test_a_peak_gives_a_box_around_its_cell() -> None:
     heat, box = empty_maps()
     heat[1, 20, 40] = 3
     box[:, 20, 40] = (0.5, -0.5, 0, np.log(2))
@@ -212,21 +212,21 @@ def test_a_peak_is_a_box_around_its_cell() -> None:
     assert seen == Detection(label="dog", score=0.9526, box=(0.5781, 0.1875, 0.7031, 0.4375))
 
 
-def test_what_lies_beside_the_picture_is_no_box() -> None:
+def test_a_peak_in_the_padding_gives_no_box() -> None:
     heat, box = empty_maps()
     heat[1, 4, 40], heat[0, 32, 40] = 3, 2
     (seen,) = find_boxes(heat, box, ("cat", "dog"), 0.4, (0.0, 0.25, 1.0, 0.5))
     assert seen.label == "cat"
 
 
-def test_one_thing_under_two_labels_keeps_the_stronger() -> None:
+def test_overlapping_peaks_keep_the_stronger() -> None:
     heat, box = empty_maps()
     heat[0, 20, 40] = 1
     heat[1, 20, 41] = 2
     assert names(find_boxes(heat, box, ("cat", "dog"), 0.4)) == Counter({"dog": 1})
 
 
-def test_things_side_by_side_stay_two_and_the_slope_of_a_peak_is_none() -> None:
+def test_peaks_apart_stay_two_and_a_slope_is_no_peak() -> None:
     heat, box = empty_maps()
     heat[0, 20, 40], heat[0, 20, 41], heat[0, 20, 47] = 3, 2, 1
     box[2:, 20, 41] = np.log(0.25)  # too small to be the same box by its overlap

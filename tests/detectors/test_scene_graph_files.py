@@ -45,7 +45,7 @@ def look(detector: SceneGraphFiles, picture: Picture) -> object:
     return detector.observe([ObserveRequest(picture=picture, query=Query(role="detector"))])[0]
 
 
-def test_boxes_and_relations_are_as_the_files_say_strongest_first(tmp_path: Path) -> None:
+def test_boxes_and_relations_are_those_of_the_files(tmp_path: Path) -> None:
     made = folder(tmp_path)
     detector = SceneGraphFiles(SceneGraphOptions(folder=str(tmp_path)))
     seen = look(detector, decode_picture((made / "7_a.png").read_bytes()))
@@ -58,7 +58,7 @@ def test_boxes_and_relations_are_as_the_files_say_strongest_first(tmp_path: Path
     assert detector.habits.names == ("horse", "man")
 
 
-def test_a_picture_the_files_do_not_know_is_an_error_and_not_an_empty_picture(tmp_path: Path) -> None:
+def test_an_unknown_image_is_an_error(tmp_path: Path) -> None:
     folder(tmp_path)
     detector = SceneGraphFiles(SceneGraphOptions(folder=str(tmp_path)))
     unknown = look(detector, Picture(rgb=bytes(12), width=2, height=2))
@@ -66,7 +66,7 @@ def test_a_picture_the_files_do_not_know_is_an_error_and_not_an_empty_picture(tm
     assert unknown.code == "image-unknown"
 
 
-def test_of_thousands_of_relations_the_strongest_are_kept_and_those_of_the_strongest_boxes(tmp_path: Path) -> None:
+def test_the_strongest_relations_and_those_of_the_strongest_boxes_are_kept(tmp_path: Path) -> None:
     n = 30
     weak_first = [[20 + i % 10, i % 10] for i in range(300)]
     crowd = {
@@ -99,7 +99,7 @@ def test_of_thousands_of_relations_the_strongest_are_kept_and_those_of_the_stron
         (None, {"0": {**_SEEN, "bbox_labels": [-1, 1]}}, "file-invalid"),
     ],
 )
-def test_files_that_are_not_what_they_should_be_are_one_clear_error(
+def test_invalid_files_are_refused(
     tmp_path: Path, info: object, prediction: object, code: str
 ) -> None:
     folder(tmp_path, info, prediction)

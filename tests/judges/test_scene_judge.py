@@ -44,65 +44,65 @@ def question(*meanings: str, choices: tuple[str, ...] = ("yes", "no")) -> Query:
     return Query(role="judge", kind="answer", text="is it so?", choices=choices, formulas=meanings)
 
 
-def test_it_keeps_the_promises_of_a_perceiver() -> None:
+def test_conformance() -> None:
     binding = bind(ComponentSpec(role="judge", name="scene"))
     check_observer(binding, [GREY], query=score("cat"), given={"detector": Detections(boxes=(CAT,))})
 
 
-def test_objects_and_relations_are_fifty_each() -> None:
+def test_objects_and_relations_have_fifty_points_each() -> None:
     assert asked(score("left_of(cat, dog)"), CAT, DOG).scores == {"objects": 50.0, "relations": 50.0}
     assert asked(score("left_of(dog, cat)"), CAT, DOG).scores == {"objects": 50.0, "relations": 0.0}
     assert asked(score("left_of(cat, dog)"), CAT).scores == {"objects": 25.0, "relations": 0.0}
 
 
-def test_the_reply_shows_the_reckoning() -> None:
+def test_the_reply_shows_the_derivation() -> None:
     reply = asked(score("left_of(dog, cat)"), CAT, DOG).reply
     assert reply == "objects: dog yes, cat yes; relations: left_of(dog, cat) no"
 
 
-def test_a_cat_seen_twice_is_one_cat() -> None:
+def test_overlapping_boxes_are_one_entity() -> None:
     again = Detection(label="cat", score=0.5, box=(0.11, 0.4, 0.3, 0.6))
     assert asked(score("cat"), CAT, again).scores["objects"] == 50
 
 
-def test_a_second_cat_is_wrong_unless_at_least_is_the_reading() -> None:
+def test_a_second_cat_is_wrong_unless_counts_are_at_least() -> None:
     other = Detection(label="cat", score=0.5, box=(0.6, 0.4, 0.8, 0.6))
     assert asked(score("cat"), CAT, other).scores["objects"] == 0
     assert asked(score("cat"), CAT, other, counts="at-least").scores["objects"] == 50
 
 
-def test_the_right_choice_is_the_one_whose_formula_is_true() -> None:
+def test_the_choice_with_a_true_formula_is_the_answer() -> None:
     assert asked(question("dog", "!dog"), CAT).text == "no"
     assert asked(question("cat", "!cat"), CAT).text == "yes"
     numbers = question("!cat", "cat & !2 cat", "2 cat", choices=("none", "one", "more"))
     assert asked(numbers, CAT).text == "one"
 
 
-def test_presence_is_asked_at_least() -> None:
+def test_presence_is_at_least_one() -> None:
     other = Detection(label="cat", score=0.5, box=(0.6, 0.4, 0.8, 0.6))
     assert asked(question("cat", "!cat"), CAT, other).text == "yes"
 
 
 @pytest.mark.parametrize(("boxes", "told"), [((), "none of"), ((CAT, DOG), "more than one")])
-def test_no_choice_or_several_cannot_be_told(boxes: tuple[Detection, ...], told: str) -> None:
+def test_no_or_several_true_choices_are_a_problem(boxes: tuple[Detection, ...], told: str) -> None:
     answer = asked(question("cat", "dog", choices=("a cat", "a dog")), *boxes)
     assert answer.text == ""
     assert answer.problem.startswith(told)
 
 
-def test_each_question_is_graded_one_or_nothing() -> None:
+def test_questions_are_graded_zero_or_one() -> None:
     query = Query(role="judge", kind="grade", text="a scene", questions=("cat?", "dog?"), formulas=("cat", "dog"))
     assert asked(query, CAT).scores == {"q1": 1.0, "q2": 0.0}
 
 
-def test_a_text_without_a_formula_is_beyond_it() -> None:
+def test_a_text_without_a_formula_is_a_problem() -> None:
     for query in (Query(role="judge", kind="score", text="a cat"), Query(role="judge", kind="answer", text="what?")):
         answer = asked(query, CAT)
         assert "needs a formula" in answer.problem
         assert (answer.text, answer.scores) == ("", {})
 
 
-def test_a_formula_it_cannot_decide_is_a_problem_of_its_own_picture() -> None:
+def test_an_undecidable_formula_is_a_problem_of_its_own_request() -> None:
     large = " & ".join(
         f"(red {e} | blue {e})" for e in ("cat", "dog", "cow", "hat", "cup", "car", "bus", "bird", "tree")
     )
@@ -118,13 +118,13 @@ def test_a_formula_it_cannot_decide_is_a_problem_of_its_own_picture() -> None:
         assert (outcome.text, outcome.scores) == ("", {})
 
 
-def test_a_query_no_relation_should_make_is_an_error() -> None:
+def test_invalid_queries_are_errors() -> None:
     for query in (question("cat"), Query(role="judge", kind="guess", formulas=("cat",))):
         (outcome,) = judge().observe([look(query, CAT)])
         assert isinstance(outcome, PluginError)
 
 
-def test_without_detections_it_says_so() -> None:
+def test_without_detections_it_fails() -> None:
     (outcome,) = judge().observe([ObserveRequest(picture=GREY, query=score("cat"), given={"detector": Reading()})])
     assert isinstance(outcome, PluginError)
 
@@ -134,7 +134,7 @@ def test_options_are_checked() -> None:
         parse_options(SceneJudgeOptions, {"threshold": "2"}, "judge")
 
 
-def test_painted_scenes_score_full_marks_and_swapped_texts_half() -> None:
+def test_accuracy_on_painter_scenes() -> None:
     """A flawless painter under the shipped detector: the text it painted, and the one with everything exchanged."""
     pairs = [
         ("red apple & blue car", "blue apple & red car"),

@@ -34,12 +34,12 @@ class ComfyUi(HostGenerator):
     class Options(HostOptions):
         """Which workflow, where, and what is filled in."""
 
-        workflow: str = option("", "The workflow's file, saved in API format.", target=True)
+        workflow: str = option("", "A workflow file in API format.", target=True)
         host: str = option("http://127.0.0.1:8188", "The server.", keyed=False, reaches="endpoint")
-        negative: str | None = option(None, "The negative prompt; none for the workflow's.")
-        width: int | None = option(None, "Width in pixels; none for the workflow's.")
-        height: int | None = option(None, "Height in pixels; none for the workflow's.")
-        node: str = option("", "The node whose image is used, if several save one.")
+        negative: str | None = option(None, "The negative prompt; none: as in the file.")
+        width: int | None = option(None, "Width in pixels; none: as in the file.")
+        height: int | None = option(None, "Height in pixels; none: as in the file.")
+        node: str = option("", "The node to use, if several save images.")
 
     about: ClassVar[About] = About(is_remote=True)
 

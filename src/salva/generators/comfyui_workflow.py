@@ -1,6 +1,6 @@
 """A ComfyUI workflow as a form: the places of prompt, seed, negative prompt and size.
 
-Works on the API format (`Save (API Format)` in ComfyUI): node id to class and inputs. The user marks places with
+Reads the API format (`Save (API Format)` in ComfyUI): node id to class and inputs. The user may mark places with
 {prompt}, {seed}, {negative}, {width} and {height}; others are found through the inputs of the samplers. Knows no HTTP.
 """
 
@@ -40,9 +40,9 @@ class Form:
             mark = f"{{{name}}}"
             for node_id, input_name in self.places[name]:
                 inputs = cast(dict[str, Json], filled[node_id]["inputs"])
-                held = str(inputs[input_name])
-                is_inside = mark in held and held != mark
-                inputs[input_name] = held.replace(mark, str(value)) if is_inside else value
+                text = str(inputs[input_name])
+                is_inside = mark in text and text != mark
+                inputs[input_name] = text.replace(mark, str(value)) if is_inside else value
         return filled
 
 

@@ -61,7 +61,7 @@ def detect(folder: Path, listing: Path | None = None) -> tuple[str, ...]:
 def _layout_of_pictures(folder: Path) -> str:
     if any(folder.glob("*/metadata.jsonl")):
         return "geneval"
-    # A list of pairs may lie beside any folder, since suites read one too; here it must name the images.
+    # Suites read lists of pairs too, so one may be near any folder; here it must name the images.
     if (pairs := _pairs_list(folder)) is not None and _names_any(pairs, all_images(folder)):
         return "pairs"
     if is_of_cfworld(folder):
@@ -157,7 +157,7 @@ def all_images(folder: Path) -> list[Path]:
 
 
 def _pairs_list(folder: Path) -> Path | None:
-    """The CSV of the pairs layout: beside the images or one folder up."""
+    """The CSV of the pairs layout, in the folder or its parent."""
     places = (*sorted(folder.glob("*.csv")), *sorted(folder.absolute().parent.glob("*.csv")))
     return next((path for path in places if _is_of_pairs(path)), None)
 
@@ -219,7 +219,7 @@ def _by_ids(folder: Path, listing: Path | None) -> Iterator[ListedImage]:
 
 
 def _sets(folder: Path, listing: Path | None) -> Iterator[tuple[Path, Path]]:
-    """Folders of images with the list of their name: inside, beside the folder, or elsewhere."""
+    """Folders of images with the list of the same name: in the folder, its parent, or elsewhere."""
     for place in sorted(path for path in folder.iterdir() if path.is_dir()):
         lists = (where / f"{place.name}.json" for where in (listing, folder, folder.absolute().parent) if where)
         if (path := _first_file(lists)) is not None:

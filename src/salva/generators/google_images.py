@@ -35,7 +35,7 @@ class GoogleImages(ProviderGenerator):
     class Options(ProviderOptions):
         """The model, its settings and its price."""
 
-        aspect_ratio: str = option("1:1", "Width to height; empty to leave it out.")
+        aspect_ratio: str = option("1:1", "Width to height; empty to omit it.")
         send_seed: bool = option(True, "Send the seed.")
 
     provider: ClassVar[Provider] = GOOGLE

@@ -27,7 +27,7 @@ from salva.imaging.palette import PALETTE
 
 Floats = npt.NDArray[np.float32]
 
-# The part that is coloured, if not the most common hue: porcelain, plaster or felt.
+# The part that is coloured, if not the one with the most common hue.
 _BODY = {
     ("ball", "noto"): "light",
     ("ball", "noto-v1"): "light",

@@ -1,13 +1,14 @@
 """Planted faults: which ones an image gets, and how they change its world.
 
-Prompt, seed and name decide about a fault, so two wordings of one meaning get different faults; at a rate of 1 all get
-it. Only the provenance records them. Knows worlds, not pixels.
+Prompt, seed and name decide about a fault, so two wordings of one meaning get different faults unless its rate is 1.
+Only the provenance records faults. Knows worlds, not pixels.
 """
 
 from __future__ import annotations
 
 import random
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -18,17 +19,17 @@ from salva.logic.formula import COLOURS, Related
 from salva.logic.order import canonical
 from salva.logic.worlds import World, WorldThing
 
-FAULTS: Mapping[str, str] = {
-    "entity-omission": "One entity of the scene is missing.",
-    "entity-duplication": "One entity of the scene is drawn once more.",
-    "x-misposition": "Entities with a horizontal place change sides.",
-    "y-misposition": "Entities with a vertical place change sides.",
-    "ignores-word-order": "Numbers, colours and places do not depend on the order of words.",
-    "entity-forbidden": "An entity that should be absent is drawn.",
-    "wrong-colour": "One entity has another colour.",
-    "follows-prior": "Colours, places and numbers are the entity's usual ones.",
-    "optical-character": "Words of the prompt are drawn.",
-}
+FAULTS = (
+    "entity-omission",
+    "entity-duplication",
+    "x-misposition",  # entities with a horizontal place change sides
+    "y-misposition",
+    "ignores-word-order",  # numbers, colours and places do not depend on the order of words
+    "entity-forbidden",  # an entity that should be absent is drawn
+    "wrong-colour",
+    "follows-prior",  # colours, places and numbers are the entity's usual ones
+    "optical-character",  # words of the prompt are drawn
+)
 """Every fault that can be planted, in the order in which they are applied."""
 
 AT = "@"
@@ -88,10 +89,9 @@ def apply_fault(name: str, world: World, mentioned: Sequence[str], rng: random.R
 
 def _usual(things: list[WorldThing]) -> list[WorldThing]:
     """One of each, in its usual colour and place."""
-    one_each = {thing.entity: thing for thing in reversed(things)}
-    kept = [one_each[name] for name in dict.fromkeys(thing.entity for thing in things)]
+    first = {thing.entity: thing for thing in reversed(things)}
     usual = []
-    for thing in kept:
+    for thing in (first[name] for name in dict.fromkeys(thing.entity for thing in things)):
         colours, place = USUAL_COLOURS.get(thing.entity, ()), USUAL_PLACES.get(thing.entity)
         colour = colours[0] if colours and thing.colour is not None and thing.colour not in colours else thing.colour
         usual.append(replace(thing, colour=colour, y=place if place and thing.y is not None else thing.y))
@@ -135,13 +135,11 @@ def _ignore_word_order(world: World) -> World:
 
     The words alone decide which entity gets which number, colour, place and side of a relation.
     """
-    alike: dict[WorldThing, int] = {}
-    for thing in world.things:
-        alike[thing] = alike.get(thing, 0) + 1
-    groups = sorted(alike, key=lambda thing: (thing.entity, repr(thing)))
+    n_of = Counter(world.things)
+    groups = sorted(n_of, key=lambda thing: (thing.entity, repr(thing)))
     relations = [canonical(relation) for relation in world.relations]
     named = sorted((r.relation, *sorted((r.first, r.second))) for r in relations)
-    numbers = sorted(alike.values())
+    numbers = sorted(n_of.values())
     attributes = [
         sorted(filter(None, of_kind)) for of_kind in zip(*((t.colour, t.x, t.y) for t in groups), strict=True)
     ]
@@ -152,7 +150,7 @@ def _ignore_word_order(world: World) -> World:
     things: list[WorldThing] = []
     for thing, count in zip(groups, counts, strict=True):
         old = (thing.colour, thing.x, thing.y)
-        colour, x, y = (values.pop() if was else None for was, values in zip(old, dealt, strict=True))
+        colour, x, y = (values.pop() if value else None for value, values in zip(old, dealt, strict=True))
         things += [replace(thing, colour=colour, x=x, y=y)] * count
     # One order of the entities for all relations, so that no two contradict each other.
     names = sorted({thing.entity for thing in groups})

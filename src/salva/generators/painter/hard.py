@@ -6,7 +6,7 @@ Centres stay where places need them, and the caller checks the formula again.
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,23 +15,19 @@ from salva.core.scene import Box
 if TYPE_CHECKING:
     from salva.generators.painter.drawing import Placed
 
-HARD: Mapping[str, str] = {
-    "turned": "Entities turned by 30 to 180 degrees.",
-    "tiny": "Entities of 14 to 23 of 256 pixels.",
-    "half-hidden": "A board in front of 40 to 50 % of every entity.",
-    "cut": "Entities beyond the image by 30 to 50 %.",
-    "overlapping": "Two entities that overlap by 25 to 50 %.",
-    "photo-ground": "A background like a photograph.",
-    "outlined": "Entities as outlines.",
-    "silhouettes": "Entities in one dark colour.",
-    "pixelated": "Entities of 12 by 12 blocks.",
-    "recoloured": "Entities with exchanged colours.",
-    "turned-text": "Text turned by 15 to 90 degrees.",
-    "other-scripts": "Text in Greek, Cyrillic and Chinese letters.",
-}
-"""The kinds of difficulty."""
-
 EFFECTS = ("outlined", "silhouettes", "pixelated", "recoloured")
+HARD = (
+    "turned",
+    "tiny",
+    "half-hidden",  # a board in front of nearly half of every entity
+    "cut",  # entities that extend beyond the image
+    "overlapping",
+    "photo-ground",  # a background like a photograph
+    *EFFECTS,
+    "turned-text",
+    "other-scripts",  # text in Greek, Cyrillic and Chinese
+)
+"""The kinds of difficulty."""
 
 _TRIES = 12
 
@@ -100,9 +96,9 @@ def _overlapping(placed: Sequence[Placed], rng: random.Random) -> tuple[Placed, 
         return tuple(placed)
     things = list(placed)
     pairs = [(i, j) for j in range(len(things)) for i in range(j)]
-    alike = [(i, j) for i, j in pairs if things[i].entity == things[j].entity]
+    of_one_kind = [(i, j) for i, j in pairs if things[i].entity == things[j].entity]
     for _ in range(_TRIES):
-        i, j = rng.choice(alike or pairs)
+        i, j = rng.choice(of_one_kind or pairs)
         under, over = things[i].box, things[j].box
         moved = _over(under, over, rng)
         others = [thing.box for k, thing in enumerate(things) if k not in (i, j)]
