@@ -1,4 +1,4 @@
-"""Charts laid out: every kind, at every width, says what it must and stays within its bounds."""
+"""Charts as shapes: every kind at every width."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_shapes_stay_inside_the_drawing(kind: ChartKind, width: float) -> None:
                 case Text():
                     wide = text_width(part.text, part.size * (1.1 if part.is_bold else 1.0))
                     left = part.x - {"start": 0.0, "middle": wide / 2, "end": wide}[part.anchor]
-                    # A tick's number may stand out of its axis by half its width.
+                    # A number may extend beyond its axis by half its width.
                     assert left >= -22
                     assert left + wide <= width + 24, part.text
                     lowest = max(lowest, part.y)
@@ -113,7 +113,7 @@ def test_heat_maps_have_values_counts_and_separate_totals() -> None:
     by_line: dict[float, list[Rect]] = {}
     for box in boxes:
         by_line.setdefault(box.y, []).append(box)
-    assert [len(line) for line in by_line.values()] == [3, 3, 3], "what is missing is an empty cell"
+    assert [len(line) for line in by_line.values()] == [3, 3, 3], "missing cells are empty"
     first, second, last = sorted(by_line)
     assert last - second > second - first
     for words in ("AND", "X", "100 %", "25 %", "n 8", "macro", "–"):
@@ -156,9 +156,11 @@ def test_box_plots_have_quartiles_and_outliers() -> None:
     box = next(part for part in mark.parts if isinstance(part, Rect) and part.fill)
     (dots,) = [part for part in mark.parts if isinstance(part, Dots)]
     pixel = (dots.points[0][0] - box.x) / (40 - 1.25)
-    assert box.width == pytest.approx(2.5 * pixel), "from 1.25 to 3.75, as the usual rule says"
+    assert box.width == pytest.approx(2.5 * pixel), "from 1.25 to 3.75"
     whisker = next(part for part in mark.parts if isinstance(part, Line))
-    assert [(x - box.x) / pixel + 1.25 for x, _ in whisker.points] == pytest.approx([0, 4]), "to the last that is near"
+    assert [(x - box.x) / pixel + 1.25 for x, _ in whisker.points] == pytest.approx([0, 4]), (
+        "up to the last value in reach"
+    )
     assert len(dots.points) == 1
 
 
@@ -173,7 +175,7 @@ def test_lines_have_a_legend_and_bands_for_intervals() -> None:
     assert {"cat", "dog", "cow", "all"} <= set(words_of(scene))
     assert len([part for part in flat(scene.parts) if isinstance(part, Area)]) == 1
     assert [mark.title for mark in marks_of(scene)][-1] == "all, 1: 0.50, 2: 0.50, 3: 0.50"
-    assert {"1", "2", "3"} <= set(words_of(scene)), "every whole number has its tick"
+    assert {"1", "2", "3"} <= set(words_of(scene)), "every whole number has a tick"
 
 
 def test_only_several_series_have_a_legend() -> None:

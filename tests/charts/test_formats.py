@@ -1,4 +1,4 @@
-"""Numbers as people read them."""
+"""Numbers as text."""
 
 from __future__ import annotations
 
@@ -32,14 +32,12 @@ def test_shares_are_percentages() -> None:
 
 
 @pytest.mark.parametrize(
-    ("parts", "said"),
+    ("parts", "texts"),
     [
         ({"value": 0.125, "low": 0.1, "high": 0.2, "note": "of 80"}, ("12.5 %", "95 %: 10.0 to 20.0 %; of 80")),
         ({"value": 0.125}, ("12.5 %", "")),
         ({"value": None, "note": "none decided"}, ("–", "none decided")),
     ],
 )
-def test_key_figures_with_interval_and_note(
-    parts: dict[str, Any], said: tuple[str, str]
-) -> None:
-    assert figure_text(KeyFigure(title="wrong", is_share=True, **parts)) == said
+def test_key_figures_with_interval_and_note(parts: dict[str, Any], texts: tuple[str, str]) -> None:
+    assert figure_text(KeyFigure(title="wrong", is_share=True, **parts)) == texts

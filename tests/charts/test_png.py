@@ -1,4 +1,4 @@
-"""Charts as PNG: the same shapes, in pixels."""
+"""Charts as PNG."""
 
 from __future__ import annotations
 

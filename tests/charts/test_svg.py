@@ -1,4 +1,4 @@
-"""Charts as SVG: words stay words, nothing in them can do harm, and marks say what they choose."""
+"""Charts as SVG: text, escaping, and marks."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_files_are_complete_and_reproducible() -> None:
     data = svg_file(draw_chart(make_chart(), 760, has_title=True))
     assert data == svg_file(draw_chart(make_chart(), 760, has_title=True))
     assert data != svg_file(draw_chart(make_chart(title="Other"), 760, has_title=True))
-    assert b"var(" not in data, "a file has no page that would give it colours"
+    assert b"var(" not in data, "a file has its own colours"
     assert b"tabindex" not in data
     words = [text.text for text in ElementTree.fromstring(data).iter(f"{SVG}text")]
     assert "Kappa" in words
@@ -55,7 +55,7 @@ def test_files_are_complete_and_reproducible() -> None:
 
 def test_markup_uses_the_pages_colours_and_marks_take_the_keyboard() -> None:
     text = svg_markup(draw_chart(make_heat_map(), 520), "roomy")
-    assert "#" not in text.replace("&#", ""), "no colour of its own"
+    assert "#" not in text.replace("&#", ""), "only the page's colours"
     root = ElementTree.fromstring(text)
     assert (root.get("class"), root.get("role"), root.get("aria-label")) == ("roomy", "group", "Kappa")
     marks = [element for element in root.iter("g") if element.get("class") == "mark"]
@@ -63,7 +63,7 @@ def test_markup_uses_the_pages_colours_and_marks_take_the_keyboard() -> None:
     assert {mark.get("tabindex") for mark in marks} == {"0"}
     tags = {mark.get("aria-label"): mark.get("data-tags") for mark in marks}
     assert tags["de-morgan, AND: 100.0 % (n 4)"] == "label:law\tde-morgan\nlabel:modifier\tand"
-    assert "all, all: 60.0 % (macro)" not in tags, "it stands for everything"
+    assert "all, all: 60.0 % (macro)" not in tags, "a total over everything selects nothing"
     plain = ElementTree.fromstring(svg_markup(draw_chart(make_heat_map(filters={}), 520), "roomy"))
     assert plain.get("role") == "img"
     assert "mark" not in {element.get("class") for element in plain.iter()}

@@ -1,4 +1,4 @@
-"""Floors, duplicates and names act on boxes as the options say."""
+"""Floors, duplicates and names of boxes."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_boxes_below_the_threshold_are_kept() -> None:
 
 
 def test_boxes_above_a_threshold_do_not_depend_on_the_floor() -> None:
-    """Duplicates go to the stronger box, so weaker ones that are kept besides change nothing above them."""
+    """A weaker box never removes a stronger one, so a lower floor changes nothing above a threshold."""
     rng = np.random.default_rng(5)
     corners = rng.random((400, 2)) * 0.7
     boxes = [(float(x), float(y), float(x) + 0.25, float(y) + 0.25) for x, y in corners]
@@ -101,7 +101,6 @@ def test_boxes_are_clipped_and_those_without_area_are_dropped() -> None:
 
 @pytest.mark.parametrize("score", [float("nan"), float("inf"), -0.2, 1.7])
 def test_an_invalid_score_is_an_error(score: float) -> None:
-    """Left out, the box would be a thing that is not there."""
     outcome = BoxRules(SCALE).detections([CAT, FAR], [0.9, score], ["cat", "dog"])
     assert isinstance(outcome, BackendError)
     assert not outcome.is_retryable
@@ -138,7 +137,7 @@ def test_overlap_is_intersection_over_union() -> None:
 
 
 def test_suppression_of_a_chain_of_boxes() -> None:
-    """The middle one goes because of the first; the last overlaps only the middle one, so it stays."""
+    """The first removes the middle one; the last only overlaps the middle one, so it stays."""
     chain = np.array([(0.0, 0.0, 0.4, 1.0), (0.1, 0.0, 0.5, 1.0), (0.2, 0.0, 0.6, 1.0)])
     assert strongest(chain, 0.5) == [0, 2]
     assert strongest(chain, 0.5, ["cat", "dog", "cat"]) == [0, 1, 2], "of one name only"

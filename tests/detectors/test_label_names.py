@@ -1,4 +1,4 @@
-"""Names change where the table says so and nowhere else; what detectors say ends up as what people say."""
+"""Everyday names: labels change by the table and in no other way."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_none_changes_no_label() -> None:
 def test_the_table_has_the_entities_of_the_painter_and_of_coco() -> None:
     table = read_table()
     assert set(PocketDetector.labels()) <= set(table.names.values())
-    # A mouse is an animal to some and a device to COCO, so nothing is said about it.
+    # A mouse may be an animal or, in COCO, a device, so the table leaves it out.
     assert [label for label in COCO if label not in table.names] == ["mouse"]
 
 
@@ -103,14 +103,14 @@ def test_a_users_table_replaces_the_default(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "match"),
     [
         ("cat: kitten\ndog: kitten", r"line 2.*'cat'.*'dog'.*\[file-invalid\]"),
         ("cat, kitten", r"line 1.*'cat, kitten'.*\[file-invalid\]"),
     ],
 )
-def test_invalid_tables_are_refused(text: str, told: str) -> None:
-    with pytest.raises(UsageError, match=told):
+def test_invalid_tables_are_refused(text: str, match: str) -> None:
+    with pytest.raises(UsageError, match=match):
         parse_table(text, "mine")
 
 

@@ -1,4 +1,4 @@
-"""YOLOX-style files: grids are decoded, pictures of any shape come back to their own sides, wrong files are refused."""
+"""YOLOX-style files: grids, images of any shape, labels and invalid files."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def detector(path: Path, **options: str) -> OnnxYolox:
     return built
 
 
-def look(one: OnnxYolox, picture: Picture) -> tuple[Detection, ...]:
+def observe(one: OnnxYolox, picture: Picture) -> tuple[Detection, ...]:
     (seen,) = one.observe([ObserveRequest(picture=picture, query=Query(role="detector"))])
     assert isinstance(seen, Detections), seen
     return boxes_above(seen)
@@ -60,7 +60,7 @@ def test_each_grid_is_decoded_with_its_stride(tmp_path: Path, labels: str) -> No
     # Cell (2, 1) of stride 16 and cell (0, 1) of stride 32.
     given[0, 64 + 1 * 4 + 2] = (0.5, 0.5, 0, 0, 0.8, 0, 0.5, 0)
     given[0, 80 + 1 * 2 + 0] = (0.5, 0.5, np.log(0.5), np.log(0.5), 1.0, 0.6, 0.1, 0)
-    seen = look(detector(save_fixed(tmp_path / "n.onnx", given), labels_file=labels), plain(64, 64))
+    seen = observe(detector(save_fixed(tmp_path / "n.onnx", given), labels_file=labels), plain(64, 64))
     assert seen == (
         Detection(label="tree", score=0.9, box=(0.375, 0.1875, 0.5, 0.4375)),
         Detection(label="cat", score=0.6, box=(0.125, 0.625, 0.375, 0.875)),
@@ -69,15 +69,13 @@ def test_each_grid_is_decoded_with_its_stride(tmp_path: Path, labels: str) -> No
 
 
 @pytest.mark.parametrize(("width", "height"), [(128, 64), (64, 128), (32, 16), (100, 7)])
-def test_boxes_are_fractions_of_the_image_without_padding(
-    tmp_path: Path, labels: str, width: int, height: int
-) -> None:
+def test_boxes_are_fractions_of_the_image_without_padding(tmp_path: Path, labels: str, width: int, height: int) -> None:
     given = rows()
     scale = 64 / max(width, height)
     # A box over the middle half of the picture, in pixels of the input.
     given[0, 0] = (width * scale / 2, height * scale / 2, width * scale / 2, height * scale / 2, 1, 1, 0, 0)
     path = save_fixed(tmp_path / "n.onnx", given)
-    (seen,) = look(detector(path, labels_file=labels), plain(width, height))
+    (seen,) = observe(detector(path, labels_file=labels), plain(width, height))
     assert seen.box == pytest.approx((0.25, 0.25, 0.75, 0.75), abs=1e-3)
 
 
@@ -95,7 +93,7 @@ def test_labels_come_from_the_files_metadata(tmp_path: Path) -> None:
     given[0, 0] = (10, 10, 9, 9, 1, 0, 1)
     for text in ('["bird", "boat"]', "{0: 'bird', 1: 'boat'}", "bird, boat"):
         path = save_fixed(tmp_path / "n.onnx", given, metadata={"names": text})
-        assert [box.label for box in look(detector(path), plain(64, 64))] == ["boat"]
+        assert [box.label for box in observe(detector(path), plain(64, 64))] == ["boat"]
 
 
 def test_eighty_classes_without_names_are_those_of_coco(tmp_path: Path) -> None:
@@ -103,7 +101,7 @@ def test_eighty_classes_without_names_are_those_of_coco(tmp_path: Path) -> None:
     given[0, 0, :5] = (10, 10, 9, 9, 1)
     given[0, 0, 5 + COCO.index("sports ball")] = 1
     cocos = detector(save_fixed(tmp_path / "n.onnx", given))
-    (seen,) = look(cocos, plain(64, 64))
+    (seen,) = observe(cocos, plain(64, 64))
     assert (seen.label, seen.raw) == ("ball", "sports ball")
     assert {"cat", "ball", "sports ball"} <= set(cocos.habits.names), "everyday names, and its own where asked for"
 
@@ -146,21 +144,21 @@ def test_a_network_with_other_rows_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_real_network_finds_entities_in_generated_images(foreign_data: Path) -> None:
-    """YOLOX-nano is small and the pictures are generated, so this is a floor and not a promise."""
+    """YOLOX-nano is small and the images are generated, so these are lower bounds."""
     one = detector(foreign_data / "weights" / "yolox_nano_coco80.onnx")
     folder = foreign_data / "real_images" / "spatial"
     prompts = json.loads((folder / "prompts.json").read_text())
     seen: Counter[str] = Counter()
     for path in sorted(folder.glob("*/*_0.png")):
         asked = prompts[path.stem.split("_")[0]]
-        names = {box.raw or box.label for box in look(one, decode_picture(path.read_bytes()))}
+        names = {box.raw or box.label for box in observe(one, decode_picture(path.read_bytes()))}
         wanted = {asked["obj_1"], asked["obj_2"]}
         seen.update({"asked": 2, "found": len(names & wanted), "other": len(names - wanted)})
-    # Seen when written: 34 of 100 asked for, 19 others. Models often leave out one of two objects.
+    # When written: 34 of 100 requested, 19 others. Models often omit one of two entities.
     assert seen["found"] > 27, seen
     assert seen["other"] < 30, seen
     cars = [
-        [box.label for box in look(one, decode_picture(path.read_bytes()))]
+        [box.label for box in observe(one, decode_picture(path.read_bytes()))]
         for path in sorted((foreign_data / "real_images" / "commuted").glob("*.jpg"))
     ]
     assert sum("car" in labels for labels in cars) >= 12, cars

@@ -1,4 +1,4 @@
-"""The pocket detector sees what the painter painted, in pictures of any shape, and nothing where nothing is."""
+"""The pocket detector: painter scenes, images of any shape, and heat maps."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def scenes(n_each: int) -> tuple[Scene, ...]:
     )
 
 
-def look(*pictures: Picture) -> list[tuple[Detection, ...]]:
+def observe(*pictures: Picture) -> list[tuple[Detection, ...]]:
     requests = [ObserveRequest(picture=picture, query=Query(role="detector")) for picture in pictures]
     seen = detector().observe(requests)
     assert all(isinstance(one, Detections) for one in seen)
@@ -87,19 +87,21 @@ def farthest(things: tuple[Thing, ...], seen: tuple[Detection, ...]) -> float:
 def test_painter_scenes_have_right_labels_counts_and_boxes() -> None:
     wrong = [
         (names(things), names(seen))
-        for (_, things), seen in zip(scenes(6), look(*(picture for picture, _ in scenes(6))), strict=True)
+        for (_, things), seen in zip(scenes(6), observe(*(picture for picture, _ in scenes(6))), strict=True)
         if names(things) != names(seen) or farthest(things, seen) > 0.03
     ]
     assert len(wrong) <= 1, wrong
 
 
 def test_small_blurred_scenes_have_right_labels() -> None:
-    soft = [
+    blurred = [
         to_picture(to_image(picture).resize((112, 112)).filter(ImageFilter.GaussianBlur(0.6)))
         for picture, _ in scenes(2)
     ]
     wrong = [
-        names(things) for (_, things), seen in zip(scenes(2), look(*soft), strict=True) if names(things) != names(seen)
+        names(things)
+        for (_, things), seen in zip(scenes(2), observe(*blurred), strict=True)
+        if names(things) != names(seen)
     ]
     assert len(wrong) <= 1, wrong
 
@@ -110,13 +112,13 @@ def test_backgrounds_and_text_have_no_boxes() -> None:
         width, height = text_box_size(text, 256)
         strip = TextStrip(text=text, box=(0.02, 0.3, 0.02 + width, 0.3 + height), is_dark=seed == 1)
         pictures.append(draw((), side=256, background="varied", seed=seed, has_shadows=False, text=strip))
-    assert [seen for seen in look(*pictures) if seen] == []
+    assert [seen for seen in observe(*pictures) if seen] == []
 
 
 @pytest.mark.parametrize("size", [(1, 1), (16, 16), (17, 400), (900, 30), (1000, 1000)])
 def test_images_of_any_size_are_accepted(size: tuple[int, int]) -> None:
     picture = to_picture(Image.new("RGB", size, (120, 200, 90)))
-    assert look(picture) == [()]
+    assert observe(picture) == [()]
 
 
 @pytest.mark.parametrize(("width", "height"), [(512, 256), (256, 480)])
@@ -125,7 +127,7 @@ def test_boxes_are_fractions_of_an_oblong_image(width: int, height: int) -> None
     wide = Image.new("RGB", (width, height), (230, 225, 210))
     left, top = width - 256, height - 256
     wide.paste(to_image(picture), (left, top))
-    (seen,) = look(to_picture(wide))
+    (seen,) = observe(to_picture(wide))
     moved = tuple(
         Thing(
             label=thing.label,
@@ -144,10 +146,10 @@ def test_boxes_are_fractions_of_an_oblong_image(width: int, height: int) -> None
 
 def test_observations_do_not_depend_on_batch_or_thread() -> None:
     pictures = [picture for picture, _ in scenes(1)]
-    together = look(*pictures)
-    assert [look(picture)[0] for picture in pictures] == together
+    together = observe(*pictures)
+    assert [observe(picture)[0] for picture in pictures] == together
     with ThreadPoolExecutor(2) as pool:
-        assert [seen[0] for seen in pool.map(look, pictures)] == together
+        assert [seen[0] for seen in pool.map(observe, pictures)] == together
 
 
 def test_a_higher_floor_only_drops_weaker_boxes() -> None:

@@ -1,7 +1,7 @@
-"""The pocket embedder turns pictures and the words it knows into vectors that lie near where they belong together.
+"""The pocket embedder: vectors of images and of texts.
 
-Most tests use two tiny networks: one gives the mean colour of what it is shown, the other the word numbers it is
-given. The last ones use the shipped weights.
+Most tests use two tiny networks: one gives the mean colour of an image, the other the numbers of a text's words. The
+last ones use the shipped weights.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def of_text(text: str, picture: Picture = BLACK) -> ObserveRequest:
     return ObserveRequest(picture=picture, query=Query(role="embedder", text=text))
 
 
-def look(*requests: ObserveRequest) -> list[Observation | SalvaError]:
+def embed(*requests: ObserveRequest) -> list[Observation | SalvaError]:
     return list(PocketEmbedder(NoOptions()).observe(requests))
 
 
@@ -95,26 +95,26 @@ def words(seen: Observation | SalvaError) -> list[str]:
 class TestTiny:
     @pytest.mark.parametrize("size", [(8, 8), (64, 64), (1000, 1000), (3, 3)])
     def test_square_images_of_any_size_are_resized(self, size: tuple[int, int]) -> None:
-        (seen,) = look(of_picture(plain(*size, (255, 0, 0))))
+        (seen,) = embed(of_picture(plain(*size, (255, 0, 0))))
         assert values(seen) == pytest.approx((1, -1, -1), abs=1e-4)
 
     @pytest.mark.parametrize("size", [(64, 32), (32, 64)])
     def test_an_oblong_image_is_padded_with_grey(self, size: tuple[int, int]) -> None:
-        (seen,) = look(of_picture(plain(*size, (255, 0, 0))))
+        (seen,) = embed(of_picture(plain(*size, (255, 0, 0))))
         assert values(seen) == pytest.approx((0.5, -0.5, -0.5), abs=0.01), "half of the square is grey"
 
     def test_a_text_becomes_its_known_words(self) -> None:
-        (seen,) = look(of_text("A cat & [a zebra]"))
+        (seen,) = embed(of_text("A cat & [a zebra]"))
         assert words(seen) == ["<start>", "a", "cat", "and", "(", "a", ")", "<end>"]
 
     def test_a_text_does_not_depend_on_the_image(self) -> None:
         red = plain(20, 20, (255, 0, 0))
-        one, two = look(of_text("a cat"), of_text("a cat", red))
+        one, two = embed(of_text("a cat"), of_text("a cat", red))
         assert values(one) == values(two)
 
     @pytest.mark.parametrize("text", ["zebra", "猫", "  ", ", ( )", "!?", "zebra, zebra"])
     def test_a_text_without_a_known_word_is_an_error_for_its_own_request(self, text: str) -> None:
-        before, bad, after = look(of_text("a cat"), of_text(text), of_picture(BLACK))
+        before, bad, after = embed(of_text("a cat"), of_text(text), of_picture(BLACK))
         assert isinstance(bad, BackendError)
         assert not bad.is_retryable
         assert bad.code == "text-unknown"
@@ -122,7 +122,7 @@ class TestTiny:
         assert isinstance(after, Vector)
 
     def test_a_text_that_is_too_long_is_an_error(self) -> None:
-        fits, too_long, endless = look(
+        fits, too_long, endless = embed(
             of_text("cat " * (LENGTH - 2)), of_text("cat " * (LENGTH - 1)), of_text("cat " * 10_000)
         )
         assert isinstance(fits, Vector)
@@ -168,7 +168,7 @@ def vector(embedder: PocketEmbedder, request: ObserveRequest) -> tuple[float, ..
     return values(seen)
 
 
-def nearness(one: tuple[float, ...], other: tuple[float, ...]) -> float:
+def similarity(one: tuple[float, ...], other: tuple[float, ...]) -> float:
     return math.fsum(a * b for a, b in zip(one, other, strict=True))
 
 
@@ -178,7 +178,7 @@ def test_conformance(shipped: PocketEmbedder) -> None:
     check_observer(binding, [BLACK], query=Query(role="embedder", text="a cat"))
     for request in (of_text("a cat and a dog"), of_picture(painted("a cat", "cat", 4))):
         of_it = vector(shipped, request)
-        assert nearness(of_it, of_it) == pytest.approx(1, abs=1e-4)
+        assert similarity(of_it, of_it) == pytest.approx(1, abs=1e-4)
 
 
 def test_the_shipped_embedder_finds_captions_of_pairs(shipped: PocketEmbedder) -> None:
@@ -190,7 +190,7 @@ def test_the_shipped_embedder_finds_captions_of_pairs(shipped: PocketEmbedder) -
     n_right = 0
     for i, (one, two) in enumerate(pairs):
         seen = vector(shipped, of_picture(painted(texts[i], f"{one} & {two}", 300 + i)))
-        n_right += max(range(len(said)), key=lambda j: nearness(seen, said[j])) == i
+        n_right += max(range(len(said)), key=lambda j: similarity(seen, said[j])) == i
     assert n_right >= 34, f"{n_right} of {len(pairs)}"
 
 
@@ -201,7 +201,7 @@ def test_the_shipped_embedder_distinguishes_left_and_right(shipped: PocketEmbedd
         seen = vector(shipped, of_picture(picture))
         right = vector(shipped, of_text("a cat on the left and a car on the right"))
         exchanged = vector(shipped, of_text("a car on the left and a cat on the right"))
-        n_right += nearness(seen, right) > nearness(seen, exchanged)
+        n_right += similarity(seen, right) > similarity(seen, exchanged)
     assert n_right >= 16, f"{n_right} of 20"
 
 

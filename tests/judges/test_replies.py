@@ -1,4 +1,4 @@
-"""Replies read strictly: every friendly form is read, every doubtful one is a problem, and no number is made up."""
+"""Strict parsing of replies: unambiguous ones are read, all others are a problem, and no number is guessed."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_scores_are_read_by_their_names(reply: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("reply", "told"),
+    ("reply", "text"),
     [
         ("", "empty"),
         ("   \n", "empty"),
@@ -71,9 +71,9 @@ def test_scores_are_read_by_their_names(reply: str) -> None:
         ("{" * 100_000, "opening braces"),
     ],
 )
-def test_problems_of_scores(reply: str, told: str) -> None:
+def test_problems_of_scores(reply: str, text: str) -> None:
     read = read_reply(SCORE, reply)
-    assert told in read.problem
+    assert text in read.problem
     assert (read.text, read.scores) == ("", {})
 
 
@@ -195,7 +195,7 @@ def test_answers_and_grades_in_json() -> None:
     assert read_reply(YES_NO, '{"answer": "yes"} {"answer": "no"}').problem
     assert read_reply(YES_NO, '{"answer": "yes"} [[no]]').problem
     assert read_reply(GRADE, 'So: {"q1": "0.5", "q2": 1, "q3": 0}').scores == {"q1": 0.5, "q2": 1.0}
-    assert read_reply(GRADE, "q1： [[0.5]], q2： [[1]], total: [[1.5]]").problem, "nobody asked for a total of grades"
+    assert read_reply(GRADE, "q1： [[0.5]], q2： [[1]], total: [[1.5]]").problem, "grades have no total"
 
 
 @given(objects=st.integers(0, 50), relations=st.integers(0, 50), around=st.text(max_size=30), is_text=st.booleans())
@@ -287,9 +287,7 @@ def test_thoughts_without_a_reply_are_a_problem() -> None:
 
 
 @given(objects=st.integers(0, 50), relations=st.integers(0, 50), before=st.text(max_size=40), is_reversed=st.booleans())
-def test_text_before_the_form_is_ignored(
-    objects: int, relations: int, before: str, is_reversed: bool
-) -> None:
+def test_text_before_the_form_is_ignored(objects: int, relations: int, before: str, is_reversed: bool) -> None:
     parts = [f"Relevance (0-50 points): [[{relations}]]", f"Object Accuracy (0-50 points): [[{objects}]]"]
     said = "The things: " + before.replace("[", "(").replace("]", ")")
     read = read_reply(SCORE, f"{said}\n{', '.join(reversed(parts) if is_reversed else parts)}")
@@ -334,9 +332,9 @@ def test_any_reply_is_parsed_or_a_problem(reply: str, query: Query) -> None:
 
 @pytest.mark.parametrize("query", [SCORE, GRADE, YES_NO, FREE])
 def test_the_form_itself_is_no_answer(query: Query) -> None:
-    """A judge that only repeats what it was told has said nothing."""
-    told = judge_prompt(query, is_structured=False, explains=False).text.rpartition("\n")[2]
-    read = read_reply(query, told)
+    """A judge that only repeats what it was text has said nothing."""
+    text = judge_prompt(query, is_structured=False, explains=False).text.rpartition("\n")[2]
+    read = read_reply(query, text)
     assert read.problem
 
 
@@ -366,7 +364,7 @@ def test_reasons_are_optional() -> None:
     assert read_reply(RULED, '{"q1": 1, "q2": 0}').scores == {"q1": 1.0, "q2": 0.0}
     assert read_reply(RULED, '{"q1": 1, "q2_reason": "none"}').problem
     unasked = read_reply(GRADE, '{"q1_reason": "x", "q1": 1, "q2": 0}')
-    assert (unasked.scores, unasked.reasons) == ({"q1": 1.0, "q2": 0.0}, {}), "nobody asked for reasons"
+    assert (unasked.scores, unasked.reasons) == ({"q1": 1.0, "q2": 0.0}, {}), "no reasons were requested"
 
 
 def test_criteria_and_rubric_are_in_the_prompt() -> None:

@@ -20,8 +20,8 @@ CAT = Detection(label="cat", score=0.9, box=(0.1, 0.4, 0.3, 0.6))
 DOG = Detection(label="dog", score=0.8, box=(0.6, 0.4, 0.8, 0.6))
 
 
-def asked(query: Query, *boxes: Detection, picture: Picture = GREY, **options: str) -> Answer:
-    (outcome,) = judge(**options).observe([look(query, *boxes, picture=picture)])
+def answer_to(query: Query, *boxes: Detection, picture: Picture = GREY, **options: str) -> Answer:
+    (outcome,) = judge(**options).observe([request(query, *boxes, picture=picture)])
     assert isinstance(outcome, Answer), outcome
     return outcome
 
@@ -32,7 +32,7 @@ def judge(**options: str) -> SceneJudge:
     return built
 
 
-def look(query: Query, *boxes: Detection, picture: Picture = GREY) -> ObserveRequest:
+def request(query: Query, *boxes: Detection, picture: Picture = GREY) -> ObserveRequest:
     return ObserveRequest(picture=picture, query=query, given={"detector": Detections(boxes=boxes)})
 
 
@@ -50,54 +50,54 @@ def test_conformance() -> None:
 
 
 def test_objects_and_relations_have_fifty_points_each() -> None:
-    assert asked(score("left_of(cat, dog)"), CAT, DOG).scores == {"objects": 50.0, "relations": 50.0}
-    assert asked(score("left_of(dog, cat)"), CAT, DOG).scores == {"objects": 50.0, "relations": 0.0}
-    assert asked(score("left_of(cat, dog)"), CAT).scores == {"objects": 25.0, "relations": 0.0}
+    assert answer_to(score("left_of(cat, dog)"), CAT, DOG).scores == {"objects": 50.0, "relations": 50.0}
+    assert answer_to(score("left_of(dog, cat)"), CAT, DOG).scores == {"objects": 50.0, "relations": 0.0}
+    assert answer_to(score("left_of(cat, dog)"), CAT).scores == {"objects": 25.0, "relations": 0.0}
 
 
 def test_the_reply_shows_the_derivation() -> None:
-    reply = asked(score("left_of(dog, cat)"), CAT, DOG).reply
+    reply = answer_to(score("left_of(dog, cat)"), CAT, DOG).reply
     assert reply == "objects: dog yes, cat yes; relations: left_of(dog, cat) no"
 
 
 def test_overlapping_boxes_are_one_entity() -> None:
     again = Detection(label="cat", score=0.5, box=(0.11, 0.4, 0.3, 0.6))
-    assert asked(score("cat"), CAT, again).scores["objects"] == 50
+    assert answer_to(score("cat"), CAT, again).scores["objects"] == 50
 
 
 def test_a_second_cat_is_wrong_unless_counts_are_at_least() -> None:
     other = Detection(label="cat", score=0.5, box=(0.6, 0.4, 0.8, 0.6))
-    assert asked(score("cat"), CAT, other).scores["objects"] == 0
-    assert asked(score("cat"), CAT, other, counts="at-least").scores["objects"] == 50
+    assert answer_to(score("cat"), CAT, other).scores["objects"] == 0
+    assert answer_to(score("cat"), CAT, other, counts="at-least").scores["objects"] == 50
 
 
 def test_the_choice_with_a_true_formula_is_the_answer() -> None:
-    assert asked(question("dog", "!dog"), CAT).text == "no"
-    assert asked(question("cat", "!cat"), CAT).text == "yes"
+    assert answer_to(question("dog", "!dog"), CAT).text == "no"
+    assert answer_to(question("cat", "!cat"), CAT).text == "yes"
     numbers = question("!cat", "cat & !2 cat", "2 cat", choices=("none", "one", "more"))
-    assert asked(numbers, CAT).text == "one"
+    assert answer_to(numbers, CAT).text == "one"
 
 
 def test_presence_is_at_least_one() -> None:
     other = Detection(label="cat", score=0.5, box=(0.6, 0.4, 0.8, 0.6))
-    assert asked(question("cat", "!cat"), CAT, other).text == "yes"
+    assert answer_to(question("cat", "!cat"), CAT, other).text == "yes"
 
 
-@pytest.mark.parametrize(("boxes", "told"), [((), "none of"), ((CAT, DOG), "more than one")])
-def test_no_or_several_true_choices_are_a_problem(boxes: tuple[Detection, ...], told: str) -> None:
-    answer = asked(question("cat", "dog", choices=("a cat", "a dog")), *boxes)
+@pytest.mark.parametrize(("boxes", "text"), [((), "none of"), ((CAT, DOG), "more than one")])
+def test_no_or_several_true_choices_are_a_problem(boxes: tuple[Detection, ...], text: str) -> None:
+    answer = answer_to(question("cat", "dog", choices=("a cat", "a dog")), *boxes)
     assert answer.text == ""
-    assert answer.problem.startswith(told)
+    assert answer.problem.startswith(text)
 
 
 def test_questions_are_graded_zero_or_one() -> None:
     query = Query(role="judge", kind="grade", text="a scene", questions=("cat?", "dog?"), formulas=("cat", "dog"))
-    assert asked(query, CAT).scores == {"q1": 1.0, "q2": 0.0}
+    assert answer_to(query, CAT).scores == {"q1": 1.0, "q2": 0.0}
 
 
 def test_a_text_without_a_formula_is_a_problem() -> None:
     for query in (Query(role="judge", kind="score", text="a cat"), Query(role="judge", kind="answer", text="what?")):
-        answer = asked(query, CAT)
+        answer = answer_to(query, CAT)
         assert "needs a formula" in answer.problem
         assert (answer.text, answer.scores) == ("", {})
 
@@ -107,20 +107,20 @@ def test_an_undecidable_formula_is_a_problem_of_its_own_request() -> None:
         f"(red {e} | blue {e})" for e in ("cat", "dog", "cow", "hat", "cup", "car", "bus", "bird", "tree")
     )
     first, unparsed, undecided, last = judge().observe(
-        [look(query, CAT) for query in (score("cat"), score("cat &"), score(large), question("cat", "!cat"))]
+        [request(query, CAT) for query in (score("cat"), score("cat &"), score(large), question("cat", "!cat"))]
     )
     assert isinstance(first, Answer)
     assert isinstance(last, Answer)
     assert (first.problem, last.text) == ("", "yes")
-    for outcome, told in ((unparsed, "cat &"), (undecided, "formula-too-large")):
+    for outcome, text in ((unparsed, "cat &"), (undecided, "formula-too-large")):
         assert isinstance(outcome, Answer)
-        assert told in outcome.problem
+        assert text in outcome.problem
         assert (outcome.text, outcome.scores) == ("", {})
 
 
 def test_invalid_queries_are_errors() -> None:
     for query in (question("cat"), Query(role="judge", kind="guess", formulas=("cat",))):
-        (outcome,) = judge().observe([look(query, CAT)])
+        (outcome,) = judge().observe([request(query, CAT)])
         assert isinstance(outcome, PluginError)
 
 
@@ -151,7 +151,7 @@ def test_accuracy_on_painter_scenes() -> None:
         for rendered in painter.render(requests):
             (seen,) = detector.observe([ObserveRequest(picture=rendered.picture, query=Query(role="detector"))])
             for notation, scores in ((formula, matched), (exchanged, swapped)):
-                answer = asked(score(notation), *seen.boxes, picture=rendered.picture)
+                answer = answer_to(score(notation), *seen.boxes, picture=rendered.picture)
                 scores.append(sum(answer.scores.values()))
     assert sum(matched) / len(matched) >= 97
     assert abs(sum(swapped) / len(swapped) - 50) <= 3

@@ -1,4 +1,4 @@
-"""A user's own prompt for scores: what is asked, what its key is, and which files cannot be used."""
+"""Prompt templates for scores: the prompt, the key, and invalid files."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_the_key_depends_on_the_content_and_not_on_the_path(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("content", "complaint"),
+    ("content", "text"),
     [
         (b" \n", "is empty"),
         (b"Rate this picture", "has no {prompt}"),
@@ -76,14 +76,12 @@ def test_the_key_depends_on_the_content_and_not_on_the_path(tmp_path: Path) -> N
         (b"\xff\xfe{prompt}\x81", "prompt.txt"),
     ],
 )
-def test_invalid_templates_are_refused(
-    tmp_path: Path, content: bytes, complaint: str
-) -> None:
+def test_invalid_templates_are_refused(tmp_path: Path, content: bytes, text: str) -> None:
     path = tmp_path / "prompt.txt"
     path.write_bytes(content)
     with pytest.raises(UsageError) as error:
         identity(prompt=str(path))
-    assert complaint in str(error.value)
+    assert text in str(error.value)
 
 
 def test_unknown_templates_are_refused(tmp_path: Path) -> None:
@@ -97,6 +95,6 @@ def test_unknown_templates_are_refused(tmp_path: Path) -> None:
 def test_a_very_large_file_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "prompt.txt"
     with path.open("wb") as file:
-        file.truncate(1 << 40)  # takes no room on the disk, and all there is in memory
+        file.truncate(1 << 40)  # sparse on disk
     with pytest.raises(UsageError, match=r"1,099,511,627,776.*\[file-unreadable\]"):
         identity(prompt=str(path))

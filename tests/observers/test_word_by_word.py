@@ -1,4 +1,4 @@
-"""Attention of single words: as transformers has it, whatever the heads and the mask, and used where it should be."""
+"""Attention of single words equals that of transformers, and is used in models that write text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reader reads painted words, stays quiet on drawings, and never touches the network."""
+"""The reader: words in images, drawings without text, no network."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def reader() -> RapidOcr:
 
 
 def drawing(side: int = 256) -> Image.Image:
-    """Round and square shapes, of the kind that a careless reader takes for an O or an H."""
+    """Shapes that could be misread as O or H."""
     image = Image.new("RGB", (side, side), (200, 220, 240))
     draw = ImageDraw.Draw(image)
     draw.ellipse((40, 60, 120, 140), fill=(220, 120, 30))
@@ -116,7 +116,7 @@ def test_drawings_are_no_text(reader: RapidOcr) -> None:
 def test_short_text_needs_a_higher_score(
     monkeypatch: pytest.MonkeyPatch, text: str, score: float, is_text: bool
 ) -> None:
-    """Wheels and windows are read as a few characters: a bicycle is "300" or "ao" again and again."""
+    """Wheels and windows are misread as a few characters: a bicycle as "300" or "ao"."""
     corners = numpy.array([[[10, 10], [60, 10], [60, 30], [10, 30]]], dtype=numpy.float32)
     found = SimpleNamespace(boxes=corners, txts=(text,), scores=(score,))
     monkeypatch.setattr(rapid_ocr, "_new_engine", lambda: lambda _: found)
@@ -147,7 +147,7 @@ def test_boxes_of_low_strips_and_large_images_are_inside(reader: RapidOcr) -> No
         assert squeezed(reading) == "thereisacat"
         assert all(0 <= value <= 1 for value in reading.spans[0].box)
     assert read(reader, large).spans[0].box == pytest.approx(small_box, abs=0.03)
-    # A low strip is enlarged and padded before it is read; the box must be told in terms of the picture.
+    # A low strip is enlarged and padded before it is read; the box is in fractions of the image.
     assert read(reader, strip).spans[0].box[3] > 0.75
 
 
@@ -177,9 +177,7 @@ def test_missing_models_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
         RapidOcr(NoOptions())
 
 
-def test_nothing_is_downloaded_or_logged(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_nothing_is_downloaded_or_logged(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     from rapidocr.utils.download_file import DownloadFile
 
     def refuse(*_: object) -> None:
