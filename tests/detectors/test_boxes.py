@@ -47,10 +47,6 @@ def test_boxes_from_the_floor_on_are_kept_strongest_first() -> None:
     assert found([CAT], [0.4], ["cat"], floor=0.41) == ()
 
 
-def test_boxes_below_the_threshold_are_kept() -> None:
-    assert len(found([CAT], [0.2], ["cat"])) == 1
-
-
 def test_boxes_above_a_threshold_do_not_depend_on_the_floor() -> None:
     """A weaker box never removes a stronger one, so a lower floor changes nothing above a threshold."""
     rng = np.random.default_rng(5)

@@ -18,23 +18,8 @@ GRADE = Query(role="judge", kind="grade", text="", questions=("is it a cat?", "i
 YES_NO = Query(role="judge", kind="answer", text="is it a cat?", choices=("yes", "no"))
 COUNT = Query(role="judge", kind="answer", text="how many?", choices=("none", "one", "two", "more than two"))
 FREE = Query(role="judge", kind="answer", text="what is it?")
-
-
-@pytest.mark.parametrize(
-    "reply",
-    [
-        "Relevance (0-50 points): [[35]], Object Accuracy (0-50 points): [[40]]",
-        "Object Accuracy (0-50 points): [[40]], Relevance (0-50 points): [[35]]",
-        "The cat is there; 2 of 3 things fit.\n\nRelevance: [[35]]\nObject Accuracy: [[40]]",
-        "**Relevance (0-50 points):** [[35]]\n**Object Accuracy (0-50 points):** [[40.0]]",
-        "relevance = [[ 35 ]] object accuracy = [[ 40 ]]",
-        '{"explanation": "50 cats", "objects": 40, "relations": 35}',
-        '{"relations": 35.0, "objects": 40}',
-        '```json\n{"objects": 40, "relations": 35}\n```',
-    ],
-)
-def test_scores_are_read_by_their_names(reply: str) -> None:
-    assert read_reply(SCORE, reply) == ParsedReply(scores={"objects": 40.0, "relations": 35.0})
+PLAIN = '{"objects": 40, "relations": 35}'
+IN_WORDS = "Relevance (0-50 points): [[35]], Object Accuracy (0-50 points): [[40]]"
 
 
 @pytest.mark.parametrize(
@@ -69,6 +54,9 @@ def test_scores_are_read_by_their_names(reply: str) -> None:
         ('{"objects": 40, "objects": 10, "relations": 35}', "a name twice"),
         ('{"objects": 40, "relations": 35', "begins like JSON"),
         ("{" * 100_000, "opening braces"),
+        (f"<think>{IN_WORDS}", "thoughts"),
+        (f"<think>a</think><think>{IN_WORDS}", "thoughts"),
+        (f"<think>{IN_WORDS}</think>", "empty"),
     ],
 )
 def test_problems_of_scores(reply: str, text: str) -> None:
@@ -77,13 +65,16 @@ def test_problems_of_scores(reply: str, text: str) -> None:
     assert (read.text, read.scores) == ("", {})
 
 
-PLAIN = '{"objects": 40, "relations": 35}'
-IN_WORDS = "Relevance (0-50 points): [[35]], Object Accuracy (0-50 points): [[40]]"
-
-
 @pytest.mark.parametrize(
     "reply",
     [
+        PLAIN,
+        IN_WORDS,
+        "Object Accuracy (0-50 points): [[40]], Relevance (0-50 points): [[35]]",
+        "The cat is there; 2 of 3 things fit.\n\nRelevance: [[35]]\nObject Accuracy: [[40]]",
+        "**Relevance (0-50 points):** [[35]]\n**Object Accuracy (0-50 points):** [[40.0]]",
+        "relevance = [[ 35 ]] object accuracy = [[ 40 ]]",
+        '{"relations": 35.0, "objects": 40}',
         f"Here is my judgement:\n\n{PLAIN}",
         f"{PLAIN}\n\nLet me know if you need more.",
         f"The cat {{a tabby}} sits there. {PLAIN}",
@@ -148,7 +139,6 @@ def test_unambiguous_replies_are_read(reply: str) -> None:
         '{"objects": 40, "relations": 35, "Objects": 10}',
         '{"objects": 40, "relations": 35, "relations ": 10}',
         '{"objects": 40, "relations": 35, "objects": 40}',
-        '{"objects": 40, "relations": 35, "total": 80}',
         '{"objects": 40, "relations": 35, "total": "100"}',
         '{"objects": 40, "relations": 35, "total": 120}',
         '{"objects": "40/50", "relations": 35}',
@@ -259,9 +249,6 @@ def test_free_answers_need_brackets_unless_bare() -> None:
     assert read_reply(FREE, "A cat.\nIt sits.", is_bare=True).problem
 
 
-FORM = "Relevance (0-50 points): [[35]], Object Accuracy (0-50 points): [[40]]"
-
-
 @pytest.mark.parametrize(
     "thought",
     [
@@ -272,25 +259,16 @@ FORM = "Relevance (0-50 points): [[35]], Object Accuracy (0-50 points): [[40]]"
     ],
 )
 def test_thoughts_are_ignored(thought: str) -> None:
-    assert read_reply(SCORE, thought + FORM) == ParsedReply(scores={"objects": 40.0, "relations": 35.0})
+    assert read_reply(SCORE, thought + IN_WORDS) == ParsedReply(scores={"objects": 40.0, "relations": 35.0})
     assert read_reply(SCORE, thought + '{"objects": 40, "relations": 35}').scores["objects"] == 40
     assert read_reply(YES_NO, thought + "yes").text == "yes"
-
-
-@pytest.mark.parametrize("reply", [f"<think>{FORM}", f"<think>a</think><think>{FORM}"])
-def test_unfinished_thoughts_are_a_problem(reply: str) -> None:
-    assert "thoughts" in read_reply(SCORE, reply).problem
-
-
-def test_thoughts_without_a_reply_are_a_problem() -> None:
-    assert "empty" in read_reply(SCORE, f"<think>{FORM}</think>").problem
 
 
 @given(objects=st.integers(0, 50), relations=st.integers(0, 50), before=st.text(max_size=40), is_reversed=st.booleans())
 def test_text_before_the_form_is_ignored(objects: int, relations: int, before: str, is_reversed: bool) -> None:
     parts = [f"Relevance (0-50 points): [[{relations}]]", f"Object Accuracy (0-50 points): [[{objects}]]"]
-    said = "The things: " + before.replace("[", "(").replace("]", ")")
-    read = read_reply(SCORE, f"{said}\n{', '.join(reversed(parts) if is_reversed else parts)}")
+    prose = "The things: " + before.replace("[", "(").replace("]", ")")
+    read = read_reply(SCORE, f"{prose}\n{', '.join(reversed(parts) if is_reversed else parts)}")
     assert read == ParsedReply(scores={"objects": float(objects), "relations": float(relations)})
 
 
@@ -332,7 +310,7 @@ def test_any_reply_is_parsed_or_a_problem(reply: str, query: Query) -> None:
 
 @pytest.mark.parametrize("query", [SCORE, GRADE, YES_NO, FREE])
 def test_the_form_itself_is_no_answer(query: Query) -> None:
-    """A judge that only repeats what it was text has said nothing."""
+    """A judge that only repeats the form has not answered."""
     text = judge_prompt(query, is_structured=False, explains=False).text.rpartition("\n")[2]
     read = read_reply(query, text)
     assert read.problem

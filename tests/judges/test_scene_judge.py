@@ -74,13 +74,10 @@ def test_a_second_cat_is_wrong_unless_counts_are_at_least() -> None:
 def test_the_choice_with_a_true_formula_is_the_answer() -> None:
     assert answer_to(question("dog", "!dog"), CAT).text == "no"
     assert answer_to(question("cat", "!cat"), CAT).text == "yes"
+    other = Detection(label="cat", score=0.5, box=(0.6, 0.4, 0.8, 0.6))
+    assert answer_to(question("cat", "!cat"), CAT, other).text == "yes", "at least one"
     numbers = question("!cat", "cat & !2 cat", "2 cat", choices=("none", "one", "more"))
     assert answer_to(numbers, CAT).text == "one"
-
-
-def test_presence_is_at_least_one() -> None:
-    other = Detection(label="cat", score=0.5, box=(0.6, 0.4, 0.8, 0.6))
-    assert answer_to(question("cat", "!cat"), CAT, other).text == "yes"
 
 
 @pytest.mark.parametrize(("boxes", "text"), [((), "none of"), ((CAT, DOG), "more than one")])
