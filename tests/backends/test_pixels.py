@@ -61,7 +61,8 @@ def test_sides_are_rounded_as_by_transformers() -> None:
 
     rng = random.Random(0)
     settings = PixelSettings(shortest=800, longest=1333)
-    for height, width in ((rng.randint(1, 2000), rng.randint(1, 2000)) for _ in range(200)):
+    sizes = [(rng.randint(1, 2000), rng.randint(1, 2000)) for _ in range(200)]
+    for height, width in (*sizes, (600, 1334), (1334, 600), (800, 1000)):
         expected = get_size_with_aspect_ratio((height, width), 800, 1333)
         assert settings.resized(height, width) == tuple(max(1, side) for side in expected), (height, width)
 

@@ -50,6 +50,8 @@ class PixelSettings:
         short: float = self.shortest
         if self.longest and high / low * short > self.longest:
             short = self.longest * low / high
+        if round(short) == low:
+            return height, width
         short_side, long_side = max(1, round(short)), max(1, int(short * high / low))
         return (short_side, long_side) if height <= width else (long_side, short_side)
 
