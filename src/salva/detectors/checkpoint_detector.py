@@ -1,21 +1,19 @@
-"""What detectors of transformers share: options, loading a checkpoint, its pin, and grouping the images."""
+"""What detectors of transformers share: grouping the images, rules for boxes, and scores."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from salva.core.observation import Detections
 from salva.core.protocols import ObserveRequest
 from salva.detectors.boxes import BoxRules, FloorOptions, ScoreScale, check_floor
 from salva.errors import BackendError, SalvaError
-from salva.observers.loading import Batches, CheckpointKind, CheckpointOptions, load, pin
-from salva.observers.pixels import PixelSettings, in_groups, to_pixels
-
-if TYPE_CHECKING:
-    import torch
+from salva.observers.checkpoint_observer import CheckpointObserver
+from salva.observers.loading import CheckpointOptions
+from salva.observers.pixels import in_groups
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,29 +21,10 @@ class ScoredOptions(FloorOptions, CheckpointOptions):
     """The options of every checkpoint that gives scores."""
 
 
-class CheckpointDetector(ABC):
+class CheckpointDetector(CheckpointObserver, ABC):
     """A model of transformers that finds entities; a subclass says which one and reads its output."""
 
-    version: ClassVar[str] = "1"
-    name: ClassVar[str]
-    scale: ClassVar[ScoreScale]
-    kind: ClassVar[CheckpointKind]
-    batch_limit: ClassVar[int] = 32
-    detail: ClassVar[str] = ""
-    """What else decides how many images fit at once."""
-    _pixels: PixelSettings
-
-    def __init__(self, options: ScoredOptions, rules: BoxRules) -> None:
-        self._floor, self._rules = options.floor, rules
-        self._loaded = load(self.name, options, self.kind)
-        self._batches = Batches(self.name, options, self._loaded, limit=self.batch_limit, detail=self.detail)
-        self.habits = self._batches.habits
-
-    @classmethod
-    def weights(cls, options: ScoredOptions) -> str:
-        """The commit or digest of the checkpoint."""
-        check_floor(options.floor, cls.scale.threshold)
-        return pin(cls.name, options)
+    _rules: BoxRules
 
     def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Detections | SalvaError]:
         """The boxes of each image, strongest first."""
@@ -70,6 +49,20 @@ class CheckpointDetector(ABC):
     def _detect(self, requests: Sequence[ObserveRequest], labels: tuple[str, ...]) -> Sequence[Detections | SalvaError]:
         """The boxes in images of one size."""
 
-    def _input(self, requests: Sequence[ObserveRequest]) -> torch.Tensor:
-        pictures = [request.picture for request in requests]
-        return to_pixels(pictures, self._pixels, self._loaded.device, self._loaded.dtype)
+
+class ScoredDetector(CheckpointDetector):
+    """A detector with scores."""
+
+    scale: ClassVar[ScoreScale]
+    detail: ClassVar[str] = ""
+
+    def __init__(self, options: ScoredOptions, rules: BoxRules) -> None:
+        super().__init__(options, detail=self.detail)
+        self._floor, self._rules = options.floor, rules
+
+    @classmethod
+    def weights(cls, options: CheckpointOptions) -> str:
+        """The commit or digest of the checkpoint."""
+        assert isinstance(options, ScoredOptions)
+        check_floor(options.floor, cls.scale.threshold)
+        return super().weights(options)

@@ -19,12 +19,13 @@ from salva.core.observation import Detections
 from salva.core.options import option
 from salva.core.protocols import ObserveRequest, Query
 from salva.detectors.boxes import BoxRules, NameOptions
+from salva.detectors.checkpoint_detector import CheckpointDetector
 from salva.english.words import with_article
-from salva.errors import BackendError, SalvaError, UsageError
+from salva.errors import BackendError, SalvaError, UsageError, invalid_option
 from salva.hardware.compile_lock import COMPILE_LOCK
 from salva.messages import message
-from salva.observers.loading import Batches, CheckpointKind, CheckpointOptions, load, pin
-from salva.observers.pixels import in_groups, settings_of, to_pixels
+from salva.observers.loading import CheckpointKind, CheckpointOptions
+from salva.observers.pixels import settings_of
 from salva.observers.word_by_word import attend_word_by_word
 
 if TYPE_CHECKING:
@@ -37,14 +38,6 @@ N_STEPS = 1000
 _PHRASE = re.compile(r"([^<]+)((?:<loc_\d+>){4,})")
 _LOCATION = re.compile(r"<loc_(\d+)>")
 _SPECIAL = re.compile(r"<s>|</s>|<pad>")
-KIND = CheckpointKind(
-    model_class="Florence2ForConditionalGeneration",
-    processor_class="AutoProcessor",
-    model_types=("florence2",),
-    can_halve=True,  # Locations are words, of which there are only a thousand.
-)
-LIMIT = 128
-"""Images at once on a large GPU; on a smaller one as many as fit."""
 _TEXT_STEP = 16
 LabelledBox = tuple[str, list[float]]
 """A phrase and the corners of one box, as fractions of the image."""
@@ -60,10 +53,9 @@ class Florence2Options(NameOptions, CheckpointOptions):
     compile: bool = option(False, "Compile the vision part, for long runs on a GPU.", keyed=False)
 
 
-class Florence2:
+class Florence2(CheckpointDetector):
     """Detector: Florence-2, in its own words."""
 
-    version: ClassVar[str] = "1"
     about: ClassVar[About] = About(
         names=Naming.OWN,
         made_for="Photographs and drawings of all kinds.",
@@ -71,28 +63,25 @@ class Florence2:
     )
     task: ClassVar[str] = DETECT
     name: ClassVar[str] = "florence2"
+    kind: ClassVar[CheckpointKind] = CheckpointKind(
+        model_class="Florence2ForConditionalGeneration",
+        processor_class="AutoProcessor",
+        model_types=("florence2",),
+        can_halve=True,  # Locations are words, of which there are only a thousand.
+    )
+    batch_limit: ClassVar[int] = 128
     Options: ClassVar[type[Florence2Options]] = Florence2Options
 
     def __init__(self, options: Florence2Options) -> None:
-        loaded = load(self.name, options, KIND)
-        n_places = int(loaded.model.config.text_config.max_position_embeddings)
+        super().__init__(options, detail=f"{self.task} beams {options.beams}", is_compiled=options.compile)
+        self._model, self._processor = self._loaded.model, self._loaded.processor
+        n_places = int(self._model.config.text_config.max_position_embeddings)
         if options.max_tokens > n_places:
-            values = {"name": "detector.max_tokens", "value": options.max_tokens}
-            raise UsageError(message("option-invalid", **values, wanted=f"at most {n_places} for {options.model!r}"))
-        self._options, self._loaded = options, loaded
-        self._model, self._processor = loaded.model, loaded.processor
-        attend_word_by_word(self._model, loaded.device)
+            wanted = f"at most {n_places} for {options.model!r}"
+            raise invalid_option("detector.max_tokens", options.max_tokens, wanted)
+        self._options, self._rules = options, BoxRules(names=options.names)
+        attend_word_by_word(self._model, self._loaded.device)
         self._pixels = settings_of(self._processor.image_processor, self.name)
-        self._rules = BoxRules(names=options.names)
-        self._batches = Batches(
-            self.name,
-            options,
-            loaded,
-            limit=LIMIT,
-            detail=f"{self.task} beams {options.beams}",
-            is_compiled=options.compile,
-        )
-        self.habits = self._batches.habits
         if options.compile:
             # Only the vision part: at 768 pixels it is most of the work, and the text part changes shape at every step.
             self._model.model.vision_tower.compile(dynamic=False)
@@ -103,23 +92,16 @@ class Florence2:
                 self.observe([request] * n)
 
     @classmethod
-    def weights(cls, options: Florence2Options) -> str:
+    def weights(cls, options: CheckpointOptions) -> str:
         """The commit or digest of the checkpoint, and the table of names."""
-        return f"{pin(cls.name, options)} {options.pin()}".strip()
+        assert isinstance(options, Florence2Options)
+        return f"{super().weights(options)} {options.pin()}".strip()
 
-    def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Detections | SalvaError]:
-        """The boxes of each image."""
-        return in_groups(
-            requests,
-            lambda request: (request.picture.width, request.picture.height),
-            lambda group: self._batches.run(self._detect, group),
-        )
-
-    def _detect(self, requests: Sequence[ObserveRequest]) -> list[Detections | SalvaError]:
+    def _detect(self, requests: Sequence[ObserveRequest], labels: tuple[str, ...]) -> list[Detections | SalvaError]:
         import torch
 
         tokens, mask = self._tokens([self._prompt(request.query.labels) for request in requests])
-        pixels = to_pixels([r.picture for r in requests], self._pixels, self._loaded.device, self._loaded.dtype)
+        pixels = self._input(requests)
         turn = COMPILE_LOCK.calling((self, len(requests))) if self._options.compile else nullcontext()
         with self._batches.on_device, turn, torch.inference_mode():
             generated = self._model.generate(

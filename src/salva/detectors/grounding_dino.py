@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar
 from salva.core.about import About
 from salva.core.observation import Detections
 from salva.core.protocols import ObserveRequest
-from salva.detectors.boxes import ScoreScale, from_centres
+from salva.detectors.boxes import ScoreScale
 from salva.detectors.zero_shot import ABOUT, ZeroShotDetector, ZeroShotOptions
 from salva.errors import BackendError, SalvaError
 from salva.messages import message
@@ -50,14 +50,9 @@ class GroundingDino(ZeroShotDetector):
         with self._batches.on_device, torch.inference_mode():
             output = self._loaded.model(pixel_values=pixels, **words)
             fits = output.logits.float().sigmoid()
-            best, place = torch.stack([fits[..., span].amax(-1) for span in spans], -1).max(-1)
-            boxes, scores, which = output.pred_boxes.float().cpu().numpy(), best.cpu().numpy(), place.cpu().numpy()
-        return [
-            self._rules.detections(
-                from_centres(boxes[i]), scores[i], [labels[int(k)] for k in which[i]], are_names=True
-            )
-            for i in range(len(requests))
-        ]
+            scores, places = torch.stack([fits[..., span].amax(-1) for span in spans], -1).max(-1)
+            boxes = output.pred_boxes.float().cpu().numpy()
+            return self._detections(boxes, scores.cpu().numpy(), places.cpu().numpy(), labels)
 
     def _words(self, labels: tuple[str, ...], n: int) -> tuple[dict[str, torch.Tensor], list[list[int]]]:
         """The text of all labels, as tokens for n images, and the places of each label's tokens."""

@@ -15,13 +15,12 @@ from salva.core.about import PUBLISHED_WEIGHTS, About, Naming
 from salva.core.observation import Detections
 from salva.core.protocols import ObserveRequest
 from salva.detectors.boxes import ScoreScale
-from salva.detectors.checkpoint_detector import ScoredOptions
 from salva.detectors.instance_masks import find, frame_of, to_input
 from salva.detectors.own_labels import OwnLabelsDetector
 from salva.errors import SalvaError
 from salva.hardware.mmdet_names import UNREAD
 from salva.hardware.origins import GENEVAL_SHA256, read_origin
-from salva.observers.loading import CheckpointKind
+from salva.observers.loading import CheckpointKind, CheckpointOptions
 
 SPELLING = {"mouse": "computer mouse", "remote": "tv remote", "keyboard": "computer keyboard"}
 """COCO's names that GenEval writes in full."""
@@ -49,7 +48,7 @@ class Mask2Former(OwnLabelsDetector):
     )
 
     @classmethod
-    def weights(cls, options: ScoredOptions) -> str:
+    def weights(cls, options: CheckpointOptions) -> str:
         """The commit or digest of the checkpoint, the table of names, and whether it is the published one."""
         origin = read_origin(Path(options.model).expanduser())
         published = PUBLISHED_WEIGHTS if origin and origin.sha256.startswith(GENEVAL_SHA256) else ""

@@ -13,7 +13,7 @@ from typing import ClassVar
 from salva.core.about import About
 from salva.core.observation import Detections
 from salva.core.protocols import ObserveRequest
-from salva.detectors.boxes import ScoreScale, from_centres
+from salva.detectors.boxes import ScoreScale
 from salva.detectors.zero_shot import ABOUT, ZeroShotDetector, ZeroShotOptions
 from salva.errors import SalvaError
 from salva.observers.loading import CheckpointKind
@@ -45,15 +45,10 @@ class Owlv2(ZeroShotDetector):
         pixels = self._input(requests)
         with self._batches.on_device, torch.inference_mode():
             output = self._loaded.model(pixel_values=pixels, **words)
-            scores, which = output.logits.float().sigmoid().max(-1)
-            boxes, scores, which = output.pred_boxes.float().cpu().numpy(), scores.cpu().numpy(), which.cpu().numpy()
+            scores, places = output.logits.float().sigmoid().max(-1)
+            boxes = output.pred_boxes.float().cpu().numpy()
         picture = requests[0].picture
         side = max(picture.width, picture.height)
         # Boxes are fractions of the square; the image is in its corner.
         stretch = np.array((side / picture.width, side / picture.height) * 2)
-        return [
-            self._rules.detections(
-                from_centres(boxes[i]) * stretch, scores[i], [labels[int(k)] for k in which[i]], are_names=True
-            )
-            for i in range(len(requests))
-        ]
+        return self._detections(boxes * stretch, scores.cpu().numpy(), places.cpu().numpy(), labels)

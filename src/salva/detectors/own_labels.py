@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from salva.detectors.boxes import BoxRules, NameOptions
-from salva.detectors.checkpoint_detector import CheckpointDetector, ScoredOptions
+from salva.detectors.checkpoint_detector import ScoredDetector, ScoredOptions
 from salva.hardware.checkpoints import invalid_checkpoint
+from salva.observers.loading import CheckpointOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,7 +17,7 @@ class OwnLabelsOptions(NameOptions, ScoredOptions):
     """What can be set with --set detector.NAME=VALUE."""
 
 
-class OwnLabelsDetector(CheckpointDetector):
+class OwnLabelsDetector(ScoredDetector):
     """A checkpoint with its own labels; a subclass says which one and reads its output."""
 
     Options: ClassVar[type[OwnLabelsOptions]] = OwnLabelsOptions
@@ -35,7 +36,7 @@ class OwnLabelsDetector(CheckpointDetector):
         self.habits = replace(self.habits, names=rules.names_of(self._labels.values()))
 
     @classmethod
-    def weights(cls, options: ScoredOptions) -> str:
+    def weights(cls, options: CheckpointOptions) -> str:
         """The commit or digest of the checkpoint, and the table of names."""
         assert isinstance(options, OwnLabelsOptions)
         return f"{super().weights(options)} {options.pin()}".strip()

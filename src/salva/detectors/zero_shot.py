@@ -11,15 +11,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from salva.core.about import About, Naming
+from salva.core.observation import Detections
 from salva.core.options import option
 from salva.core.protocols import ObserveRequest
-from salva.detectors.boxes import BoxRules
-from salva.detectors.checkpoint_detector import CheckpointDetector, ScoredOptions
-from salva.errors import BackendError, UsageError
+from salva.detectors.boxes import BoxRules, from_centres
+from salva.detectors.checkpoint_detector import ScoredDetector, ScoredOptions
+from salva.errors import BackendError, SalvaError, UsageError
 from salva.messages import message
 
 if TYPE_CHECKING:
     import torch
+    from numpy.typing import NDArray
 
 ABOUT = About(takes_labels=True, names=Naming.ASKED, floor="floor", made_for="Photographs of all kinds, from the web.")
 
@@ -31,7 +33,7 @@ class ZeroShotOptions(ScoredOptions):
     also: tuple[str, ...] = option((), "Further labels, so that other entities are not taken for the case's.")
 
 
-class ZeroShotDetector(CheckpointDetector):
+class ZeroShotDetector(ScoredDetector):
     """A checkpoint that finds given labels; a subclass says which one and reads its output."""
 
     about: ClassVar[About] = ABOUT
@@ -50,6 +52,15 @@ class ZeroShotDetector(CheckpointDetector):
             problem = message("too-many-tokens", component=self.name, **values, instead="Use a shorter label.")
             raise BackendError(problem, is_retryable=False)
         return {key: tokens[key].repeat(n, 1).to(self._loaded.device) for key in ("input_ids", "attention_mask")}
+
+    def _detections(
+        self, boxes: NDArray[Any], scores: NDArray[Any], places: NDArray[Any], labels: Sequence[str]
+    ) -> list[Detections | SalvaError]:
+        """Detections of images, from centres and sides of boxes, scores, and the place of each box's label."""
+        return [
+            self._rules.detections(from_centres(box), score, [labels[int(i)] for i in place], are_names=True)
+            for box, score, place in zip(boxes, scores, places, strict=True)
+        ]
 
     def _labels_for(self, request: ObserveRequest) -> tuple[str, ...]:
         labels = tuple(dict.fromkeys((*request.query.labels, *self._also)))

@@ -17,13 +17,13 @@ from salva.core.protocols import ObserveRequest
 from salva.embedders.choosing import EmbeddingChooser
 from salva.errors import BackendError, SalvaError
 from salva.messages import message
-from salva.observers.loading import Batches, CheckpointKind, CheckpointOptions, load, pin
-from salva.observers.pixels import in_groups, settings_of, to_pixels
+from salva.observers.checkpoint_observer import CheckpointObserver
+from salva.observers.loading import CheckpointKind, CheckpointOptions
+from salva.observers.pixels import in_groups, settings_of
 
 if TYPE_CHECKING:
     import torch
 
-LIMIT = 256
 DIGITS = 7
 """Decimal places kept: further ones differ between machines."""
 
@@ -35,32 +35,25 @@ class ClipOptions(CheckpointOptions):
     truncate: bool = option(False, "Embed the beginning of longer texts.")
 
 
-class Clip:
+class Clip(CheckpointObserver):
     """Embedder: a CLIP model."""
 
-    version: ClassVar[str] = "1"
     about: ClassVar[About] = About(default_target="openai/clip-vit-large-patch14")
     Options: ClassVar[type[ClipOptions]] = ClipOptions
     name: ClassVar[str] = "clip"
     kind: ClassVar[CheckpointKind] = CheckpointKind(
         model_class="AutoModel", processor_class="AutoProcessor", model_types=("clip",)
     )
+    batch_limit: ClassVar[int] = 256
     word_inputs: ClassVar[tuple[str, ...]] = ("input_ids", "attention_mask")
 
     def __init__(self, options: ClipOptions) -> None:
-        self._loaded = load(self.name, options, self.kind)
+        super().__init__(options)
         self._options = options
         self._tokenizer = self._loaded.processor.tokenizer
         self._n_tokens = int(self._loaded.model.config.text_config.max_position_embeddings)
         self._pixels = settings_of(self._loaded.processor.image_processor, self.name)
-        self._batches = Batches(self.name, options, self._loaded, limit=LIMIT)
-        self.habits = self._batches.habits
         self._choosing = EmbeddingChooser(self._embed)
-
-    @classmethod
-    def weights(cls, options: ClipOptions) -> str:
-        """The commit or digest of the checkpoint."""
-        return pin(cls.name, options)
 
     def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Observation | SalvaError]:
         """The vector of each image or text, or the cosines to its choices."""
@@ -94,7 +87,7 @@ class Clip:
     def _embed_images(self, requests: Sequence[ObserveRequest]) -> list[Vector | SalvaError]:
         import torch
 
-        pixels = to_pixels([r.picture for r in requests], self._pixels, self._loaded.device, self._loaded.dtype)
+        pixels = self._input(requests)
         with self._batches.on_device, torch.inference_mode():
             return _vectors(self._loaded.model.get_image_features(pixel_values=pixels).pooler_output)
 

@@ -40,9 +40,9 @@ class A1111(HostGenerator):
         sampler: str = option("DPM++ 2M", "The server's name of the sampler.")
 
     about: ClassVar[About] = About(is_remote=True, seeds_hold=True)
+    options: Options
 
     def __init__(self, options: Options) -> None:
-        self.options = options
         user, colon, password = os.environ.get(KEY_VARIABLE, "").partition(":")
         auth = (user, password) if colon else None
         # The executor ends a call at timeout_s; the client's later limit ends the thread.

@@ -42,10 +42,10 @@ class ComfyUi(HostGenerator):
         node: str = option("", "The node to use, if several save images.")
 
     about: ClassVar[About] = About(is_remote=True)
+    options: Options
 
     def __init__(self, options: Options) -> None:
         super().__init__(options, f"comfyui/{options.workflow}", timeout_s=min(60.0, options.timeout_s))
-        self.options = options
         self._form = make_form(read_workflow(Path(options.workflow)), self._name)
         self._client_id = uuid.uuid4().hex
 

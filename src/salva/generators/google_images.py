@@ -40,9 +40,7 @@ class GoogleImages(ProviderGenerator):
 
     provider: ClassVar[Provider] = GOOGLE
 
-    def __init__(self, options: Options) -> None:
-        super().__init__(options)
-        self.options = options
+    options: Options
 
     def _generate(self, request: RenderRequest) -> Rendered:
         from google.genai.types import GenerateContentConfig, ImageConfig

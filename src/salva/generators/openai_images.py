@@ -39,10 +39,10 @@ class OpenAiImages(ProviderGenerator):
         )
 
     provider: ClassVar[Provider] = OPENAI
+    options: Options
 
     def __init__(self, options: Options) -> None:
         super().__init__(options)
-        self.options = options
         is_dall_e_3 = options.model.startswith("dall-e-3")
         self._is_prefixed = options.prefix == "on" or (options.prefix == "auto" and is_dall_e_3)
 

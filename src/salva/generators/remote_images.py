@@ -62,6 +62,7 @@ class RemoteGenerator:
     _client: Any
 
     def __init__(self, options: RemoteOptions, name: str) -> None:
+        self.options = options
         self.habits = Habits(max_at_once=options.max_at_once, timeout_s=options.timeout_s)
         self._name = name
         self._price_usd = options.price_usd

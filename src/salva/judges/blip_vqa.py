@@ -17,11 +17,8 @@ from salva.core.protocols import ObserveRequest
 from salva.errors import SalvaError
 from salva.imaging.files import as_image
 from salva.judges.replies import read_reply
-from salva.observers.loading import Batches, CheckpointKind, CheckpointOptions, load, pin
-
-NAME = "blip-vqa"
-KIND = CheckpointKind(model_class="BlipForQuestionAnswering", processor_class="BlipProcessor", model_types=("blip",))
-LIMIT = 128
+from salva.observers.checkpoint_observer import CheckpointObserver
+from salva.observers.loading import CheckpointKind, CheckpointOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,23 +28,20 @@ class BlipOptions(CheckpointOptions):
     max_tokens: int = option(20, "Longest answer, in tokens.", least=1)
 
 
-class BlipVqa:
+class BlipVqa(CheckpointObserver):
     """Answers questions about an image in a word or two."""
 
-    version: ClassVar[str] = "1"
+    name: ClassVar[str] = "blip-vqa"
+    kind: ClassVar[CheckpointKind] = CheckpointKind(
+        model_class="BlipForQuestionAnswering", processor_class="BlipProcessor", model_types=("blip",)
+    )
+    batch_limit: ClassVar[int] = 128
     about: ClassVar[About] = About(default_target="Salesforce/blip-vqa-base")
     Options: ClassVar[type[BlipOptions]] = BlipOptions
 
     def __init__(self, options: BlipOptions) -> None:
-        self._loaded = load(NAME, options, KIND)
+        super().__init__(options)
         self._options = options
-        self._batches = Batches(NAME, options, self._loaded, limit=LIMIT)
-        self.habits = self._batches.habits
-
-    @classmethod
-    def weights(cls, options: BlipOptions) -> str:
-        """The commit or digest of the checkpoint."""
-        return pin(NAME, options)
 
     def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Answer | SalvaError]:
         """One answer per request."""
@@ -81,5 +75,5 @@ def _answer(request: ObserveRequest, reply: str) -> Answer:
 
 def _unsupported(request: ObserveRequest) -> Answer:
     """A problem, not an error: other questions of the same case can still be answered."""
-    problem = f"{NAME} only answers questions and cannot {request.query.kind or 'do this'}; use another judge"
+    problem = f"{BlipVqa.name} only answers questions and cannot {request.query.kind or 'do this'}; use another judge"
     return Answer(text="", scores={}, problem=problem)

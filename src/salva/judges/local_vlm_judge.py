@@ -19,16 +19,9 @@ from salva.hardware.checkpoints import invalid_checkpoint
 from salva.imaging.files import as_image
 from salva.judges.interview import MAX_TOKENS_HELP, SIDE_HELP, Interview, InterviewOptions, JudgeReply, limit_side
 from salva.judges.score_templates import prompt_pin, score_template
-from salva.observers.loading import Batches, CheckpointKind, CheckpointOptions, load, pin
+from salva.observers.checkpoint_observer import CheckpointObserver
+from salva.observers.loading import CheckpointKind, CheckpointOptions
 from salva.observers.word_by_word import attend_word_by_word
-
-NAME = "transformers"
-KIND = CheckpointKind(
-    model_class="AutoModelForImageTextToText",
-    processor_class="AutoProcessor",
-    model_types="MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES",
-)
-LIMIT = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,31 +32,37 @@ class LocalVlmOptions(InterviewOptions, CheckpointOptions):
     side: int = option(768, SIDE_HELP, least=0)
 
 
-class LocalVlmJudge:
+class LocalVlmJudge(CheckpointObserver):
     """A vision-language model on this machine."""
 
     version: ClassVar[str] = "2"
+    name: ClassVar[str] = "transformers"
+    kind: ClassVar[CheckpointKind] = CheckpointKind(
+        model_class="AutoModelForImageTextToText",
+        processor_class="AutoProcessor",
+        model_types="MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES",
+    )
+    batch_limit: ClassVar[int] = 64
     Options: ClassVar[type[LocalVlmOptions]] = LocalVlmOptions
 
     def __init__(self, options: LocalVlmOptions) -> None:
-        self._loaded = load(NAME, options, KIND)
+        super().__init__(options, detail=f"{options.side}px")
         attend_word_by_word(self._loaded.model, self._loaded.device)
         processor = self._loaded.processor
         if not getattr(processor, "chat_template", None):
             why = "it has no chat template; use a checkpoint tuned for chat, often named -Instruct"
-            raise invalid_checkpoint(NAME, options.model, why)
+            raise invalid_checkpoint(self.name, options.model, why)
         # Replies grow to the right, so shorter questions are padded on the left.
         processor.tokenizer.padding_side = "left"
         if processor.tokenizer.pad_token is None:
             processor.tokenizer.pad_token = processor.tokenizer.eos_token
         self._options, self._template = options, score_template(options.prompt)
-        self._batches = Batches(NAME, options, self._loaded, limit=LIMIT, detail=f"{options.side}px")
-        self.habits = self._batches.habits
 
     @classmethod
-    def weights(cls, options: LocalVlmOptions) -> str:
+    def weights(cls, options: CheckpointOptions) -> str:
         """The commit or digest of the checkpoint, and the user's prompt template, if there is one."""
-        return " ".join(filter(None, (pin(NAME, options), prompt_pin(options.prompt))))
+        assert isinstance(options, LocalVlmOptions)
+        return f"{super().weights(options)} {prompt_pin(options.prompt)}".strip()
 
     def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Answer | SalvaError]:
         """One answer or error per request."""
