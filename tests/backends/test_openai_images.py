@@ -15,6 +15,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import in_process
 import pytest
 from backends.endpoints import Answered, Asked, asked_for, png, png_text, said, serving
 
@@ -453,7 +454,7 @@ def test_a_cost_limit_without_a_price_is_refused(tmp_path: Path) -> None:
 
 
 def test_from_the_command_line(tmp_path: Path) -> None:
-    """The pictures show nothing the detector knows; what counts is that all of them arrive."""
+    """White images show no entity, so trust is none."""
     from PIL import Image
 
     buffer = io.BytesIO()
@@ -461,19 +462,15 @@ def test_from_the_command_line(tmp_path: Path) -> None:
     white = base64.b64encode(buffer.getvalue()).decode()
     with serving(lambda _: said({"created": 1, "data": [{"b64_json": white}]})) as server:
         command = [
-            *(sys.executable, "-c", "from salva.cli.main import main; main()"),
             *("run", "metalogic", "--size", "6", "--model", "openai/gpt-image-1", "--reader", "none"),
-            *("--detector", "pocket"),
-            *("--set", f"model.base_url={server.url}/v1", "--set", "model.price_usd=0.01", "--max-images", "5"),
-            *("--out", str(tmp_path / "run"), "--no-progress"),
+            *("--detector", "pocket", "--set", f"model.base_url={server.url}/v1"),
+            *("--set", "model.price_usd=0.01", "--out", str(tmp_path / "run"), "--no-progress"),
         ]
-        first = subprocess.run(command, capture_output=True, text=True)
+        first = in_process.salva(*command, "--max-images", "5")
         assert (first.returncode, len(server.asked)) == (3, 5), first.stderr
         assert "Stopped at --max-images 5" in first.stderr
         assert "cost:          0.0500 USD" in first.stdout
-        command.remove("--max-images")
-        command.remove("5")
-        second = subprocess.run(command, capture_output=True, text=True)
-        assert (second.returncode, len(server.asked)) == (3, 12), "white pictures show nothing that a prompt names"
+        second = in_process.salva(*command)
+        assert (second.returncode, len(server.asked)) == (3, 12), second.stderr
     asked = json.loads((tmp_path / "run" / "run.json").read_text())["spec"]
     assert asked["models"][0]["name"] == "openai/gpt-image-1"
