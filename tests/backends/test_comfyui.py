@@ -47,19 +47,19 @@ def write(path: Path, workflow: object) -> str:
 
 
 def test_places_are_found_through_the_inputs_of_the_sampler() -> None:
-    filled: Any = make_form(copy.deepcopy(CLASSIC), "w").filled(
+    filled: Any = make_form(copy.deepcopy(CLASSIC), "w").fill(
         {"prompt": "a cat", "seed": 5, "negative": "text", "width": 256, "height": 320}
     )
     assert filled["6"]["inputs"]["text"] == "a cat"
     assert filled["7"]["inputs"]["text"] == "text"
     assert filled["3"]["inputs"]["seed"] == 5
     assert (filled["5"]["inputs"]["width"], filled["5"]["inputs"]["height"]) == (256, 320)
-    untouched: Any = make_form(copy.deepcopy(CLASSIC), "w").filled({"prompt": "a cat", "seed": 5})
+    untouched: Any = make_form(copy.deepcopy(CLASSIC), "w").fill({"prompt": "a cat", "seed": 5})
     assert untouched["7"]["inputs"]["text"] == "blurry"
 
 
 def test_places_are_found_through_a_guider() -> None:
-    filled: Any = make_form(copy.deepcopy(FLUX), "w").filled({"prompt": "a cat", "seed": 5})
+    filled: Any = make_form(copy.deepcopy(FLUX), "w").fill({"prompt": "a cat", "seed": 5})
     assert filled["6"]["inputs"]["text"] == "a cat"
     assert filled["25"]["inputs"]["noise_seed"] == 5
 
@@ -68,7 +68,7 @@ def test_marked_places_take_precedence() -> None:
     marked = copy.deepcopy(CLASSIC)
     marked["6"]["inputs"]["text"] = "a photo of {prompt}, studio"
     marked["3"]["inputs"]["seed"] = "{seed}"
-    filled: Any = make_form(marked, "w").filled({"prompt": "a cat", "seed": 5})
+    filled: Any = make_form(marked, "w").fill({"prompt": "a cat", "seed": 5})
     assert filled["6"]["inputs"]["text"] == "a photo of a cat, studio"
     assert filled["3"]["inputs"]["seed"] == 5
 

@@ -15,7 +15,7 @@ from salva.engine.actors import requests_of
 from salva.engine.progress import SilentProgress
 from salva.errors import BackendError, SalvaError, UsageError
 from salva.generators.folder import FolderImages
-from salva.generators.folder_layouts import detect, simplified
+from salva.generators.folder_layouts import detect, simplify
 from salva.imaging.files import encode_picture
 from salva.runs.cases import planned_cases
 from salva.runs.pipeline import execute
@@ -185,7 +185,7 @@ def test_a_manifest_adds_missing_images_to_any_layout(tmp_path: Path, layout: st
                 "geneval": f"{number:05}/samples/{repeat:05}.png",
                 "pairs": f"Images/DeMorgan/1/Attributes/p1_{'AB'[number]}.png",
                 "compbench": f"samples/{prompt}_{repeat:06}.png",
-                "names": f"{simplified(prompt)}_{repeat}.png",
+                "names": f"{simplify(prompt)}_{repeat}.png",
                 "manifest": f"{number}-{repeat}.png",
             }
             put(tmp_path / names[layout], f"{prompt} {repeat}")
@@ -254,7 +254,7 @@ def test_real_images_by_name(foreign_data: Path) -> None:
         for repeat in range(4):
             outcome = render(model, text, repeat)
             assert isinstance(outcome, Rendered), outcome
-            assert str(outcome.provenance["file"]).endswith(f"{simplified(text)}_{repeat}.jpg")
+            assert str(outcome.provenance["file"]).endswith(f"{simplify(text)}_{repeat}.jpg")
             pictures.add(outcome.picture.image_id())
     assert len(pictures) == 8
     assert isinstance(render(model, "a photo of a red cat"), BackendError)

@@ -12,11 +12,11 @@ from salva.charts.layout import (
     Scale,
     colour_of,
     ends_of,
-    fitted,
+    fit_text,
     legend,
     text_width,
     value_axis,
-    wrapped,
+    wrap_text,
 )
 from salva.charts.reading import (
     Row,
@@ -165,6 +165,6 @@ def _label_width(chart: Chart, names: Sequence[str], width: float) -> float:
 def _label(chart: Chart, name: str, label_width: float, width: float, y: float) -> tuple[list[Text], float]:
     """The name of a bar, beside or above it, and where the bar begins."""
     if not label_width:
-        return [Text(x=0, y=y + 12, text=fitted(word(chart, name), width, _SIZE), size=_SIZE)], y + 18
-    lines = wrapped(word(chart, name), label_width - 10, _SIZE, max_lines=2)
+        return [Text(x=0, y=y + 12, text=fit_text(word(chart, name), width, _SIZE), size=_SIZE)], y + 18
+    lines = wrap_text(word(chart, name), label_width - 10, _SIZE, max_lines=2)
     return [Text(x=0, y=y + 11 + 14 * i, text=line, size=_SIZE) for i, line in enumerate(lines)], y

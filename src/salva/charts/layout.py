@@ -31,7 +31,7 @@ def _em(letter: str) -> float:
     return 0.36 if letter in "iljtf.,:;|!'()[] " else 0.92 if letter in "mwMW%@" else 0.7 if letter.isupper() else 0.61
 
 
-def fitted(text: str, width: float, size: float) -> str:
+def fit_text(text: str, width: float, size: float) -> str:
     """The text, cut if it is too wide."""
     if text_width(text, size) <= width:
         return text
@@ -40,14 +40,14 @@ def fitted(text: str, width: float, size: float) -> str:
     return f"{text.rstrip()}…"
 
 
-def wrapped(text: str, width: float, size: float, max_lines: int = 3) -> list[str]:
+def wrap_text(text: str, width: float, size: float, max_lines: int = 3) -> list[str]:
     """The text on several lines, broken after blanks, hyphens, underscores and slashes; the last line is cut."""
     lines = [""]
     for piece in re.findall(r"[^\s/_-]+[\s/_-]*|[\s/_-]+", text):
         if lines[-1] and text_width((lines[-1] + piece).strip(), size) > width and len(lines) < max_lines:
             lines.append("")
         lines[-1] += piece
-    return [fitted(line.strip(), width, size) for line in lines]
+    return [fit_text(line.strip(), width, size) for line in lines]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ def tick_text(chart: Chart, value: float) -> str:
 
 def caption(text: str, middle: float, y: float, width: float) -> Text:
     """A small centred text, moved if it would leave the drawing."""
-    text = fitted(text, width, SMALL)
+    text = fit_text(text, width, SMALL)
     half = text_width(text, SMALL) / 2
     return Text(x=min(max(middle, half), width - half), y=y, text=text, size=SMALL, fill=SOFT, anchor="middle")
 
@@ -129,7 +129,7 @@ def legend(chart: Chart, width: float, top: float) -> tuple[list[Part], float]:
     parts: list[Part] = []
     x, y = 0.0, top
     for number, group in enumerate(groups):
-        name = fitted(word(chart, group), width - 16, SMALL)
+        name = fit_text(word(chart, group), width - 16, SMALL)
         entry_width = 16 + text_width(name, SMALL) + 14
         if x and x + entry_width > width:
             x, y = 0.0, y + 18

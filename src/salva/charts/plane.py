@@ -11,7 +11,7 @@ from salva.charts.layout import (
     caption,
     colour_of,
     ends_of,
-    fitted,
+    fit_text,
     legend,
     text_width,
     tick_text,
@@ -104,7 +104,7 @@ def _plane(chart: Chart, width: float, top: float) -> _Plane:
         parts.append(Text(x=x(value), y=end + 17, text=f"{value:g}", size=SMALL, fill=SOFT, anchor="middle"))
     parts += [Line(points=((left, y(mark)), (width - _RIGHT, y(mark))), stroke=SOFT) for mark in chart.marks]
     if chart.y_label:
-        parts.append(Text(x=0, y=top + 10, text=fitted(chart.y_label, width, SMALL), size=SMALL, fill=SOFT))
+        parts.append(Text(x=0, y=top + 10, text=fit_text(chart.y_label, width, SMALL), size=SMALL, fill=SOFT))
     if chart.x_label:
         parts.append(caption(chart.x_label, (left + width - _RIGHT) / 2, end + 36, width))
     return _Plane(x=x, y=y, parts=parts, bottom=end + (44 if chart.x_label else 26))

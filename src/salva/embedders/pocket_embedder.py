@@ -79,10 +79,10 @@ class PocketEmbedder:
         most = self._max_tokens - 2
         # Punctuation alone has no meaning.
         if not any(word[0].isalnum() for word in words):
-            problem = message("text-unknown", component=NAME, text=_shortened(text))
+            problem = message("text-unknown", component=NAME, text=_shorten(text))
             raise BackendError(problem, is_retryable=False)
         if len(words) > most:
-            values = {"component": NAME, "limit": most, "text": _shortened(text), "n": len(words)}
+            values = {"component": NAME, "limit": most, "text": _shorten(text), "n": len(words)}
             raise BackendError(message("too-many-tokens", **values, instead="Shorten it."), is_retryable=False)
         tokens = np.zeros((1, self._max_tokens), np.int64)
         tokens[0, : len(words) + 2] = [self._start, *(self._numbers[word] for word in words), self._end]
@@ -104,5 +104,5 @@ def to_input(picture: Picture, side: int) -> NDArray[np.float32]:
     return (planes / np.float32(127.5) - 1)[None]
 
 
-def _shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     return repr(text) if len(text) <= 60 else f"{text[:60]!r} ..."

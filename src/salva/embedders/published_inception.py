@@ -65,7 +65,7 @@ class PublishedInception:
             values = {"component": NAME, "package": "torch-fidelity", "why": error}
             raise UsageError(message("package-needed", **values, install="pip install torch-fidelity")) from error
 
-        path = _downloaded() if options.model == URL else users_file(options.model)
+        path = _download() if options.model == URL else users_file(options.model)
         # The library would unpickle the whole file; it gets only the tensors.
         tensors = io.BytesIO()
         torch.save(_tensors(path), tensors)
@@ -106,7 +106,7 @@ class PublishedInception:
         return Vector(values=tuple(round(value, 6) for value in features.tolist()))
 
 
-def _downloaded() -> Path:
+def _download() -> Path:
     """The file in torch's folder of downloads, downloaded and checked if needed."""
     import urllib.error
 

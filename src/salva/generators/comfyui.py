@@ -64,7 +64,7 @@ class ComfyUi(HostGenerator):
             if time.monotonic() > deadline:
                 raise self._failed(f"it took longer than {self.options.timeout_s:g} s")
             time.sleep(_POLL_S)
-        image = self._saved(entry)
+        image = self._find_image(entry)
         query = {part: str(image.get(part, "")) for part in ("filename", "subfolder", "type")}
         content = self._client.get_bytes("/view", query)
         picture = picture_from_bytes(self._name, content)
@@ -79,7 +79,7 @@ class ComfyUi(HostGenerator):
             "width": options.width,
             "height": options.height,
         }
-        workflow = self._form.filled({name: value for name, value in values.items() if value is not None})
+        workflow = self._form.fill({name: value for name, value in values.items() if value is not None})
         body: Any = {"prompt": workflow, "client_id": self._client_id}
         try:
             answer: Any = self._client.post_json("/prompt", body)
@@ -105,7 +105,7 @@ class ComfyUi(HostGenerator):
             raise self._failed(_reason(status))
         return entry if entry.get("outputs") or status.get("completed") else None
 
-    def _saved(self, entry: dict[str, Any]) -> dict[str, Any]:
+    def _find_image(self, entry: dict[str, Any]) -> dict[str, Any]:
         """The image to use."""
         by_node = {
             node_id: [image for image in output.get("images", []) if isinstance(image, dict)]

@@ -217,7 +217,7 @@ class _Child:
 
     def _read_answers(self, stream: IO[str]) -> None:
         for line in _lines(stream):
-            answer = _parsed(line)
+            answer = _parse(line)
             if answer is None:
                 self._log.append(line[:_LONGEST_LOG])
             elif answer["id"] in self._unanswered:
@@ -237,7 +237,7 @@ def _lines(stream: IO[str]) -> Iterator[str]:
             yield line.rstrip()
 
 
-def _parsed(line: str) -> dict[str, Any] | None:
+def _parse(line: str) -> dict[str, Any] | None:
     try:
         parsed = json.loads(line)
     except (ValueError, RecursionError):

@@ -20,7 +20,7 @@ from salva.core.image import Picture
 from salva.core.options import option
 from salva.core.protocols import Rendered, RenderRequest
 from salva.errors import BackendError, RefusedError, SalvaError, UnusableError, UsageError, invalid_option
-from salva.generators.diffusers_loading import LoadedPipeline, Pipeline, compile_parts, own_size
+from salva.generators.diffusers_loading import LoadedPipeline, Pipeline, compile_parts, trained_size
 from salva.generators.diffusers_presets import AUTO, Preset
 from salva.generators.diffusers_transfer import PixelTransfer
 from salva.hardware.batching import BatchSizer
@@ -74,7 +74,7 @@ class DevicePipeline:
         self._lock = threading.Lock()
         self._loaded, self._pipeline = loaded, loaded.pipeline
         self._call = call_arguments(self._name, self._pipeline, preset, options)
-        width, height = parse_size(options.size) or own_size(self._pipeline) or _USUAL_SIZE
+        width, height = parse_size(options.size) or trained_size(self._pipeline) or _USUAL_SIZE
         self.limit = options.batch_size or _batch_limit(width * height, device)
         limited = f", {options.batch_size} at once" if options.batch_size else ""
         self._kind = f"{name}, {width}x{height}, {dtype}{limited}"
@@ -228,7 +228,7 @@ def call_arguments(name: str, pipeline: Pipeline, preset: Preset, options: CallO
     }
     arguments = {word: value for word, value in defaults.items() if value is not None and word in words} | chosen
     # Some pipelines round to the shapes that models of certain sizes were trained with.
-    if "use_resolution_binning" in words and (own_size(pipeline) or _USUAL_SIZE)[0] not in _SIDES_WITH_SHAPES:
+    if "use_resolution_binning" in words and (trained_size(pipeline) or _USUAL_SIZE)[0] not in _SIDES_WITH_SHAPES:
         arguments["use_resolution_binning"] = False
     return arguments
 

@@ -206,7 +206,7 @@ def denoiser_of(pipeline: Pipeline) -> Any:
     return getattr(pipeline, "unet", None) or getattr(pipeline, "transformer", None)
 
 
-def own_size(pipeline: Pipeline) -> tuple[int, int] | None:
+def trained_size(pipeline: Pipeline) -> tuple[int, int] | None:
     """Width and height of the checkpoint's training, if known."""
     side = getattr(pipeline, "default_sample_size", None)
     side = side or getattr(getattr(denoiser_of(pipeline), "config", None), "sample_size", None)

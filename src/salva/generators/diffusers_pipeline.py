@@ -93,7 +93,7 @@ class DiffusersPipeline:
         name = options.name
         import_diffusers(name)
         checkpoint = locate(name, options.checkpoint, INDEX)
-        folder = fetch(name, checkpoint, options.variant, _skipped(options))
+        folder = fetch(name, checkpoint, options.variant, _skipped_parts(options))
         devices = choose_devices(options.device)
         if options.offload != "none" and not devices[0].startswith("cuda"):
             raise invalid_option("model.offload", options.offload, f"none without a GPU; there is {devices[0]}")
@@ -138,7 +138,7 @@ def load_on_device(options: DiffusersOptions, folder: Path, device: str) -> Load
     """A pipeline on its device with all options applied."""
     name = options.name
     dtype = _precision(options, folder, device)
-    pipeline = load_pipeline(name, folder, dtype=dtype, variant=options.variant, without=_skipped(options))
+    pipeline = load_pipeline(name, folder, dtype=dtype, variant=options.variant, without=_skipped_parts(options))
     config = getattr(denoiser_of(pipeline), "config", {})
     preset = PRESETS[choose_preset(type(pipeline).__name__, config) if options.preset == AUTO else options.preset]
     if options.safety_checker and getattr(pipeline, "safety_checker", None) is None:
@@ -188,5 +188,5 @@ def _precision(options: DiffusersOptions, folder: Path, device: str) -> str:
     return choose_dtype(options.dtype, device, PRESETS[likely].half)
 
 
-def _skipped(options: DiffusersOptions) -> tuple[str, ...]:
+def _skipped_parts(options: DiffusersOptions) -> tuple[str, ...]:
     return () if options.safety_checker else ("safety_checker",)

@@ -24,11 +24,11 @@ from salva.generators.folder_layouts import (
     LAYOUTS,
     ListedImage,
     detect,
-    listed_in,
-    simplified,
+    list_layout,
+    simplify,
 )
-from salva.generators.folder_pattern import Pattern, listed_by
-from salva.generators.folder_repeats import key_of, placed
+from salva.generators.folder_pattern import Pattern, list_pattern
+from salva.generators.folder_repeats import assign_repeats, key_of
 from salva.imaging.files import ImageError, as_image, decode_picture
 from salva.messages import Message, message
 
@@ -74,7 +74,7 @@ class FolderImages:
             for picture in pictures:
                 if picture.seed is not None:
                     self._by_seed.setdefault((key_of(picture), picture.seed), []).append(picture)
-            by_repeat, seeds = placed(pictures)
+            by_repeat, seeds = assign_repeats(pictures)
             for place, candidates in by_repeat.items():
                 self._by_repeat.setdefault(place, []).extend(candidates)
             self._seeds = self._seeds or seeds
@@ -145,7 +145,7 @@ class FolderImages:
 
     def _find(self, request: RenderRequest) -> ListedImage | None:
         text = request.prompt.text.strip()
-        keys = dict.fromkeys((text, simplified(text)))
+        keys = dict.fromkeys((text, simplify(text)))
         candidates = [
             listed
             for places, number in ((self._by_seed, request.seed), (self._by_repeat, request.repeat))
@@ -155,7 +155,7 @@ class FolderImages:
         # A list may name a file that is gone and, further down, its replacement.
         listed = next((listed for listed in candidates if listed.path.is_file()), candidates[0] if candidates else None)
         if listed is not None and listed.is_simplified:
-            first = self._prompts_by_name.setdefault(simplified(text), text)
+            first = self._prompts_by_name.setdefault(simplify(text), text)
             if first != text:
                 raise BackendError(message("file-names-ambiguous", prompt=text, other=first), is_retryable=False)
         return listed
@@ -168,13 +168,13 @@ def _by_layout(folder: Path, options: FolderImages.Options, listing: Path | None
             why = "column and grid belong to a pattern"
             raise UsageError(message("flag-needed", flag="--set model.pattern=PATTERN", why=why))
         layouts = detect(folder, listing) if options.layout == "auto" else (options.layout,)
-        return {layout: listed_in(folder, layout, listing) for layout in layouts}
+        return {layout: list_layout(folder, layout, listing) for layout in layouts}
     if options.layout != "auto":
         values = {"first": "model.pattern", "second": f"model.layout={options.layout}"}
         raise UsageError(message("options-conflict", **values, why="both name images"))
     pattern = Pattern(text=options.pattern, listing=listing, column=options.column, grid=options.grid)
-    by_manifest = {name: listed_in(folder, name) for name in detect(folder) if name == "manifest"}
-    return by_manifest | {f"the pattern {options.pattern}": listed_by(pattern, folder)}
+    by_manifest = {name: list_layout(folder, name) for name in detect(folder) if name == "manifest"}
+    return by_manifest | {f"the pattern {options.pattern}": list_pattern(pattern, folder)}
 
 
 def _note(text: Message) -> None:
@@ -202,8 +202,8 @@ def _file_names(requests: Iterable[RenderRequest]) -> Iterator[str]:
     """A file name for each missing image: prompt and seed, with a hash if that is too long or taken."""
     taken: set[str] = set()
     for request in requests:
-        name = f"{simplified(request.prompt.text)}_{request.seed}.png"
+        name = f"{simplify(request.prompt.text)}_{request.seed}.png"
         if name in taken or len(name.encode()) > _LONGEST_NAME:
-            name = f"{simplified(request.prompt.text)[:40]}_{fingerprint(request.prompt.text)[:8]}_{request.seed}.png"
+            name = f"{simplify(request.prompt.text)[:40]}_{fingerprint(request.prompt.text)[:8]}_{request.seed}.png"
         taken.add(name)
         yield name

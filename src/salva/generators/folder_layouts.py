@@ -45,7 +45,7 @@ class ListedImage:
     """The place in a file that holds a grid of images."""
 
 
-def simplified(prompt: str) -> str:
+def simplify(prompt: str) -> str:
     """A prompt as in a file name: its words, in lower case, joined by underscores."""
     return re.sub(r"[\W_]+", "_", prompt.casefold()).strip("_")
 
@@ -84,7 +84,7 @@ def _kind_of_list(listing: Path) -> str:
     return "pairs" if _is_of_pairs(listing) else "manifest"
 
 
-def listed_in(folder: Path, layout: str, listing: Path | None = None) -> list[ListedImage]:
+def list_layout(folder: Path, layout: str, listing: Path | None = None) -> list[ListedImage]:
     """Every image of a folder with its prompt.
 
     listing: the manifest or list of prompts, if it has another name or place.
@@ -174,8 +174,8 @@ def _names_any(pairs: Path, pictures: Iterable[Path]) -> bool:
 
 def _by_geneval(folder: Path) -> Iterator[ListedImage]:
     """00000/metadata.jsonl with the prompt, 00000/samples/0000.png and so on, by any all-digit names."""
-    places = _numbered(path.parent for path in folder.glob("*/metadata.jsonl"))
-    samples = {place: _numbered(_pictures(place / "samples")) for place in places}
+    places = _sort_by_number(path.parent for path in folder.glob("*/metadata.jsonl"))
+    samples = {place: _sort_by_number(_pictures(place / "samples")) for place in places}
     numbers = [int(path.stem) for paths in samples.values() for path in paths if path.stem.isdecimal()]
     first = 1 if numbers and min(numbers) == 1 else 0
     for place, pictures in samples.items():
@@ -188,7 +188,7 @@ def _by_geneval(folder: Path) -> Iterator[ListedImage]:
             yield ListedImage(path=picture, prompt=prompt, repeat=repeat)
 
 
-def _numbered(paths: Iterable[Path]) -> list[Path]:
+def _sort_by_number(paths: Iterable[Path]) -> list[Path]:
     """The paths whose names are numbers, in order; all of them if there are none."""
     every = sorted(paths)
     return sorted((path for path in every if path.stem.isdecimal()), key=lambda path: int(path.stem)) or every

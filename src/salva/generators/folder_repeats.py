@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from salva.generators.folder_layouts import ListedImage, simplified
+from salva.generators.folder_layouts import ListedImage, simplify
 
 _LARGE_SEED = 10_000
 """Larger seeds are those of a run, which has one for every case."""
@@ -17,10 +17,10 @@ _Group = dict[str, list[ListedImage]]
 
 def key_of(picture: ListedImage) -> str:
     """The prompt, or its simplified form if it is from a file name."""
-    return simplified(picture.prompt) if picture.is_simplified else picture.prompt.strip()
+    return simplify(picture.prompt) if picture.is_simplified else picture.prompt.strip()
 
 
-def placed(listed: Sequence[ListedImage]) -> tuple[dict[tuple[str, int], list[ListedImage]], dict[int, int]]:
+def assign_repeats(listed: Sequence[ListedImage]) -> tuple[dict[tuple[str, int], list[ListedImage]], dict[int, int]]:
     """Images by prompt and repeat; and the folder's own seed of each repeat, if prompts share small ones."""
     groups: _Group = {}
     for picture in listed:

@@ -35,7 +35,7 @@ FAULTS = (
 AT = "@"
 """Separates a fault from the role of the prompts that get it, as in follows-prior@l3:0.5."""
 _OPPOSITE = {"left": "right", "right": "left", "top": "bottom", "bottom": "top"}
-_MIRRORED = {
+_MIRRORED_AXES = {
     "x-misposition": ("x", ("left", "right"), ("left_of", "right_of")),
     "y-misposition": ("y", ("top", "bottom"), ("above", "below", "on")),
 }
@@ -73,21 +73,21 @@ def apply_fault(name: str, world: World, mentioned: Sequence[str], rng: random.R
         return _with_things(world, things)
     if name == "entity-duplication" and things:
         return _with_things(world, [*things, rng.choice(things)])
-    if name in _MIRRORED:
-        axis, ends, relations = _MIRRORED[name]
-        moved = replace(world, relations=tuple(_turned(r, relations) for r in world.relations))
-        return _with_things(moved, _mirrored(things, axis, ends, rng))
+    if name in _MIRRORED_AXES:
+        axis, ends, relations = _MIRRORED_AXES[name]
+        moved = replace(world, relations=tuple(_reverse(r, relations) for r in world.relations))
+        return _with_things(moved, _mirror(things, axis, ends, rng))
     if name == "entity-forbidden":
         absent = sorted(set(mentioned) - {thing.entity for thing in things})
         return _with_things(world, [*things, WorldThing(entity=rng.choice(absent))]) if absent else world
     if name == "wrong-colour":
-        return _with_things(world, _miscoloured(things, rng))
+        return _with_things(world, _miscolour(things, rng))
     if name == "follows-prior":
-        return _with_things(world, _usual(things))
+        return _with_things(world, _make_usual(things))
     return _ignore_word_order(world) if name == "ignores-word-order" else world
 
 
-def _usual(things: list[WorldThing]) -> list[WorldThing]:
+def _make_usual(things: list[WorldThing]) -> list[WorldThing]:
     """One of each, in its usual colour and place."""
     first = {thing.entity: thing for thing in reversed(things)}
     usual = []
@@ -98,7 +98,7 @@ def _usual(things: list[WorldThing]) -> list[WorldThing]:
     return usual
 
 
-def _miscoloured(things: list[WorldThing], rng: random.Random) -> list[WorldThing]:
+def _miscolour(things: list[WorldThing], rng: random.Random) -> list[WorldThing]:
     """One entity with a colour gets one that no other of its kind has."""
     coloured = [i for i, thing in enumerate(things) if thing.colour is not None and thing.colour != "other"]
     if not coloured:
@@ -169,7 +169,7 @@ def _with_things(world: World, things: list[WorldThing]) -> World:
     return replace(world, things=tuple(things), relations=kept)
 
 
-def _mirrored(things: list[WorldThing], axis: str, ends: tuple[str, str], rng: random.Random) -> list[WorldThing]:
+def _mirror(things: list[WorldThing], axis: str, ends: tuple[str, str], rng: random.Random) -> list[WorldThing]:
     places = [thing.x if axis == "x" else thing.y for thing in things]
     # With nothing at the sides, entities in the middle go to a side.
     is_middle = set(places) - {None, "elsewhere"} == {"middle"}
@@ -181,7 +181,7 @@ def _mirrored(things: list[WorldThing], axis: str, ends: tuple[str, str], rng: r
     ]
 
 
-def _turned(relation: Related, names: tuple[str, ...]) -> Related:
+def _reverse(relation: Related, names: tuple[str, ...]) -> Related:
     if relation.relation not in names:
         return relation
     return Related(relation.relation, relation.second, relation.first)
