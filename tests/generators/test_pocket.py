@@ -26,9 +26,10 @@ from salva.core.observation import Detections
 from salva.core.options import parse_options
 from salva.core.protocols import ObserveRequest, Query, Rendered, RenderRequest
 from salva.errors import BackendError, PluginError, SalvaError, UsageError
-from salva.generators.pocket import CANVAS, CARD, TEXT, Pocket, PocketOptions, starting_noise
+from salva.generators.pocket import Pocket, PocketOptions, starting_noise
 from salva.generators.pocket_words import read_words
 
+TEXT, CANVAS, CARD = "pocket/painter-text.onnx", "pocket/painter-canvas.onnx", "pocket/painter.json"
 SIDE, BATCH, LENGTH = 8, 4, 12
 WORDS = ["<pad>", "<start>", "<end>", "<unk>", ",", "a", "and", "banana", "cat", "dog", "red", "blue", "two", "10"]
 TIMES = [1.0, 0.9, 0.8, 0.0]

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 MEMBERS = ("pocket", "tuned", "small", "early")
 """The family, best first by held-out loss; all but the first are in a folder of their name."""
 _NAMES = ("painter-text.onnx", "painter-canvas.onnx", "painter.json")
-TEXT, CANVAS, CARD = (f"pocket/{name}" for name in _NAMES)
 _CARD_KEYS = {
     *("side", "batch", "max_tokens", "times", "words", "pad", "start", "end", "unknown", "things", "colours"),
 }
