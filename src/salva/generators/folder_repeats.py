@@ -75,8 +75,8 @@ def _repeats_by_number(
 def _running(numbers: Mapping[str, Sequence[int]], most: int) -> dict[tuple[str, int], int]:
     """Repeats if every image has a number of its own.
 
-    Numbers that count prompt after prompt, from 0 or 1, give the repeat even next to a gap. Otherwise the order within a
-    prompt decides.
+    Numbers that count prompt after prompt, from 0 or 1, give the repeat even next to a gap. Otherwise the order of a
+    prompt's numbers decides.
     """
     for first in (0, 1):
         blocks = [{(number - first) // most for number in own} for own in numbers.values()]
