@@ -37,7 +37,7 @@ from salva.cli.main import salva
 from salva.core.image import Picture
 from salva.core.observation import Detections
 from salva.core.protocols import ObserveRequest, Query
-from salva.detectors.mask2former import SPELT, Mask2Former
+from salva.detectors.mask2former import SPELLING, Mask2Former
 
 WANTED = 0.7
 N_FOUND = 15
@@ -157,7 +157,7 @@ def alone(folder: Path, scale: Scale) -> tuple[float, list[str]]:
     print(f"({n_boxes:.1f} boxes a picture, {n_bytes:,.0f} bytes of masks)", flush=True)
     row("detector alone", len(requests), seconds)
     found = Counter(box.raw or box.label for one in seen for box in one.boxes if box.score > COUNTS)
-    spelt = (SPELT.get(name, name) for name in COCO)
+    spelt = (SPELLING.get(name, name) for name in COCO)
     return len(requests) / seconds, sorted(spelt, key=lambda name: -found[name])
 
 

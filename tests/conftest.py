@@ -102,16 +102,16 @@ def seen_once() -> Iterator[None]:
     def read_once(self: RapidOcr, engine: Any, image: Picture) -> Observation | SalvaError:
         if not isinstance(engine, SharedEngine):
             return read(self, engine, image)
-        key = (hashlib.sha256(image.rgb).digest(), image.width, image.height, self._options)
+        key = (hashlib.sha256(image.rgb).digest(), image.width, image.height)
         if key not in texts:
             texts[key] = read(self, engine, image)
         return texts[key]
 
-    def build_once(options: Any) -> SharedEngine:
+    def build_once() -> SharedEngine:
         files = (rapid_ocr._model_folder(), rapid_ocr._DETECTION_MODEL, rapid_ocr._RECOGNITION_MODEL)
-        key = (options, id(sys.modules.get("rapidocr")), *files)
+        key = (id(sys.modules.get("rapidocr")), *files)
         if key not in engines:
-            engines[key] = SharedEngine(build(options))
+            engines[key] = SharedEngine(build())
         return engines[key]
 
     with pytest.MonkeyPatch.context() as patch:

@@ -90,7 +90,7 @@ def main() -> None:
     parser.add_argument("--to", type=Path, default=TABLE)
     args = parser.parse_args()
     probe = Probe(args.member)
-    rows = [probe.row(thing, args.each) for thing in Pocket.entities()]
+    rows = [probe.row(thing, args.each) for thing in PocketDetector.labels()]
     with args.to.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
         writer.writeheader()

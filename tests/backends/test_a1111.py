@@ -1,4 +1,4 @@
-"""The Stable Diffusion web UI against a server that answers as the real one does."""
+"""The Stable Diffusion web UI against a server with its API."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def test_a_whole_run_with_a_checkpoint(tmp_path: Path) -> None:
     with serving(web_ui) as server:
         model = bound("model", A1111, "a1111/v1-5", checkpoint="v1-5", host=server.url)
         summary = execute(fake_spec(4, models=(model,)), tmp_path / "run", SilentProgress())
-        painted = [request.body for request in server.asked if request.method == "POST"]
+        bodies = [request.body for request in server.asked if request.method == "POST"]
     assert summary.outcomes == {"PASS": 4}
-    assert len(painted) == 8
-    assert {body["override_settings"]["sd_model_checkpoint"] for body in painted} == {"v1-5"}
-    assert len({body["seed"] for body in painted}) == 4, "both wordings of a case start from the same noise"
+    assert len(bodies) == 8
+    assert {body["override_settings"]["sd_model_checkpoint"] for body in bodies} == {"v1-5"}
+    assert len({body["seed"] for body in bodies}) == 4, "both wordings of a case have the same seed"
 
 
-def test_what_it_painted_with_is_kept_and_the_password_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_checkpoint_is_recorded_and_the_password_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("A1111_API_KEY", "me:planted-4711")
     with serving(web_ui) as server:
         model = A1111(A1111.Options(checkpoint="6ce0161689", host=server.url))
@@ -48,12 +48,12 @@ def test_what_it_painted_with_is_kept_and_the_password_is_sent(monkeypatch: pyte
     assert outcome.provenance["snapshot"] == "6ce0161689"
 
 
-def test_two_requests_at_once_are_enough_for_a_server_that_paints_one_by_one() -> None:
+def test_at_most_two_requests_at_once_by_default() -> None:
     with closing(A1111(A1111.Options(checkpoint="v1-5", host="http://127.0.0.1:9"))) as model:
         assert model.habits.max_at_once == 2
 
 
-def test_a_checkpoint_the_server_does_not_have_is_refused_with_those_it_has() -> None:
+def test_an_unknown_checkpoint_is_refused() -> None:
     with serving(web_ui) as server, closing(A1111(A1111.Options(checkpoint="v9", host=server.url))) as model:
         (outcome,) = model.render([asked_for()])
     assert isinstance(outcome, UnusableError)
@@ -62,18 +62,18 @@ def test_a_checkpoint_the_server_does_not_have_is_refused_with_those_it_has() ->
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "text"),
     [
         (said({"error": "OutOfMemoryError", "detail": "", "errors": "CUDA out of memory"}, 500), "CUDA out of memory"),
         (said({"images": [], "info": ""}), "image-missing"),
         (said({"detail": "Not authenticated"}, 401), "key-refused"),
     ],
 )
-def test_what_a_server_says_when_it_cannot(answer: Answered, told: str) -> None:
+def test_errors_of_the_server(answer: Answered, text: str) -> None:
     with (
         serving(lambda request: said(MODELS) if request.method == "GET" else answer) as server,
         closing(A1111(A1111.Options(checkpoint="v1-5", host=server.url))) as model,
     ):
         (outcome,) = model.render([asked_for()])
     assert isinstance(outcome, BackendError)
-    assert told in str(outcome)
+    assert text in str(outcome)

@@ -1,4 +1,4 @@
-"""Whatever can be wrong with a checkpoint gives one clear error of ours, before any picture is looked at."""
+"""Every defect of a checkpoint is one error, before any image is observed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def build(label: str, role: str = "detector", **options: str) -> Any:
     return bind(ComponentSpec(role=role, name=f"{name}/{target}", options=options)).build()
 
 
-def test_no_such_folder_and_no_hub_id(tmp_path: Path) -> None:
+def test_a_missing_or_empty_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"\[checkpoint-invalid\]"):
         build(f"detr/{tmp_path}/gone")
     (tmp_path / "empty").mkdir()
@@ -40,7 +40,7 @@ def test_no_such_folder_and_no_hub_id(tmp_path: Path) -> None:
         build(f"detr/{tmp_path}/empty")
 
 
-def test_no_network_and_nothing_in_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hub_id_without_network_is_unusable(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(self: socket.socket, address: object) -> None:
         raise ConnectionRefusedError(111, "Connection refused")
 
@@ -55,13 +55,13 @@ def test_no_network_and_nothing_in_the_cache(monkeypatch: pytest.MonkeyPatch) ->
         build("florence2")
 
 
-def test_whoever_has_no_default_must_be_told_which(tmp_path: Path) -> None:
+def test_detectors_without_a_default_need_a_target(tmp_path: Path) -> None:
     for name in ("detr", "onnx"):
         with pytest.raises(UsageError, match=r"\[target-missing\]"):
             build(name)
 
 
-def test_a_pickle_is_refused_with_the_reason(tmp_path: Path) -> None:
+def test_a_pickle_is_refused(tmp_path: Path) -> None:
     folder = save_detr(tmp_path / "detr")
     weights = safetensors.load_file(folder / "model.safetensors")
     (folder / "model.safetensors").unlink()
@@ -70,7 +70,7 @@ def test_a_pickle_is_refused_with_the_reason(tmp_path: Path) -> None:
         build(f"detr/{folder}")
 
 
-def test_half_a_file_and_half_the_weights_are_refused(tmp_path: Path) -> None:
+def test_damaged_and_incomplete_weights_are_refused(tmp_path: Path) -> None:
     folder = save_detr(tmp_path / "detr")
     path = folder / "model.safetensors"
     whole = path.read_bytes()
@@ -91,18 +91,18 @@ def test_half_a_file_and_half_the_weights_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("label", ["florence2", "detr", "grounding-dino", "owlv2", "llmdet", "sam3"])
-def test_a_checkpoint_made_for_something_else_is_refused(label: str, tmp_path: Path) -> None:
+def test_a_checkpoint_of_another_type_is_refused(label: str, tmp_path: Path) -> None:
     folder = save_clip(tmp_path / "clip")
     with pytest.raises(UsageError, match=r"'clip'.*\[checkpoint-invalid\]"):
         build(f"{label}/{folder}")
 
 
-def test_a_detector_is_no_embedder(tmp_path: Path) -> None:
+def test_an_embedder_refuses_a_detectors_checkpoint(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"'detr'.*\[checkpoint-invalid\]"):
         build(f"clip/{save_detr(tmp_path / 'detr')}", role="embedder")
 
 
-def test_florence2_under_other_names_points_to_the_native_checkpoint(tmp_path: Path) -> None:
+def test_other_florence2_checkpoints_are_refused_with_advice(tmp_path: Path) -> None:
     folder = save_florence2(tmp_path / "florence2")
     path = folder / "model.safetensors"
     renamed = {
@@ -114,13 +114,13 @@ def test_florence2_under_other_names_points_to_the_native_checkpoint(tmp_path: P
         build(f"florence2/{folder}")
 
 
-def test_a_detector_without_names_is_of_no_use(tmp_path: Path) -> None:
+def test_a_checkpoint_without_class_names_is_refused(tmp_path: Path) -> None:
     folder = save_detr(tmp_path / "detr", {0: "LABEL_0", 1: "LABEL_1"})
     with pytest.raises(UsageError, match=r"\[checkpoint-invalid\]"):
         build(f"detr/{folder}")
 
 
-def test_code_that_comes_with_a_checkpoint_is_never_run(tmp_path: Path) -> None:
+def test_code_in_a_checkpoint_is_not_run(tmp_path: Path) -> None:
     folder = save_detr(tmp_path / "detr")
     mark = tmp_path / "was-run"
     (folder / "evil.py").write_text(f"open({str(mark)!r}, 'w')\nclass Evil: pass\n")
@@ -131,14 +131,14 @@ def test_code_that_comes_with_a_checkpoint_is_never_run(tmp_path: Path) -> None:
     assert not mark.exists()
 
 
-def test_a_config_that_is_no_json_is_named(tmp_path: Path) -> None:
+def test_an_invalid_config_is_refused(tmp_path: Path) -> None:
     folder = save_detr(tmp_path / "detr")
     (folder / "config.json").write_text("<html>")
     with pytest.raises(UsageError, match=r"\[checkpoint-invalid\]"):
         build(f"detr/{folder}")
 
 
-def test_the_pin_changes_with_the_weights_and_survives_a_copy(tmp_path: Path) -> None:
+def test_the_pin_depends_on_the_weights_only(tmp_path: Path) -> None:
     one, other = (
         bind(ComponentSpec(role="detector", name=f"detr/{f}")).weights
         for f in (save_detr(tmp_path / "a"), save_detr(tmp_path / "b"))

@@ -1,4 +1,4 @@
-"""Batches on a GPU: few shapes, never more at once than was asked for. The device is a name; no GPU is needed."""
+"""Batches on a GPU: few shapes, never more at once than configured. No GPU is needed."""
 
 from __future__ import annotations
 
@@ -29,28 +29,28 @@ def _shapes(tmp_path: Path, n_elements: list[int], *, batch_size: int = 0, is_co
     return seen
 
 
-def test_odd_numbers_are_filled_up_to_powers_of_two(tmp_path: Path) -> None:
+def test_odd_batches_are_padded_to_powers_of_two(tmp_path: Path) -> None:
     assert _shapes(tmp_path, [1, 3, 5, 11], batch_size=16) == [1, 4, 8, 16]
 
 
-def test_filling_up_stops_at_the_size_asked_for(tmp_path: Path) -> None:
+def test_padding_stops_at_the_configured_size(tmp_path: Path) -> None:
     assert _shapes(tmp_path, [90, 100, 150], batch_size=100) == [100, 100, 100, 64]
 
 
-def test_what_was_found_out_before_does_not_stand_against_a_wish(tmp_path: Path) -> None:
+def test_a_configured_size_overrides_a_found_one(tmp_path: Path) -> None:
     assert _shapes(tmp_path, [16])[-1] == 16
     assert _shapes(tmp_path, [100], batch_size=100) == [100]
 
 
-def test_a_compiled_model_sees_two_sizes_and_starts_with_the_full_one(tmp_path: Path) -> None:
+def test_a_compiled_model_gets_two_batch_sizes(tmp_path: Path) -> None:
     assert _shapes(tmp_path, [1, 8, 16, 17, 128, 130], is_compiled=True) == [16, 16, 16, 128, 128, 128, 16]
 
 
-def test_a_compiled_model_takes_no_more_than_asked_for(tmp_path: Path) -> None:
+def test_a_compiled_model_gets_at_most_the_configured_size(tmp_path: Path) -> None:
     assert _shapes(tmp_path, [1, 4, 9], batch_size=4, is_compiled=True) == [4, 4, 4, 4, 4]
 
 
-def test_after_running_out_of_memory_batches_are_filled_to_what_fits(tmp_path: Path) -> None:
+def test_after_running_out_of_memory_batches_are_smaller(tmp_path: Path) -> None:
     loaded = LoadedModel(model=None, processor=None, device="mps", dtype=torch.float32)
     batches = Batches("florence2", CheckpointOptions(model=str(tmp_path)), loaded, limit=128, is_compiled=True)
     seen: list[int] = []

@@ -96,7 +96,7 @@ def outcome_of(client: str, url: str) -> object:
 
 
 @pytest.mark.parametrize("client", [*CLIENTS, "download"])
-def test_an_answer_that_inflates_without_end_is_not_taken_in(monkeypatch: pytest.MonkeyPatch, client: str) -> None:
+def test_an_answer_that_decompresses_too_large_is_refused(monkeypatch: pytest.MonkeyPatch, client: str) -> None:
     monkeypatch.setattr(endpoint, "MAX_BYTES", 2**20)
     bomb = gzip.compress(b" " * 2**22)
 
@@ -111,7 +111,7 @@ def test_an_answer_that_inflates_without_end_is_not_taken_in(monkeypatch: pytest
 
 @pytest.mark.parametrize("client", [*CLIENTS, "download"])
 @pytest.mark.parametrize("packed", ["gzip, gzip", "br", "zstd"])
-def test_an_answer_that_is_packed_as_nobody_asked_for_is_not_unpacked(client: str, packed: str) -> None:
+def test_an_unrequested_compression_is_refused(client: str, packed: str) -> None:
     def answer(_: Asked) -> Answered:
         return Answered(content=gzip.compress(gzip.compress(b"{}")), headers={"Content-Encoding": packed})
 
@@ -124,7 +124,7 @@ def test_an_answer_that_is_packed_as_nobody_asked_for_is_not_unpacked(client: st
 
 @pytest.mark.parametrize("client", [*CLIENTS, "download"])
 @pytest.mark.parametrize("status", [429, 503, 500])
-def test_an_error_that_is_packed_as_nobody_asked_for_is_tried_again_as_any_other(
+def test_an_error_with_unrequested_compression_is_retryable(
     client: str, status: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(text_model, "time", SimpleNamespace(monotonic=time.monotonic, sleep=lambda _: None))
@@ -136,14 +136,14 @@ def test_an_error_that_is_packed_as_nobody_asked_for_is_tried_again_as_any_other
 
 
 @pytest.mark.parametrize("named", ["aws-chunked", "utf-8", "none", "identity", "gzip, aws-chunked"])
-def test_an_answer_with_a_name_that_nobody_unpacks_is_read_as_it_is(named: str) -> None:
+def test_unknown_content_encodings_are_ignored(named: str) -> None:
     content = gzip.compress(b"{}") if "gzip" in named else b"{}"
     with serving(lambda _: Answered(content=content, headers={"Content-Encoding": named})) as server:
         assert (outcome_of("plain", server.url), outcome_of("download", server.url)) == ({}, b"{}")
 
 
 @pytest.mark.parametrize("client", [client for client in (*CLIENTS, "download") if client != "plain"])
-def test_what_comes_with_a_redirect_is_bounded_too(monkeypatch: pytest.MonkeyPatch, client: str) -> None:
+def test_redirect_bodies_are_bounded(monkeypatch: pytest.MonkeyPatch, client: str) -> None:
     monkeypatch.setattr(endpoint, "MAX_BYTES", 2**20)
 
     def answer(request: Asked) -> Answered:
@@ -159,7 +159,7 @@ def test_what_comes_with_a_redirect_is_bounded_too(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("client", CLIENTS)
 @pytest.mark.parametrize("first", ["within the host", "to another port"])
-def test_no_key_leaves_by_a_detour(client: str, first: str) -> None:
+def test_keys_do_not_leave_by_chained_redirects(client: str, first: str) -> None:
     """What was posted may be fetched after a redirect, and that is redirected again, to where the key must not go."""
 
     def answer(request: Asked) -> Answered:
@@ -192,7 +192,7 @@ def test_the_same_host_under_https_is_the_same_server() -> None:
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_a_post_is_not_sent_on_to_another_host(client: str) -> None:
+def test_a_post_is_not_redirected_to_another_host(client: str) -> None:
     def answer(request: Asked) -> Answered:
         port = server.url.rpartition(":")[2]
         return Answered(status=307, headers={"Location": f"http://localhost:{port}/stolen{request.path}"})
@@ -214,24 +214,24 @@ def test_a_post_is_not_sent_on_to_another_host(client: str) -> None:
         'print(\'{"id": 1, "error": "x"}\')',
     ],
 )
-def test_a_program_that_writes_without_end_is_stopped(tmp_path: Path, endless: str) -> None:
+def test_a_program_with_endless_output_is_stopped(tmp_path: Path, endless: str) -> None:
     program = tmp_path / "endless.py"
     pid = tmp_path / "pid"
     program.write_text(
         f"import os, sys\nopen({str(pid)!r}, 'w').write(str(os.getpid()))\ninput()\nwhile True:\n    {endless}\n"
     )
-    painter = CommandLine(CommandLine.Options(program=f"{sys.executable} {program}", timeout_s=2.0))
+    generator = CommandLine(CommandLine.Options(program=f"{sys.executable} {program}", timeout_s=0.6))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    (outcome,) = painter.render([asked_for("a cat")])
+    (outcome,) = generator.render([asked_for("a cat")])
     assert isinstance(outcome, BackendError)
     assert len(str(outcome)) < 1000
-    painter.close()
+    generator.close()
     with pytest.raises(ProcessLookupError):
         os.kill(int(pid.read_text()), 0)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100 * 1024, "its output fills the memory"
 
 
-def test_a_text_model_that_asks_for_a_year_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_very_long_retry_after_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = SimpleNamespace(monotonic=time.monotonic, sleep=lambda _: pytest.fail("it waited"))
     monkeypatch.setattr(text_model, "time", clock)
     with serving(lambda _: Answered(status=429, headers={"Retry-After": "31536000"})) as server:
@@ -241,7 +241,7 @@ def test_a_text_model_that_asks_for_a_year_is_not_waited_for(monkeypatch: pytest
 
 
 @pytest.mark.parametrize("content", ["[" * 100_000, "9" * 5000, "no JSON"])
-def test_a_reply_of_a_text_model_that_nobody_can_read_is_none(content: str) -> None:
+def test_an_invalid_reply_of_a_text_model_is_none(content: str) -> None:
     body = {"id": "x", "object": "chat.completion", "created": 0, "model": "w"}
     message = {"role": "assistant", "content": content}
     body |= {"choices": [{"index": 0, "finish_reason": "stop", "message": message}]}

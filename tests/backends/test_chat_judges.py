@@ -1,4 +1,4 @@
-"""Judges at endpoints: three makers' APIs on loopback, with everything an endpoint can do to a judge."""
+"""Judges at endpoints: the APIs of three providers on loopback, and their errors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from salva.testing.conformance import check_observer
 for package in ("openai", "anthropic", "google.genai"):
     pytest.importorskip(package, reason="judges at endpoints need the api extra")
 
-MAKERS = ("openai", "anthropic", "google")
+PROVIDERS = ("openai", "anthropic", "google")
 KEY = "sk-a-planted-key-that-must-not-leak"
 PICTURE = Picture(rgb=bytes(range(192)), width=8, height=8)
 SCORE = Query(role="judge", kind="score", text="a cat on a mat")
@@ -42,30 +42,30 @@ def keys(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def judge(maker: str, server: Server, **options: str) -> Any:
-    url = server.url + ("/v1" if maker == "openai" else "")
-    spec = ComponentSpec(role="judge", name=maker + "/" + "judge-1", options={"base_url": url, **options})
+def judge(provider: str, server: Server, **options: str) -> Any:
+    url = server.url + ("/v1" if provider == "openai" else "")
+    spec = ComponentSpec(role="judge", name=provider + "/" + "judge-1", options={"base_url": url, **options})
     return bind(spec).build()
 
 
-def asked(maker: str, turns: list[Turn], query: Query = SCORE, **options: str) -> tuple[Answer | SalvaError, Server]:
+def asked(provider: str, turns: list[Turn], query: Query = SCORE, **options: str) -> tuple[Answer | SalvaError, Server]:
     with serving(turns) as server:
-        component = judge(maker, server, **options)
+        component = judge(provider, server, **options)
         (outcome,) = component.observe([ObserveRequest(picture=PICTURE, query=query)])
         component.close()
         return outcome, server
 
 
-def wishes(maker: str, body: dict[str, Any]) -> dict[str, Any]:
-    """What was wished for, in one maker's words for all."""
-    if maker == "google":
+def settings_of(provider: str, body: dict[str, Any]) -> dict[str, Any]:
+    """The settings of a request, by the same names for every provider."""
+    if provider == "google":
         settings = body.get("generationConfig", {})
         return {
             "temperature": settings.get("temperature"),
             "limit": settings.get("maxOutputTokens"),
             "schema": settings.get("responseJsonSchema"),
         }
-    if maker == "anthropic":
+    if provider == "anthropic":
         schema = body.get("output_config", {}).get("format", {}).get("schema")
         return {"temperature": body.get("temperature"), "limit": body.get("max_tokens"), "schema": schema}
     schema = body.get("response_format", {}).get("json_schema", {}).get("schema")
@@ -73,10 +73,10 @@ def wishes(maker: str, body: dict[str, Any]) -> dict[str, Any]:
     return {"temperature": body.get("temperature"), "limit": limit, "schema": schema}
 
 
-@pytest.mark.parametrize("maker", MAKERS)
-def test_a_score_is_read_with_its_cost_and_its_snapshot(maker: str) -> None:
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_score_has_usage_and_snapshot(provider: str) -> None:
     prices = {"usd_per_million_input": "2", "usd_per_million_output": "10"}
-    answer, server = asked(maker, [Say(text=AS_JSON)], SCORE, **prices)
+    answer, server = asked(provider, [Say(text=AS_JSON)], SCORE, **prices)
     assert isinstance(answer, Answer), answer
     assert answer.scores == {"objects": 40.0, "relations": 35.0}
     assert (answer.reply, answer.problem, answer.snapshot) == (AS_JSON, "", "judge-2026-01-01")
@@ -87,48 +87,48 @@ def test_a_score_is_read_with_its_cost_and_its_snapshot(maker: str) -> None:
         "cost_usd": pytest.approx(0.0022),
     }
     (body,) = server.asked
-    wished = wishes(maker, body)
-    assert (wished["temperature"], wished["limit"]) == (0, 1024)
-    assert set(wished["schema"]["required"]) == {"explanation", "objects", "relations"}
+    sent = settings_of(provider, body)
+    assert (sent["temperature"], sent["limit"]) == (0, 1024)
+    assert set(sent["schema"]["required"]) == {"explanation", "objects", "relations"}
     assert SCORE.text in json.dumps(body)
     assert SYSTEM in json.dumps(body)
     assert picture_in(body).tobytes() == PICTURE.rgb
 
 
-@pytest.mark.parametrize("maker", MAKERS)
-def test_the_papers_prompt_is_asked_in_place_of_ours(maker: str) -> None:
-    answer, server = asked(maker, [Say(text=f"A cat. {IN_WORDS}")], prompt="semvarbench")
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_the_template_semvarbench_replaces_the_prompt(provider: str) -> None:
+    answer, server = asked(provider, [Say(text=f"A cat. {IN_WORDS}")], prompt="semvarbench")
     assert isinstance(answer, Answer), answer
     assert answer.scores == {"objects": 40.0, "relations": 35.0}
     (body,) = server.asked
-    assert wishes(maker, body)["schema"] is None
+    assert settings_of(provider, body)["schema"] is None
     assert f"[Prompt] {SCORE.text}" in json.dumps(body)
     assert "Give two ratings" not in json.dumps(body)
 
 
-@pytest.mark.parametrize("maker", MAKERS)
-def test_answers_and_grades(maker: str) -> None:
-    answer, _ = asked(maker, [Say(text='{"explanation": "", "answer": "no"}')], YES_NO)
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_answers_and_grades(provider: str) -> None:
+    answer, _ = asked(provider, [Say(text='{"explanation": "", "answer": "no"}')], YES_NO)
     assert isinstance(answer, Answer)
     assert (answer.text, answer.scores) == ("no", {})
-    graded, server = asked(maker, [Say(text="q1: [[1]], q2: [[0.25]]")], GRADE, structured="off", explain="false")
+    graded, server = asked(provider, [Say(text="q1: [[1]], q2: [[0.25]]")], GRADE, structured="off", explain="false")
     assert isinstance(graded, Answer)
     assert graded.scores == {"q1": 1.0, "q2": 0.25}
-    assert wishes(maker, server.asked[0])["schema"] is None
+    assert settings_of(provider, server.asked[0])["schema"] is None
     assert "q2: is it red?" in json.dumps(server.asked[0])
 
 
-@pytest.mark.parametrize("maker", MAKERS)
-def test_it_keeps_the_promises_of_a_perceiver(maker: str) -> None:
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_conformance(provider: str) -> None:
     with serving([Say(text=AS_JSON)]) as server:
-        url = server.url + ("/v1" if maker == "openai" else "")
-        spec = ComponentSpec(role="judge", name=maker + "/" + "judge-1", options={"base_url": url})
+        url = server.url + ("/v1" if provider == "openai" else "")
+        spec = ComponentSpec(role="judge", name=provider + "/" + "judge-1", options={"base_url": url})
         check_observer(bind(spec), [PICTURE, PICTURE], query=SCORE)
 
 
-@pytest.mark.parametrize("maker", MAKERS)
-def test_an_unreadable_reply_is_asked_again_with_the_reason(maker: str) -> None:
-    answer, server = asked(maker, [Say(text="about 50/50"), Say(text=""), Say(text=IN_WORDS)], structured="off")
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_an_unreadable_reply_is_retried_with_the_problem(provider: str) -> None:
+    answer, server = asked(provider, [Say(text="about 50/50"), Say(text=""), Say(text=IN_WORDS)], structured="off")
     assert isinstance(answer, Answer)
     assert answer.scores == {"objects": 40.0, "relations": 35.0}
     assert answer.usage["n_calls"] == 3
@@ -138,9 +138,9 @@ def test_an_unreadable_reply_is_asked_again_with_the_reason(maker: str) -> None:
     assert "no rating" in last
 
 
-@pytest.mark.parametrize("maker", MAKERS)
-def test_after_the_last_attempt_there_is_a_problem_and_no_number(maker: str) -> None:
-    answer, server = asked(maker, [Say(text="I would say 50.")], structured="off", attempts="2")
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_after_the_last_attempt_the_answer_is_a_problem(provider: str) -> None:
+    answer, server = asked(provider, [Say(text="I would say 50.")], structured="off", attempts="2")
     assert isinstance(answer, Answer)
     assert (answer.text, answer.scores, answer.reply) == ("", {}, "I would say 50.")
     assert "no rating" in answer.problem
@@ -148,15 +148,15 @@ def test_after_the_last_attempt_there_is_a_problem_and_no_number(maker: str) -> 
     assert len(server.asked) == 2
 
 
-@pytest.mark.parametrize("maker", MAKERS)
-def test_a_refused_schema_is_left_out_from_then_on(maker: str) -> None:
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_refused_schema_is_not_sent_again(provider: str) -> None:
     def answer(body: dict[str, Any]) -> Turn:
-        if wishes(maker, body)["schema"] is not None:
+        if settings_of(provider, body)["schema"] is not None:
             return Fail(status=400, message="json_schema is not supported by this model")
         return Say(text=IN_WORDS)
 
     with serving(answer) as server:
-        component = judge(maker, server)
+        component = judge(provider, server)
         for n_calls in (2, 3):
             (outcome,) = component.observe([ObserveRequest(picture=PICTURE, query=SCORE)])
             assert isinstance(outcome, Answer), outcome
@@ -166,48 +166,48 @@ def test_a_refused_schema_is_left_out_from_then_on(maker: str) -> None:
         assert "[[number]]" in json.dumps(server.asked[-1])
 
 
-@pytest.mark.parametrize("maker", MAKERS)
-def test_where_a_schema_is_taken_and_not_kept_to_the_form_in_words_is_asked_for(maker: str) -> None:
-    """Some servers ignore a schema in silence."""
-    answer, server = asked(maker, [Say(text="It fits well."), Say(text=IN_WORDS)])
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_an_ignored_schema_is_replaced_by_the_form(provider: str) -> None:
+    """Some servers silently ignore a schema."""
+    answer, server = asked(provider, [Say(text="It fits well."), Say(text=IN_WORDS)])
     assert isinstance(answer, Answer)
     assert answer.scores == {"objects": 40.0, "relations": 35.0}
-    assert [wishes(maker, body)["schema"] is not None for body in server.asked] == [True, False]
+    assert [settings_of(provider, body)["schema"] is not None for body in server.asked] == [True, False]
     assert "[[number]]" in json.dumps(server.asked[-1])
-    _, insisting = asked(maker, [Say(text="It fits well.")], structured="on")
-    assert all(wishes(maker, body)["schema"] is not None for body in insisting.asked)
+    _, insisting = asked(provider, [Say(text="It fits well.")], structured="on")
+    assert all(settings_of(provider, body)["schema"] is not None for body in insisting.asked)
 
 
-@pytest.mark.parametrize("maker", MAKERS)
-def test_a_schema_that_must_be_is_not_given_up(maker: str) -> None:
-    outcome, server = asked(maker, [Fail(status=400, message="no json_schema here")], structured="on")
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_required_schema_is_not_dropped(provider: str) -> None:
+    outcome, server = asked(provider, [Fail(status=400, message="no json_schema here")], structured="on")
     assert isinstance(outcome, BackendError)
     assert not outcome.is_retryable
     assert len(server.asked) == 1
 
 
-@pytest.mark.parametrize("maker", MAKERS)
-def test_a_request_that_is_bad_for_another_reason_does_not_cost_the_schema(maker: str) -> None:
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_other_bad_requests_do_not_drop_the_schema(provider: str) -> None:
     with serving([Fail(status=400, message="the picture is broken")] * 2 + [Say(text=AS_JSON)]) as server:
-        component = judge(maker, server)
+        component = judge(provider, server)
         (outcome,) = component.observe([ObserveRequest(picture=PICTURE, query=SCORE)])
         assert isinstance(outcome, BackendError)
         assert "the picture is broken" in str(outcome)
         (outcome,) = component.observe([ObserveRequest(picture=PICTURE, query=SCORE)])
         assert isinstance(outcome, Answer)
-        assert wishes(maker, server.asked[-1])["schema"] is not None
+        assert settings_of(provider, server.asked[-1])["schema"] is not None
 
 
-@pytest.mark.parametrize("maker", MAKERS)
-def test_a_refused_temperature_is_left_out_from_then_on(maker: str) -> None:
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_refused_temperature_is_not_sent_again(provider: str) -> None:
     message = "Unsupported value: 'temperature' does not support 0 with this model."
-    outcome, server = asked(maker, [Fail(status=400, message=message), Say(text=AS_JSON)])
+    outcome, server = asked(provider, [Fail(status=400, message=message), Say(text=AS_JSON)])
     assert isinstance(outcome, Answer), outcome
-    assert [wishes(maker, body)["temperature"] for body in server.asked] == [0, None]
-    assert all(wishes(maker, body)["schema"] for body in server.asked)
+    assert [settings_of(provider, body)["temperature"] for body in server.asked] == [0, None]
+    assert all(settings_of(provider, body)["schema"] for body in server.asked)
 
 
-def test_the_other_name_of_the_token_limit_is_learnt() -> None:
+def test_the_new_name_of_the_token_limit_is_used() -> None:
     message = (
         "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
     )
@@ -218,17 +218,17 @@ def test_the_other_name_of_the_token_limit_is_learnt() -> None:
 
 
 @pytest.mark.parametrize(
-    ("maker", "finish"), [("openai", "length"), ("anthropic", "max_tokens"), ("google", "MAX_TOKENS")]
+    ("provider", "finish"), [("openai", "length"), ("anthropic", "max_tokens"), ("google", "MAX_TOKENS")]
 )
-def test_a_reply_that_is_cut_off_is_not_read(maker: str, finish: str) -> None:
-    answer, _ = asked(maker, [Say(text=IN_WORDS, finish=finish)], attempts="1")
+def test_a_truncated_reply_is_a_problem(provider: str, finish: str) -> None:
+    answer, _ = asked(provider, [Say(text=IN_WORDS, finish=finish)], attempts="1")
     assert isinstance(answer, Answer)
     assert "1024 tokens" in answer.problem
     assert answer.scores == {}
 
 
 @pytest.mark.parametrize(
-    ("maker", "turn"),
+    ("provider", "turn"),
     [
         ("openai", Say(refusal="I cannot judge this")),
         ("openai", Say(finish="content_filter")),
@@ -238,8 +238,8 @@ def test_a_reply_that_is_cut_off_is_not_read(maker: str, finish: str) -> None:
         ("google", Say(finish="SAFETY")),
     ],
 )
-def test_a_refusal_is_a_refusal(maker: str, turn: Turn) -> None:
-    outcome, server = asked(maker, [turn])
+def test_refusals_are_errors(provider: str, turn: Turn) -> None:
+    outcome, server = asked(provider, [turn])
     assert isinstance(outcome, RefusedError), outcome
     assert len(server.asked) == 1
 
@@ -253,29 +253,29 @@ ERRORS: list[tuple[Turn, type[SalvaError], str]] = [
 ]
 
 
-@pytest.mark.parametrize("maker", MAKERS)
-@pytest.mark.parametrize(("turn", "kind", "told"), ERRORS, ids=["key", "model", "busy", "server", "html"])
-def test_errors_are_told_in_our_words(maker: str, turn: Turn, kind: type[SalvaError], told: str) -> None:
-    outcome, server = asked(maker, [turn])
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize(("turn", "kind", "text"), ERRORS, ids=["key", "model", "busy", "server", "html"])
+def test_errors_of_the_endpoint(provider: str, turn: Turn, kind: type[SalvaError], text: str) -> None:
+    outcome, server = asked(provider, [turn])
     assert type(outcome) is kind, outcome
-    assert told in str(outcome)
+    assert text in str(outcome)
     assert KEY not in str(outcome)
     assert len(server.asked) == 1, "retries belong to the executor"
     if isinstance(outcome, BusyError):
         assert outcome.retry_after_s == 7
 
 
-def test_an_unknown_key_at_google_is_answered_400() -> None:
+def test_an_invalid_google_key_is_unusable() -> None:
     turn = Fail(status=400, message="API key not valid. Please pass a valid API key.", kind="INVALID_ARGUMENT")
     outcome, server = asked("google", [turn])
     assert type(outcome) is UnusableError
     assert len(server.asked) == 1
 
 
-@pytest.mark.parametrize("maker", MAKERS)
-def test_nobody_there(maker: str) -> None:
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_an_unreachable_endpoint(provider: str) -> None:
     with serving([Say()]) as server:
-        component = judge(maker, server)
+        component = judge(provider, server)
     (outcome,) = component.observe([ObserveRequest(picture=PICTURE, query=SCORE)])
     component.close()
     assert isinstance(outcome, BackendError)
@@ -283,11 +283,11 @@ def test_nobody_there(maker: str) -> None:
     assert "cannot be reached" in str(outcome)
 
 
-@pytest.mark.parametrize("maker", MAKERS)
-def test_who_hangs_is_said_to_hang_and_what_to_set(maker: str) -> None:
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_an_endpoint_that_hangs(provider: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         options = {"base_url": f"http://127.0.0.1:{silent.getsockname()[1]}/v1", "timeout_s": "0.3"}
-        component = bind(ComponentSpec(role="judge", name=maker + "/" + "judge-1", options=options)).build()
+        component = bind(ComponentSpec(role="judge", name=provider + "/" + "judge-1", options=options)).build()
         (outcome,) = component.observe([ObserveRequest(picture=PICTURE, query=SCORE)])
         component.close()
     assert isinstance(outcome, BackendError)
@@ -295,10 +295,10 @@ def test_who_hangs_is_said_to_hang_and_what_to_set(maker: str) -> None:
     assert "timeout_s" in str(outcome)
 
 
-@pytest.mark.parametrize("maker", ["openai", "anthropic"])
-def test_connections_of_a_judge_that_nobody_closed_end_with_it(maker: str) -> None:
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+def test_connections_are_closed_when_the_judge_is_collected(provider: str) -> None:
     with serving([Say(text=AS_JSON)]) as server:
-        component = judge(maker, server)
+        component = judge(provider, server)
         component.observe([ObserveRequest(picture=PICTURE, query=SCORE)])
         connections = component._client._client
         assert not connections.is_closed
@@ -307,29 +307,29 @@ def test_connections_of_a_judge_that_nobody_closed_end_with_it(maker: str) -> No
         assert connections.is_closed
 
 
-@pytest.mark.parametrize("maker", MAKERS)
-def test_an_unknown_kind_of_question_costs_nothing(maker: str) -> None:
-    outcome, server = asked(maker, [Say(text=AS_JSON)], Query(role="judge", kind="guess", text="?"))
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_an_unknown_kind_of_query_is_not_sent(provider: str) -> None:
+    outcome, server = asked(provider, [Say(text=AS_JSON)], Query(role="judge", kind="guess", text="?"))
     assert isinstance(outcome, PluginError)
     assert server.asked == []
 
 
-@pytest.mark.parametrize("maker", MAKERS)
-def test_without_a_key_or_an_endpoint_it_says_what_to_set(maker: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_missing_key_is_refused(provider: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"):
         monkeypatch.delenv(name)
     with pytest.raises(UsageError, match="_API_KEY"):
-        bind(ComponentSpec(role="judge", name=maker + "/" + "judge-1")).build()
+        bind(ComponentSpec(role="judge", name=provider + "/" + "judge-1")).build()
 
 
-def test_without_usage_the_cost_is_not_known() -> None:
+def test_without_usage_the_cost_is_unknown() -> None:
     prices = {"usd_per_million_input": "2", "usd_per_million_output": "10"}
     answer, _ = asked("openai", [Say(text=AS_JSON, has_usage=False)], SCORE, **prices)
     assert isinstance(answer, Answer)
     assert answer.usage == {"n_calls": 1.0}
 
 
-def test_a_large_image_reaches_the_endpoint_smaller() -> None:
+def test_large_images_are_scaled_down() -> None:
     big = Picture(rgb=bytes(3 * 64 * 32), width=64, height=32)
     with serving([Say(text=AS_JSON)]) as server:
         judge("openai", server, side="16").observe([ObserveRequest(picture=big, query=SCORE)])
@@ -337,7 +337,7 @@ def test_a_large_image_reaches_the_endpoint_smaller() -> None:
 
 
 @pytest.mark.parametrize("name", ["attempts", "max_tokens"])
-def test_options_are_checked(name: str) -> None:
+def test_invalid_options_are_refused(name: str) -> None:
     with pytest.raises(UsageError, match=r"\[option-invalid\]"):
         bind(ComponentSpec(role="judge", name="openai/x", options={name: "0"}))
 
@@ -350,7 +350,7 @@ def test_a_password_in_an_address_is_refused(name: str) -> None:
     assert "sesame" not in str(caught.value)
 
 
-def test_a_price_is_known_when_both_halves_are() -> None:
+def test_a_price_needs_both_parts() -> None:
     def has_price(**options: str) -> bool:
         binding = bind(ComponentSpec(role="judge", name="openai/x", options=options))
         try:
@@ -371,10 +371,10 @@ GARBAGE = [
 ]
 
 
-@pytest.mark.parametrize("maker", MAKERS)
+@pytest.mark.parametrize("provider", PROVIDERS)
 @pytest.mark.parametrize("body", GARBAGE, ids=range(len(GARBAGE)))
-def test_garbage_is_an_error_or_a_problem_and_never_an_exception(maker: str, body: bytes) -> None:
-    outcome, _ = asked(maker, [Fail(status=200, body=body)], attempts="1")
+def test_garbage_is_an_error_or_a_problem(provider: str, body: bytes) -> None:
+    outcome, _ = asked(provider, [Fail(status=200, body=body)], attempts="1")
     if isinstance(outcome, Answer):
         assert outcome.problem
         assert (outcome.text, outcome.scores) == ("", {})
@@ -383,7 +383,7 @@ def test_garbage_is_an_error_or_a_problem_and_never_an_exception(maker: str, bod
         assert "judge-1" in str(outcome)
 
 
-def test_a_page_in_place_of_an_answer_is_shown_and_the_address_doubted() -> None:
+def test_a_web_page_instead_of_an_answer_is_shown() -> None:
     page = "<html><body>Welcome to nginx!</body></html>"
     with pytest.raises(json.JSONDecodeError) as caught:
         json.loads(page)

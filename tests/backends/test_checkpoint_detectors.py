@@ -1,4 +1,4 @@
-"""Detectors of transformers, on tiny checkpoints of their true classes: the seam, the boxes, a whole run."""
+"""Detectors of transformers on tiny checkpoints of the real classes: conformance, boxes, runs."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import in_process
 import pytest
 from backends.test_pixels import drawn
 from backends.tiny_models import (
@@ -32,7 +33,7 @@ from salva.core.plan import Binding
 from salva.core.protocols import ObserveRequest, Query
 from salva.core.run_spec import ComponentSpec
 from salva.detectors import boxes
-from salva.detectors.florence2 import DETECT, GROUND, Florence2, Florence2Grounding, said
+from salva.detectors.florence2 import DETECT, GROUND, Florence2, Florence2Grounding, parse_answer
 from salva.detectors.grounding_dino import GroundingDino
 from salva.errors import BackendError, UsageError
 from salva.observers.pixels import to_pixels
@@ -73,12 +74,12 @@ PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "choose-a-detector.md"
 
 
 _PATCH: list[pytest.MonkeyPatch] = []
-"""That of the test which runs."""
+"""The current test's."""
 
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Batch sizes and digests of tests are nobody else's business."""
+    """Batch sizes and digests of tests do not reach the user's cache."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     _PATCH[:] = [monkeypatch]
 
@@ -105,7 +106,7 @@ def bound(name: str, folder: Path, **options: str) -> Binding:
     return bind(ComponentSpec(role="detector", name=f"{registered}/{folder}", options=options))
 
 
-def look(detector: Any, *labels: str) -> list[Detections]:
+def observe(detector: Any, *labels: str) -> list[Detections]:
     query = Query(role="detector", labels=labels)
     seen = detector.observe([ObserveRequest(picture=picture, query=query) for picture in PICTURES])
     assert all(isinstance(one, Detections) for one in seen), seen
@@ -113,7 +114,7 @@ def look(detector: Any, *labels: str) -> list[Detections]:
 
 
 @pytest.mark.parametrize("name", SAVERS)
-def test_they_keep_the_promises_of_the_seam(name: str, folders: dict[str, Path]) -> None:
+def test_conformance(name: str, folders: dict[str, Path]) -> None:
     query = Query(role="detector", labels=LABELS)
     check_observer(bound(name, folders[name]), PICTURES, query=query)
     if name != "florence2-grounding":
@@ -129,26 +130,26 @@ def documented(name: str) -> tuple[float, float]:
 
 @pytest.mark.usefixtures("overlapping")
 @pytest.mark.parametrize("name", ["detr", "rt-detr", "d-fine", "grounding-dino", "owlv2", "mm-grounding-dino", "sam3"])
-def test_boxes_are_kept_from_the_floor_on_and_fewer_count_at_a_threshold(name: str, folders: dict[str, Path]) -> None:
+def test_boxes_from_the_floor_on_are_kept_and_fewer_count(name: str, folders: dict[str, Path]) -> None:
     options = {"threshold": "0.999"}
     binding = bound(name, folders[name])
     threshold, doubt = documented(binding.label.partition("/")[0])
     assert binding.component.scale.threshold == threshold
-    low = look(bound(name, folders[name], **options).build(), *LABELS)
+    low = observe(bound(name, folders[name], **options).build(), *LABELS)
     assert {(seen.floor, seen.threshold, seen.doubt) for seen in low} == {(0.05, 0.999, doubt)}
-    high = look(bound(name, folders[name], floor="0.999", **options).build(), *LABELS)
+    high = observe(bound(name, folders[name], floor="0.999", **options).build(), *LABELS)
     assert sum(len(seen.boxes) for seen in low) > sum(len(seen.boxes) for seen in high)
     assert [boxes_above(seen) for seen in low] == [seen.boxes for seen in high]
 
 
 @pytest.mark.usefixtures("overlapping")
-def test_detr_scores_and_boxes_are_its_own_processors(folders: dict[str, Path]) -> None:
+def test_detr_agrees_with_its_processor(folders: dict[str, Path]) -> None:
     detector = bound("rt-detr", folders["rt-detr"], threshold="0.3", names="none").build()
     from PIL import Image
 
     processor = transformers.RTDetrImageProcessorPil.from_pretrained(folders["rt-detr"])
     model = transformers.RTDetrForObjectDetection.from_pretrained(folders["rt-detr"]).eval()
-    for picture, seen in zip(PICTURES, look(detector), strict=True):
+    for picture, seen in zip(PICTURES, observe(detector), strict=True):
         image = Image.frombytes("RGB", (picture.width, picture.height), picture.rgb)
         with torch.inference_mode():
             outputs = model(**processor(images=image, return_tensors="pt"))
@@ -161,11 +162,11 @@ def test_detr_scores_and_boxes_are_its_own_processors(folders: dict[str, Path]) 
 
 
 @pytest.mark.usefixtures("overlapping")
-def test_owlv2_boxes_are_shares_of_the_picture_and_not_of_the_square_around_it(folders: dict[str, Path]) -> None:
+def test_owlv2_boxes_are_fractions_of_the_image(folders: dict[str, Path]) -> None:
     detector = bound("owlv2", folders["owlv2"], threshold="0").build()
     model = transformers.Owlv2ForObjectDetection.from_pretrained(folders["owlv2"]).eval()
     words = detector._tokens(detector._tokenizer, [f"a photo of a {label}" for label in LABELS], 1)
-    for picture, seen in zip(PICTURES, look(detector, *LABELS), strict=True):
+    for picture, seen in zip(PICTURES, observe(detector, *LABELS), strict=True):
         pixels = to_pixels([picture], detector._pixels, "cpu", torch.float32)
         with torch.inference_mode():
             outputs = model(pixel_values=pixels, **words)
@@ -183,14 +184,14 @@ def test_labels_of_the_checkpoint_become_everyday_names(tmp_path: Path) -> None:
     folder = save_detr(tmp_path / "detr", {0: "kitten", 1: "sports ball", 2: "kitten"})
     detector = bound("detr", folder, threshold="0.05").build()
     assert detector.habits.names == ("cat", "kitten", "ball", "sports ball"), "what can be asked for, each once"
-    seen = look(detector)
+    seen = observe(detector)
     names = {(box.label, box.raw) for one in seen for box in one.boxes}
     assert names
     assert names <= {("cat", "kitten"), ("ball", "sports ball")}
 
 
-def test_florence2_reads_its_answer(folders: dict[str, Path]) -> None:
-    seen = look(bound("florence2", folders["florence2"]).build())
+def test_florence2_boxes_are_those_of_its_answer(folders: dict[str, Path]) -> None:
+    seen = observe(bound("florence2", folders["florence2"]).build())
     assert seen[0].boxes == (
         Detection(label="cat", score=1.0, box=(0.1005, 0.2005, 0.4005, 0.6005), raw="kitten"),
         Detection(label="car", score=1.0, box=(0.5005, 0.0005, 0.9995, 0.3005)),
@@ -198,12 +199,12 @@ def test_florence2_reads_its_answer(folders: dict[str, Path]) -> None:
 
 
 @pytest.mark.parametrize("beams", ["1", "2"])
-def test_florence2_says_the_same_greedily_and_with_beams(beams: str, folders: dict[str, Path]) -> None:
-    seen = look(bound("florence2", folders["florence2"], beams=beams).build())
+def test_florence2_works_greedily_and_with_beams(beams: str, folders: dict[str, Path]) -> None:
+    seen = observe(bound("florence2", folders["florence2"], beams=beams).build())
     assert [[box.label for box in one.boxes] for one in seen] == [["cat", "car"]] * 3
 
 
-def test_florence2_prompts_are_what_its_processor_writes(folders: dict[str, Path]) -> None:
+def test_florence2_prompts_are_those_of_its_processor(folders: dict[str, Path]) -> None:
     detector: Florence2 = bound("florence2", folders["florence2"]).build()
     from PIL import Image
 
@@ -219,7 +220,7 @@ def test_florence2_prompts_are_what_its_processor_writes(folders: dict[str, Path
             assert torch.equal(tokens[i][mask[i] == 1], wanted)
 
 
-def test_florence2_answers_that_are_cut_off_are_errors_unless_kept(folders: dict[str, Path]) -> None:
+def test_truncated_florence2_answers_are_errors_unless_kept(folders: dict[str, Path]) -> None:
     requests = [ObserveRequest(picture=PICTURES[0], query=Query(role="detector"))]
     (cut,) = bound("florence2", folders["florence2"], max_tokens="7").build().observe(requests)
     assert isinstance(cut, BackendError)
@@ -229,12 +230,12 @@ def test_florence2_answers_that_are_cut_off_are_errors_unless_kept(folders: dict
     assert [box.label for box in kept.boxes] == ["cat"]
 
 
-def test_florence2_cannot_be_asked_for_more_than_it_can_write(folders: dict[str, Path]) -> None:
+def test_florence2_max_tokens_is_limited_by_the_model(folders: dict[str, Path]) -> None:
     with pytest.raises(UsageError, match=r"4096.*128.*\[option-invalid\]"):
         bound("florence2", folders["florence2"], max_tokens="4096").build()
 
 
-def test_grounding_keeps_what_was_asked_for_and_nothing_else(folders: dict[str, Path]) -> None:
+def test_grounding_keeps_only_requested_labels(folders: dict[str, Path]) -> None:
     detector: Florence2Grounding = bound("florence2-grounding", folders["florence2-grounding"]).build()
     said = "a cat<loc_100><loc_200><loc_500><loc_600><loc_700><loc_0><loc_900><loc_99>sky<loc_0><loc_0><loc_9><loc_9>"
     seen = detector._read(("cat", "dog"), [2, 5, 2], f"</s>{said}</s>")
@@ -244,22 +245,22 @@ def test_grounding_keeps_what_was_asked_for_and_nothing_else(folders: dict[str, 
 
 
 @pytest.mark.parametrize("name", ["florence2-grounding", "grounding-dino", "owlv2", "sam3"])
-def test_whoever_must_be_told_what_to_look_for_says_so(name: str, folders: dict[str, Path]) -> None:
+def test_detectors_that_need_labels_refuse_none(name: str, folders: dict[str, Path]) -> None:
     detector = bound(name, folders[name]).build()
     with pytest.raises(UsageError, match=r"\[labels-missing\]"):
-        look(detector)
+        observe(detector)
 
 
 @pytest.mark.parametrize("name", ["grounding-dino", "owlv2", "sam3"])
-def test_other_things_can_be_looked_for_besides(name: str, folders: dict[str, Path]) -> None:
+def test_further_labels_can_be_set(name: str, folders: dict[str, Path]) -> None:
     also = bound(name, folders[name], also="dog,horse,cow", threshold="0").build()
-    names = {box.label for seen in look(also, "cat") for box in seen.boxes}
+    names = {box.label for seen in observe(also, "cat") for box in seen.boxes}
     assert names <= {"cat", "dog", "horse", "cow"}
     assert names - {"cat"}, "with random weights some box fits another name better"
-    assert look(also)  # and alone, where the suite names nothing
+    assert observe(also)  # and alone, where the suite names nothing
 
 
-def test_grounding_dino_scores_a_label_by_its_own_words(folders: dict[str, Path]) -> None:
+def test_grounding_dino_tokens_of_each_label(folders: dict[str, Path]) -> None:
     detector: GroundingDino = bound("grounding-dino", folders["grounding-dino"]).build()
     words, spans = detector._words(("red cat", "dog", "a car"), 2)
     # [CLS] red cat . dog . a car . [SEP]
@@ -271,7 +272,7 @@ def test_grounding_dino_scores_a_label_by_its_own_words(folders: dict[str, Path]
     ("name", "label"),
     [("owlv2", "cat and dog " * 6), ("grounding-dino", "cat and dog " * 12), ("sam3", "cat and dog " * 6)],
 )
-def test_a_label_that_is_too_long_costs_only_its_own_picture(name: str, label: str, folders: dict[str, Path]) -> None:
+def test_a_label_that_is_too_long_concerns_its_own_image_only(name: str, label: str, folders: dict[str, Path]) -> None:
     detector = bound(name, folders[name]).build()
     long, short = (Query(role="detector", labels=(text,)) for text in (label.strip(), "cat"))
     first, second = detector.observe([ObserveRequest(picture=PICTURES[0], query=query) for query in (long, short)])
@@ -281,12 +282,12 @@ def test_a_label_that_is_too_long_costs_only_its_own_picture(name: str, label: s
 
 
 @pytest.mark.usefixtures("overlapping")
-def test_a_score_of_sam3_contains_whether_there_is_any(folders: dict[str, Path]) -> None:
+def test_sam3_scores_include_presence(folders: dict[str, Path]) -> None:
     """How well a box fits its word, times the chance that the picture shows the word at all; each word for itself."""
     detector = bound("sam3", folders["sam3"], threshold="0", floor="0").build()
     model = transformers.Sam3Model.from_pretrained(folders["sam3"]).eval()
     tokenizer = transformers.AutoTokenizer.from_pretrained(folders["sam3"])
-    together = look(detector, "cat", "dog")
+    together = observe(detector, "cat", "dog")
     for picture, seen in zip(PICTURES, together, strict=True):
         pixels = to_pixels([picture], detector._pixels, "cpu", torch.float32)
         for label in ("cat", "dog"):
@@ -306,7 +307,7 @@ def salva(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
 
 
-def test_a_run_goes_from_prompts_to_a_report(folders: dict[str, Path], tmp_path: Path) -> None:
+def test_a_run_from_prompts_to_a_report(folders: dict[str, Path], tmp_path: Path) -> None:
     out, folder = str(tmp_path / "run"), folders["florence2"]
     asked = ("metalogic", "--size", "2", "--detector", f"florence2/{folder}", "--reader", "none", "--out", out)
     done = salva("run", *asked, "--set", "detector.max_tokens=60", "--no-progress")
@@ -314,13 +315,13 @@ def test_a_run_goes_from_prompts_to_a_report(folders: dict[str, Path], tmp_path:
     assert "transformers]" not in done.stderr, "no hints of the library among ours"
     assert bound("florence2", folder).weights in (tmp_path / "run" / "run.json").read_text()
     page = tmp_path / "report.html"
-    assert salva("report", out, "--format", "html", "-o", str(page)).returncode == 0
-    assert "car 100" in page.read_text()  # what it says about every picture, drawn over the counterexamples
+    assert in_process.salva("report", out, "--format", "html", "-o", str(page)).returncode == 0
+    assert "car 100" in page.read_text()  # its answer about every image, drawn over the counterexamples
 
 
 @pytest.mark.parametrize("name", ["detr", "grounding-dino", "owlv2", "sam3"])
-def test_a_run_is_judged_with_any_of_them(name: str, folders: dict[str, Path], tmp_path: Path) -> None:
-    # Random weights see things in noise, and are sure of none.
+def test_runs_with_every_kind_of_detector(name: str, folders: dict[str, Path], tmp_path: Path) -> None:
+    # Random weights find entities in noise, all with low scores.
     settings = {
         "check.threshold": "0.1",
         "check.doubt": "0",
@@ -335,7 +336,7 @@ def test_a_run_is_judged_with_any_of_them(name: str, folders: dict[str, Path], t
     assert len(run.cases) == 2
 
 
-def test_a_licence_that_asks_something_is_said_once(
+def test_a_restrictive_licence_is_printed_once(
     folders: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name in ("sam3", "owlv2"):
@@ -348,7 +349,7 @@ def test_a_licence_that_asks_something_is_said_once(
 
 
 @pytest.mark.parametrize("task", [DETECT, GROUND])
-def test_answers_are_read_as_the_processor_of_florence2_reads_them(task: str, tmp_path: Path) -> None:
+def test_florence2_answers_are_parsed_as_by_its_processor(task: str, tmp_path: Path) -> None:
     processor = transformers.AutoProcessor.from_pretrained(save_florence2(tmp_path / "model", ANSWER))
     rng = random.Random(0)
     pieces = ["cat", " a dog,", "\n", "é", "<", "<unk>", "<s>", "</s>", "<pad>", *["<loc_7>", "<loc_999>"] * 8]
@@ -357,6 +358,6 @@ def test_answers_are_read_as_the_processor_of_florence2_reads_them(task: str, tm
         answer = "".join(rng.choice(pieces) for _ in range(40))
         wanted = processor.post_process_generation(text=answer, task=task, image_size=(10_000, 10_000))[task]
         boxes = [[edge / 10_000 for edge in box] for box in wanted["bboxes"]]
-        assert said(answer) == list(zip(wanted["labels"], boxes, strict=True)), answer
+        assert parse_answer(answer) == list(zip(wanted["labels"], boxes, strict=True)), answer
         n_boxes += len(boxes)
     assert n_boxes > 300

@@ -53,13 +53,13 @@ def of_text(text: str) -> ObserveRequest:
 
 
 @pytest.mark.parametrize("name", SAVERS)
-def test_they_keep_the_promises_of_the_seam(name: str, folders: dict[str, Path]) -> None:
+def test_conformance(name: str, folders: dict[str, Path]) -> None:
     check_observer(bound(name, folders[name]), PICTURES)
     check_observer(bound(name, folders[name], batch_size="4"), PICTURES, query=Query(role="embedder", text="a cat"))
 
 
 @pytest.mark.parametrize("name", SAVERS)
-def test_vectors_have_length_1_and_are_the_librarys_own(name: str, folders: dict[str, Path]) -> None:
+def test_vectors_have_length_one_and_are_those_of_transformers(name: str, folders: dict[str, Path]) -> None:
     embedder = bound(name, folders[name]).build()
     seen = embedder.observe([of_picture(0), of_text("a photo of a cat"), of_picture(2), of_text("a dog")])
     assert all(math.hypot(*vector.values) == pytest.approx(1, abs=1e-6) for vector in seen)
@@ -82,7 +82,7 @@ def test_vectors_have_length_1_and_are_the_librarys_own(name: str, folders: dict
 
 
 @pytest.mark.parametrize("name", SAVERS)
-def test_a_text_that_is_too_long_is_an_error_for_that_element_alone(name: str, folders: dict[str, Path]) -> None:
+def test_a_text_that_is_too_long_is_an_error_for_its_own_request(name: str, folders: dict[str, Path]) -> None:
     long, short = bound(name, folders[name]).build().observe([of_text(LONG), of_text("a cat")])
     assert isinstance(long, BackendError)
     assert not long.is_retryable
@@ -93,13 +93,13 @@ def test_a_text_that_is_too_long_is_an_error_for_that_element_alone(name: str, f
 
 
 @pytest.mark.parametrize("name", SAVERS)
-def test_truncation_is_asked_for_and_then_embeds_the_beginning(name: str, folders: dict[str, Path]) -> None:
+def test_truncation_embeds_the_beginning(name: str, folders: dict[str, Path]) -> None:
     embedder = bound(name, folders[name], truncate="true").build()
     long, same = embedder.observe([of_text(LONG), of_text("a photo of a cat and a dog with a car")])
     assert long == same
 
 
-def test_a_text_is_embedded_whatever_the_picture(folders: dict[str, Path]) -> None:
+def test_a_text_does_not_depend_on_the_image(folders: dict[str, Path]) -> None:
     embedder = bound("clip", folders["clip"]).build()
     requests = [ObserveRequest(picture=picture, query=Query(role="embedder", text="a cat")) for picture in PICTURES]
     assert len(set(embedder.observe(requests))) == 1

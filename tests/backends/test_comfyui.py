@@ -1,4 +1,4 @@
-"""ComfyUI: where a workflow's prompt and seed are, and a server that runs it as the real one does."""
+"""ComfyUI: the places in a workflow, and a server with its API."""
 
 from __future__ import annotations
 
@@ -46,34 +46,34 @@ def write(path: Path, workflow: object) -> str:
     return str(path)
 
 
-def test_prompt_seed_negative_and_size_are_found_by_the_wires() -> None:
-    filled: Any = make_form(copy.deepcopy(CLASSIC), "w").filled(
+def test_places_are_found_through_the_inputs_of_the_sampler() -> None:
+    filled: Any = make_form(copy.deepcopy(CLASSIC), "w").fill(
         {"prompt": "a cat", "seed": 5, "negative": "text", "width": 256, "height": 320}
     )
     assert filled["6"]["inputs"]["text"] == "a cat"
     assert filled["7"]["inputs"]["text"] == "text"
     assert filled["3"]["inputs"]["seed"] == 5
     assert (filled["5"]["inputs"]["width"], filled["5"]["inputs"]["height"]) == (256, 320)
-    untouched: Any = make_form(copy.deepcopy(CLASSIC), "w").filled({"prompt": "a cat", "seed": 5})
+    untouched: Any = make_form(copy.deepcopy(CLASSIC), "w").fill({"prompt": "a cat", "seed": 5})
     assert untouched["7"]["inputs"]["text"] == "blurry"
 
 
-def test_a_guider_in_place_of_a_sampler_is_followed() -> None:
-    filled: Any = make_form(copy.deepcopy(FLUX), "w").filled({"prompt": "a cat", "seed": 5})
+def test_places_are_found_through_a_guider() -> None:
+    filled: Any = make_form(copy.deepcopy(FLUX), "w").fill({"prompt": "a cat", "seed": 5})
     assert filled["6"]["inputs"]["text"] == "a cat"
     assert filled["25"]["inputs"]["noise_seed"] == 5
 
 
-def test_marks_win_and_may_stand_inside_a_text() -> None:
+def test_marked_places_take_precedence() -> None:
     marked = copy.deepcopy(CLASSIC)
     marked["6"]["inputs"]["text"] = "a photo of {prompt}, studio"
     marked["3"]["inputs"]["seed"] = "{seed}"
-    filled: Any = make_form(marked, "w").filled({"prompt": "a cat", "seed": 5})
+    filled: Any = make_form(marked, "w").fill({"prompt": "a cat", "seed": 5})
     assert filled["6"]["inputs"]["text"] == "a photo of a cat, studio"
     assert filled["3"]["inputs"]["seed"] == 5
 
 
-def test_a_workflow_whose_places_are_not_clear_is_refused() -> None:
+def test_ambiguous_workflows_are_refused() -> None:
     shared = copy.deepcopy(CLASSIC)
     shared["3"]["inputs"]["negative"] = ["6", 0]
     with pytest.raises(UsageError, match=r"nodes \['6'\].*\{prompt\}.*\[workflow-place-missing\]"):
@@ -83,7 +83,7 @@ def test_a_workflow_whose_places_are_not_clear_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "text"),
     [
         ("[]", "json-shape"),
         ('{"nodes": [], "links": []}', "json-shape"),
@@ -91,21 +91,21 @@ def test_a_workflow_whose_places_are_not_clear_is_refused() -> None:
         (None, "file-unreadable"),
     ],
 )
-def test_a_file_that_is_no_workflow_is_refused(tmp_path: Path, content: str | None, told: str) -> None:
+def test_a_file_that_is_no_workflow_is_refused(tmp_path: Path, content: str | None, text: str) -> None:
     path = tmp_path / "w.json"
     if content is not None:
         path.write_text(content)
-    with pytest.raises(UsageError, match=told):
+    with pytest.raises(UsageError, match=text):
         ComfyUi(ComfyUi.Options(workflow=str(path)))
 
 
 class Comfy:
-    """The server: queues, runs on the second look, keeps history."""
+    """The server: queues workflows, and finishes them at the second poll."""
 
     def __init__(self, error: str = "", n_images: int = 1) -> None:
         self.error, self.n_images = error, n_images
         self.queued: dict[str, Any] = {}
-        self.looks: dict[str, int] = {}
+        self.polls: dict[str, int] = {}
 
     def __call__(self, request: Asked) -> Answered:
         path = urlparse(request.path)
@@ -115,8 +115,8 @@ class Comfy:
             return said({"prompt_id": prompt_id, "number": 1, "node_errors": {}})
         if path.path.startswith("/history/"):
             prompt_id = path.path.rsplit("/", 1)[1]
-            self.looks[prompt_id] = self.looks.get(prompt_id, 0) + 1
-            if self.looks[prompt_id] < 2:
+            self.polls[prompt_id] = self.polls.get(prompt_id, 0) + 1
+            if self.polls[prompt_id] < 2:
                 return said({})
             if self.error:
                 broke = {"node_id": "3", "node_type": "KSampler", "exception_message": self.error}
@@ -147,7 +147,7 @@ def test_a_whole_run_with_a_workflow(tmp_path: Path) -> None:
     assert len(comfy.queued) == 6
 
 
-def test_the_pictures_come_from_the_prompt_and_the_seed(tmp_path: Path) -> None:
+def test_prompt_and_seed_reach_the_server(tmp_path: Path) -> None:
     with serving(Comfy()) as server:
         model = ComfyUi(ComfyUi.Options(workflow=write(tmp_path / "w.json", CLASSIC), host=server.url))
         (outcome,) = model.render([asked_for("cow", 11)])
@@ -157,7 +157,7 @@ def test_the_pictures_come_from_the_prompt_and_the_seed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("handle", "kind", "told"),
+    ("handle", "kind", "text"),
     [
         (Comfy(error="CUDA out of memory"), BackendError, "KSampler (node 3): CUDA out of memory"),
         (Comfy(n_images=2), UnusableError, "saved 2 images"),
@@ -168,16 +168,16 @@ def test_the_pictures_come_from_the_prompt_and_the_seed(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_a_server_says_when_it_cannot(tmp_path: Path, handle: Any, kind: type[Exception], told: str) -> None:
+def test_errors_of_the_server(tmp_path: Path, handle: Any, kind: type[Exception], text: str) -> None:
     with serving(handle) as server:
         model = ComfyUi(ComfyUi.Options(workflow=write(tmp_path / "w.json", CLASSIC), host=server.url))
         (outcome,) = model.render([asked_for()])
         model.close()
     assert type(outcome) is kind, outcome
-    assert told in str(outcome)
+    assert text in str(outcome)
 
 
-def test_an_edited_workflow_is_another_model(tmp_path: Path) -> None:
+def test_the_key_depends_on_the_workflow(tmp_path: Path) -> None:
     path = tmp_path / "w.json"
     spec = ComponentSpec(role="model", name="comfyui" + "/" + write(path, CLASSIC))
     before = bind(spec).identity()

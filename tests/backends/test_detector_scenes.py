@@ -49,7 +49,7 @@ def plan_of(kind: str, bank: Path, monkeypatch: pytest.MonkeyPatch, n: int = 24)
     return layouts.Planner(bank, 64, n, 5).plan(n)
 
 
-def test_what_a_board_hides_is_asked_for_no_longer(bank: Path, painter: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hidden_sprites_are_no_targets(bank: Path, painter: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = plan_of("boards", bank, monkeypatch)
     bare = painter.draw(dataclasses.replace(plan, board_shape=np.zeros_like(plan.board_shape)))
     behind = painter.draw(plan)
@@ -61,7 +61,7 @@ def test_what_a_board_hides_is_asked_for_no_longer(bank: Path, painter: Any, mon
     assert not ((bare.labels < 0) & (behind.labels >= 0)).any()
 
 
-def test_a_board_hides_about_the_share_it_is_planned_to(bank: Path, painter: Any) -> None:
+def test_boards_hide_about_the_planned_share(bank: Path, painter: Any) -> None:
     planner = import_module("layouts").Planner(bank, 64, 1, 3)
     at = torch.stack(torch.meshgrid(*[(torch.arange(64) * 2 + 1) / 64 - 1] * 2, indexing="xy"), -1)
     inside_thing = (at.abs() < 0.5).all(-1)
@@ -73,7 +73,7 @@ def test_a_board_hides_about_the_share_it_is_planned_to(bank: Path, painter: Any
     assert np.mean([0.25 <= share <= 0.65 for share in shares]) > 0.8
 
 
-def test_silhouettes_have_one_colour_and_tell_what_they_are(bank: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_silhouettes_have_one_colour_and_keep_their_label(bank: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = plan_of("silhouettes", bank, monkeypatch)
     for row in range(len(plan.kind)):
         things = [slot for slot in range(plan.n_used[row]) if plan.sprite[row, slot] < len(LABELS)]
@@ -82,7 +82,7 @@ def test_silhouettes_have_one_colour_and_tell_what_they_are(bank: Path, monkeypa
         assert len(np.unique(plan.offset[row, things], axis=0)) <= 1
 
 
-def test_blocks_are_as_many_as_planned(bank: Path, painter: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pixelation_has_the_planned_blocks(bank: Path, painter: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = plan_of("blocks", bank, monkeypatch)
     assert 8 <= plan.n_blocks.min() <= plan.n_blocks.max() <= 24
     at = torch.linspace(-0.999, 0.999, 400).view(1, 400, 1, 1)
@@ -90,7 +90,7 @@ def test_blocks_are_as_many_as_planned(bank: Path, painter: Any, monkeypatch: py
     assert (painter.draw(plan).labels >= 0).any()
 
 
-def test_an_outline_keeps_to_its_thing(bank: Path, painter: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_outlines_keep_their_shape(bank: Path, painter: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (painter.draw(plan_of("outlined", bank, monkeypatch)).labels >= 0).any()
     layer = torch.zeros(40, 4, 32, 32)
     layer[:, :, 8:24, 8:24] = 1

@@ -1,4 +1,4 @@
-"""What is wrong with a checkpoint is found before anything is painted; LoRAs; what pins the weights."""
+"""Defects of checkpoints, LoRAs, and pins."""
 
 from __future__ import annotations
 
@@ -154,9 +154,7 @@ def _reader_of_other_shapes(folder: Path) -> None:
         (_reader_of_other_shapes, r"text_encoder'.* 1 weights .*mlp.fc1.weight"),
     ],
 )
-def test_a_spoilt_checkpoint_says_what_is_wrong_with_it(
-    folder: Path, spoil: Callable[[Path], None], words: str
-) -> None:
+def test_damaged_checkpoints_are_refused(folder: Path, spoil: Callable[[Path], None], words: str) -> None:
     spoil(folder)
     with pytest.raises(UsageError, match=words):
         DiffusersPipeline(_options(folder))
@@ -173,7 +171,7 @@ def test_an_image_to_image_checkpoint_is_loaded_as_its_text_to_image_sibling(fol
     assert _rgb(_options(folder)) == _rgb(_options(whole))
 
 
-def test_a_folder_that_holds_no_pipeline_is_told_at_once(tmp_path: Path) -> None:
+def test_a_folder_without_a_pipeline_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"has no model_index.json"):
         DiffusersPipeline.weights(_options(tmp_path))
     single = tmp_path / "model.safetensors"
@@ -185,7 +183,7 @@ def test_a_folder_that_holds_no_pipeline_is_told_at_once(tmp_path: Path) -> None
         DiffusersPipeline.weights(_options(single))
 
 
-def test_the_pin_follows_the_weights_and_not_the_place(folder: Path, whole: Path) -> None:
+def test_the_pin_depends_on_the_weights_and_not_on_the_path(folder: Path, whole: Path) -> None:
     pinned = DiffusersPipeline.weights(_options(whole))
     assert DiffusersPipeline.weights(_options(folder)) == pinned
     path = folder / "unet" / "diffusion_pytorch_model.safetensors"
@@ -221,7 +219,7 @@ def lora(whole: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return save_lora(whole, tmp_path_factory.mktemp("lora"))
 
 
-def test_a_lora_changes_the_picture_as_strongly_as_asked(whole: Path, lora: Path) -> None:
+def test_a_lora_changes_the_image_by_its_scale(whole: Path, lora: Path) -> None:
     plain = _rgb(_options(whole))
     assert _rgb(_options(whole, lora=str(lora))) != plain
     assert _rgb(_options(whole, lora=str(lora.parent))) == _rgb(_options(whole, lora=str(lora)))
@@ -256,7 +254,7 @@ def test_a_lora_that_does_not_fit_is_refused(whole: Path, lora: Path, tmp_path: 
         DiffusersPipeline.weights(_options(whole, lora="/no/such/lora.safetensors"))
 
 
-def test_a_lora_of_which_only_a_part_fits_is_refused_and_nothing_else_is_said(
+def test_a_lora_that_fits_only_in_part_is_refused(
     whole: Path, lora: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     weights = load_file(lora)
@@ -273,7 +271,7 @@ def test_a_lora_of_which_only_a_part_fits_is_refused_and_nothing_else_is_said(
     assert "size mismatch" not in "".join(capfd.readouterr())
 
 
-def test_a_lora_for_sdxl_that_has_its_layers_by_two_names_fits(tmp_path: Path) -> None:
+def test_an_sdxl_lora_may_have_layers_under_two_names(tmp_path: Path) -> None:
     sdxl = save_sdxl(tmp_path / "sdxl")
     weights = load_file(save_lora(sdxl, tmp_path / "lora"))
     halves = {"lora_A.weight": "lora_down.weight", "lora_B.weight": "lora_up.weight"}
@@ -289,9 +287,7 @@ def test_a_lora_for_sdxl_that_has_its_layers_by_two_names_fits(tmp_path: Path) -
     assert once == both != _rgb(_options(sdxl))
 
 
-def test_weights_of_a_lora_that_are_no_numbers_are_not_blamed_on_half_precision(
-    whole: Path, lora: Path, tmp_path: Path
-) -> None:
+def test_nan_weights_of_a_lora_are_an_error(whole: Path, lora: Path, tmp_path: Path) -> None:
     save_file({name: weight * float("nan") for name, weight in load_file(lora).items()}, tmp_path / "nan.safetensors")
     painter = DiffusersPipeline(_options(whole, lora=str(tmp_path / "nan.safetensors")))
     (outcome,) = painter.render([RenderRequest(prompt=Prompt(role="a", text="a cat"), seed=1)])
@@ -301,7 +297,7 @@ def test_weights_of_a_lora_that_are_no_numbers_are_not_blamed_on_half_precision(
 
 
 class _Recorded(ModuleType):
-    """A library that notes what is asked of it."""
+    """A library that records which of its names are used."""
 
     def __init__(self, library: ModuleType, asked: list[str]) -> None:
         super().__init__(library.__name__)
@@ -312,7 +308,7 @@ class _Recorded(ModuleType):
         return getattr(self._inside, name)
 
 
-def test_what_paints_is_imported_in_a_thread_once_a_detector_is_loaded(
+def test_pipeline_classes_are_imported_in_the_background(
     whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
@@ -325,7 +321,7 @@ def test_what_paints_is_imported_in_a_thread_once_a_detector_is_loaded(
     assert {"salva: imports: StableDiffusionPipeline", "salva: imports: UNet2DConditionModel"} <= set(asked)
 
 
-def test_a_detectors_class_is_imported_in_a_thread_while_its_weights_are_hashed(
+def test_detector_classes_are_imported_while_weights_are_hashed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []

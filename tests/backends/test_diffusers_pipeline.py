@@ -102,21 +102,19 @@ def _difference(one: Picture, other: Picture) -> int:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_every_family_runs_from_the_suite_to_the_report(
-    family: str, checkpoints: Callable[[str], Path], tmp_path: Path
-) -> None:
+def test_every_family_in_a_run(family: str, checkpoints: Callable[[str], Path], tmp_path: Path) -> None:
     out, settings = tmp_path / "run", {"model.size": "64", "model.steps": "2", "model.device": "cpu"}
     model = f"diffusers/{checkpoints(family)}"
     run = run_suite("metalogic", model, out=out, settings=settings, size="4", reader="none", detector="pocket")
     verdicts = run.verdicts
     assert len(verdicts[verdicts["check"] == "same-scene"]) > 0
-    assert "ERROR" not in set(verdicts["outcome"]), "every picture was painted and looked at"
+    assert "ERROR" not in set(verdicts["outcome"]), "every image was generated and observed"
     stored = json.loads((out / "run.json").read_text())
     assert str(checkpoints(family)) in json.dumps(stored)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_picture_does_not_depend_on_its_batch(family: str, checkpoints: Callable[[str], Path]) -> None:
+def test_an_image_does_not_depend_on_its_batch(family: str, checkpoints: Callable[[str], Path]) -> None:
     prompts = ["a cat", "two dogs and a cat", "a horse to the left of a cow", "no cat"]
     batch = [_request(seed, text) for seed, text in enumerate(prompts)]
     by_four, by_one = (_generator(checkpoints(family), batch_size=size) for size in (4, 1))
@@ -128,12 +126,12 @@ def test_a_picture_does_not_depend_on_its_batch(family: str, checkpoints: Callab
     assert min(_difference(together[0], other) for other in together[1:]) > 1
 
 
-def test_it_keeps_the_promises_of_a_generator(sd: Path) -> None:
+def test_conformance(sd: Path) -> None:
     binding = _bound(sd, size="32", steps="2")
     check_generator(binding, [_request(1), _request(2)])
 
 
-def test_prompt_seed_and_weights_decide_the_picture_and_nothing_else(sd: Path) -> None:
+def test_an_image_depends_on_prompt_and_seed_only(sd: Path) -> None:
     first = _pictures(_generator(sd).render([_request(1), _request(2), _request(1, "a horse")]))
     again = _pictures(_generator(sd).render([_request(1)]))[0]
     assert first[0] == again
@@ -141,7 +139,7 @@ def test_prompt_seed_and_weights_decide_the_picture_and_nothing_else(sd: Path) -
     assert first[0] != first[2]
 
 
-def test_the_study_settings_are_the_preset_of_stable_diffusion(sd: Path) -> None:
+def test_stable_diffusion_has_the_settings_of_the_study(sd: Path) -> None:
     (outcome,) = _generator(sd, steps=None).render([_request(1)])
     assert isinstance(outcome, Rendered)
     known = {name: outcome.provenance[name] for name in ("scheduler", "steps", "guidance", "dtype")}
@@ -166,11 +164,11 @@ def test_the_study_settings_are_the_preset_of_stable_diffusion(sd: Path) -> None
         ("SomethingNewPipeline", {}, "own"),
     ],
 )
-def test_a_family_is_told_by_class_and_config(pipeline: str, config: dict[str, object], preset: str) -> None:
+def test_families_are_recognised_by_class_and_config(pipeline: str, config: dict[str, object], preset: str) -> None:
     assert choose_preset(pipeline, config) == preset
 
 
-def test_without_a_size_a_checkpoint_paints_what_it_was_trained_for(tmp_path: Path) -> None:
+def test_the_default_size_is_that_of_the_checkpoint(tmp_path: Path) -> None:
     folder = save_stable_diffusion(tmp_path / "own", sample_size=24)
     (picture,) = _pictures(_generator(folder, size="auto").render([_request(1)]))
     assert (picture.width, picture.height) == (48, 48)
@@ -179,7 +177,7 @@ def test_without_a_size_a_checkpoint_paints_what_it_was_trained_for(tmp_path: Pa
 
 
 @pytest.mark.parametrize("text", ["big", "0", "512x", "512x0", "-64", "64x64x64"])
-def test_a_size_that_is_none_is_refused(text: str) -> None:
+def test_invalid_sizes_are_refused(text: str) -> None:
     if text == "512x":
         assert parse_size(text) == (512, 512)
     else:
@@ -197,9 +195,7 @@ def test_a_size_that_is_none_is_refused(text: str) -> None:
         ({"batch_size": 1}, False),
     ],
 )
-def test_options_that_change_the_picture_are_keyed_and_the_others_are_not(
-    sd: Path, changes: dict[str, Any], is_other: bool
-) -> None:
+def test_only_options_that_change_the_image_are_keyed(sd: Path, changes: dict[str, Any], is_other: bool) -> None:
     plain = _pictures(_generator(sd).render([_request(1), _request(2)]))
     changed = _pictures(_generator(sd, **changes).render([_request(1), _request(2)]))
     assert (_difference(plain[1], changed[1]) > 1) is is_other
@@ -217,7 +213,7 @@ def test_options_that_change_the_picture_are_keyed_and_the_others_are_not(
         ("stable-diffusion", {"device": "cuda:7"}, "cuda:7"),
     ],
 )
-def test_what_does_not_go_together_is_refused(
+def test_conflicting_options_are_refused(
     family: str, options: dict[str, Any], words: str, checkpoints: Callable[[str], Path]
 ) -> None:
     plain = {name: value.replace("\\", "") if isinstance(value, str) else value for name, value in options.items()}
@@ -225,12 +221,12 @@ def test_what_does_not_go_together_is_refused(
         _generator(checkpoints(family), **plain)
 
 
-def test_a_size_the_model_cannot_paint_stops_the_run(sd: Path) -> None:
+def test_an_impossible_size_stops_the_run(sd: Path) -> None:
     with pytest.raises(UsageError, match=r"divisible by 8"):
         _generator(sd, size="36").render([_request(1)])
 
 
-def test_a_blacked_out_picture_is_a_refusal_and_never_a_picture(tmp_path: Path) -> None:
+def test_images_replaced_by_the_safety_checker_are_refusals(tmp_path: Path) -> None:
     folder = save_stable_diffusion(tmp_path / "checked", has_checker=True)
     outcomes = _generator(folder, safety_checker=True).render([_request(1), _request(2)])
     assert [type(outcome) for outcome in outcomes] == [RefusedError, RefusedError]
@@ -247,7 +243,7 @@ def _all_black(last: Any) -> None:
 
 
 @pytest.mark.parametrize("spoil", [_no_number_in_red, _all_black])
-def test_no_number_and_black_are_errors_and_never_a_picture(sd: Path, spoil: Callable[[Any], None]) -> None:
+def test_nan_and_black_images_are_errors(sd: Path, spoil: Callable[[Any], None]) -> None:
     generator = _generator(sd)
     spoil(generator._copies[0]._pipeline.vae.decoder.conv_out)
     (outcome,) = generator.render([_request(1)])
@@ -270,7 +266,7 @@ def _patched(monkeypatch: pytest.MonkeyPatch, before: Callable[[list[str]], None
     monkeypatch.setattr(diffusers.StableDiffusionPipeline, "__call__", patched)
 
 
-def test_out_of_memory_halves_the_batch_and_every_picture_comes(sd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_out_of_memory_halves_the_batch(sd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     batch = [_request(seed) for seed in range(7)]
     wanted = _pictures(_generator(sd).render(batch))
     sizes: list[int] = []
@@ -286,7 +282,7 @@ def test_out_of_memory_halves_the_batch_and_every_picture_comes(sd: Path, monkey
     assert max(_difference(one, other) for one, other in zip(wanted, got, strict=True)) <= 1
 
 
-def test_when_one_picture_does_not_fit_the_run_stops_with_advice(sd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_out_of_memory_for_one_image_is_unusable(sd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def before(prompts: list[str]) -> None:
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 80.00 GiB")
 
@@ -295,7 +291,7 @@ def test_when_one_picture_does_not_fit_the_run_stops_with_advice(sd: Path, monke
         _generator(sd).render([_request(1), _request(2)])
 
 
-def test_one_bad_prompt_costs_its_neighbours_nothing(sd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_concerns_its_own_prompt_only(sd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def before(prompts: list[str]) -> None:
         if "bad" in prompts:
             raise RuntimeError("the tokenizer stumbled")
@@ -306,7 +302,7 @@ def test_one_bad_prompt_costs_its_neighbours_nothing(sd: Path, monkeypatch: pyte
     assert "the tokenizer stumbled" in str(outcomes[1])
 
 
-def test_a_gpu_that_has_failed_stops_the_run(sd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_gpu_is_unusable(sd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def before(prompts: list[str]) -> None:
         raise RuntimeError("CUDA error: an illegal memory access was encountered")
 
@@ -315,14 +311,14 @@ def test_a_gpu_that_has_failed_stops_the_run(sd: Path, monkeypatch: pytest.Monke
         _generator(sd).render([_request(1)])
 
 
-def test_many_pictures_to_come_compile_nothing_on_a_processor(sd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_expected_images_compile_nothing_on_a_cpu(sd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     generator = _generator(sd)
-    _patched(monkeypatch, lambda _: pytest.fail("painted before there is work"))
+    _patched(monkeypatch, lambda _: pytest.fail("generated before there is work"))
     generator.expect(10**6)
 
 
 @pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")
-def test_a_compiled_model_only_ever_sees_one_batch_size(sd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_compiled_model_gets_one_batch_size(sd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     batch = [_request(seed) for seed in range(5)]
     wanted = _pictures(_generator(sd).render(batch))
     sizes: list[int] = []
@@ -336,7 +332,7 @@ def test_a_compiled_model_only_ever_sees_one_batch_size(sd: Path, monkeypatch: p
     assert max(_difference(one, other) for one, other in zip(wanted, got, strict=True)) <= 1
 
 
-def test_two_devices_paint_at_the_same_time(sd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_devices_work_at_the_same_time(sd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     meeting = threading.Barrier(2)
     monkeypatch.setattr(diffusers_pipeline, "choose_devices", lambda _: ("cpu", "cpu"))
 
@@ -352,7 +348,7 @@ def test_two_devices_paint_at_the_same_time(sd: Path, monkeypatch: pytest.Monkey
     assert all(isinstance(outcome, Rendered) for outcomes in painted for outcome in outcomes), painted
 
 
-def test_what_a_text_encoder_never_sees_is_recorded(sd: Path, checkpoints: Callable[[str], Path]) -> None:
+def test_truncated_tokens_are_recorded(sd: Path, checkpoints: Callable[[str], Path]) -> None:
     long = "cat " * 40
     outcomes = _generator(sd).render([_request(1, long), _request(1)])
     assert isinstance(outcomes[0], Rendered)
@@ -375,7 +371,7 @@ def _bound(folder: Path, **options: str) -> Binding:
 
 
 def _started(folder: Path, out: Path) -> subprocess.Popen[str]:
-    """A run whose pictures take a long time, in its own process, with one behind it: the next is being painted."""
+    """A process with a slow run, after its first image."""
     command = [
         *(sys.executable, "-c", "from salva.cli.main import main; main()", "run", "metalogic", "--size", "20"),
         *("--model", f"diffusers/{folder}", "--set", "model.size=32", "--set", "model.steps=60"),
@@ -400,7 +396,7 @@ def _started(folder: Path, out: Path) -> subprocess.Popen[str]:
 
 
 @pytest.mark.parametrize("n_times", [1, 2])
-def test_ctrl_c_while_a_picture_is_painted_ends_with_130(sd: Path, tmp_path: Path, n_times: int) -> None:
+def test_ctrl_c_during_generation_ends_with_130(sd: Path, tmp_path: Path, n_times: int) -> None:
     process = _started(sd, tmp_path / "run")
     for _ in range(n_times):
         process.send_signal(signal.SIGINT)
@@ -412,9 +408,7 @@ def test_ctrl_c_while_a_picture_is_painted_ends_with_130(sd: Path, tmp_path: Pat
     assert "[run-interrupted]" in told
 
 
-def test_a_model_paints_without_kernels_where_they_cannot_be_compiled(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_compiler_no_kernels_are_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("salva.generators.diffusers_pipeline.DiffusersOptions.may_optimise", lambda *_: True)
     monkeypatch.setattr("salva.hardware.kernels.triton", None)
     folder = save_stable_diffusion(tmp_path / "sd")

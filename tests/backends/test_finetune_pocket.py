@@ -166,7 +166,7 @@ class TestLosses:
 
 
 @pytest.mark.slow
-def test_every_way_of_tuning_gives_weights_that_can_be_gone_on_with(tmp_path: Path) -> None:
+def test_every_method_of_tuning_gives_usable_weights(tmp_path: Path) -> None:
     (tmp_path / "base.py").write_text(SCRIPT.format(out=str(tmp_path)))
     folder = export_folder(tmp_path / "sft", ["a cat and a dog", "two cows"])
     table = export_table(tmp_path / "dpo.parquet", [("a cat", 0, 1), (LONG, 1, 2)])

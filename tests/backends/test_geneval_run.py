@@ -42,7 +42,7 @@ def _metadata(path: Path) -> Path:
     return path
 
 
-def test_boxes_masks_and_colours_of_real_networks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_boxes_masks_and_colours_with_real_networks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Mask2Former, "shortest", 64)
     monkeypatch.setattr(Mask2Former, "longest", 96)
     detector = save_mask2former(tmp_path / "detector", dict(enumerate(NAMES)))

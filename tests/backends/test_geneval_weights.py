@@ -73,7 +73,7 @@ def picture() -> Any:
     return torch.randn(3, HEIGHT, WIDTH, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
 
 
-def test_the_converted_network_answers_as_mmdets_does(tmp_path: Path, picture: Any) -> None:
+def test_the_converted_network_agrees_with_mmdet(tmp_path: Path, picture: Any) -> None:
     convert(saved(tmp_path / "mmdet.pth"), tmp_path / "made", COCO)
     with torch.no_grad():
         wanted = Network(random_state())(picture)
@@ -96,7 +96,7 @@ def _apart(kind: str) -> Callable[[Any], Any]:
     ("step", "kind"),
     [("_unfolded", "the unfolding forgotten"), ("_unfolded", "pixels row by row"), ("_thirds", "key before query")],
 )
-def test_a_wrong_order_would_be_seen(
+def test_a_wrong_order_of_weights_is_noticed(
     step: str, kind: str, tmp_path: Path, picture: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(mmdet_names, step, _apart(kind))
@@ -106,7 +106,7 @@ def test_a_wrong_order_would_be_seen(
     assert far(answers(tmp_path / "made", picture), wanted) > 0.1
 
 
-def test_the_command_makes_a_folder_the_detector_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_makes_a_folder_for_the_detector(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file, folder = saved(tmp_path / "mmdet.pth"), tmp_path / "made"
     done = CliRunner().invoke(command_line, [str(file), "-o", str(folder)])
     assert done.exit_code == 0, done.output
@@ -129,9 +129,7 @@ def test_the_command_makes_a_folder_the_detector_takes(tmp_path: Path, monkeypat
 
 
 @pytest.mark.parametrize("whose", ["other", "published"])
-def test_a_run_by_the_published_rules_says_whose_weights_looked(
-    whose: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_published_run_names_its_weights(whose: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sha256 = convert(saved(tmp_path / "mmdet.pth"), tmp_path / "made", COCO)
     if whose == "published":
         monkeypatch.setattr("salva.detectors.mask2former.GENEVAL_SHA256", sha256[:8])
@@ -142,7 +140,7 @@ def test_a_run_by_the_published_rules_says_whose_weights_looked(
     assert f"GenEval, published rules, {whose} weights" in " ".join(done.output.split()), done.output
 
 
-def test_cocos_names_are_the_official_ones(foreign_data: Path) -> None:
+def test_coco_names_are_the_official_ones(foreign_data: Path) -> None:
     official = (foreign_data / "geneval" / "object_names.txt").read_text().split("\n")
     spelt = {"computer mouse": "mouse", "tv remote": "remote", "computer keyboard": "keyboard"}
     assert [spelt.get(name, name) for name in official if name] == list(COCO)
@@ -174,9 +172,7 @@ QKV = "backbone.stages.1.blocks.1.attn.w_msa.qkv.weight"
     ],
     ids=["lacking", "unknown", "another shape", "another network", "panoptic", "empty"],
 )
-def test_another_network_is_refused_by_name_and_leaves_nothing(
-    state: Callable[[], dict[str, Any]], said: str, tmp_path: Path
-) -> None:
+def test_another_network_is_refused(state: Callable[[], dict[str, Any]], said: str, tmp_path: Path) -> None:
     file = saved(tmp_path / "mmdet.pth", state())
     with pytest.raises(UsageError, match=said):
         convert(file, tmp_path / "out" / "made", COCO)
@@ -193,7 +189,7 @@ class _Bomb:
         return os.mkdir, (str(self.path),)
 
 
-def test_a_pickle_with_code_in_it_is_not_run(tmp_path: Path) -> None:
+def test_code_in_a_pickle_is_not_run(tmp_path: Path) -> None:
     torch.save({"state_dict": {"x": _Bomb(tmp_path / "ran")}}, tmp_path / "bad.pth")
     with pytest.raises(UsageError, match=r"\[mmdet-weights\]"):
         convert(tmp_path / "bad.pth", tmp_path / "made", COCO)
@@ -201,7 +197,7 @@ def test_a_pickle_with_code_in_it_is_not_run(tmp_path: Path) -> None:
     assert not (tmp_path / "made").exists()
 
 
-def test_what_is_no_checkpoint_is_refused(tmp_path: Path) -> None:
+def test_other_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "text.pth").write_text("not a checkpoint")
     (tmp_path / "empty.pth").write_bytes(b"")
     whole = saved(tmp_path / "whole.pth").read_bytes()
@@ -214,7 +210,7 @@ def test_what_is_no_checkpoint_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "made").exists()
 
 
-def test_a_folder_that_is_there_is_left_alone(tmp_path: Path) -> None:
+def test_an_existing_folder_is_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "made").mkdir()
     with pytest.raises(UsageError, match=r"\[output-exists\]"):
         convert(saved(tmp_path / "mmdet.pth"), tmp_path / "made", COCO)

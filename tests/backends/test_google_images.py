@@ -1,4 +1,4 @@
-"""Google's image models against a server that answers as the API does."""
+"""Google's image models against a server with their API."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def painted_answer(_: Asked) -> Answered:
+def image_answer(_: Asked) -> Answered:
     part = {"inlineData": {"mimeType": "image/png", "data": png_text("cat, dog")}}
     return said(
         {
@@ -31,7 +31,7 @@ def painted_answer(_: Asked) -> Answered:
     )
 
 
-def without_picture(reason: str) -> Callable[[Asked], Answered]:
+def without_image(reason: str) -> Callable[[Asked], Answered]:
     parts = [{"text": "I would rather talk."}]
     return lambda _: said({"candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": reason}]})
 
@@ -49,12 +49,12 @@ def ask(handle: Callable[[Asked], Answered], model: str = "gemini-2.5-flash-imag
         return outcome
 
 
-def test_gemini_paints_with_the_seed_and_names_its_snapshot() -> None:
+def test_an_image_with_its_request_and_snapshot() -> None:
     seen: list[Asked] = []
 
     def handle(request: Asked) -> Answered:
         seen.append(request)
-        return painted_answer(request)
+        return image_answer(request)
 
     outcome = ask(handle)
     assert isinstance(outcome, Rendered)
@@ -68,27 +68,27 @@ def test_gemini_paints_with_the_seed_and_names_its_snapshot() -> None:
 
 
 @pytest.mark.parametrize(
-    ("handle", "kind", "told"),
+    ("handle", "kind", "text"),
     [
-        (without_picture("IMAGE_SAFETY"), RefusedError, "IMAGE_SAFETY"),
-        (without_picture("PROHIBITED_CONTENT"), RefusedError, "I would rather talk"),
+        (without_image("IMAGE_SAFETY"), RefusedError, "IMAGE_SAFETY"),
+        (without_image("PROHIBITED_CONTENT"), RefusedError, "I would rather talk"),
         (lambda _: said({"promptFeedback": {"blockReason": "SAFETY"}}), RefusedError, "refused the prompt: SAFETY"),
-        (without_picture("STOP"), BackendError, "I would rather talk"),
+        (without_image("STOP"), BackendError, "I would rather talk"),
         (failing(400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key."), UnusableError, "key"),
         (failing(403, "PERMISSION_DENIED", "no access"), UnusableError, "key-refused"),
         (failing(404, "NOT_FOUND", "models/x is not found"), UnusableError, "model's name"),
         (failing(500, "INTERNAL", "try later"), BackendError, "try later"),
     ],
 )
-def test_gemini_answers_that_are_no_picture(
-    handle: Callable[[Asked], Answered], kind: type[SalvaError], told: str
+def test_answers_without_an_image_are_errors(
+    handle: Callable[[Asked], Answered], kind: type[SalvaError], text: str
 ) -> None:
     outcome = ask(handle)
     assert type(outcome) is kind, outcome
-    assert told in str(outcome)
+    assert text in str(outcome)
 
 
-def test_too_many_requests_say_when_to_come_back() -> None:
+def test_the_retry_delay_is_passed_on() -> None:
     details = [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "13s"}]
     error = {
         "code": 429,
@@ -101,7 +101,7 @@ def test_too_many_requests_say_when_to_come_back() -> None:
     assert (outcome.is_retryable, outcome.retry_after_s) == (True, 13)
 
 
-def test_without_a_key_nothing_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_key_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("GEMINI_API_KEY")
     with pytest.raises(UsageError, match="GEMINI_API_KEY"):
         GoogleImages(GoogleImages.Options(model="gemini-2.5-flash-image"))

@@ -1,4 +1,4 @@
-"""Checkpoints on the hub: pinned to a commit, found again offline, refused with the right words."""
+"""Checkpoints on the hub: pinned to a commit, found offline, or refused."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _paint(options: DiffusersOptions) -> Rendered:
 OPTIONS = DiffusersOptions(checkpoint="lab/model", size="32", steps=1, device="cpu")
 
 
-def test_a_hub_id_is_pinned_downloaded_and_painted_with_and_found_again_offline(hub: FakeHub) -> None:
+def test_a_hub_id_is_pinned_downloaded_and_found_offline(hub: FakeHub) -> None:
     assert DiffusersPipeline.weights(OPTIONS) == COMMIT
     online = _paint(OPTIONS)
     local = _paint(DiffusersOptions(checkpoint=str(hub.folder), size="32", steps=1, device="cpu"))
@@ -55,12 +55,12 @@ def test_a_hub_id_is_pinned_downloaded_and_painted_with_and_found_again_offline(
     assert _paint(OPTIONS).picture == online.picture
 
 
-def test_a_commit_is_taken_at_its_word(hub: FakeHub) -> None:
+def test_a_commit_is_not_looked_up(hub: FakeHub) -> None:
     assert locate("diffusers/lab/model", f"lab/model@{'f' * 40}").commit == "f" * 40
     assert hub.asked == []
 
 
-def test_without_a_network_a_model_never_seen_stops_the_run(hub: FakeHub) -> None:
+def test_an_unknown_model_without_network_is_unusable(hub: FakeHub) -> None:
     hub.go_away()
     with pytest.raises(UnusableError, match=r"'lab/model' at 'main'.*\[hub-unreachable\]"):
         DiffusersPipeline.weights(OPTIONS)
@@ -75,12 +75,12 @@ def test_without_a_network_a_model_never_seen_stops_the_run(hub: FakeHub) -> Non
         ("lab/model@v9", r"'lab/model' .*'v9'.*\[hub-refused\]"),
     ],
 )
-def test_a_model_that_cannot_be_had_says_why(hub: FakeHub, model: str, words: str) -> None:
+def test_missing_gated_and_private_models_are_refused(hub: FakeHub, model: str, words: str) -> None:
     with pytest.raises(UsageError, match=words):
         DiffusersPipeline.weights(DiffusersOptions(checkpoint=model))
 
 
-def test_a_model_that_was_closed_since_is_not_taken_from_the_cache(hub: FakeHub) -> None:
+def test_a_model_that_became_gated_is_refused(hub: FakeHub) -> None:
     DiffusersPipeline(OPTIONS)
     checkpoints._hub_commit.cache_clear()
     hub.is_gated = True
@@ -88,7 +88,7 @@ def test_a_model_that_was_closed_since_is_not_taken_from_the_cache(hub: FakeHub)
         DiffusersPipeline.weights(OPTIONS)
 
 
-def test_half_a_download_is_no_pickle(hub: FakeHub, tmp_path: Path) -> None:
+def test_an_incomplete_download_is_unusable(hub: FakeHub, tmp_path: Path) -> None:
     DiffusersPipeline(OPTIONS)
     checkpoints._hub_commit.cache_clear()
     hub.go_away()
@@ -97,7 +97,7 @@ def test_half_a_download_is_no_pickle(hub: FakeHub, tmp_path: Path) -> None:
         DiffusersPipeline(OPTIONS)
 
 
-def test_pickles_are_refused_before_they_are_downloaded(hub: FakeHub) -> None:
+def test_pickles_are_refused_without_a_download(hub: FakeHub) -> None:
     for file in hub.folder.rglob("*.safetensors"):
         file.rename(file.with_suffix(".bin"))
     with pytest.raises(UsageError, match=r"\[checkpoint-invalid\]"):

@@ -1,4 +1,4 @@
-"""Detectors from the hub: pinned, downloaded once, found again offline; what cannot be had says why."""
+"""Detectors on the hub: pinned, downloaded once, found offline, or refused."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def seen_by(target: str) -> object:
     return binding.build().observe([ObserveRequest(picture=drawn(32, 32), query=Query(role="detector"))])[0]
 
 
-def test_a_hub_id_is_pinned_downloaded_and_found_again_offline(hub: FakeHub) -> None:
+def test_a_hub_id_is_pinned_downloaded_and_found_offline(hub: FakeHub) -> None:
     online = seen_by("lab/model")
     assert not isinstance(online, SalvaError)
     hub.go_away()
@@ -46,21 +46,21 @@ def test_a_hub_id_is_pinned_downloaded_and_found_again_offline(hub: FakeHub) -> 
 
 
 @pytest.mark.parametrize(("model", "told"), [("lab/none", r"\[hub-refused\]"), ("lab/gated", r"\[hub-refused\]")])
-def test_a_model_that_cannot_be_had_says_why(hub: FakeHub, model: str, told: str) -> None:
+def test_missing_and_gated_models_are_refused(hub: FakeHub, model: str, told: str) -> None:
     with pytest.raises(UsageError, match=told):
         seen_by(model)
 
 
-def test_a_pickle_on_the_hub_is_refused_and_not_downloaded(hub: FakeHub) -> None:
+def test_a_pickle_is_refused_without_a_download(hub: FakeHub) -> None:
     (hub.folder / "model.safetensors").rename(hub.folder / "pytorch_model.bin")
     with pytest.raises(UsageError, match=r"\[checkpoint-invalid\]"):
         seen_by("lab/model")
     assert not [path for path in hub.asked if path.endswith(".bin") and "resolve" in path]
 
 
-def test_a_download_that_breaks_off_stops_the_run_with_a_reason(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_download_is_an_error(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(time, "sleep", lambda _: None)  # the hub's library waits before it asks again
     checkpoints.locate("florence2", "lab/model")
-    hub.point_at("http://127.0.0.1:9")  # the port of "discard", where nobody listens
+    hub.point_at("http://127.0.0.1:9")  # the port of "discard", where no server listens
     with pytest.raises(SalvaError, match=r"\[hub-unreachable\]"):
         seen_by("lab/model")

@@ -52,7 +52,7 @@ def costs(salva: Command, out: Path) -> list[dict[str, Any]]:
     return [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
 
 
-def test_two_judges_side_by_side_are_reported_with_their_costs(server: Server, salva: Command, tmp_path: Path) -> None:
+def test_two_judges_are_reported_with_their_costs(server: Server, salva: Command, tmp_path: Path) -> None:
     done = run(salva, tmp_path / "run", "--judge", "scene", "--judge", "openai/judge-1")
     assert done.returncode == 0, done.stderr
     rows = {row["observers"].split("+")[-1]: row for row in costs(salva, tmp_path / "run")}
@@ -77,7 +77,7 @@ def test_prices_become_costs_and_questions_can_be_asked_again(server: Server, sa
     assert (row["asked_again"], row["flipped"], row["flip_rate"]) == (14, 0, 0)
 
 
-def test_replies_nobody_can_read_are_kept_and_decide_nothing(server: Server, salva: Command, tmp_path: Path) -> None:
+def test_unreadable_replies_are_stored_and_decide_nothing(server: Server, salva: Command, tmp_path: Path) -> None:
     server.turns = [Say(text="a solid 50 out of 50!")]
     out = tmp_path / "run"
     done = run(salva, out, "--judge", "openai/x", "--set", "check.flip_sample=0")
@@ -103,7 +103,7 @@ def test_a_wrong_key_stops_the_run_with_one_line(server: Server, salva: Command,
     assert len(server.asked) <= 8
 
 
-def test_the_key_is_nowhere_in_the_run(server: Server, salva: Command, tmp_path: Path) -> None:
+def test_the_key_is_not_stored(server: Server, salva: Command, tmp_path: Path) -> None:
     done = run(salva, tmp_path / "run", "--judge", "openai/x")
     assert done.returncode == 0, done.stderr
     assert server.headers_seen[0]["authorization"] == f"Bearer {KEY}"
@@ -114,7 +114,7 @@ def test_the_key_is_nowhere_in_the_run(server: Server, salva: Command, tmp_path:
 
 
 @pytest.mark.parametrize("is_set", [False, True], ids=["environment", "setting"])
-def test_another_snapshot_inside_a_run_stops_it(
+def test_a_changed_snapshot_stops_the_run(
     server: Server, salva: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_set: bool
 ) -> None:
     where = ("--set", f"judge.base_url={server.url}/v1") if is_set else ()

@@ -1,4 +1,4 @@
-"""A planted key that an endpoint sends back wherever it can is in no file of the run and in nothing printed."""
+"""A key that an endpoint returns in its answers is in no file of the run and in no output."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def assert_no_key(directory: Path, printed: str) -> None:
     assert not [piece for piece in pieces if piece in printed]
 
 
-def test_a_model_that_sends_the_key_back(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_generator_that_returns_the_key(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def echo(request: Asked) -> Answered:
         key = request.headers["authorization"].removeprefix("Bearer ")
         if "2" in request.body["prompt"]:
@@ -60,7 +60,7 @@ def test_a_model_that_sends_the_key_back(tmp_path: Path, capsys: pytest.CaptureF
 
 
 @pytest.mark.parametrize("is_failing", [False, True])
-def test_a_judge_that_sends_the_key_back(tmp_path: Path, capsys: pytest.CaptureFixture[str], is_failing: bool) -> None:
+def test_a_judge_that_returns_the_key(tmp_path: Path, capsys: pytest.CaptureFixture[str], is_failing: bool) -> None:
     reply = json.dumps({"explanation": f"I was told {KEY}", "objects": 50, "relations": 20})
     turn = Fail(status=400, body=f"{'wrong ' * 48}{KEY}".encode()) if is_failing else Say(text=reply)
     with judging([turn]) as server:
@@ -85,7 +85,7 @@ def test_a_judge_that_sends_the_key_back(tmp_path: Path, capsys: pytest.CaptureF
     ],
 )
 @pytest.mark.parametrize("options", [OpenAiImages.Options, ChatJudge.Options])
-def test_a_base_url_with_a_key_in_it_is_refused_and_not_repeated(options: type, url: str) -> None:
+def test_a_base_url_with_a_key_is_refused(options: type, url: str) -> None:
     with pytest.raises((ValueError, UsageError), match=r"\[url-holds-secret\]") as caught:
         options(model="m", base_url=url)
     assert url.partition("//")[2] not in str(caught.value)

@@ -1,4 +1,4 @@
-"""Judges on this machine: tiny checkpoints of the true classes, from save_pretrained to an answer."""
+"""Judges on this machine, with tiny checkpoints of the real classes."""
 
 from __future__ import annotations
 
@@ -45,18 +45,18 @@ def spec(name: str, folder: Path, **options: str) -> ComponentSpec:
     return ComponentSpec(role="judge", name=f"{name}/{folder}", options={"max_tokens": "8", **options})
 
 
-def looks(*asked: tuple[Picture, Query]) -> list[ObserveRequest]:
+def requests(*asked: tuple[Picture, Query]) -> list[ObserveRequest]:
     return [ObserveRequest(picture=picture, query=query) for picture, query in asked]
 
 
-def test_a_local_model_keeps_the_promises_of_a_perceiver(rater: Path) -> None:
+def test_conformance(rater: Path) -> None:
     check_observer(bind(spec("transformers", rater)), [DARK, LIGHT], query=SCORE)
 
 
-def test_a_batch_is_answered_and_the_unreadable_are_asked_again(rater: Path) -> None:
+def test_unreadable_replies_of_a_batch_are_retried(rater: Path) -> None:
     judge = bind(spec("transformers", rater, batch_size="4")).build()
     score, answer, wrong, again = judge.observe(
-        looks((DARK, SCORE), (DARK, YES_NO), (DARK, Query(role="judge", kind="guess")), (LIGHT, SCORE))
+        requests((DARK, SCORE), (DARK, YES_NO), (DARK, Query(role="judge", kind="guess")), (LIGHT, SCORE))
     )
     assert score.scores == again.scores == {"objects": 40.0, "relations": 35.0}
     assert score.reply == RATED
@@ -67,7 +67,7 @@ def test_a_batch_is_answered_and_the_unreadable_are_asked_again(rater: Path) -> 
     assert isinstance(wrong, PluginError)
 
 
-def test_the_model_sees_the_picture_and_is_told_the_task(rater: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_model_gets_image_and_prompt(rater: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     judge = bind(spec("transformers", rater, batch_size="2")).build()
     assert isinstance(judge, LocalVlmJudge)
     model, processor = judge._loaded.model, judge._loaded.processor
@@ -79,7 +79,7 @@ def test_the_model_sees_the_picture_and_is_told_the_task(rater: Path, monkeypatc
         return generate(**inputs)
 
     monkeypatch.setattr(model, "generate", spy)
-    judge.observe(looks((DARK, SCORE), (LIGHT, SCORE)))
+    judge.observe(requests((DARK, SCORE), (LIGHT, SCORE)))
     (inputs,) = given
     dark, light = inputs["pixel_values"]
     assert light.mean() > dark.mean() + 1
@@ -91,30 +91,30 @@ def test_the_model_sees_the_picture_and_is_told_the_task(rater: Path, monkeypatc
     assert text.endswith("<|assistant|>")
 
 
-def test_a_reply_without_an_end_is_cut_off(tmp_path: Path) -> None:
+def test_a_reply_without_an_end_is_truncated(tmp_path: Path) -> None:
     judge = bind(spec("transformers", save_llava(tmp_path, RATED), max_tokens="1", attempts="1")).build()
-    (answer,) = judge.observe(looks((DARK, SCORE)))
+    (answer,) = judge.observe(requests((DARK, SCORE)))
     assert "1 tokens" in answer.problem
 
 
-def test_a_model_nobody_can_talk_to_is_refused(tmp_path: Path) -> None:
+def test_a_model_without_a_chat_template_is_refused(tmp_path: Path) -> None:
     folder = save_llava(tmp_path, RATED, chat_template=None)
     with pytest.raises(UsageError, match=r"chat template.*\[checkpoint-invalid\]"):
         bind(spec("transformers", folder)).build()
 
 
-def test_a_checkpoint_made_for_something_else_is_refused(yes_man: Path, rater: Path) -> None:
+def test_a_checkpoint_of_another_type_is_refused(yes_man: Path, rater: Path) -> None:
     with pytest.raises(UsageError, match=r"\[checkpoint-invalid\]"):
         bind(spec("blip-vqa", rater)).build()
     with pytest.raises(UsageError, match=r"attempts.*\[option-invalid\]"):
         bind(spec("transformers", yes_man, attempts="0"))
 
 
-def test_blip_answers_and_does_nothing_else(yes_man: Path) -> None:
+def test_blip_only_answers_questions(yes_man: Path) -> None:
     judge = bind(spec("blip-vqa", yes_man, max_tokens="1", batch_size="4")).build()
     free = Query(role="judge", kind="answer", text="is there a cat?")
     other = Query(role="judge", kind="answer", text="is there a cat?", choices=("no", "maybe"))
-    outcomes: Sequence[Answer] = judge.observe(looks((DARK, YES_NO), (DARK, SCORE), (LIGHT, free), (DARK, other)))
+    outcomes: Sequence[Answer] = judge.observe(requests((DARK, YES_NO), (DARK, SCORE), (LIGHT, free), (DARK, other)))
     answer, score, word, none = outcomes
     assert (answer.text, answer.reply, answer.problem) == ("yes", "yes", "")
     assert (score.scores, "cannot score" in score.problem) == ({}, True)
@@ -122,12 +122,12 @@ def test_blip_answers_and_does_nothing_else(yes_man: Path) -> None:
     assert "none of maybe, no" in none.problem
 
 
-def test_blip_keeps_the_promises_of_a_perceiver(yes_man: Path) -> None:
+def test_blip_conformance(yes_man: Path) -> None:
     check_observer(bind(spec("blip-vqa", yes_man, max_tokens="1")), [DARK, LIGHT], query=YES_NO)
 
 
 @pytest.mark.parametrize("name", ["transformers", "blip-vqa"])
-def test_other_weights_are_another_identity(name: str, rater: Path, yes_man: Path, tmp_path: Path) -> None:
+def test_the_pin_depends_on_the_weights(name: str, rater: Path, yes_man: Path, tmp_path: Path) -> None:
     folder = rater if name == "transformers" else yes_man
     again = save_llava(tmp_path, "no") if name == "transformers" else save_blip(tmp_path, "no")
     assert bind(spec(name, folder)).weights

@@ -78,7 +78,7 @@ def asked_of(out: Path) -> bool:
 
 
 @pytest.mark.usefixtures("server")
-def test_a_bribe_is_found_and_shown_at_its_picture_and_changes_no_outcome(tmp_path: Path, n_read: list[int]) -> None:
+def test_instructions_in_images_are_reported_and_change_no_outcome(tmp_path: Path, n_read: list[int]) -> None:
     read, unread = tmp_path / "read", tmp_path / "unread"
     run(read, "--judge", "openai/x")
     assert asked_of(read)
@@ -100,7 +100,7 @@ def test_a_bribe_is_found_and_shown_at_its_picture_and_changes_no_outcome(tmp_pa
 
 
 @pytest.mark.usefixtures("server")
-def test_a_run_goes_on_as_it_was_made(tmp_path: Path, n_read: list[int]) -> None:
+def test_a_resumed_run_keeps_its_injection_reader(tmp_path: Path, n_read: list[int]) -> None:
     unread, read = tmp_path / "unread", tmp_path / "read"
     run(unread, "--judge", "openai/x", "--reader", "none")
     run(unread, "--judge", "openai/x")
@@ -117,11 +117,11 @@ def test_a_run_goes_on_as_it_was_made(tmp_path: Path, n_read: list[int]) -> None
 
 
 @pytest.mark.usefixtures("server")
-def test_a_lookout_that_fails_costs_no_verdict_and_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failing_injection_reader_costs_no_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(_pixels: object) -> None:
         raise RuntimeError("no such kernel")
 
-    monkeypatch.setattr(rapid_ocr, "_new_engine", lambda _options: fail)
+    monkeypatch.setattr(rapid_ocr, "_new_engine", lambda: fail)
     unread, failed = tmp_path / "unread", tmp_path / "failed"
     run(unread, "--judge", "openai/x", "--reader", "none")
     run(failed, "--judge", "openai/x")
@@ -138,7 +138,7 @@ def test_a_lookout_that_fails_costs_no_verdict_and_is_told(tmp_path: Path, monke
 
 
 @pytest.mark.parametrize("problem", ["not installed", "gone.onnx"])
-def test_a_lookout_that_is_not_there_is_told_before_anything_is_paid(
+def test_a_missing_injection_reader_stops_before_any_request(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, problem: str
 ) -> None:
     if problem == "gone.onnx":
@@ -162,7 +162,7 @@ def absent(name: str) -> str:
     raise PackageNotFoundError(name)
 
 
-def test_a_judge_that_goes_by_boxes_needs_no_lookout(tmp_path: Path, n_read: list[int]) -> None:
+def test_a_judge_without_pixels_needs_no_injection_reader(tmp_path: Path, n_read: list[int]) -> None:
     run(tmp_path / "run", "--judge", "scene")
     assert not asked_of(tmp_path / "run")
     assert not n_read

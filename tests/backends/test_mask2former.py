@@ -1,4 +1,4 @@
-"""Mask2Former: masks, scores and boxes by an independent route; its seam, its names and its weights' origin."""
+"""Mask2Former: masks, scores and boxes against a slow computation, names, and the origin of weights."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ PICTURES = [drawn(40, 60, 1), drawn(40, 60, 2), drawn(64, 48, 3)]
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Batch sizes and digests of tests are nobody else's business; small inputs are faster."""
+    """Batch sizes and digests do not reach the user's cache; small inputs are faster."""
     monkeypatch.setattr(Mask2Former, "shortest", 64)
     monkeypatch.setattr(Mask2Former, "longest", 64)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -54,7 +54,7 @@ def bound(folder: Path, **options: str) -> Binding:
     return bind(ComponentSpec(role="detector", name=f"mask2former/{folder}", options=options))
 
 
-def look(detector: Any, pictures: list[Picture]) -> list[Detections]:
+def observe(detector: Any, pictures: list[Picture]) -> list[Detections]:
     seen = detector.observe([ObserveRequest(picture=one, query=Query(role="detector")) for one in pictures])
     assert all(isinstance(one, Detections) for one in seen), seen
     return list(seen)
@@ -71,7 +71,7 @@ def pixels_of(box: Detection, picture: Picture) -> NDArray[np.bool_]:
     return whole
 
 
-# By an independent route: one number after the other, from the words of the documentation.
+# An independent, slow computation, from the documentation.
 
 
 def _shares(old: int, new: int) -> NDArray[np.float64]:
@@ -111,7 +111,7 @@ def _slowly(classes: NDArray[np.float64], masks: NDArray[np.float64], frame: Fra
 
 @pytest.mark.parametrize("floor", [0.0, 0.05, 0.3])
 @pytest.mark.parametrize(("height", "width"), [(30, 21), (16, 40), (25, 25)])
-def test_scores_masks_and_boxes_are_what_a_loop_over_pixels_gives(height: int, width: int, floor: float) -> None:
+def test_scores_masks_and_boxes_agree_with_a_slow_computation(height: int, width: int, floor: float) -> None:
     rng = np.random.default_rng(7)
     frame = frame_of(Picture(rgb=bytes(3 * height * width), width=width, height=height), 40, 56)
     classes = rng.normal(0, 2, (5, 4))
@@ -133,7 +133,7 @@ def test_scores_masks_and_boxes_are_what_a_loop_over_pixels_gives(height: int, w
         assert b"".join(rows_of(packed)) == mask[y0:y1, x0:x1].tobytes()
 
 
-def test_a_mask_that_overlaps_another_keeps_all_its_pixels() -> None:
+def test_overlapping_masks_keep_all_their_pixels() -> None:
     masks = torch.full((2, 8, 8), -5.0)
     masks[0, :, :6], masks[1, :, 2:] = 5.0, 9.0
     found = find(torch.tensor([[4.0, 0, 0], [0, 4.0, 0]]), masks, Frame(**dict.fromkeys(Frame.__slots__, (8, 8))), 0.3)
@@ -158,7 +158,7 @@ def test_the_frame_is_that_of_the_published_pipeline(
     assert frame_of(picture, 800, 1333) == Frame(original=size, resized=resized, padded=padded)
 
 
-def test_the_input_is_resized_without_antialiasing_normalised_and_filled_up() -> None:
+def test_the_input_is_resized_without_antialiasing_and_padded() -> None:
     picture = drawn(50, 30, 4)  # made smaller, where antialiasing would show
     frame = frame_of(picture, 20, 40)
     given = to_input([picture], frame, "cpu", torch.float32)[0].numpy()
@@ -172,13 +172,13 @@ def test_the_input_is_resized_without_antialiasing_normalised_and_filled_up() ->
         assert np.abs(seen[filled] - 128).max() < 1e-3
 
 
-def test_it_keeps_the_promises_of_the_seam(folder: Path) -> None:
+def test_conformance(folder: Path) -> None:
     check_observer(bound(folder), PICTURES, query=Query(role="detector"))
     check_observer(bound(folder, batch_size="4"), PICTURES, query=Query(role="detector"))
 
 
-def test_boxes_lie_round_their_masks_also_where_the_sides_differ(folder: Path) -> None:
-    for picture, seen in zip(PICTURES, look(bound(folder).build(), PICTURES), strict=True):
+def test_boxes_enclose_their_masks(folder: Path) -> None:
+    for picture, seen in zip(PICTURES, observe(bound(folder).build(), PICTURES), strict=True):
         assert seen.boxes
         assert (seen.floor, seen.threshold, seen.doubt) == (0.05, 0.5, 0.7)
         for box in seen.boxes:
@@ -188,10 +188,10 @@ def test_boxes_lie_round_their_masks_also_where_the_sides_differ(folder: Path) -
             assert np.abs(np.array(box.box) - wanted).max() < 1e-6
 
 
-def test_it_says_what_the_model_in_memory_says(folder: Path) -> None:
+def test_detections_agree_with_the_model(folder: Path) -> None:
     """Through the model's own class, our pixels, and the slow route."""
     model = transformers.Mask2FormerForUniversalSegmentation.from_pretrained(folder).eval()
-    for picture, seen in zip(PICTURES, look(bound(folder, names="none").build(), PICTURES), strict=True):
+    for picture, seen in zip(PICTURES, observe(bound(folder, names="none").build(), PICTURES), strict=True):
         frame = frame_of(picture, 64, 64)
         with torch.inference_mode():
             output = model(pixel_values=to_input([picture], frame, "cpu", torch.float32))
@@ -201,11 +201,11 @@ def test_it_says_what_the_model_in_memory_says(folder: Path) -> None:
         assert [box.label for box in seen.boxes] == [model.config.id2label[one[1]] for one in wanted]
 
 
-def test_a_batch_sees_what_one_picture_alone_shows(folder: Path) -> None:
+def test_observations_do_not_depend_on_the_batch(folder: Path) -> None:
     pictures = [drawn(40, 60, seed) for seed in range(5)]
-    together = look(bound(folder, batch_size="5").build(), pictures)
+    together = observe(bound(folder, batch_size="5").build(), pictures)
     single = bound(folder, batch_size="1").build()
-    alone = [look(single, [picture])[0] for picture in pictures]
+    alone = [observe(single, [picture])[0] for picture in pictures]
     for one, other, picture in zip(together, alone, pictures, strict=True):
         assert [box.label for box in one.boxes] == [box.label for box in other.boxes]
         for box, same in zip(one.boxes, other.boxes, strict=True):
@@ -213,7 +213,7 @@ def test_a_batch_sees_what_one_picture_alone_shows(folder: Path) -> None:
             assert (pixels_of(box, picture) != pixels_of(same, picture)).mean() < 0.002, "the last digits"
 
 
-def test_a_picture_that_is_turned_by_its_exif_is_seen_upright(folder: Path, tmp_path: Path) -> None:
+def test_images_are_rotated_by_their_exif(folder: Path, tmp_path: Path) -> None:
     from PIL import Image
 
     from salva.imaging.files import decode_picture
@@ -226,17 +226,17 @@ def test_a_picture_that_is_turned_by_its_exif_is_seen_upright(folder: Path, tmp_
     turned = decode_picture(file.read_bytes())
     assert (turned.width, turned.height) == (40, 60)
     detector = bound(folder).build()
-    assert look(detector, [turned]) == look(detector, [drawn(40, 60, 1)])
+    assert observe(detector, [turned]) == observe(detector, [drawn(40, 60, 1)])
 
 
-def test_nothing_above_the_floor_is_no_box(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_high_floor_gives_no_boxes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Mask2Former, "scale", replace(Mask2Former.scale, threshold=1.0))
-    for seen in look(bound(folder, floor="1").build(), PICTURES):
+    for seen in observe(bound(folder, floor="1").build(), PICTURES):
         assert isinstance(seen, Detections)
         assert (seen.boxes, seen.floor) == ((), 1.0)
 
 
-def test_weights_that_are_no_numbers_are_a_failure_and_not_an_empty_picture(folder: Path) -> None:
+def test_nan_weights_are_an_error(folder: Path) -> None:
     for part in ("class_predictor", "model.transformer_module.decoder.mask_predictor.mask_embedder"):
         detector = bound(folder).build()
         for parameter in detector._loaded.model.get_submodule(part).parameters():
@@ -245,7 +245,7 @@ def test_weights_that_are_no_numbers_are_a_failure_and_not_an_empty_picture(fold
         assert isinstance(seen, BackendError), part
 
 
-def test_cocos_names_are_spelt_as_geneval_spells_them(tmp_path: Path) -> None:
+def test_coco_names_are_spelled_as_in_geneval(tmp_path: Path) -> None:
     labels = dict(enumerate(("person", "mouse", "remote", "keyboard", "dining table")))
     detector = bound(save_mask2former(tmp_path / "coco", labels)).build()
     names = detector.habits.names
@@ -255,7 +255,7 @@ def test_cocos_names_are_spelt_as_geneval_spells_them(tmp_path: Path) -> None:
     assert "mouse" in animals.habits.names
 
 
-def test_every_name_of_the_official_prompts_can_be_asked_for(tmp_path: Path, foreign_data: Path) -> None:
+def test_all_official_names_are_known(tmp_path: Path, foreign_data: Path) -> None:
     official = (foreign_data / "geneval" / "object_names.txt").read_text().split("\n")
     official = [name for name in official if name]
     assert len(official) == 80
@@ -265,14 +265,14 @@ def test_every_name_of_the_official_prompts_can_be_asked_for(tmp_path: Path, for
     assert set(official) <= set(detector.habits.names)
 
 
-def test_a_checkpoint_of_another_kind_or_without_names_is_refused(tmp_path: Path) -> None:
+def test_other_checkpoints_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"'detr'.*\[checkpoint-invalid\]"):
         bound(save_detr(tmp_path / "detr")).build()
     with pytest.raises(UsageError, match=r"\[checkpoint-invalid\]"):
         bound(save_mask2former(tmp_path / "nameless", {0: "LABEL_0", 1: "LABEL_1"})).build()
 
 
-def test_published_weights_are_told_by_what_they_were_made_of_and_only_while_they_are_the_same(tmp_path: Path) -> None:
+def test_published_weights_are_recognised_by_their_origin(tmp_path: Path) -> None:
     folder = save_mask2former(tmp_path / "m")
     assert PUBLISHED_WEIGHTS not in bound(folder).weights
     write_origin(folder, "another.pth", "0" * 64)
@@ -287,7 +287,7 @@ def test_published_weights_are_told_by_what_they_were_made_of_and_only_while_the
     assert PUBLISHED_WEIGHTS not in bound(folder).weights, "trained further"
 
 
-def test_a_run_stores_masks_and_is_judged(folder: Path, tmp_path: Path) -> None:
+def test_a_run_stores_masks(folder: Path, tmp_path: Path) -> None:
     settings = {
         "check.threshold": "0.1",
         "check.doubt": "0",

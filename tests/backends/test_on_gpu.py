@@ -85,7 +85,7 @@ def _size(generator: DiffusersPipeline) -> int:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_batches_grow_and_pictures_stay(family: str, tmp_path: Path) -> None:
+def test_larger_batches_give_the_same_images(family: str, tmp_path: Path) -> None:
     folder = FAMILIES[family](tmp_path / family)
     growing = _generator(folder, dtype="float32")
     assert growing.habits.depth == 2
@@ -100,7 +100,7 @@ def test_batches_grow_and_pictures_stay(family: str, tmp_path: Path) -> None:
     assert _size(_generator(folder, dtype="float32")) == _size(growing), "remembered"
 
 
-def test_half_precision_is_the_default_and_a_picture_stays_in_any_batch(tmp_path: Path) -> None:
+def test_half_precision_is_the_default_and_batches_do_not_matter(tmp_path: Path) -> None:
     folder = save_stable_diffusion(tmp_path / "sd")
     (outcome,) = _generator(folder).render([RenderRequest(prompt=Prompt(role="a", text="a cat"), seed=1)])
     assert isinstance(outcome, Rendered)
@@ -113,7 +113,7 @@ def test_half_precision_is_the_default_and_a_picture_stays_in_any_batch(tmp_path
 @pytest.mark.parametrize(
     ("shape", "n_groups"), [((2, 320, 64, 64), 32), ((3, 24, 33, 70), 4), ((1, 2560, 8, 8), 32), ((2, 8, 1, 1), 2)]
 )
-def test_kernels_of_our_own_compute_what_torch_does(dtype: str, shape: tuple[int, ...], n_groups: int) -> None:
+def test_kernels_agree_with_torch(dtype: str, shape: tuple[int, ...], n_groups: int) -> None:
     from salva.hardware import kernels
 
     torch.manual_seed(0)
@@ -149,7 +149,7 @@ def test_kernels_of_our_own_compute_what_torch_does(dtype: str, shape: tuple[int
 
 
 @pytest.mark.parametrize("family", ["stable-diffusion", "sdxl", "flux"])
-def test_a_model_with_kernels_of_our_own_paints_the_same(family: str, tmp_path: Path) -> None:
+def test_kernels_do_not_change_the_image(family: str, tmp_path: Path) -> None:
     folder = FAMILIES[family](tmp_path / family)
     ours, theirs = (_generator(folder, batch_size=4, dtype="float16", compile=how) for how in ("auto", "false"))
     assert ("fused_blocks" in ours._copies[0]._provenance) == (family != "flux")
@@ -157,7 +157,7 @@ def test_a_model_with_kernels_of_our_own_paints_the_same(family: str, tmp_path: 
     assert np.abs(_paint(ours, range(8)) - _paint(theirs, range(8))).mean() < 1, "no more than rounding"
 
 
-def test_running_out_of_memory_halves_the_batch_and_loses_nothing(tmp_path: Path) -> None:
+def test_out_of_memory_halves_the_batch(tmp_path: Path) -> None:
     folder = save_stable_diffusion(tmp_path / "sd")
     wanted = _paint(_generator(folder, size="128", dtype="float32", batch_size=64), range(64))
     torch.cuda.empty_cache()
@@ -174,7 +174,7 @@ def test_running_out_of_memory_halves_the_batch_and_loses_nothing(tmp_path: Path
     assert np.abs(got - wanted).max() <= 2
 
 
-def test_calls_from_several_threads_get_their_own_pictures(tmp_path: Path) -> None:
+def test_concurrent_calls_get_their_own_images(tmp_path: Path) -> None:
     generator = _generator(save_stable_diffusion(tmp_path / "sd"), dtype="float32", batch_size=8)
     parts = [range(8 * i, 8 * i + 8) for i in range(12)]
     wanted = [_paint(generator, part) for part in parts]
@@ -184,7 +184,7 @@ def test_calls_from_several_threads_get_their_own_pictures(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("way", ["model", "sequential"])
-def test_offloading_paints_the_same(way: str, tmp_path: Path) -> None:
+def test_offloading_does_not_change_the_image(way: str, tmp_path: Path) -> None:
     folder = save_stable_diffusion(tmp_path / "sd")
     wanted = _paint(_generator(folder, dtype="float32", batch_size=2), range(4))
     got = _paint(_generator(folder, dtype="float32", batch_size=2, offload=way), range(4))
@@ -192,7 +192,7 @@ def test_offloading_paints_the_same(way: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", DETECTORS)
-def test_detectors_see_on_the_gpu_what_they_see_on_the_processor(name: str, tmp_path: Path) -> None:
+def test_detectors_agree_with_the_cpu(name: str, tmp_path: Path) -> None:
     registered, save = DETECTORS[name]
     folder = save(tmp_path / name)
     options = {"max_tokens": "60"} if "florence2" in name else {"threshold": "0.1", "names": "none"}
@@ -214,7 +214,7 @@ def test_detectors_see_on_the_gpu_what_they_see_on_the_processor(name: str, tmp_
 
 
 @pytest.mark.slow
-def test_a_compiled_florence_sees_the_same(tmp_path: Path) -> None:
+def test_a_compiled_florence2_gives_the_same_boxes(tmp_path: Path) -> None:
     folder = save_florence2(tmp_path / "florence2", ANSWER)
 
     def seen(**options: str) -> list[Any]:
@@ -226,7 +226,7 @@ def test_a_compiled_florence_sees_the_same(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "save"), [("clip", save_clip), ("siglip", save_siglip)])
-def test_embedders_agree_with_the_processor(name: str, save: Callable[[Path], Path], tmp_path: Path) -> None:
+def test_embedders_agree_with_the_cpu(name: str, save: Callable[[Path], Path], tmp_path: Path) -> None:
     folder = save(tmp_path / name)
 
     def vectors(device: str) -> list[Vector]:

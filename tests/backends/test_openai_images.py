@@ -1,4 +1,4 @@
-"""The OpenAI images generator against a server that answers as the API does, its errors included."""
+"""The OpenAI images generator against a server with its API and errors."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import in_process
 import pytest
 from backends.endpoints import Answered, Asked, asked_for, png, png_text, said, serving
 
@@ -64,7 +65,7 @@ def spec_of(url: str, n: int = 4, **options: object) -> Plan:
     return fake_spec(n, models=(model,))
 
 
-def test_the_picture_and_what_was_asked() -> None:
+def test_an_image_and_its_request() -> None:
     with serving(pictures) as server:
         options = OpenAiImages.Options(model="gpt-image-1", base_url=f"{server.url}/v1", quality="low", price_usd=0.04)
         with closing(OpenAiImages(options)) as model:
@@ -84,7 +85,7 @@ def test_the_picture_and_what_was_asked() -> None:
     }
 
 
-def test_dall_e_3_is_asked_not_to_rewrite_and_what_it_rewrote_is_kept() -> None:
+def test_dall_e_3_gets_a_prefix_and_its_rewrite_is_recorded() -> None:
     seen: list[Asked] = []
 
     def handle(request: Asked) -> Answered:
@@ -100,7 +101,7 @@ def test_dall_e_3_is_asked_not_to_rewrite_and_what_it_rewrote_is_kept() -> None:
     assert seen[1].body["prompt"] == "cat, dog"
 
 
-def test_an_address_is_fetched_without_the_key() -> None:
+def test_images_behind_urls_are_fetched_without_the_key() -> None:
     def handle(request: Asked) -> Answered:
         if request.method == "GET":
             assert "authorization" not in request.headers
@@ -142,11 +143,11 @@ def test_an_address_is_fetched_without_the_key() -> None:
         ("http://127.0.0.1:8000/v1", "http://1.1.1.1/a.png", ""),
     ],
 )
-def test_an_endpoint_names_what_is_public_or_on_its_own_kind_of_network(endpoint: str, url: str, network: str) -> None:
+def test_urls_must_be_public_or_on_the_endpoints_network(endpoint: str, url: str, network: str) -> None:
     assert strange_network(url, endpoint) == network
 
 
-def test_a_name_is_known_by_every_address_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_address_of_a_host_name_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     known = {"pictures.example": ["1.1.1.1", "10.0.0.7"], "api.example": ["8.8.8.8"]}
 
     def found(host: str, *_: object, **__: object) -> list[Any]:
@@ -157,7 +158,7 @@ def test_a_name_is_known_by_every_address_it_has(monkeypatch: pytest.MonkeyPatch
     assert strange_network("https://pictures.example./a.png", "https://api.example/v1") == "private"
 
 
-def test_a_name_is_looked_up_once_and_behind_a_proxy_never(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_host_names_are_resolved_once_and_never_behind_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
 
     def found(host: str, *_: object, **__: object) -> list[Any]:
@@ -182,7 +183,7 @@ def test_a_name_is_looked_up_once_and_behind_a_proxy_never(monkeypatch: pytest.M
     assert asked == []
 
 
-def test_nothing_is_fetched_from_where_a_public_endpoint_has_no_business() -> None:
+def test_public_endpoints_cannot_name_loopback_urls() -> None:
     with serving(lambda _: Answered(content=png("cow"))) as server:
         with pytest.raises(UnusableError, match="loopback") as refused:
             download("openai/m", f"{server.url}/a.png?sig=1", 5.0, "https://8.8.8.8/v1")
@@ -199,7 +200,7 @@ def test_nothing_is_fetched_from_where_a_public_endpoint_has_no_business() -> No
         ("file:///etc/passwd", "/etc/passwd'"),
     ],
 )
-def test_a_redirect_leads_nowhere_that_the_endpoint_may_not_name(location: str, error: str) -> None:
+def test_redirects_to_private_networks_are_refused(location: str, error: str) -> None:
     def handle(request: Asked) -> Answered:
         if request.method == "GET":
             return Answered(status=302, headers={"Location": location})
@@ -226,8 +227,8 @@ print(*{str(outcome) for outcome in outcomes if isinstance(outcome, SalvaError)}
 """
 
 
-def test_addresses_are_fetched_by_many_threads_from_the_first_moment() -> None:
-    """In a process of its own: what goes wrong only does while libraries are being imported."""
+def test_many_threads_can_download_at_once() -> None:
+    """In a new process: errors only occurred while libraries were being imported."""
 
     def handle(request: Asked) -> Answered:
         if request.method == "GET":
@@ -261,7 +262,7 @@ def as_picture(content: bytes) -> Callable[[Asked], Answered]:
 
 
 @pytest.mark.parametrize(
-    ("handle", "kind", "told"),
+    ("handle", "kind", "text"),
     [
         (lambda _: refusal("invalid_api_key", "Incorrect API key provided", 401), UnusableError, "key-refused"),
         (
@@ -290,28 +291,28 @@ def as_picture(content: bytes) -> Callable[[Asked], Answered]:
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_every_answer_that_is_no_picture_has_its_own_error(
-    handle: Callable[[Asked], Answered], kind: type[SalvaError], told: str
+def test_answers_without_an_image_are_errors(
+    handle: Callable[[Asked], Answered], kind: type[SalvaError], text: str
 ) -> None:
     outcome = ask(handle)
     assert type(outcome) is kind, outcome
-    assert told in str(outcome)
+    assert text in str(outcome)
     assert KEY not in str(outcome)
 
 
-def test_a_wait_that_the_endpoint_asks_for_is_passed_on() -> None:
+def test_the_retry_delay_is_passed_on() -> None:
     outcome = ask(lambda _: said({"error": {"message": "slow down"}}, 429, Retry_After="7"))
     assert isinstance(outcome, BusyError)
     assert outcome.retry_after_s == 7
 
 
-def test_without_a_key_nothing_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_key_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY")
     with pytest.raises(UsageError, match="OPENAI_API_KEY"):
         OpenAiImages(OpenAiImages.Options(model="m"))
 
 
-def test_a_whole_run_that_is_told_to_slow_down_loses_and_doubles_nothing(tmp_path: Path) -> None:
+def test_a_rate_limited_run_loses_and_repeats_nothing(tmp_path: Path) -> None:
     import threading
     import time
 
@@ -337,11 +338,11 @@ def test_a_whole_run_that_is_told_to_slow_down_loses_and_doubles_nothing(tmp_pat
     assert summary.outcomes == {"PASS": 60}
     assert summary.n_rendered == 120
     assert len(served) == len(set(served)) == 120
-    assert state["peak"] == 6, "it grew until it was told to stop"
+    assert state["peak"] == 6, "it grew up to the limit"
     assert 0 < n_busy < 40
 
 
-def test_a_wrong_key_stops_the_run_before_the_second_picture_costs_anything(tmp_path: Path) -> None:
+def test_a_wrong_key_stops_the_run(tmp_path: Path) -> None:
     with serving(lambda _: refusal("invalid_api_key", f"Incorrect API key provided: {KEY}", 401)) as server:
         with pytest.raises(UnusableError, match=r"\[key-refused\]") as caught:
             execute(spec_of(server.url, 50), tmp_path / "run", SilentProgress())
@@ -351,27 +352,27 @@ def test_a_wrong_key_stops_the_run_before_the_second_picture_costs_anything(tmp_
     assert KEY.encode() not in stored
 
 
-def test_an_endpoint_that_is_not_there_stops_the_run_early(tmp_path: Path) -> None:
+def test_an_unreachable_endpoint_stops_the_run(tmp_path: Path) -> None:
     with pytest.raises(UnusableError, match=r" 2 times.*cannot be reached.*\[endpoint-down\]"):
         execute(spec_of("http://127.0.0.1:9", 1), tmp_path / "run", SilentProgress())
 
 
 @pytest.mark.parametrize("model", ["openai", "google", "a1111", "comfyui"])
-def test_a_password_in_an_address_is_refused_before_it_could_be_stored(model: str) -> None:
+def test_a_password_in_an_address_is_refused(model: str) -> None:
     name = "base_url" if model in ("openai", "google") else "host"
     with pytest.raises(UsageError, match=rf"{name} .*\[url-holds-secret\]") as caught:
         bind(ComponentSpec(role="model", name=model + "/" + "m", options={name: "http://me:sesame@127.0.0.1:9/v1"}))
     assert "sesame" not in str(caught.value)
 
 
-def test_a_password_in_the_environments_address_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_password_in_the_environment_is_not_printed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://me:sesame@127.0.0.1:9/v1")
     with closing(OpenAiImages(OpenAiImages.Options(model="m"))) as model:
         (outcome,) = model.render([asked_for()])
     assert "at http://127.0.0.1:9/v1/images/generations cannot be reached" in str(outcome)
 
 
-def test_a_name_that_nobody_knows_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_host_name_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     def unknown(*arguments: object, **more: object) -> object:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
@@ -384,7 +385,7 @@ def test_a_name_that_nobody_knows_is_told(monkeypatch: pytest.MonkeyPatch) -> No
     assert "Name or service not known" in str(outcome)
 
 
-def test_an_endpoint_that_hangs_stops_the_run_early(tmp_path: Path) -> None:
+def test_an_endpoint_that_hangs_stops_the_run(tmp_path: Path) -> None:
     def hang(request: Asked) -> Answered:
         server.release.wait(30)
         return said({})
@@ -394,7 +395,7 @@ def test_an_endpoint_that_hangs_stops_the_run_early(tmp_path: Path) -> None:
         execute(spec_of(server.url, 50, timeout_s=0.2), tmp_path / "run", SilentProgress())
 
 
-def test_refusals_and_broken_pictures_cost_their_own_cases_only(tmp_path: Path) -> None:
+def test_refusals_and_damaged_images_concern_their_own_cases(tmp_path: Path) -> None:
     def handle(request: Asked) -> Answered:
         if request.body["prompt"].startswith("cat"):
             return refusal("content_policy_violation", "rejected by our safety system", 400)
@@ -432,7 +433,7 @@ def test_a_snapshot_that_drifts_stops_the_run(tmp_path: Path) -> None:
         assert {row.provenance["snapshot"] for _, row in store.renders() if row.image_id} == {"m-2026-01"}
 
 
-def test_a_cost_limit_is_kept_to_the_cent_and_the_same_command_goes_on(tmp_path: Path) -> None:
+def test_a_cost_limit_is_exact_and_the_run_can_continue(tmp_path: Path) -> None:
     with serving(pictures) as server:
         spec = spec_of(server.url, 10, price_usd=0.1)
         first = execute(spec, tmp_path / "run", SilentProgress(), limits=Limits(max_cost_usd=0.7))
@@ -453,7 +454,7 @@ def test_a_cost_limit_without_a_price_is_refused(tmp_path: Path) -> None:
 
 
 def test_from_the_command_line(tmp_path: Path) -> None:
-    """The pictures show nothing the detector knows; what counts is that all of them arrive."""
+    """White images show no entity, so trust is none."""
     from PIL import Image
 
     buffer = io.BytesIO()
@@ -461,19 +462,15 @@ def test_from_the_command_line(tmp_path: Path) -> None:
     white = base64.b64encode(buffer.getvalue()).decode()
     with serving(lambda _: said({"created": 1, "data": [{"b64_json": white}]})) as server:
         command = [
-            *(sys.executable, "-c", "from salva.cli.main import main; main()"),
             *("run", "metalogic", "--size", "6", "--model", "openai/gpt-image-1", "--reader", "none"),
-            *("--detector", "pocket"),
-            *("--set", f"model.base_url={server.url}/v1", "--set", "model.price_usd=0.01", "--max-images", "5"),
-            *("--out", str(tmp_path / "run"), "--no-progress"),
+            *("--detector", "pocket", "--set", f"model.base_url={server.url}/v1"),
+            *("--set", "model.price_usd=0.01", "--out", str(tmp_path / "run"), "--no-progress"),
         ]
-        first = subprocess.run(command, capture_output=True, text=True)
+        first = in_process.salva(*command, "--max-images", "5")
         assert (first.returncode, len(server.asked)) == (3, 5), first.stderr
         assert "Stopped at --max-images 5" in first.stderr
         assert "cost:          0.0500 USD" in first.stdout
-        command.remove("--max-images")
-        command.remove("5")
-        second = subprocess.run(command, capture_output=True, text=True)
-        assert (second.returncode, len(server.asked)) == (3, 12), "white pictures show nothing that a prompt names"
+        second = in_process.salva(*command)
+        assert (second.returncode, len(server.asked)) == (3, 12), second.stderr
     asked = json.loads((tmp_path / "run" / "run.json").read_text())["spec"]
     assert asked["models"][0]["name"] == "openai/gpt-image-1"

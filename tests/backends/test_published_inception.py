@@ -1,4 +1,4 @@
-"""The network of published scores, by torch-fidelity: its tensors and nothing else are taken from its file."""
+"""The Inception network of published scores, by torch-fidelity."""
 
 from __future__ import annotations
 
@@ -70,18 +70,18 @@ def features(binding: Binding, picture: Picture) -> tuple[float, ...]:
 
 
 @pytest.mark.usefixtures("library")
-def test_features_and_logits_are_the_networks_own(weights: Path) -> None:
+def test_features_and_logits(weights: Path) -> None:
     assert features(bound(weights), RED) == pytest.approx((200, 10, 30))
     assert features(bound(weights, output="logits_unbiased"), RED) == pytest.approx((170, 105))
 
 
 @pytest.mark.usefixtures("library")
-def test_it_keeps_the_promises_of_the_seam(weights: Path) -> None:
+def test_conformance(weights: Path) -> None:
     check_observer(bound(weights), [RED, GREY])
 
 
 @pytest.mark.usefixtures("library")
-def test_other_weights_and_another_output_are_another_identity(weights: Path, tmp_path: Path) -> None:
+def test_the_key_depends_on_weights_and_output(weights: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.pth"
     torch.save({"fc.weight": torch.zeros(2, 3)}, other)
     identities = [bound(weights), bound(other), bound(weights, output="logits")]
@@ -101,7 +101,7 @@ class Trap:
 
 
 @pytest.mark.usefixtures("library")
-def test_nothing_in_the_file_is_run(tmp_path: Path) -> None:
+def test_code_in_the_file_is_not_run(tmp_path: Path) -> None:
     torch.save({"fc.weight": torch.zeros(2, 3), "more": Trap(str(tmp_path / "ran"))}, tmp_path / "trap.pth")
     with pytest.raises(UsageError, match=r"\[checkpoint-invalid\]"):
         bound(tmp_path / "trap.pth").build()
@@ -109,7 +109,7 @@ def test_nothing_in_the_file_is_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("library")
-def test_wrong_files_and_texts_are_refused(weights: Path, tmp_path: Path) -> None:
+def test_invalid_files_and_texts_are_refused(weights: Path, tmp_path: Path) -> None:
     (tmp_path / "page.pth").write_text("<html>")
     with pytest.raises(UsageError, match=r"\[checkpoint-invalid\]"):
         bound(tmp_path / "page.pth").build()
@@ -126,7 +126,7 @@ def test_wrong_files_and_texts_are_refused(weights: Path, tmp_path: Path) -> Non
 
 
 @pytest.mark.usefixtures("library")
-def test_a_download_that_fails_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_failed_download_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def no_network(*_: object, **__: object) -> None:
         raise OSError("no route to host")
 
@@ -137,9 +137,7 @@ def test_a_download_that_fails_says_what_to_do(monkeypatch: pytest.MonkeyPatch, 
 
 
 @pytest.mark.usefixtures("library")
-def test_it_is_downloaded_once_into_a_folder_that_is_made(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, weights: Path
-) -> None:
+def test_the_file_is_downloaded_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, weights: Path) -> None:
     asked: list[str] = []
 
     def downloaded(url: str, path: str, *, hash_prefix: str, progress: bool) -> None:
@@ -158,6 +156,6 @@ def test_it_is_downloaded_once_into_a_folder_that_is_made(
 @pytest.mark.skipif(
     find_spec("torch_fidelity") is not None, reason="torch-fidelity is installed, so nothing is missing"
 )
-def test_the_library_is_asked_for_where_it_is_missing(weights: Path) -> None:
+def test_a_missing_library_is_an_error(weights: Path) -> None:
     with pytest.raises(UsageError, match=r"\[package-needed\]"):
         bound(weights).build()

@@ -1,4 +1,4 @@
-"""A painter and a detector with random weights: caught before anything is painted, wrong all over when let through."""
+"""A generator and a detector with random weights: the preflight fails, and without it every case does."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ def run(salva: Command, folder: Path, detector: str, *settings: str, size: int =
     )
 
 
-def test_a_random_detector_is_caught_before_anything_is_painted(salva: Command, folder: Path) -> None:
+def test_a_random_detector_fails_the_preflight(salva: Command, folder: Path) -> None:
     done = run(salva, folder, "grounding-dino")
     assert done.returncode == 2
     assert "[preflight-failed]" in done.stderr
     assert not list(Path("run/images").rglob("*.webp"))
 
 
-def test_let_through_random_weights_are_wrong_all_over(salva: Command, folder: Path) -> None:
+def test_random_weights_without_preflight_fail_everywhere(salva: Command, folder: Path) -> None:
     done = run(salva, folder, "grounding-dino", "run.preflight=off")
     assert done.returncode == 1, done.stderr
     assert "gate not passed" in done.stderr

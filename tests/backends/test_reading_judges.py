@@ -14,10 +14,11 @@ from in_process import Command
 
 from salva.core.image import Picture
 from salva.core.observation import Reading
+from salva.core.options import NoOptions
 from salva.core.protocols import ObserveRequest, Query
 from salva.core.run_spec import ComponentSpec
 from salva.readers.judge_reader import IS_ANY
-from salva.readers.rapid_ocr import RapidOcr, RapidOcrOptions
+from salva.readers.rapid_ocr import RapidOcr
 from salva.registry import bind
 
 pytest.importorskip("openai", reason="judges at endpoints need the api extra")
@@ -34,7 +35,7 @@ def salva() -> Command:
 
 @pytest.fixture(scope="module")
 def eye() -> RapidOcr:
-    return RapidOcr(RapidOcrOptions())
+    return RapidOcr(NoOptions())
 
 
 @pytest.fixture
@@ -71,9 +72,7 @@ def outcomes(salva: Command, run: Path) -> dict[str, tuple[str, str]]:
     return {f"{row['case_id']} {row['check']}": (row["outcome"], row["failure_types"]) for row in rows}
 
 
-def test_a_judge_that_reads_gives_the_verdicts_of_the_reader_it_reads_with(
-    literate: Server, salva: Command, tmp_path: Path
-) -> None:
+def test_a_reading_judge_gives_the_verdicts_of_its_reader(literate: Server, salva: Command, tmp_path: Path) -> None:
     asked = ("run", "metalogic", *FAULTY, "--reader", "openai/clerk", "--out", str(tmp_path / "judge"))
     done = salva(*asked)
     assert done.returncode == 0, done.stderr
@@ -89,7 +88,7 @@ def test_a_judge_that_reads_gives_the_verdicts_of_the_reader_it_reads_with(
     assert "openai/clerk" in page.read_text(encoding="utf-8")
 
 
-def test_a_reply_that_nobody_can_read_leaves_the_pair_undecided(
+def test_an_unreadable_reply_leaves_the_pair_undecided(
     salva: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with serving([Say(text="It depends on what you call text.")]) as server:
@@ -100,7 +99,7 @@ def test_a_reply_that_nobody_can_read_leaves_the_pair_undecided(
     assert {outcome for outcome, _ in outcomes(salva, tmp_path / "run").values()} == {"UNDECIDED"}
 
 
-def test_a_limit_of_costs_counts_what_a_reader_costs(literate: Server, salva: Command, tmp_path: Path) -> None:
+def test_cost_limits_include_readers(literate: Server, salva: Command, tmp_path: Path) -> None:
     run = ("run", "metalogic", *FAULTY, "--reader", "openai/clerk", "--out", str(tmp_path / "run"), "--max-cost", "0.5")
     done = salva(*run)
     assert done.returncode == 2
@@ -112,7 +111,7 @@ def test_a_limit_of_costs_counts_what_a_reader_costs(literate: Server, salva: Co
     assert len(literate.asked) < 16, "sixteen pictures would have cost 1.6 and more"
 
 
-def test_a_reader_whose_endpoint_becomes_another_model_stops_the_run(
+def test_a_changed_snapshot_of_a_reader_stops_the_run(
     salva: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     no = json.dumps({"explanation": "nothing there", "answer": "no"})
@@ -140,7 +139,7 @@ def test_a_wrong_key_stops_the_run(salva: Command, tmp_path: Path, monkeypatch: 
         ("openai", "OPENAI_API_KEY", "/v1", "openai"),
     ],
 )
-def test_every_maker_can_be_asked_to_read(
+def test_every_provider_can_read(
     name: str, key: str, place: str, package: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip(package, reason=f"{name} needs the api extra")
@@ -157,7 +156,7 @@ def test_every_maker_can_be_asked_to_read(
     assert not blank.problem
 
 
-def test_a_model_on_this_machine_can_be_asked_to_read(tmp_path: Path) -> None:
+def test_a_local_model_can_read(tmp_path: Path) -> None:
     pytest.importorskip("torch", reason="local judges need the torch extra")
     from backends.tiny_judges import save_blip
 

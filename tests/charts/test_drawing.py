@@ -1,4 +1,4 @@
-"""Charts laid out: every kind, at every width, says what it must and stays within its bounds."""
+"""Charts as shapes: every kind at every width."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def spread_chart(kind: ChartKind) -> Chart:
 
 @pytest.mark.parametrize("kind", ChartKind)
 @pytest.mark.parametrize("width", WIDTHS)
-def test_nothing_leaves_the_drawing_and_no_height_is_wasted(kind: ChartKind, width: float) -> None:
+def test_shapes_stay_inside_the_drawing(kind: ChartKind, width: float) -> None:
     for chart in (make_chart(kind), spread_chart(kind)):
         scene = draw_chart(chart, width, has_title=True)
         lowest = 0.0
@@ -53,7 +53,7 @@ def test_nothing_leaves_the_drawing_and_no_height_is_wasted(kind: ChartKind, wid
                 case Text():
                     wide = text_width(part.text, part.size * (1.1 if part.is_bold else 1.0))
                     left = part.x - {"start": 0.0, "middle": wide / 2, "end": wide}[part.anchor]
-                    # A tick's number may stand out of its axis by half its width.
+                    # A number may extend beyond its axis by half its width.
                     assert left >= -22
                     assert left + wide <= width + 24, part.text
                     lowest = max(lowest, part.y)
@@ -68,12 +68,12 @@ def test_nothing_leaves_the_drawing_and_no_height_is_wasted(kind: ChartKind, wid
 
 
 @pytest.mark.parametrize("kind", ChartKind)
-def test_a_table_without_rows_says_so(kind: ChartKind) -> None:
+def test_a_table_without_rows_has_a_note(kind: ChartKind) -> None:
     table = Table(name="none", columns=TABLE.columns, rows=())
     assert words_of(draw_chart(make_chart(kind, table), 340)) == ["nothing to draw"]
 
 
-def test_a_bar_is_as_long_as_its_value_and_its_interval_lies_over_it() -> None:
+def test_bars_and_intervals_match_their_values() -> None:
     table = Table(
         name="two", columns=("category", "kappa", "low", "high"), rows=(("a", 0.8, 0.6, 0.9), ("b", 0.4, None, None))
     )
@@ -90,7 +90,7 @@ def test_a_bar_is_as_long_as_its_value_and_its_interval_lies_over_it() -> None:
     assert "60.0 to 90.0 %" in words_of(scene)
 
 
-def test_a_bar_below_zero_goes_to_the_left_of_it() -> None:
+def test_bars_below_zero_extend_to_the_left() -> None:
     table = Table(name="one", columns=("category", "kappa"), rows=(("a", -0.5), ("b", 0.5)))
     first, second = (
         [part for part in mark.parts if isinstance(part, Rect)][2]
@@ -99,13 +99,13 @@ def test_a_bar_below_zero_goes_to_the_left_of_it() -> None:
     assert first.x + first.width == pytest.approx(second.x)
 
 
-def test_names_stand_over_their_bars_on_a_telephone() -> None:
+def test_names_are_above_their_bars_on_narrow_screens() -> None:
     beside, above = (draw_chart(make_chart(), width) for width in (520, 340))
     assert above.height > beside.height
     assert [part.x for part in flat(above.parts) if isinstance(part, Text) and part.text == "colour"] == [0]
 
 
-def test_a_heat_map_has_values_and_counts_and_its_sums_stand_apart() -> None:
+def test_heat_maps_have_values_counts_and_separate_totals() -> None:
     scene = draw_chart(make_heat_map(), 520)
     titles = {mark.title for mark in marks_of(scene)}
     assert {"commutative, AND: 0.0 % (n 4)", "all, X: 50.0 % (n 4)", "all, all: 60.0 % (macro)"} <= titles
@@ -113,14 +113,14 @@ def test_a_heat_map_has_values_and_counts_and_its_sums_stand_apart() -> None:
     by_line: dict[float, list[Rect]] = {}
     for box in boxes:
         by_line.setdefault(box.y, []).append(box)
-    assert [len(line) for line in by_line.values()] == [3, 3, 3], "what is missing is an empty cell"
+    assert [len(line) for line in by_line.values()] == [3, 3, 3], "missing cells are empty"
     first, second, last = sorted(by_line)
     assert last - second > second - first
     for words in ("AND", "X", "100 %", "25 %", "n 8", "macro", "–"):
         assert words in words_of(scene)
 
 
-def test_what_a_cell_chooses_is_its_law_and_modifier_and_a_sum_chooses_less() -> None:
+def test_cells_select_their_law_and_modifier() -> None:
     chosen = {mark.title.partition(":")[0]: mark.chooses for mark in marks_of(draw_chart(make_heat_map(), 520))}
     assert chosen["de-morgan, AND"] == (("label:law", "de-morgan"), ("label:modifier", "and"))
     assert chosen["de-morgan, all"] == (("label:law", "de-morgan"),)
@@ -133,7 +133,7 @@ def test_what_a_cell_chooses_is_its_law_and_modifier_and_a_sum_chooses_less() ->
     assert bar.chooses == (), "nothing has the label ''"
 
 
-def test_colours_follow_the_value_and_words_stay_readable_on_them() -> None:
+def test_colours_follow_the_value_and_text_stays_readable() -> None:
     for is_high_good in (False, True):
         shades, inks = [], []
         for mark in marks_of(draw_chart(make_heat_map(is_high_good=is_high_good), 520)):
@@ -148,7 +148,7 @@ def test_colours_follow_the_value_and_words_stay_readable_on_them() -> None:
         assert {shade > 0.8 for shade, ink in zip(shades, inks, strict=True) if ink == {INK}} == {False}
 
 
-def test_a_box_has_its_quarters_and_names_what_lies_beyond() -> None:
+def test_box_plots_have_quartiles_and_outliers() -> None:
     values = (0.0, 1.0, 2.0, 3.0, 4.0, 40.0)
     table = Table(name="spread", columns=("category", "kappa"), rows=tuple(("a", value) for value in values))
     (mark,) = marks_of(draw_chart(make_chart(ChartKind.BOXES, table, ends=(0.0, 40.0)), 520))
@@ -156,13 +156,15 @@ def test_a_box_has_its_quarters_and_names_what_lies_beyond() -> None:
     box = next(part for part in mark.parts if isinstance(part, Rect) and part.fill)
     (dots,) = [part for part in mark.parts if isinstance(part, Dots)]
     pixel = (dots.points[0][0] - box.x) / (40 - 1.25)
-    assert box.width == pytest.approx(2.5 * pixel), "from 1.25 to 3.75, as the usual rule says"
+    assert box.width == pytest.approx(2.5 * pixel), "from 1.25 to 3.75"
     whisker = next(part for part in mark.parts if isinstance(part, Line))
-    assert [(x - box.x) / pixel + 1.25 for x, _ in whisker.points] == pytest.approx([0, 4]), "to the last that is near"
+    assert [(x - box.x) / pixel + 1.25 for x, _ in whisker.points] == pytest.approx([0, 4]), (
+        "up to the last value in reach"
+    )
     assert len(dots.points) == 1
 
 
-def test_lines_have_a_legend_and_a_band_only_where_there_is_an_interval() -> None:
+def test_lines_have_a_legend_and_bands_for_intervals() -> None:
     rows: list[tuple[Cell, ...]] = [(name, n, 0.0, None, None) for name in ("cat", "dog", "cow") for n in (1, 2, 3)]
     rows += [("all", n, 0.5, 0.2, 0.8) for n in (1, 2, 3)]
     table = Table(name="curve", columns=("thing", "n", "rate", "low", "high"), rows=tuple(rows))
@@ -173,16 +175,16 @@ def test_lines_have_a_legend_and_a_band_only_where_there_is_an_interval() -> Non
     assert {"cat", "dog", "cow", "all"} <= set(words_of(scene))
     assert len([part for part in flat(scene.parts) if isinstance(part, Area)]) == 1
     assert [mark.title for mark in marks_of(scene)][-1] == "all, 1: 0.50, 2: 0.50, 3: 0.50"
-    assert {"1", "2", "3"} <= set(words_of(scene)), "every whole number has its tick"
+    assert {"1", "2", "3"} <= set(words_of(scene)), "every whole number has a tick"
 
 
-def test_series_have_a_legend_and_one_has_none() -> None:
+def test_only_several_series_have_a_legend() -> None:
     table = Table(name="s", columns=("m", "c", "k"), rows=(("one", "a", 1.0), ("two", "a", 2.0)))
     assert {"one", "two"} <= set(words_of(draw_chart(make_chart(table=table, x="c", y="k", series="m"), 340)))
     assert "one" not in words_of(draw_chart(make_chart(table=table, x="c", y="k"), 340))
 
 
-def test_a_chart_of_too_many_names_says_how_many_it_leaves_out() -> None:
+def test_the_number_of_names_that_are_not_drawn_is_shown() -> None:
     table = Table(name="many", columns=("category", "kappa"), rows=tuple((f"c{i}", i / 100) for i in range(100)))
     scene = draw_chart(make_chart(table=table), 520)
     assert len(marks_of(scene)) == MAX_MARKS
@@ -190,7 +192,7 @@ def test_a_chart_of_too_many_names_says_how_many_it_leaves_out() -> None:
     assert not [word for word in words_of(draw_chart(make_chart(), 520)) if " more " in word]
 
 
-def test_a_chart_of_a_column_that_is_not_there_is_refused() -> None:
+def test_charts_of_missing_columns_are_refused() -> None:
     with pytest.raises(ValueError, match="'gamma'"):
         make_chart(y="gamma")
     with pytest.raises(ValueError, match="'law'"):
@@ -200,7 +202,7 @@ def test_a_chart_of_a_column_that_is_not_there_is_refused() -> None:
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_a_name_stands_beside_its_bars_whichever_series_has_one(width: float) -> None:
+def test_a_name_is_shown_whatever_series_it_is_in(width: float) -> None:
     rows: tuple[tuple[Cell, ...], ...] = (("one", "shared", 0.1), ("two", "shared", 0.2), ("two", "its own", 0.3))
     table = Table(name="by law", columns=("model", "law", "rate"), rows=rows)
     chart = Chart(name="bars", title="Bars", kind=ChartKind.BARS, table=table, x="law", y="rate", series="model")

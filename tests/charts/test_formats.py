@@ -1,4 +1,4 @@
-"""Numbers as people read them."""
+"""Numbers as text."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_a_cell_has_four_digits_and_no_exponent(value: Cell, text: str) -> None:
     assert cell_text("kappa", value) == text
 
 
-def test_a_share_is_said_in_percent() -> None:
+def test_shares_are_percentages() -> None:
     assert cell_text("failure_rate", 0.125) == "12.5 %"
 
 

@@ -1,4 +1,4 @@
-"""Charts as PNG: the same shapes, in pixels."""
+"""Charts as PNG."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from salva.core.table import Table
 
 @pytest.mark.parametrize("kind", ChartKind)
 @pytest.mark.parametrize("is_empty", [False, True])
-def test_every_kind_is_drawn_with_gaps_and_without_rows(kind: ChartKind, is_empty: bool) -> None:
+def test_every_kind_is_drawn(kind: ChartKind, is_empty: bool) -> None:
     table = Table(name="none", columns=TABLE.columns, rows=()) if is_empty else TABLE
     data = png_file(draw_chart(make_chart(kind, table), 340))
     assert data == png_file(draw_chart(make_chart(kind, table), 340)), "the same chart gives the same bytes"
@@ -27,7 +27,7 @@ def test_every_kind_is_drawn_with_gaps_and_without_rows(kind: ChartKind, is_empt
     assert darkest < 160, "nothing was drawn"
 
 
-def test_a_longer_bar_is_longer() -> None:
+def test_bar_length_matches_the_value() -> None:
     """Count pixels of the bar's colour: twice the value, twice the bar."""
 
     def n_coloured(value: float) -> int:

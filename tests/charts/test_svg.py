@@ -1,4 +1,4 @@
-"""Charts as SVG: words stay words, nothing in them can do harm, and marks say what they choose."""
+"""Charts as SVG: text, escaping, and marks."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def hostile_chart(kind: ChartKind) -> Chart:
 
 
 @pytest.mark.parametrize("kind", ChartKind)
-def test_hostile_words_are_words_in_text_and_attributes(kind: ChartKind) -> None:
+def test_hostile_text_is_escaped(kind: ChartKind) -> None:
     scene = draw_chart(hostile_chart(kind), 880, has_title=True)
     for text in (svg_file(scene).decode(), svg_markup(scene, "roomy")):
         root = ElementTree.fromstring(text)
@@ -42,20 +42,20 @@ def test_hostile_words_are_words_in_text_and_attributes(kind: ChartKind) -> None
         assert "window.hacked" in "".join(root.itertext())
 
 
-def test_a_file_stands_alone_and_is_always_the_same() -> None:
+def test_files_are_complete_and_reproducible() -> None:
     data = svg_file(draw_chart(make_chart(), 760, has_title=True))
     assert data == svg_file(draw_chart(make_chart(), 760, has_title=True))
     assert data != svg_file(draw_chart(make_chart(title="Other"), 760, has_title=True))
-    assert b"var(" not in data, "a file has no page that would give it colours"
+    assert b"var(" not in data, "a file has its own colours"
     assert b"tabindex" not in data
     words = [text.text for text in ElementTree.fromstring(data).iter(f"{SVG}text")]
     assert "Kappa" in words
     assert "$\\frac{1}{$ 猫 <b>" in words
 
 
-def test_in_a_page_colours_are_the_pages_and_marks_can_be_chosen_by_keyboard() -> None:
+def test_markup_uses_the_pages_colours_and_marks_take_the_keyboard() -> None:
     text = svg_markup(draw_chart(make_heat_map(), 520), "roomy")
-    assert "#" not in text.replace("&#", ""), "no colour of its own"
+    assert "#" not in text.replace("&#", ""), "only the page's colours"
     root = ElementTree.fromstring(text)
     assert (root.get("class"), root.get("role"), root.get("aria-label")) == ("roomy", "group", "Kappa")
     marks = [element for element in root.iter("g") if element.get("class") == "mark"]
@@ -63,7 +63,7 @@ def test_in_a_page_colours_are_the_pages_and_marks_can_be_chosen_by_keyboard() -
     assert {mark.get("tabindex") for mark in marks} == {"0"}
     tags = {mark.get("aria-label"): mark.get("data-tags") for mark in marks}
     assert tags["de-morgan, AND: 100.0 % (n 4)"] == "label:law\tde-morgan\nlabel:modifier\tand"
-    assert "all, all: 60.0 % (macro)" not in tags, "it stands for everything"
+    assert "all, all: 60.0 % (macro)" not in tags, "a total over everything selects nothing"
     plain = ElementTree.fromstring(svg_markup(draw_chart(make_heat_map(filters={}), 520), "roomy"))
     assert plain.get("role") == "img"
     assert "mark" not in {element.get("class") for element in plain.iter()}

@@ -1,4 +1,4 @@
-"""Floors, duplicates and names act on boxes as the options say."""
+"""Floors, duplicates and names of boxes."""
 
 from __future__ import annotations
 
@@ -40,19 +40,15 @@ def seen(boxes: list[Box], scores: list[float], labels: list[str], **rules: Any)
     return detections
 
 
-def test_all_from_the_floor_on_is_kept_and_the_strongest_comes_first() -> None:
+def test_boxes_from_the_floor_on_are_kept_strongest_first() -> None:
     detections = seen([CAT, FAR, (0.0, 0.8, 0.1, 0.9)], [0.4, 0.9, 0.04], ["cat", "dog", "cow"])
     assert [box.label for box in detections.boxes] == ["dog", "cat"]
     assert (detections.floor, detections.threshold, detections.doubt) == (0.05, 0.3, 0.5)
     assert found([CAT], [0.4], ["cat"], floor=0.41) == ()
 
 
-def test_a_threshold_drops_nothing() -> None:
-    assert len(found([CAT], [0.2], ["cat"])) == 1
-
-
-def test_what_counts_at_a_threshold_is_what_was_kept_above_it() -> None:
-    """Duplicates go to the stronger box, so weaker ones that are kept besides change nothing above them."""
+def test_boxes_above_a_threshold_do_not_depend_on_the_floor() -> None:
+    """A weaker box never removes a stronger one, so a lower floor changes nothing above a threshold."""
     rng = np.random.default_rng(5)
     corners = rng.random((400, 2)) * 0.7
     boxes = [(float(x), float(y), float(x) + 0.25, float(y) + 0.25) for x, y in corners]
@@ -65,28 +61,28 @@ def test_what_counts_at_a_threshold_is_what_was_kept_above_it() -> None:
     assert len(found(boxes, scores, labels, nms_iou=1, duplicate_iou=1)) == MAX_BOXES
 
 
-def test_one_thing_seen_twice_under_one_name_is_one() -> None:
+def test_overlapping_boxes_with_the_same_name_are_one() -> None:
     (only,) = found([CAT, NEARLY], [0.5, 0.8], ["cat", "kitten"])
     assert only == Detection(label="cat", score=0.8, box=NEARLY, raw="kitten")
 
 
-def test_two_things_of_one_kind_that_overlap_less_than_allowed_stay_two() -> None:
+def test_boxes_that_overlap_less_than_the_limit_stay() -> None:
     half = (0.1, 0.2, 0.5, 0.6)  # shares 0.6 of what both cover
     assert len(found([CAT, half], [0.5, 0.8], ["cat", "cat"])) == 1
     assert len(found([CAT, half], [0.5, 0.8], ["cat", "cat"], nms_iou=0.61)) == 2
     assert len(found([CAT, half], [0.5, 0.8], ["cat", "dog"])) == 2
 
 
-def test_one_thing_under_two_names_keeps_the_stronger_one() -> None:
+def test_overlapping_boxes_with_two_names_keep_the_stronger() -> None:
     assert [box.label for box in found([CAT, NEARLY], [0.5, 0.8], ["cat", "dog"])] == ["dog"]
     assert len(found([CAT, NEARLY], [0.5, 0.8], ["cat", "dog"], duplicate_iou=1)) == 2
 
 
-def test_without_scores_what_was_said_first_stays() -> None:
+def test_of_equal_scores_the_first_box_stays() -> None:
     assert [box.label for box in found([CAT, CAT], [1.0, 1.0], ["cow", "horse"])] == ["cow"]
 
 
-def test_boxes_are_cut_at_the_edges_and_nothing_without_area_or_number_is_kept() -> None:
+def test_boxes_are_clipped_and_those_without_area_are_dropped() -> None:
     nan = float("nan")
     boxes = [
         (-0.5, 0.2, 0.3, 1.7),
@@ -100,31 +96,30 @@ def test_boxes_are_cut_at_the_edges_and_nothing_without_area_or_number_is_kept()
 
 
 @pytest.mark.parametrize("score", [float("nan"), float("inf"), -0.2, 1.7])
-def test_a_score_that_is_none_fails_the_look(score: float) -> None:
-    """Left out, the box would be a thing that is not there."""
+def test_an_invalid_score_is_an_error(score: float) -> None:
     outcome = BoxRules(SCALE).detections([CAT, FAR], [0.9, score], ["cat", "dog"])
     assert isinstance(outcome, BackendError)
     assert not outcome.is_retryable
     assert outcome.code == "numbers-invalid"
 
 
-def test_half_precision_may_leave_the_range_a_little() -> None:
+def test_scores_slightly_out_of_range_are_clipped() -> None:
     assert [box.score for box in found([CAT, FAR], [1.0002, -0.0001], ["cat", "dog"], floor=0)] == [1.0, 0.0]
 
 
-def test_names_asked_for_are_left_alone() -> None:
+def test_requested_names_are_not_changed() -> None:
     detections = BoxRules(SCALE, names="table").detections([CAT], [0.9], ["kitten"], are_names=True)
     assert isinstance(detections, Detections)
     assert [(box.label, box.raw) for box in detections.boxes] == [("kitten", "")]
 
 
-def test_a_detector_without_scores_states_no_numbers() -> None:
+def test_a_detector_without_scores_has_no_threshold() -> None:
     detections = BoxRules().detections([CAT], [1.0], ["cat"])
     assert isinstance(detections, Detections)
     assert (detections.floor, detections.threshold, detections.doubt) == (None, None, None)
 
 
-def test_nothing_found_is_nothing() -> None:
+def test_no_boxes() -> None:
     assert found([], [], []) == ()
 
 
@@ -132,13 +127,13 @@ def test_centres_become_corners() -> None:
     assert from_centres([[0.5, 0.4, 0.2, 0.6]]) == pytest.approx(np.array([[0.4, 0.1, 0.6, 0.7]]))
 
 
-def test_overlaps_are_shares_of_the_union() -> None:
+def test_overlap_is_intersection_over_union() -> None:
     others = np.array([CAT, (0.3, 0.1, 0.7, 0.5), FAR])
     assert overlaps(np.array(CAT), others) == pytest.approx([1, 1 / 3, 0])
 
 
-def test_a_chain_of_boxes_keeps_its_ends() -> None:
-    """The middle one goes because of the first; the last overlaps only the middle one, so it stays."""
+def test_suppression_of_a_chain_of_boxes() -> None:
+    """The first removes the middle one; the last only overlaps the middle one, so it stays."""
     chain = np.array([(0.0, 0.0, 0.4, 1.0), (0.1, 0.0, 0.5, 1.0), (0.2, 0.0, 0.6, 1.0)])
     assert strongest(chain, 0.5) == [0, 2]
     assert strongest(chain, 0.5, ["cat", "dog", "cat"]) == [0, 1, 2], "of one name only"
@@ -154,13 +149,13 @@ def test_a_chain_of_boxes_keeps_its_ends() -> None:
         (NameOptions, "names", "no such file"),
     ],
 )
-def test_impossible_options_are_refused(of: type[Any], name: str, value: str) -> None:
+def test_invalid_options_are_refused(of: type[Any], name: str, value: str) -> None:
     with pytest.raises(UsageError) as raised:
         parse_options(of, {name: value}, "detector")
     assert raised.value.code == "option-invalid"
 
 
-def test_a_floor_is_at_most_the_threshold() -> None:
+def test_the_floor_is_at_most_the_threshold() -> None:
     assert [parse_options(FloorOptions, {"floor": floor}, "detector").floor for floor in ("0", "1")] == [0, 1]
     check_floor(0.3, 0.3)
     check_floor(0.05, 0.01)

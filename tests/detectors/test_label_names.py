@@ -1,4 +1,4 @@
-"""Names change where the table says so and nowhere else; what detectors say ends up as what people say."""
+"""Everyday names: labels change by the table and in no other way."""
 
 from __future__ import annotations
 
@@ -60,11 +60,11 @@ def test_everyday_names(label: str, name: str) -> None:
         ("taxis", "car"),
     ],
 )
-def test_what_only_looks_like_a_name_is_left_alone(label: str, name: str) -> None:
+def test_similar_labels_are_not_changed(label: str, name: str) -> None:
     assert Names().name(label) == name
 
 
-def test_a_colour_is_taken_off_a_thing_but_never_taken_for_one() -> None:
+def test_a_colour_before_an_entity_is_dropped() -> None:
     names = Names()
     assert names.name("orange cat") == "cat"
     assert names.name("orange") == "orange"
@@ -72,19 +72,19 @@ def test_a_colour_is_taken_off_a_thing_but_never_taken_for_one() -> None:
     assert names.name("red") == "red"
 
 
-def test_none_leaves_every_label_as_it_is() -> None:
+def test_none_changes_no_label() -> None:
     assert Names("none").name("a Brown Dog") == "a Brown Dog"
     assert names_pin("none") == ""
 
 
-def test_the_table_has_the_painters_things_and_cocos() -> None:
+def test_the_table_has_the_entities_of_the_painter_and_of_coco() -> None:
     table = read_table()
     assert set(PocketDetector.labels()) <= set(table.names.values())
-    # A mouse is an animal to some and a device to COCO, so nothing is said about it.
+    # A mouse may be an animal or, in COCO, a device, so the table leaves it out.
     assert [label for label in COCO if label not in table.names] == ["mouse"]
 
 
-def test_every_name_of_the_table_is_counted_under_itself_in_singular_and_plural() -> None:
+def test_names_of_the_table_map_to_themselves_in_singular_and_plural() -> None:
     from salva.english.nouns import plural
 
     table = read_table()
@@ -93,7 +93,7 @@ def test_every_name_of_the_table_is_counted_under_itself_in_singular_and_plural(
         assert look_up(plural(name), table) == name, plural(name)
 
 
-def test_a_table_of_ones_own_replaces_ours(tmp_path: Path) -> None:
+def test_a_users_table_replaces_the_default(tmp_path: Path) -> None:
     file = tmp_path / "names.txt"
     file.write_text("[my zoo]\nquokka: happy marsupial\n")
     names = Names(str(file))
@@ -103,18 +103,18 @@ def test_a_table_of_ones_own_replaces_ours(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "match"),
     [
         ("cat: kitten\ndog: kitten", r"line 2.*'cat'.*'dog'.*\[file-invalid\]"),
         ("cat, kitten", r"line 1.*'cat, kitten'.*\[file-invalid\]"),
     ],
 )
-def test_a_table_that_contradicts_itself_is_refused(text: str, told: str) -> None:
-    with pytest.raises(UsageError, match=told):
+def test_invalid_tables_are_refused(text: str, match: str) -> None:
+    with pytest.raises(UsageError, match=match):
         parse_table(text, "mine")
 
 
-def test_a_missing_or_unreadable_table_is_named(tmp_path: Path) -> None:
+def test_missing_and_unreadable_tables_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"gone\.txt.*\[file-unreadable\]"):
         Names(str(tmp_path / "gone.txt"))
     (tmp_path / "latin.txt").write_bytes("größe: x".encode("latin-1"))

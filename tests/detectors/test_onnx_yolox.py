@@ -1,4 +1,4 @@
-"""YOLOX-style files: grids are decoded, pictures of any shape come back to their own sides, wrong files are refused."""
+"""YOLOX-style files: grids, images of any shape, labels and invalid files."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def detector(path: Path, **options: str) -> OnnxYolox:
     return built
 
 
-def look(one: OnnxYolox, picture: Picture) -> tuple[Detection, ...]:
+def observe(one: OnnxYolox, picture: Picture) -> tuple[Detection, ...]:
     (seen,) = one.observe([ObserveRequest(picture=picture, query=Query(role="detector"))])
     assert isinstance(seen, Detections), seen
     return boxes_above(seen)
@@ -53,14 +53,14 @@ def labels(tmp_path: Path) -> str:
     return str(path)
 
 
-def test_each_grid_is_decoded_with_its_own_stride(tmp_path: Path, labels: str) -> None:
+def test_each_grid_is_decoded_with_its_stride(tmp_path: Path, labels: str) -> None:
     given = rows()
     # Cell (3, 2) of stride 8: centre (3.5, 2.5) cells, sides 1 and 2 cells.
     given[0, 2 * 8 + 3] = (0.5, 0.5, 0, np.log(2), 0.9, 0, 0, 1)
     # Cell (2, 1) of stride 16 and cell (0, 1) of stride 32.
     given[0, 64 + 1 * 4 + 2] = (0.5, 0.5, 0, 0, 0.8, 0, 0.5, 0)
     given[0, 80 + 1 * 2 + 0] = (0.5, 0.5, np.log(0.5), np.log(0.5), 1.0, 0.6, 0.1, 0)
-    seen = look(detector(save_fixed(tmp_path / "n.onnx", given), labels_file=labels), plain(64, 64))
+    seen = observe(detector(save_fixed(tmp_path / "n.onnx", given), labels_file=labels), plain(64, 64))
     assert seen == (
         Detection(label="tree", score=0.9, box=(0.375, 0.1875, 0.5, 0.4375)),
         Detection(label="cat", score=0.6, box=(0.125, 0.625, 0.375, 0.875)),
@@ -69,19 +69,17 @@ def test_each_grid_is_decoded_with_its_own_stride(tmp_path: Path, labels: str) -
 
 
 @pytest.mark.parametrize(("width", "height"), [(128, 64), (64, 128), (32, 16), (100, 7)])
-def test_boxes_are_shares_of_the_picture_and_not_of_the_grey_beside_it(
-    tmp_path: Path, labels: str, width: int, height: int
-) -> None:
+def test_boxes_are_fractions_of_the_image_without_padding(tmp_path: Path, labels: str, width: int, height: int) -> None:
     given = rows()
     scale = 64 / max(width, height)
     # A box over the middle half of the picture, in pixels of the input.
     given[0, 0] = (width * scale / 2, height * scale / 2, width * scale / 2, height * scale / 2, 1, 1, 0, 0)
     path = save_fixed(tmp_path / "n.onnx", given)
-    (seen,) = look(detector(path, labels_file=labels), plain(width, height))
+    (seen,) = observe(detector(path, labels_file=labels), plain(width, height))
     assert seen.box == pytest.approx((0.25, 0.25, 0.75, 0.75), abs=1e-3)
 
 
-def test_the_input_is_blue_first_from_0_to_255_with_grey_beside_the_picture() -> None:
+def test_the_input_is_bgr_with_grey_padding() -> None:
     pixels, scale = to_input(plain(20, 10), 64, 64)
     assert scale == 3.2
     assert pixels.shape == (1, 3, 64, 64)
@@ -90,25 +88,25 @@ def test_the_input_is_blue_first_from_0_to_255_with_grey_beside_the_picture() ->
     assert np.all(pixels[0, :, 32:] == GREY)
 
 
-def test_names_come_from_the_file_itself_where_it_brings_them(tmp_path: Path) -> None:
+def test_labels_come_from_the_files_metadata(tmp_path: Path) -> None:
     given = rows(2)
     given[0, 0] = (10, 10, 9, 9, 1, 0, 1)
     for text in ('["bird", "boat"]', "{0: 'bird', 1: 'boat'}", "bird, boat"):
         path = save_fixed(tmp_path / "n.onnx", given, metadata={"names": text})
-        assert [box.label for box in look(detector(path), plain(64, 64))] == ["boat"]
+        assert [box.label for box in observe(detector(path), plain(64, 64))] == ["boat"]
 
 
-def test_eighty_things_without_names_are_cocos(tmp_path: Path) -> None:
+def test_eighty_classes_without_names_are_those_of_coco(tmp_path: Path) -> None:
     given = rows(80)
     given[0, 0, :5] = (10, 10, 9, 9, 1)
     given[0, 0, 5 + COCO.index("sports ball")] = 1
     cocos = detector(save_fixed(tmp_path / "n.onnx", given))
-    (seen,) = look(cocos, plain(64, 64))
+    (seen,) = observe(cocos, plain(64, 64))
     assert (seen.label, seen.raw) == ("ball", "sports ball")
     assert {"cat", "ball", "sports ball"} <= set(cocos.habits.names), "everyday names, and its own where asked for"
 
 
-def test_it_keeps_the_promises_of_the_seam(tmp_path: Path, labels: str) -> None:
+def test_conformance(tmp_path: Path, labels: str) -> None:
     given = rows()
     given[0, 5] = (0, 0, 1, 1, 1, 1, 0, 0)
     path = save_fixed(tmp_path / "n.onnx", given)
@@ -116,7 +114,7 @@ def test_it_keeps_the_promises_of_the_seam(tmp_path: Path, labels: str) -> None:
     check_observer(bind(spec), [plain(64, 64), plain(30, 40), plain(1, 1)])
 
 
-def test_the_pin_changes_with_the_weights_and_with_the_labels(tmp_path: Path, labels: str) -> None:
+def test_the_pin_depends_on_weights_and_labels(tmp_path: Path, labels: str) -> None:
     first = OnnxYolox.weights(OnnxOptions(model=str(save_fixed(tmp_path / "a.onnx", rows())), labels_file=labels))
     other = OnnxYolox.weights(OnnxOptions(model=str(save_fixed(tmp_path / "a.onnx", rows() + 1)), labels_file=labels))
     Path(labels).write_text("cat\ndog\ncow\n")
@@ -124,7 +122,7 @@ def test_the_pin_changes_with_the_weights_and_with_the_labels(tmp_path: Path, la
     assert len({first, other, third}) == 3
 
 
-def test_what_is_no_such_detector_is_refused_with_the_reason(tmp_path: Path, labels: str) -> None:
+def test_other_files_are_refused(tmp_path: Path, labels: str) -> None:
     with pytest.raises(UsageError, match=r"\[file-missing\]"):
         detector(tmp_path / "gone.onnx")
     (tmp_path / "page.onnx").write_text("<html>404</html>")
@@ -140,27 +138,27 @@ def test_what_is_no_such_detector_is_refused_with_the_reason(tmp_path: Path, lab
         detector(tmp_path / "four.onnx")
 
 
-def test_a_network_of_another_family_is_told_by_its_rows(tmp_path: Path) -> None:
+def test_a_network_with_other_rows_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"12 rows.*\[checkpoint-invalid\]"):
         detector(save_fixed(tmp_path / "turned.onnx", np.zeros((1, 12, N_ROWS), np.float32)))
 
 
-def test_a_real_file_finds_things_that_real_models_painted(foreign_data: Path) -> None:
-    """YOLOX-nano is small and the pictures are generated, so this is a floor and not a promise."""
+def test_a_real_network_finds_entities_in_generated_images(foreign_data: Path) -> None:
+    """YOLOX-nano is small and the images are generated, so these are lower bounds."""
     one = detector(foreign_data / "weights" / "yolox_nano_coco80.onnx")
     folder = foreign_data / "real_images" / "spatial"
     prompts = json.loads((folder / "prompts.json").read_text())
     seen: Counter[str] = Counter()
     for path in sorted(folder.glob("*/*_0.png")):
         asked = prompts[path.stem.split("_")[0]]
-        names = {box.raw or box.label for box in look(one, decode_picture(path.read_bytes()))}
+        names = {box.raw or box.label for box in observe(one, decode_picture(path.read_bytes()))}
         wanted = {asked["obj_1"], asked["obj_2"]}
         seen.update({"asked": 2, "found": len(names & wanted), "other": len(names - wanted)})
-    # Seen when written: 34 of 100 asked for, 19 others. Models often leave out one of two objects.
+    # When written: 34 of 100 requested, 19 others. Models often omit one of two entities.
     assert seen["found"] > 27, seen
     assert seen["other"] < 30, seen
     cars = [
-        [box.label for box in look(one, decode_picture(path.read_bytes()))]
+        [box.label for box in observe(one, decode_picture(path.read_bytes()))]
         for path in sorted((foreign_data / "real_images" / "commuted").glob("*.jpg"))
     ]
     assert sum("car" in labels for labels in cars) >= 12, cars

@@ -1,4 +1,4 @@
-"""Scene-Graph-Benchmark's files as a detector: boxes and typed relations of the pictures they are about."""
+"""Scene-Graph-Benchmark's files as a detector: boxes and relations."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from salva.errors import BackendError, UsageError
 from salva.imaging.files import decode_picture
 
 _INFO: dict[str, Any] = {
-    "idx_to_files": ["/media/somebody/EC/7_a.png"],
+    "idx_to_files": ["/media/user/EC/7_a.png"],
     "ind_to_classes": ["__background__", "man", "horse"],
     "ind_to_predicates": ["__background__", "riding", "near"],
 }
@@ -41,14 +41,14 @@ def folder(root: Path, info: object = None, prediction: object = None) -> Path:
     return made
 
 
-def look(detector: SceneGraphFiles, picture: Picture) -> object:
+def observe(detector: SceneGraphFiles, picture: Picture) -> object:
     return detector.observe([ObserveRequest(picture=picture, query=Query(role="detector"))])[0]
 
 
-def test_boxes_and_relations_are_as_the_files_say_strongest_first(tmp_path: Path) -> None:
+def test_boxes_and_relations_are_those_of_the_files(tmp_path: Path) -> None:
     made = folder(tmp_path)
     detector = SceneGraphFiles(SceneGraphOptions(folder=str(tmp_path)))
-    seen = look(detector, decode_picture((made / "7_a.png").read_bytes()))
+    seen = observe(detector, decode_picture((made / "7_a.png").read_bytes()))
     assert isinstance(seen, Detections)
     assert [(box.label, box.score) for box in seen.boxes] == [("man", 0.9), ("horse", 0.4)]
     assert seen.boxes[0].box == (0.6, 0.6, 1.0, 1.0)
@@ -58,15 +58,15 @@ def test_boxes_and_relations_are_as_the_files_say_strongest_first(tmp_path: Path
     assert detector.habits.names == ("horse", "man")
 
 
-def test_a_picture_the_files_do_not_know_is_an_error_and_not_an_empty_picture(tmp_path: Path) -> None:
+def test_an_unknown_image_is_an_error(tmp_path: Path) -> None:
     folder(tmp_path)
     detector = SceneGraphFiles(SceneGraphOptions(folder=str(tmp_path)))
-    unknown = look(detector, Picture(rgb=bytes(12), width=2, height=2))
+    unknown = observe(detector, Picture(rgb=bytes(12), width=2, height=2))
     assert isinstance(unknown, BackendError)
     assert unknown.code == "image-unknown"
 
 
-def test_of_thousands_of_relations_the_strongest_are_kept_and_those_of_the_strongest_boxes(tmp_path: Path) -> None:
+def test_the_strongest_relations_and_those_of_the_strongest_boxes_are_kept(tmp_path: Path) -> None:
     n = 30
     weak_first = [[20 + i % 10, i % 10] for i in range(300)]
     crowd = {
@@ -79,7 +79,7 @@ def test_of_thousands_of_relations_the_strongest_are_kept_and_those_of_the_stron
     }
     made = folder(tmp_path, prediction={"0": crowd})
     detector = SceneGraphFiles(SceneGraphOptions(folder=str(tmp_path)))
-    seen = look(detector, decode_picture((made / "7_a.png").read_bytes()))
+    seen = observe(detector, decode_picture((made / "7_a.png").read_bytes()))
     assert isinstance(seen, Detections)
     assert seen.relations is not None
     assert len(seen.relations) == 220
@@ -99,9 +99,7 @@ def test_of_thousands_of_relations_the_strongest_are_kept_and_those_of_the_stron
         (None, {"0": {**_SEEN, "bbox_labels": [-1, 1]}}, "file-invalid"),
     ],
 )
-def test_files_that_are_not_what_they_should_be_are_one_clear_error(
-    tmp_path: Path, info: object, prediction: object, code: str
-) -> None:
+def test_invalid_files_are_refused(tmp_path: Path, info: object, prediction: object, code: str) -> None:
     folder(tmp_path, info, prediction)
     with pytest.raises(UsageError, match=rf"\[{code}\]"):
         SceneGraphFiles(SceneGraphOptions(folder=str(tmp_path)))

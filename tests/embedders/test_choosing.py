@@ -39,7 +39,7 @@ def _request(*choices: str, text: str = "") -> ObserveRequest:
     return ObserveRequest(picture=RED, query=Query(role="embedder", choices=choices, text=text))
 
 
-def test_the_cosine_to_each_choice_and_to_the_mean_of_its_lines() -> None:
+def test_cosines_to_choices_and_to_means_of_lines() -> None:
     (answer,) = EmbeddingChooser(Counting()).observe([_request("same", "across", "same\nacross", "against")])
     assert isinstance(answer, Vector)
     assert answer.values == pytest.approx((1, 0, 1 / sqrt(2), -1), abs=1e-6)
@@ -54,12 +54,12 @@ def test_a_text_is_embedded_once() -> None:
     assert embed.asked.count("") == 6
 
 
-def test_without_choices_nothing_changes() -> None:
+def test_queries_without_choices_give_vectors() -> None:
     answers = EmbeddingChooser(Counting()).observe([_request(), _request(text="across")])
     assert [answer.values for answer in answers if isinstance(answer, Vector)] == [(1.0, 0.0), (0.0, 1.0)]
 
 
-def test_a_choice_that_cannot_be_read_costs_its_own_picture_only() -> None:
+def test_an_error_of_a_choice_concerns_its_own_requests_only() -> None:
     broken, fine = EmbeddingChooser(Counting()).observe([_request("same", "unheard of"), _request("same")])
     assert isinstance(broken, SalvaError)
     assert isinstance(fine, Vector)

@@ -36,25 +36,25 @@ def features(path: Path, picture: Picture, **options: str) -> Vector:
         ("imagenet", ((1 - 0.485) / 0.229, -0.456 / 0.224, (0.6 - 0.406) / 0.225)),
     ],
 )
-def test_pixels_are_scaled_as_asked_and_a_map_is_averaged(
+def test_pixels_are_scaled_and_maps_are_averaged(
     tmp_path: Path, pixels: str, wanted: tuple[float, float, float]
 ) -> None:
     path = save_means(tmp_path / "means.onnx")
     assert features(path, plain((255, 0, 153)), pixels=pixels).values == pytest.approx(wanted, abs=1e-5)
 
 
-def test_pictures_of_any_size_are_taken_and_an_open_side_is_set(tmp_path: Path) -> None:
+def test_images_of_any_size_and_an_open_input_side(tmp_path: Path) -> None:
     path = save_means(tmp_path / "open.onnx", side="side")
     picture = plain((51, 51, 51), 31, 17)
     assert features(path, picture, side="16", pixels="unit").values == pytest.approx((0.2, 0.2, 0.2), abs=1e-6)
 
 
-def test_it_keeps_the_promises_of_the_seam(tmp_path: Path) -> None:
+def test_conformance(tmp_path: Path) -> None:
     spec = ComponentSpec(role="embedder", name="inception" + "/" + str(save_means(tmp_path / "means.onnx")))
     check_observer(bind(spec), [plain((1, 2, 3)), plain((9, 8, 7), 20, 30)])
 
 
-def test_texts_and_wrong_files_are_refused(tmp_path: Path) -> None:
+def test_texts_and_invalid_files_are_refused(tmp_path: Path) -> None:
     path = save_means(tmp_path / "means.onnx")
     with pytest.raises(UsageError, match=r"'logits'.*\[checkpoint-invalid\]"):
         features(path, plain((0, 0, 0)), output="logits")
@@ -68,7 +68,7 @@ def test_texts_and_wrong_files_are_refused(tmp_path: Path) -> None:
         built.observe([ObserveRequest(picture=plain((0, 0, 0)), query=Query(role="embedder", text="a cat"))])
 
 
-def test_a_network_that_gives_no_numbers_is_an_error_and_no_vector(tmp_path: Path) -> None:
+def test_features_that_are_not_finite_are_an_error(tmp_path: Path) -> None:
     path = save_fixed(tmp_path / "nan.onnx", [[float("nan"), 1.0]])
     built = bind(ComponentSpec(role="embedder", name=f"inception/{path}")).build()
     (seen,) = built.observe([ObserveRequest(picture=plain((0, 0, 0)), query=Query(role="embedder"))])

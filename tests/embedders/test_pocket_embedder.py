@@ -1,7 +1,7 @@
-"""The pocket embedder turns pictures and the words it knows into vectors that lie near where they belong together.
+"""The pocket embedder: vectors of images and of texts.
 
-Most tests use two tiny networks: one gives the mean colour of what it is shown, the other the word numbers it is
-given. The last ones use the shipped weights.
+Most tests use two tiny networks: one gives the mean colour of an image, the other the numbers of a text's words. The
+last ones use the shipped weights.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from salva.core.observation import Observation, Vector
 from salva.core.options import NoOptions
 from salva.core.plan import Binding
 from salva.core.protocols import ObserveRequest, Query, Rendered, RenderRequest
-from salva.embedders import pocket_embedder
 from salva.embedders.pocket_embedder import CARD, PICTURE, TEXT, PocketEmbedder
 from salva.errors import BackendError, PluginError, SalvaError
 from salva.testing.conformance import check_observer
@@ -48,7 +47,6 @@ def tiny_files() -> dict[str, bytes]:
 
 def forget() -> None:
     files._checksums.cache_clear()
-    pocket_embedder._card.cache_clear()
 
 
 @pytest.fixture
@@ -79,7 +77,7 @@ def of_text(text: str, picture: Picture = BLACK) -> ObserveRequest:
     return ObserveRequest(picture=picture, query=Query(role="embedder", text=text))
 
 
-def look(*requests: ObserveRequest) -> list[Observation | SalvaError]:
+def embed(*requests: ObserveRequest) -> list[Observation | SalvaError]:
     return list(PocketEmbedder(NoOptions()).observe(requests))
 
 
@@ -96,35 +94,35 @@ def words(seen: Observation | SalvaError) -> list[str]:
 @pytest.mark.usefixtures("tiny")
 class TestTiny:
     @pytest.mark.parametrize("size", [(8, 8), (64, 64), (1000, 1000), (3, 3)])
-    def test_square_pictures_of_any_size_are_seen_whole(self, size: tuple[int, int]) -> None:
-        (seen,) = look(of_picture(plain(*size, (255, 0, 0))))
+    def test_square_images_of_any_size_are_resized(self, size: tuple[int, int]) -> None:
+        (seen,) = embed(of_picture(plain(*size, (255, 0, 0))))
         assert values(seen) == pytest.approx((1, -1, -1), abs=1e-4)
 
     @pytest.mark.parametrize("size", [(64, 32), (32, 64)])
-    def test_an_oblong_picture_lies_whole_on_grey(self, size: tuple[int, int]) -> None:
-        (seen,) = look(of_picture(plain(*size, (255, 0, 0))))
+    def test_an_oblong_image_is_padded_with_grey(self, size: tuple[int, int]) -> None:
+        (seen,) = embed(of_picture(plain(*size, (255, 0, 0))))
         assert values(seen) == pytest.approx((0.5, -0.5, -0.5), abs=0.01), "half of the square is grey"
 
-    def test_a_text_becomes_its_known_words_between_start_and_end(self) -> None:
-        (seen,) = look(of_text("A cat & [a zebra]"))
+    def test_a_text_becomes_its_known_words(self) -> None:
+        (seen,) = embed(of_text("A cat & [a zebra]"))
         assert words(seen) == ["<start>", "a", "cat", "and", "(", "a", ")", "<end>"]
 
-    def test_a_text_is_embedded_whatever_the_picture(self) -> None:
+    def test_a_text_does_not_depend_on_the_image(self) -> None:
         red = plain(20, 20, (255, 0, 0))
-        one, two = look(of_text("a cat"), of_text("a cat", red))
+        one, two = embed(of_text("a cat"), of_text("a cat", red))
         assert values(one) == values(two)
 
     @pytest.mark.parametrize("text", ["zebra", "猫", "  ", ", ( )", "!?", "zebra, zebra"])
-    def test_a_text_without_a_known_word_is_an_error_that_costs_no_neighbour(self, text: str) -> None:
-        before, bad, after = look(of_text("a cat"), of_text(text), of_picture(BLACK))
+    def test_a_text_without_a_known_word_is_an_error_for_its_own_request(self, text: str) -> None:
+        before, bad, after = embed(of_text("a cat"), of_text(text), of_picture(BLACK))
         assert isinstance(bad, BackendError)
         assert not bad.is_retryable
         assert bad.code == "text-unknown"
         assert isinstance(before, Vector)
         assert isinstance(after, Vector)
 
-    def test_a_text_that_does_not_fit_is_refused_not_cut(self) -> None:
-        fits, too_long, endless = look(
+    def test_a_text_that_is_too_long_is_an_error(self) -> None:
+        fits, too_long, endless = embed(
             of_text("cat " * (LENGTH - 2)), of_text("cat " * (LENGTH - 1)), of_text("cat " * 10_000)
         )
         assert isinstance(fits, Vector)
@@ -133,12 +131,12 @@ class TestTiny:
         assert len(str(endless)) < 300, "the message repeats the text"
 
     @pytest.mark.parametrize("name", [PICTURE, TEXT, CARD])
-    def test_a_damaged_file_is_named_with_the_repair(self, tiny: Path, name: str) -> None:
+    def test_damaged_files_are_refused(self, tiny: Path, name: str) -> None:
         (tiny / name).write_bytes((tiny / name).read_bytes() + b" ")
         with pytest.raises(PluginError, match=rf"{name}.*\[asset-damaged\]"):
             PocketEmbedder(NoOptions())
 
-    def test_other_weights_have_another_pin(self, tiny: Path) -> None:
+    def test_the_pin_depends_on_every_file(self, tiny: Path) -> None:
         before = PocketEmbedder.weights(NoOptions())
         table = json.loads((tiny / "checksums.json").read_text())
         for name in (PICTURE, TEXT, CARD):
@@ -170,20 +168,20 @@ def vector(embedder: PocketEmbedder, request: ObserveRequest) -> tuple[float, ..
     return values(seen)
 
 
-def nearness(one: tuple[float, ...], other: tuple[float, ...]) -> float:
+def similarity(one: tuple[float, ...], other: tuple[float, ...]) -> float:
     return math.fsum(a * b for a, b in zip(one, other, strict=True))
 
 
-def test_shipped_embedder_keeps_the_promises_of_its_seam(shipped: PocketEmbedder) -> None:
+def test_conformance(shipped: PocketEmbedder) -> None:
     binding = Binding(role="embedder", label="pocket", component=PocketEmbedder, options=NoOptions(), weights="x")
     check_observer(binding, [painted("a cat", "cat", seed) for seed in (1, 2, 3)])
     check_observer(binding, [BLACK], query=Query(role="embedder", text="a cat"))
     for request in (of_text("a cat and a dog"), of_picture(painted("a cat", "cat", 4))):
         of_it = vector(shipped, request)
-        assert nearness(of_it, of_it) == pytest.approx(1, abs=1e-4)
+        assert similarity(of_it, of_it) == pytest.approx(1, abs=1e-4)
 
 
-def test_shipped_embedder_finds_the_right_caption_of_painted_pairs(shipped: PocketEmbedder) -> None:
+def test_the_shipped_embedder_finds_captions_of_pairs(shipped: PocketEmbedder) -> None:
     things = ("apple", "ball", "banana", "bird", "boat", "bus", "car", "cat", "clock", "cow", "cup", "dog", "house")
     rng = random.Random(5)
     pairs = list({tuple(sorted(rng.sample(things, 2))) for _ in range(60)})[:40]
@@ -192,18 +190,18 @@ def test_shipped_embedder_finds_the_right_caption_of_painted_pairs(shipped: Pock
     n_right = 0
     for i, (one, two) in enumerate(pairs):
         seen = vector(shipped, of_picture(painted(texts[i], f"{one} & {two}", 300 + i)))
-        n_right += max(range(len(said)), key=lambda j: nearness(seen, said[j])) == i
+        n_right += max(range(len(said)), key=lambda j: similarity(seen, said[j])) == i
     assert n_right >= 34, f"{n_right} of {len(pairs)}"
 
 
-def test_shipped_embedder_tells_left_from_right(shipped: PocketEmbedder) -> None:
+def test_the_shipped_embedder_distinguishes_left_and_right(shipped: PocketEmbedder) -> None:
     n_right = 0
     for seed in range(20):
         picture = painted("a cat on the left and a car on the right", "cat@left & car@right", 40 + seed)
         seen = vector(shipped, of_picture(picture))
         right = vector(shipped, of_text("a cat on the left and a car on the right"))
         exchanged = vector(shipped, of_text("a car on the left and a cat on the right"))
-        n_right += nearness(seen, right) > nearness(seen, exchanged)
+        n_right += similarity(seen, right) > similarity(seen, exchanged)
     assert n_right >= 16, f"{n_right} of 20"
 
 

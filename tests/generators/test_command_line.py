@@ -1,4 +1,4 @@
-"""A program as generator: it is asked line by line, its failures are told, and it never outlives the run."""
+"""A program as generator: its answers, its failures, and that it never outlives the run."""
 
 from __future__ import annotations
 
@@ -18,43 +18,61 @@ from salva.core.case import Prompt
 from salva.core.protocols import Rendered, RenderRequest
 from salva.engine.progress import SilentProgress
 from salva.errors import BackendError, RefusedError, UnusableError
+from salva.generators import command_line
 from salva.generators.command_line import CommandLine
 from salva.runs.pipeline import execute
 from salva.testing.fakes import written_in
 from salva.testing.specs import bound, fake_spec
 
 PROGRAM = """
-import json, os, sys, time
-from salva.imaging.files import encode_picture
-from salva.testing.fakes import painted
+import json, os, struct, sys, time, zlib
+def chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+def png(words, note):  # the pixels of salva.testing.fakes.painted; importing salva would take longer than the test
+    text = json.dumps([words, note]).encode()
+    rows = -(-(3 + len(text)) // 48)
+    rgb = (len(text).to_bytes(3, "big") + text).ljust(48 * rows, bytes(1))
+    lines = b"".join(bytes(1) + rgb[48 * i : 48 * i + 48] for i in range(rows))
+    head = struct.pack(">IIBBBBB", 16, rows, 8, 2, 0, 0, 0)
+    start = bytes([137]) + b"PNG" + bytes([13, 10, 26, 10])
+    return start + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(lines)) + chunk(b"IEND", b"")
 open(sys.argv[1] + "/pids", "a").write(f"{os.getpid()}\\n")
 print("loading ...", flush=True)
 for line in sys.stdin:
-    asked = json.loads(line)
-    words = [word.strip() for word in asked["prompt"].split(",")]
-    if "die" in words:
-        print("no more paint", file=sys.stderr, flush=True)
+    request = json.loads(line)
+    words = [word.strip() for word in request["prompt"].split(",")]
+    if "exit" in words:
+        print("no more memory", file=sys.stderr, flush=True)
         os._exit(7)
     if "hang" in words:
         time.sleep(60)
-    answer = {"id": asked["id"], "path": f"{sys.argv[1]}/{asked['id']}.png"}
+    answer = {"id": request["id"], "path": f"{sys.argv[1]}/{request['id']}.png"}
     if "refuse" in words:
-        answer = {"id": asked["id"], "refused": "not that"}
+        answer = {"id": request["id"], "refused": "policy"}
     elif "fail" in words:
-        answer = {"id": asked["id"], "error": "no brush"}
+        answer = {"id": request["id"], "error": "no model"}
     elif "html" in words:
         open(answer["path"], "w").write("<html>")
-    elif "lie" not in words:
-        open(answer["path"], "wb").write(encode_picture(painted(words, str(asked["seed"]))))
+    elif "no file" not in words:
+        open(answer["path"], "wb").write(png(words, str(request["seed"])))
     print(json.dumps(answer), flush=True)
 """
 
 
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command_line, "_PATIENCE_S", 0.1)
+
+
+def command(folder: Path) -> str:
+    (folder / "program.py").write_text(PROGRAM)
+    return f"{sys.executable} -S {folder / 'program.py'} {folder}"
+
+
 @contextmanager
 def program(folder: Path, **options: float) -> Iterator[CommandLine]:
-    (folder / "paint.py").write_text(PROGRAM)
-    command = f"{sys.executable} {folder / 'paint.py'} {folder}"
-    model = CommandLine(CommandLine.Options(program=command, **options))  # type: ignore[arg-type]  # options by name
+    options_ = CommandLine.Options(program=command(folder), **options)  # type: ignore[arg-type]  # options by name
+    model = CommandLine(options_)
     try:
         yield model
     finally:
@@ -73,12 +91,12 @@ def is_alive(pid: int) -> bool:
     return True
 
 
-def test_one_program_paints_everything(tmp_path: Path) -> None:
+def test_one_program_generates_every_image(tmp_path: Path) -> None:
     with program(tmp_path) as model:
         outcomes = [*model.render(requests("cat, dog", "cow")), *model.render(requests("horse"))]
         assert all(isinstance(outcome, Rendered) for outcome in outcomes), outcomes
-        seen = [written_in(outcome.picture) for outcome in outcomes if isinstance(outcome, Rendered)]
-        assert seen == [(["cat", "dog"], "0"), (["cow"], "1"), (["horse"], "0")]
+        contents = [written_in(outcome.picture) for outcome in outcomes if isinstance(outcome, Rendered)]
+        assert contents == [(["cat", "dog"], "0"), (["cow"], "1"), (["horse"], "0")]
         (pid,) = map(int, (tmp_path / "pids").read_text().split())
         assert is_alive(pid)
     assert not is_alive(pid)
@@ -108,7 +126,7 @@ def left_behind(folder: Path, *, ends: bool = False) -> str:
 
 
 def is_free(lock: Path, wait_s: float = 10) -> bool:
-    """Whether nobody alive holds a lock, or soon."""
+    """Whether a lock is free, at the latest after a while."""
     deadline = time.monotonic() + wait_s
     with lock.open("w") as file:
         while time.monotonic() < deadline:
@@ -122,8 +140,9 @@ def is_free(lock: Path, wait_s: float = 10) -> bool:
 
 
 @pytest.mark.parametrize("ends", [True, False])
-def test_what_a_program_started_ends_with_it(tmp_path: Path, ends: bool) -> None:
-    model = CommandLine(CommandLine.Options(program=left_behind(tmp_path, ends=ends), timeout_s=1))
+def test_child_processes_end_with_the_program(tmp_path: Path, ends: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command_line, "_PATIENCE_S", 20 if ends else 0.1)
+    model = CommandLine(CommandLine.Options(program=left_behind(tmp_path, ends=ends)))
     child = model._running()
     wait_for(tmp_path / "locked")
     assert not is_free(tmp_path / "lock", wait_s=0.2)
@@ -139,7 +158,8 @@ def wait_for(path: Path) -> None:
         time.sleep(0.02)
 
 
-def test_a_program_that_nobody_closes_ends_with_its_model(tmp_path: Path) -> None:
+@pytest.mark.usefixtures("impatient")
+def test_the_program_ends_when_the_model_is_collected(tmp_path: Path) -> None:
     model = CommandLine(CommandLine.Options(program=left_behind(tmp_path)))
     model._running()
     wait_for(tmp_path / "locked")
@@ -148,10 +168,12 @@ def test_a_program_that_nobody_closes_ends_with_its_model(tmp_path: Path) -> Non
     assert is_free(tmp_path / "lock")
 
 
-def test_a_program_that_nobody_closes_ends_with_python(tmp_path: Path) -> None:
+def test_the_program_ends_when_python_ends(tmp_path: Path) -> None:
     script = f"""
 import os, time
+from salva.generators import command_line
 from salva.generators.command_line import CommandLine
+command_line._PATIENCE_S = 0.1
 model = CommandLine(CommandLine.Options(program={left_behind(tmp_path)!r}))
 model._running()
 while not os.path.exists({str(tmp_path / "locked")!r}):
@@ -161,53 +183,54 @@ while not os.path.exists({str(tmp_path / "locked")!r}):
     assert is_free(tmp_path / "lock")
 
 
-def test_a_program_that_reads_nothing_is_stopped_by_its_timeout(tmp_path: Path) -> None:
-    command = f'{sys.executable} -S -c "import time; time.sleep(600)"'
-    model = CommandLine(CommandLine.Options(program=command, timeout_s=1))
+@pytest.mark.usefixtures("impatient")
+def test_a_program_that_does_not_read_its_input_times_out() -> None:
+    sleeping = f'{sys.executable} -S -c "import time; time.sleep(600)"'
+    model = CommandLine(CommandLine.Options(program=sleeping, timeout_s=0.4))
     outcomes = model.render(requests(*["cat " * 50_000] * 8))
     assert {type(outcome) for outcome in outcomes} == {UnusableError}
-    assert "1 s" in str(outcomes[0])
+    assert "0.4 s" in str(outcomes[0])
 
 
-def test_what_goes_wrong_costs_its_own_element(tmp_path: Path) -> None:
+def test_an_error_concerns_its_own_request_only(tmp_path: Path) -> None:
     with program(tmp_path) as model:
-        outcomes = model.render(requests("cat", "refuse", "fail", "html", "lie", "dog"))
+        outcomes = model.render(requests("cat", "refuse", "fail", "html", "no file", "dog"))
     kinds = [type(outcome) for outcome in outcomes]
     assert kinds == [Rendered, RefusedError, BackendError, BackendError, BackendError, Rendered]
     failures = [outcome for outcome in outcomes if isinstance(outcome, BackendError)]
     codes = [failure.code for failure in failures]
     assert codes == ["prompt-refused", "generation-failed", "file-unreadable", "file-unreadable"]
-    for failure, reason in zip(failures, ("not that", "no brush", "<html>", "No such file"), strict=True):
+    for failure, reason in zip(failures, ("policy", "no model", "<html>", "No such file"), strict=True):
         assert reason in str(failure)
 
 
-def test_a_program_that_dies_is_quoted_and_started_again(tmp_path: Path) -> None:
+def test_a_program_that_exits_is_quoted_and_restarted(tmp_path: Path) -> None:
     with program(tmp_path) as model:
-        first, second, third = model.render(requests("cat", "die", "dog"))
+        first, *others = model.render(requests("cat", "exit", "dog"))
         assert isinstance(first, Rendered)
-        for lost in (second, third):
-            assert isinstance(lost, BackendError)
-            assert lost.is_retryable
-            assert lost.code == "generation-failed"
-            assert "exit code 7" in str(lost)
-            assert "no more paint" in str(lost)
+        for other in others:
+            assert isinstance(other, BackendError)
+            assert other.is_retryable
+            assert other.code == "generation-failed"
+            assert "exit code 7" in str(other)
+            assert "no more memory" in str(other)
         (again,) = model.render(requests("dog"))
         assert isinstance(again, Rendered)
 
 
-def test_a_program_that_dies_before_its_first_picture_stops_the_run(tmp_path: Path) -> None:
+def test_a_program_that_exits_before_its_first_image_is_unusable(tmp_path: Path) -> None:
     with program(tmp_path) as model:
-        (outcome,) = model.render(requests("die"))
+        (outcome,) = model.render(requests("exit"))
         assert isinstance(outcome, UnusableError)
-        assert "no more paint" in str(outcome)
+        assert "no more memory" in str(outcome)
 
 
-def test_a_program_that_hangs_is_killed_and_started_again_unless_it_gave_no_picture(tmp_path: Path) -> None:
-    with program(tmp_path, timeout_s=3) as model:
-        painted, hung = model.render(requests("cat", "hang"))
-        assert isinstance(painted, Rendered)
-        assert type(hung) is BackendError
-        assert "3 s" in str(hung)
+def test_a_program_that_hangs_is_killed_and_restarted_only_after_an_image(tmp_path: Path) -> None:
+    with program(tmp_path, timeout_s=1) as model:
+        generated, hanging = model.render(requests("cat", "hang"))
+        assert isinstance(generated, Rendered)
+        assert type(hanging) is BackendError
+        assert "1 s" in str(hanging)
         (again,) = model.render(requests("hang"))
         assert type(again) is UnusableError
     pids = [int(pid) for pid in (tmp_path / "pids").read_text().split()]
@@ -215,19 +238,18 @@ def test_a_program_that_hangs_is_killed_and_started_again_unless_it_gave_no_pict
     assert not any(is_alive(pid) for pid in pids)
 
 
-@pytest.mark.parametrize(("command", "told"), [("/no/such/program", "No such file"), ("false", "exit code 1")])
-def test_a_program_that_cannot_be_run(command: str, told: str) -> None:
-    model = CommandLine(CommandLine.Options(program=command))
+@pytest.mark.parametrize(("name", "reason"), [("/no/such/program", "No such file"), ("false", "exit code 1")])
+def test_a_program_that_cannot_start_is_unusable(name: str, reason: str) -> None:
+    model = CommandLine(CommandLine.Options(program=name))
     (outcome,) = model.render(requests("cat"))
     model.close()
     assert isinstance(outcome, UnusableError)
-    assert told in str(outcome)
+    assert reason in str(outcome)
 
 
-def test_a_whole_run_ends_its_program(tmp_path: Path) -> None:
-    (tmp_path / "paint.py").write_text(PROGRAM)
-    command = f"{sys.executable} {tmp_path / 'paint.py'} {tmp_path}"
-    spec = fake_spec(5, models=(bound("model", CommandLine, f"command/{command}", program=command),))
+def test_a_run_ends_its_program(tmp_path: Path) -> None:
+    line = command(tmp_path)
+    spec = fake_spec(5, models=(bound("model", CommandLine, f"command/{line}", program=line),))
     summary = execute(spec, tmp_path / "run", SilentProgress())
     assert summary.outcomes == {"PASS": 5}
     pids = [int(pid) for pid in (tmp_path / "pids").read_text().split()]

@@ -1,4 +1,4 @@
-"""Deduce, then paint: what is rewritten, what is kept of it, and what fails."""
+"""Deduce: which prompts are rewritten, what is stored of it, and its errors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PIXEL = Picture(rgb=b"\0\0\0", width=1, height=1)
 
 
 class Inside:
-    """Remembers what it painted."""
+    """A generator that records its prompts."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
@@ -61,7 +61,7 @@ def inside(monkeypatch: pytest.MonkeyPatch) -> Inside:
     return Inside()
 
 
-def test_only_what_must_be_deduced_is_rewritten(inside: Inside) -> None:
+def test_only_prompts_of_the_configured_roles_are_rewritten(inside: Inside) -> None:
     deduce = Deduce(Deduce.Options(model="x", rewriter="openai/r"), inside)
     requests = [asked("l1", "Draw rain."), asked("l3", "If up were down, draw rain."), asked("l2", "Rain rises. Draw.")]
     first, second, third = deduce.render(requests)
@@ -70,13 +70,13 @@ def test_only_what_must_be_deduced_is_rewritten(inside: Inside) -> None:
     assert isinstance(second, Rendered)
     assert isinstance(third, Rendered)
     assert "deduced" not in first.provenance
-    assert second.provenance == {"steps": 4, "deduced": "Rain rises."}, "what was painted is kept and shown"
+    assert second.provenance == {"steps": 4, "deduced": "Rain rises."}
     deduce.render(requests)
     assert Rewriter.n_asked == 1, "one rewriting serves every seed"
 
 
 @pytest.mark.parametrize("reply", [None, {"seen": ""}, {"other": 1}, ["x"], {"seen": 3}, {"seen": "x" * 3000}])
-def test_a_rewriting_that_says_nothing_is_no_picture(inside: Inside, reply: Any) -> None:
+def test_an_unusable_rewrite_is_an_error_for_that_prompt(inside: Inside, reply: Any) -> None:
     Rewriter.replies = {"If so, draw it.": reply}
     deduce = Deduce(Deduce.Options(model="x", rewriter="openai/r"), inside)
     good, bad = deduce.render([asked("l1", "a"), asked("l3", "If so, draw it.")])
@@ -85,7 +85,7 @@ def test_a_rewriting_that_says_nothing_is_no_picture(inside: Inside, reply: Any)
     assert inside.texts == ["a"]
 
 
-def test_the_rewriter_and_the_model_inside_are_in_the_key() -> None:
+def test_rewriter_and_inner_model_are_part_of_the_key() -> None:
     def identity(**options: str) -> Any:
         return bind(ComponentSpec.parse("model", "deduce/pocket", {"rewriter": "openai/r", **options})).identity()
 
@@ -98,7 +98,7 @@ def test_the_rewriter_and_the_model_inside_are_in_the_key() -> None:
         )
     )
     assert [model.label for model in spec.models] == ["pocket", "deduced"]
-    assert spec.detector is not None, "the pictures are pocket's, and are looked at as such"
+    assert spec.detector is not None, "the default detector of pocket"
 
 
 @pytest.mark.parametrize(
@@ -111,10 +111,10 @@ def test_the_rewriter_and_the_model_inside_are_in_the_key() -> None:
         (("plain=pocket", "deduced=deduce/pocket"), {"plain.steps": "4", "deduced.inner": "steps=4"}, "plain"),
     ],
 )
-def test_the_model_inside_is_found_among_those_of_the_run(
+def test_the_inner_model_is_matched_with_a_model_of_the_run(
     models: tuple[str, ...], settings: dict[str, str], inside: str
 ) -> None:
-    """Only with the same options: the difference of two painters is no gain by deduction."""
+    """Only with the same options: a difference between two models is no gain by deduction."""
     spec = make_plan(RunSpec.of(suite="cfworld", models=models, settings={"deduced.rewriter": "openai/r", **settings}))
     assert inner_model(spec.run_spec(), "deduced") == inside
     assert inner_model(spec.run_spec(), models[0].partition("=")[0]) == "", "the one inside has none"
@@ -122,7 +122,7 @@ def test_the_model_inside_is_found_among_those_of_the_run(
     assert inner_model(spec.run_spec().redacted(), "deduced") == inside
 
 
-def test_a_painter_that_sees_formulas_is_refused() -> None:
+def test_invalid_inner_models_are_refused() -> None:
     with pytest.raises(UsageError, match="wrap-needs-text"):
         bind(ComponentSpec.parse("model", "deduce/painter", {"rewriter": "openai/r"}))
     with pytest.raises(UsageError, match=r"model\.rewriter.*\[flag-needed\]"):

@@ -1,4 +1,4 @@
-"""Blocks handed to kernels: a network says what it said before, and a block that is not what it seems stays alone."""
+"""Fused blocks: the network's output stays the same, and modified blocks are not fused."""
 
 from __future__ import annotations
 
@@ -54,23 +54,23 @@ def unet(**options: Any) -> Any:
         "up_block_types": ("UpBlock2D", "CrossAttnUpBlock2D"),
         **options,
     }
-    return _shaken(diffusers.UNet2DConditionModel(**given))
+    return _perturbed(diffusers.UNet2DConditionModel(**given))
 
 
 def decoder() -> Any:
     torch.manual_seed(0)
     kinds = {"down_block_types": ("DownEncoderBlock2D",) * 2, "up_block_types": ("UpDecoderBlock2D",) * 2}
-    return _shaken(diffusers.AutoencoderKL(block_out_channels=(8, 16), norm_num_groups=4, **kinds).decoder)
+    return _perturbed(diffusers.AutoencoderKL(block_out_channels=(8, 16), norm_num_groups=4, **kinds).decoder)
 
 
-def _shaken(network: Any) -> Any:
-    """With norms and biases that do something: as made, they are ones and zeros."""
+def _perturbed(network: Any) -> Any:
+    """With norms and biases other than ones and zeros."""
     for weights in network.parameters():
         weights.data += 0.05 * torch.randn_like(weights)
     return network.eval()
 
 
-def painted(network: Any) -> Any:
+def output_of(network: Any) -> Any:
     torch.manual_seed(1)
     with torch.inference_mode():
         if isinstance(network, diffusers.UNet2DConditionModel):
@@ -89,17 +89,17 @@ def painted(network: Any) -> Any:
     ],
     ids=["unet", "unet with linear projections", "decoder"],
 )
-def test_a_fused_network_says_what_it_said(make: Callable[[], Any], n_blocks: int) -> None:
+def test_fusing_does_not_change_the_output(make: Callable[[], Any], n_blocks: int) -> None:
     network, kernels = make(), Plain()
-    before = painted(network)
+    before = output_of(network)
     assert fuse(network, kernels) == n_blocks
     kernels.n_calls = 0
-    torch.testing.assert_close(painted(network), before, atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(output_of(network), before, atol=1e-5, rtol=1e-4)
     assert kernels.n_calls > n_blocks
 
 
 @pytest.mark.parametrize("fault", ["bent", "no plus", "no bias", "gate", "nan", "shape"])
-def test_kernels_that_are_wrong_are_not_used(fault: str) -> None:
+def test_kernels_with_wrong_output_are_not_used(fault: str) -> None:
     class Wrong(Plain):
         def group_norm(self, picture: Any, norm: Any, *, is_bent: bool = False, plus: Any = None) -> Any:
             is_bent, plus = is_bent != (fault == "bent"), None if fault == "no plus" else plus
@@ -114,13 +114,13 @@ def test_kernels_that_are_wrong_are_not_used(fault: str) -> None:
             return outcome[..., :1] if fault == "shape" else outcome
 
     network = unet()
-    before = painted(network)
+    before = output_of(network)
     n = fuse(network, Wrong())
-    assert n < 17, "nobody noticed"
-    torch.testing.assert_close(painted(network), before, atol=1e-5, rtol=1e-4)
+    assert n < 17
+    torch.testing.assert_close(output_of(network), before, atol=1e-5, rtol=1e-4)
 
 
-def test_a_kernel_that_fails_on_the_way_leaves_the_network_as_it_was() -> None:
+def test_a_failing_kernel_leaves_the_network_unchanged() -> None:
     class Failing(Plain):
         def gated(self, halves: Any) -> Any:
             raise RuntimeError("out of registers")
@@ -132,7 +132,7 @@ def test_a_kernel_that_fails_on_the_way_leaves_the_network_as_it_was() -> None:
     assert next(iter(network.parameters())).is_contiguous()
 
 
-def _around(layer: Any) -> None:
+def _add_hook(layer: Any) -> None:
     layer.register_forward_hook(lambda _, __, outcome: outcome * 2)
 
 
@@ -147,7 +147,7 @@ def _other_class(block: Any) -> None:
 
 
 CHANGES: dict[str, Callable[[Any], object]] = {
-    "hook": lambda block: _around(block.conv2),
+    "hook": lambda block: _add_hook(block.conv2),
     "class": _other_class,
     "scale": lambda block: setattr(block, "output_scale_factor", 2.0),
     "activation": lambda block: setattr(block, "nonlinearity", torch.nn.GELU()),
@@ -157,15 +157,15 @@ CHANGES: dict[str, Callable[[Any], object]] = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_block_that_is_not_what_it_seems_is_left_alone(change: str) -> None:
+def test_modified_blocks_are_not_fused(change: str) -> None:
     network = unet()
     CHANGES[change](network.mid_block.resnets[0])
-    before = painted(network)
+    before = output_of(network)
     assert fuse(network, Plain()) == 16
-    torch.testing.assert_close(painted(network), before, atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(output_of(network), before, atol=1e-5, rtol=1e-4)
 
 
-def test_a_network_without_such_blocks_is_not_touched() -> None:
+def test_a_network_without_known_blocks_is_unchanged() -> None:
     network = torch.nn.Sequential(torch.nn.Conv2d(3, 3, 3), torch.nn.GroupNorm(1, 3)).eval()
     before = copy.deepcopy(network.state_dict())
     kernels: Kernels = Plain()
@@ -174,7 +174,7 @@ def test_a_network_without_such_blocks_is_not_touched() -> None:
     assert network[0].weight.is_contiguous()
 
 
-def test_noise_of_the_trial_leaves_nobody_else_other_numbers() -> None:
+def test_fusing_does_not_change_the_global_random_state() -> None:
     torch.manual_seed(5)
     expected = torch.rand(3)
     network = unet()
@@ -183,7 +183,7 @@ def test_noise_of_the_trial_leaves_nobody_else_other_numbers() -> None:
     assert torch.equal(torch.rand(3), expected)
 
 
-def test_a_decoder_of_a_pipeline_in_full_precision_is_left_alone() -> None:
+def test_a_pipeline_in_full_precision_is_not_fused() -> None:
     from salva.generators.diffusers_loading import fuse_parts
 
     pipeline = SimpleNamespace(unet=unet(), vae=None, transformer=None)

@@ -1,4 +1,4 @@
-"""Pictures named as CF-World's program names them, found by the prompts that go with them."""
+"""Images with CF-World's file names, found by CF-World's prompt files."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ WANTED = {
 
 
 @pytest.mark.parametrize("layout", ["auto", "cfworld"])
-def test_every_part_is_found(folders: tuple[Path, Path], layout: str) -> None:
+def test_all_parts_are_found(folders: tuple[Path, Path], layout: str) -> None:
     images, prompts = folders
     source = FolderImages(FolderImages.Options(path=str(images), layout=layout, listing=str(prompts)))
     asked = [RenderRequest(prompt=Prompt(role="l1", text=text), seed=1) for text in WANTED]
@@ -61,6 +61,6 @@ def test_every_part_is_found(folders: tuple[Path, Path], layout: str) -> None:
         assert rendered.picture.rgb[0] == wanted
 
 
-def test_without_prompts_it_says_what_to_name(folders: tuple[Path, Path]) -> None:
+def test_a_folder_without_prompts_is_refused(folders: tuple[Path, Path]) -> None:
     with pytest.raises(UsageError, match=r"\[prompt-list-missing\]"):
         FolderImages(FolderImages.Options(path=str(folders[0])))

@@ -76,12 +76,14 @@ def test_the_layouts_of_other_benchmarks(tmp_path: Path, lists: Path, name: str)
     model = opened(tmp_path / "pictures", pattern, str(lists / listing) if listing else "", column)
     for i, prompt in enumerate(PROMPTS):
         for k in range(n_repeats):
-            assert shown(model, prompt, k) == (f"{i} {k}" if (i, k) != (1, 2) else "BackendError"), "a gap stays a gap"
+            assert shown(model, prompt, k) == (f"{i} {k}" if (i, k) != (1, 2) else "BackendError"), (
+                "a missing image leaves a gap"
+            )
     assert shown(model, "a cat", n_repeats) == "BackendError"
     assert shown(model, "a bird") == "BackendError"
 
 
-def test_prompts_in_a_file_each_and_four_pictures_in_a_grid(tmp_path: Path) -> None:
+def test_a_grid_file_has_four_images_of_its_prompt(tmp_path: Path) -> None:
     """DPG-Bench's layout."""
     (tmp_path / "prompts").mkdir()
     (tmp_path / "pictures").mkdir()
@@ -100,7 +102,7 @@ def test_prompts_in_a_file_each_and_four_pictures_in_a_grid(tmp_path: Path) -> N
     assert isinstance(none, BackendError)
 
 
-def test_pictures_counted_from_one_are_not_held_against_the_prompt_before(tmp_path: Path, lists: Path) -> None:
+def test_images_counted_from_one_are_not_matched_with_the_previous_prompt(tmp_path: Path, lists: Path) -> None:
     for i in (1, 2, 3):
         put(tmp_path / "pictures" / f"{i}.png", str(i))
     with pytest.raises(UsageError, match=r"\{number\}.*\[pattern-invalid\]"):
@@ -108,7 +110,7 @@ def test_pictures_counted_from_one_are_not_held_against_the_prompt_before(tmp_pa
     assert shown(opened(tmp_path / "pictures", "{number}.png", str(lists / "list.txt")), "a cat") == "1"
 
 
-def test_a_manifest_adds_what_was_missing(tmp_path: Path, lists: Path) -> None:
+def test_a_manifest_adds_missing_images(tmp_path: Path, lists: Path) -> None:
     put(tmp_path / "pictures" / "0_0.png", "cat")
     put(tmp_path / "pictures" / "later.png", "horse")
     (tmp_path / "pictures" / "manifest.jsonl").write_text(json.dumps({"prompt": "a horse", "path": "later.png"}))
@@ -131,7 +133,7 @@ def test_a_manifest_adds_what_was_missing(tmp_path: Path, lists: Path) -> None:
         ("{type}_0.png", "list.jsonl", "short_description", "pattern-invalid"),
     ],
 )
-def test_what_a_pattern_cannot_mean_is_told(
+def test_invalid_patterns_are_refused(
     tmp_path: Path, lists: Path, pattern: str, listing: str, column: str, code: str
 ) -> None:
     put(tmp_path / "pictures" / "0_0.png", "x")
@@ -140,7 +142,7 @@ def test_what_a_pattern_cannot_mean_is_told(
     assert caught.value.code == code
 
 
-def test_a_grid_counts_its_pictures_itself(tmp_path: Path, lists: Path) -> None:
+def test_invalid_grids_are_refused(tmp_path: Path, lists: Path) -> None:
     with pytest.raises(UsageError, match=r"model\.grid.*\[options-conflict\]"):
         opened(tmp_path, "{index}_{sample}.png", str(lists / "list.txt"), grid=2)
     with pytest.raises(UsageError, match=r"99999.* 64 .*\[option-invalid\]"):

@@ -1,4 +1,4 @@
-"""A function of a Python program as a generator: what it gives is painted, and what it does wrong is said."""
+"""A function of a Python program as a generator."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from salva.testing.conformance import check_generator
 TEXTS = ("a cat", "a dog", "a cow")
 
 
-def paint(prompt: str, seed: int) -> Image.Image:
+def generate(prompt: str, seed: int) -> Image.Image:
     return Image.new("RGB", (8, 8), (len(prompt), seed % 256, 7))
 
 
-def paint_all(prompts: list[str], seeds: list[int]) -> list[Image.Image]:
-    return [paint(prompt, seed) for prompt, seed in zip(prompts, seeds, strict=True)]
+def generate_all(prompts: list[str], seeds: list[int]) -> list[Image.Image]:
+    return [generate(prompt, seed) for prompt, seed in zip(prompts, seeds, strict=True)]
 
 
 def requests(n: int = 3) -> list[RenderRequest]:
@@ -46,28 +46,28 @@ def rendered(function: object, n: int = 3) -> Sequence[object]:
         return Guard(binding, generator.render)(requests(n))
 
 
-@pytest.mark.parametrize("function", [paint, batched(paint_all, size=2)])
-def test_it_keeps_the_promises_of_a_generator(function: object) -> None:
+@pytest.mark.parametrize("function", [generate, batched(generate_all, size=2)])
+def test_conformance(function: object) -> None:
     with register_objects({"mine": function}):
         check_generator(bound(), requests())
 
 
-def test_a_function_is_asked_one_by_one_and_a_batch_at_its_size() -> None:
-    with register_objects({"mine": paint}):
+def test_batch_sizes_of_plain_and_batched_functions() -> None:
+    with register_objects({"mine": generate}):
         assert bound().build().habits.batch_size == 1
-    with register_objects({"mine": batched(paint_all, size=5)}):
+    with register_objects({"mine": batched(generate_all, size=5)}):
         assert bound().build().habits.batch_size == 5
         assert bound().build().habits.depth == 1
 
 
-def test_whatever_holds_pictures_is_taken_as_a_row_of_them() -> None:
-    wanted = [paint(text, i).tobytes() for i, text in enumerate(TEXTS)]
+def test_arrays_and_tuples_of_images_are_accepted() -> None:
+    wanted = [generate(text, i).tobytes() for i, text in enumerate(TEXTS)]
 
     def stacked(prompts: list[str], seeds: list[int]) -> Any:
-        return np.stack([np.asarray(image) for image in paint_all(prompts, seeds)])
+        return np.stack([np.asarray(image) for image in generate_all(prompts, seeds)])
 
     def rows(prompts: list[str], seeds: list[int]) -> Any:
-        return tuple(paint_all(prompts, seeds))
+        return tuple(generate_all(prompts, seeds))
 
     for function in (stacked, rows):
         got = rendered(batched(function))
@@ -75,7 +75,7 @@ def test_whatever_holds_pictures_is_taken_as_a_row_of_them() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("result", "text"),
     [
         ([], "0 images"),
         ([Image.new("RGB", (2, 2))], "1 images"),
@@ -84,19 +84,19 @@ def test_whatever_holds_pictures_is_taken_as_a_row_of_them() -> None:
         ("abc", "a str"),
     ],
 )
-def test_a_batch_that_is_no_row_of_as_many_pictures_fails_as_a_whole(given: object, said: str) -> None:
-    outcomes = rendered(batched(lambda _prompts, _seeds: given))
+def test_a_batch_of_another_length_fails_as_a_whole(result: object, text: str) -> None:
+    outcomes = rendered(batched(lambda _prompts, _seeds: result))
     assert len(outcomes) == 3
     for outcome in outcomes:
         assert isinstance(outcome, BackendError)
         assert outcome.code == "function-failed"
-        assert said in str(outcome)
+        assert text in str(outcome)
         assert not outcome.is_retryable
 
 
-def test_one_bad_picture_of_a_batch_costs_its_neighbours_nothing() -> None:
+def test_an_invalid_image_is_an_error_for_its_own_prompt() -> None:
     def patchy(prompts: list[str], seeds: list[int]) -> list[object]:
-        return [None if "dog" in prompt else paint(prompt, 0) for prompt in prompts]
+        return [None if "dog" in prompt else generate(prompt, 0) for prompt in prompts]
 
     cat, dog, cow = rendered(batched(patchy))
     assert isinstance(cat, Rendered)
@@ -105,20 +105,20 @@ def test_one_bad_picture_of_a_batch_costs_its_neighbours_nothing() -> None:
     assert dog.code == "function-failed"
 
 
-def test_an_exception_is_the_cause_of_that_picture_alone() -> None:
-    def shy(prompts: list[str], seeds: list[int]) -> list[Image.Image]:
+def test_an_exception_is_an_error_for_its_own_prompt() -> None:
+    def failing(prompts: list[str], seeds: list[int]) -> list[Image.Image]:
         if "a dog" in prompts:
-            raise RuntimeError("dogs frighten me")
-        return paint_all(prompts, seeds)
+            raise RuntimeError("no dogs")
+        return generate_all(prompts, seeds)
 
-    cat, dog, cow = rendered(batched(shy))
+    cat, dog, cow = rendered(batched(failing))
     assert isinstance(cat, Rendered)
     assert isinstance(cow, Rendered)
     assert isinstance(dog, BackendError)
-    assert "RuntimeError: dogs frighten me (in test_from_python.py line" in str(dog)
+    assert "RuntimeError: no dogs (in test_from_python.py line" in str(dog)
 
 
-def test_a_function_that_ends_the_program_ends_no_program() -> None:
+def test_a_function_cannot_end_the_program() -> None:
     def leave(prompt: str, seed: int) -> None:
         raise SystemExit(3)
 
@@ -127,6 +127,6 @@ def test_a_function_that_ends_the_program_ends_no_program() -> None:
     assert "SystemExit 3" in str(outcome)
 
 
-def test_where_it_was_not_handed_over_it_is_missing() -> None:
+def test_a_function_that_was_not_passed_is_missing() -> None:
     with pytest.raises(UsageError, match=r"\[object-missing\]"):
         bound()

@@ -1,4 +1,4 @@
-"""The painter: what it paints is a world of the formula, the same bytes for the same seed."""
+"""The painter: images satisfy their formulas, and depend on nothing but words, formula and seed."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def request(formula: str | None, seed: int = 0, text: str | None = None) -> Rend
     return RenderRequest(prompt=Prompt(role="a", text=text or f"there is {formula}", formula=formula), seed=seed)
 
 
-def painted(options: PainterOptions, formula: str | None, seed: int = 0, text: str | None = None) -> Rendered:
+def generate(options: PainterOptions, formula: str | None, seed: int = 0, text: str | None = None) -> Rendered:
     (outcome,) = Painter(options).render([request(formula, seed, text)])
     if isinstance(outcome, SalvaError):
         raise outcome
@@ -84,22 +84,22 @@ def overlap(first: Box, second: Box) -> float:
 
 
 @pytest.mark.parametrize("formula", METALOGIC + BEYOND)
-def test_every_picture_is_a_world_of_its_formula(formula: str) -> None:
+def test_every_image_satisfies_its_formula(formula: str) -> None:
     for seed in range(12):
-        shown = scene(painted(PainterOptions(), formula, seed))
+        shown = scene(generate(PainterOptions(), formula, seed))
         assert satisfies(parse(formula), shown), (seed, shown)
 
 
 @pytest.mark.parametrize("formula", [f for f in METALOGIC if "@" in f])
-def test_places_hold_by_thirds_as_well(formula: str) -> None:
+def test_places_are_right_by_thirds_too(formula: str) -> None:
     for seed in range(12):
-        assert satisfies(parse(formula), scene(painted(PainterOptions(), formula, seed)), place="thirds")
+        assert satisfies(parse(formula), scene(generate(PainterOptions(), formula, seed)), place="thirds")
 
 
-def test_things_are_large_enough_inside_and_hardly_overlap() -> None:
+def test_entities_are_inside_large_enough_and_hardly_overlap() -> None:
     for formula in (*METALOGIC, "12 apple", "10 banana@left"):
         for seed in range(8):
-            things = scene(painted(PainterOptions(), formula, seed)).things
+            things = scene(generate(PainterOptions(), formula, seed)).things
             for thing in things:
                 longest = max(thing.box[2] - thing.box[0], thing.box[3] - thing.box[1])
                 assert 32 / 256 <= longest <= 0.46
@@ -109,55 +109,55 @@ def test_things_are_large_enough_inside_and_hardly_overlap() -> None:
                 assert sum(overlap(thing.box, other.box) for other in things if other is not thing) <= 0.1 * area
 
 
-def test_different_places_lie_clearly_apart() -> None:
+def test_different_places_are_clearly_apart() -> None:
     for seed in range(40):
-        cow, banana, dog = scene(painted(PainterOptions(), "cow@left & banana@x-middle & dog@right", seed)).things
+        cow, banana, dog = scene(generate(PainterOptions(), "cow@left & banana@x-middle & dog@right", seed)).things
         assert banana.x - cow.x >= 0.08
         assert dog.x - banana.x >= 0.08
-        alone = scene(painted(PainterOptions(), "cat@bottom", seed)).things[0]
+        alone = scene(generate(PainterOptions(), "cat@bottom", seed)).things[0]
         assert alone.y >= 0.56
 
 
-def test_same_seed_same_bytes_even_from_another_painter() -> None:
+def test_the_same_seed_gives_the_same_bytes() -> None:
     formula = "cat@left & 3 dog"
     faulty = PainterOptions(faults="optical-character:0.5,entity-omission:0.5")
     for seed in range(6):
-        first, second = painted(faulty, formula, seed), painted(faulty, formula, seed)
+        first, second = generate(faulty, formula, seed), generate(faulty, formula, seed)
         assert first.picture == second.picture
         assert first.provenance == second.provenance
-    assert painted(faulty, formula, 0).picture != painted(faulty, formula, 1).picture
+    assert generate(faulty, formula, 0).picture != generate(faulty, formula, 1).picture
 
 
-def test_a_picture_does_not_depend_on_its_neighbours() -> None:
+def test_an_image_does_not_depend_on_its_batch() -> None:
     requests = [request(formula, 3) for formula in METALOGIC]
     together = Painter(PainterOptions()).render(requests)
     alone = [Painter(PainterOptions()).render([r])[0] for r in reversed(requests)]
     assert list(together) == alone[::-1]
 
 
-def test_two_wordings_show_the_same_world_in_different_pictures() -> None:
+def test_two_wordings_show_the_same_world_in_different_images() -> None:
     for seed in range(10):
-        first = painted(PainterOptions(), "cat & 2 dog", seed, "a cat and two dogs")
-        second = painted(PainterOptions(), "2 dog & cat", seed, "two dogs and a cat")
+        first = generate(PainterOptions(), "cat & 2 dog", seed, "a cat and two dogs")
+        second = generate(PainterOptions(), "2 dog & cat", seed, "two dogs and a cat")
         assert sorted(t.label for t in scene(first).things) == sorted(t.label for t in scene(second).things)
         assert first.picture != second.picture
 
 
 def test_the_words_do_not_choose_the_world() -> None:
     for seed in range(10):
-        first = painted(PainterOptions(), "cat | dog", seed, "a cat or a dog")
-        second = painted(PainterOptions(), "cat | dog", seed, "either a cat or a dog")
+        first = generate(PainterOptions(), "cat | dog", seed, "a cat or a dog")
+        second = generate(PainterOptions(), "cat | dog", seed, "either a cat or a dog")
         assert first.provenance["world"] == second.provenance["world"]
 
 
-def test_the_seed_reaches_every_world() -> None:
-    worlds = {painted(PainterOptions(), "cat | dog", seed).provenance["world"] for seed in range(40)}
+def test_seeds_reach_every_world() -> None:
+    worlds = {generate(PainterOptions(), "cat | dog", seed).provenance["world"] for seed in range(40)}
     assert worlds == {"a cat and a dog", "a cat and no dog", "a dog and no cat"}
 
 
-def test_the_boxes_are_where_the_pixels_are() -> None:
+def test_boxes_match_the_pixels() -> None:
     for seed in range(10):
-        rendered = painted(PainterOptions(background="white"), "cat", seed)
+        rendered = generate(PainterOptions(background="white"), "cat", seed)
         picture = rendered.picture
         pixels = np.frombuffer(rendered.picture.rgb, np.uint8).reshape(picture.height, picture.width, 3)
         rows, columns = np.nonzero(pixels.min(axis=2) < 200)
@@ -166,28 +166,28 @@ def test_the_boxes_are_where_the_pixels_are() -> None:
         assert np.abs(np.array(seen) - scene(rendered).things[0].box).max() < 0.035
 
 
-def test_a_larger_side_makes_a_larger_picture() -> None:
-    picture = painted(PainterOptions(side=512), "cat & dog").picture
+def test_the_option_side_sets_the_size() -> None:
+    picture = generate(PainterOptions(side=512), "cat & dog").picture
     assert (picture.width, picture.height) == (512, 512)
 
 
-def test_styles_can_be_chosen_and_differ() -> None:
-    pictures = {painted(PainterOptions(styles=(style,)), "cat").picture.rgb for style in sprite_index()["styles"]}
+def test_styles_can_be_chosen() -> None:
+    pictures = {generate(PainterOptions(styles=(style,)), "cat").picture.rgb for style in sprite_index()["styles"]}
     assert len(pictures) == 4
     with pytest.raises(UsageError, match=r"'oil'. Known: fluent-3d.*\[name-unknown\]"):
         Painter(PainterOptions(styles=("oil",)))
     with pytest.raises(BackendError, match=r"'chair'.*noto-v1.*fluent-3d.*\[style-unavailable\]"):
-        painted(PainterOptions(styles=("noto-v1",)), "chair")
+        generate(PainterOptions(styles=("noto-v1",)), "chair")
 
 
-def test_plain_sentences_are_read_when_there_is_no_formula() -> None:
-    shown = scene(painted(PainterOptions(), None, 0, "There is a cat and a dog"))
+def test_sentences_without_a_formula_are_parsed() -> None:
+    shown = scene(generate(PainterOptions(), None, 0, "There is a cat and a dog"))
     assert sorted(thing.label for thing in shown.things) == ["cat", "dog"]
     with pytest.raises(BackendError, match=r"'moody dusk, oil on canvas'.*\[formula-needed\]"):
-        painted(PainterOptions(), None, 0, "moody dusk, oil on canvas")
+        generate(PainterOptions(), None, 0, "moody dusk, oil on canvas")
 
 
-def test_unknown_entity_names_those_it_has_and_costs_no_neighbour() -> None:
+def test_an_unknown_entity_is_an_error_for_its_own_prompt() -> None:
     outcomes = Painter(PainterOptions()).render([request("unicorn & cat"), request("cat")])
     assert isinstance(outcomes[0], BackendError)
     assert outcomes[0].code == "name-unknown"
@@ -205,22 +205,22 @@ def test_unknown_entity_names_those_it_has_and_costs_no_neighbour() -> None:
         ("cat &", "cat &"),
     ],
 )
-def test_what_cannot_be_painted_is_said(formula: str, message: str) -> None:
+def test_impossible_formulas_are_errors(formula: str, message: str) -> None:
     with pytest.raises(BackendError, match=message):
-        painted(PainterOptions(), formula)
+        generate(PainterOptions(), formula)
 
 
 @pytest.mark.parametrize(
     ("wrong", "message"), [({"side": "64"}, "64"), ({"side": "1000000"}, "1000000"), ({"background": "sea"}, "sea")]
 )
-def test_wrong_options_are_refused(wrong: dict[str, str], message: str) -> None:
+def test_invalid_options_are_refused(wrong: dict[str, str], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         parse_options(PainterOptions, wrong, "model")
 
 
-def test_asked_colours_are_in_the_pixels() -> None:
+def test_requested_colours_are_in_the_pixels() -> None:
     for seed in range(8):
-        rendered = painted(PainterOptions(background="white"), "blue car", seed)
+        rendered = generate(PainterOptions(background="white"), "blue car", seed)
         side = rendered.picture.width
         x0, y0, x1, y1 = (round(edge * side) for edge in scene(rendered).things[0].box)
         pixels = np.frombuffer(rendered.picture.rgb, np.uint8).reshape(side, side, 3)[y0:y1, x0:x1].astype(int)
@@ -228,7 +228,7 @@ def test_asked_colours_are_in_the_pixels() -> None:
         assert is_blue.mean() > 0.25
 
 
-def test_random_scenes_tell_the_truth_about_themselves() -> None:
+def test_random_scenes() -> None:
     names = list(sprite_index()["entities"])
     for n in range(13):
         picture, things = random_scene(
@@ -245,15 +245,15 @@ def test_random_scenes_tell_the_truth_about_themselves() -> None:
         random_scene(random.Random(0), ["unicorn"], 1)
 
 
-def test_what_finds_no_room_is_tried_a_little_smaller_each_time_and_then_refused(
+def test_a_layout_without_room_is_tried_smaller_and_then_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     scales: list[float] = []
 
-    def nowhere(*_wishes: object, scale: float, **_others: object) -> None:
+    def no_room(*_: object, scale: float, **_others: object) -> None:
         scales.append(scale)
 
-    monkeypatch.setattr(composition, "arrange", nowhere)
+    monkeypatch.setattr(composition, "arrange", no_room)
     composer = composition.SceneComposer(side=64, styles=(), background="white", rates={})
     with pytest.raises(UsageError, match=r"'cat'.*\[arrangement-missing\]"):
         composer.draw(Prompt(role="a", text="a cat", formula="cat"), seed=0)

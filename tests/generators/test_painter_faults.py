@@ -1,4 +1,4 @@
-"""Planted faults: at the rate asked for, told in the provenance, and doing what their name says."""
+"""Planted faults: their rates, their record in the provenance, and their effects."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from salva.logic.notation import parse
 from salva.logic.satisfaction import discrepancies, satisfies
 
 
-def paint_one(formula: str, faults: str, seed: int, text: str = "There is a cat on the left and a dog") -> Rendered:
+def generate_one(formula: str, faults: str, seed: int, text: str = "There is a cat on the left and a dog") -> Rendered:
     prompt = Prompt(role="a", text=text, formula=formula)
     (outcome,) = Painter(PainterOptions(faults=faults)).render([RenderRequest(prompt=prompt, seed=seed)])
     assert isinstance(outcome, Rendered)
@@ -51,9 +51,9 @@ def scene(rendered: Rendered) -> Scene:
         ("wrong-colour", "2 red car & cat", {"colour"}),
     ],
 )
-def test_each_fault_leaves_the_worlds_in_its_own_way(fault: str, formula: str, kinds: set[str]) -> None:
+def test_each_fault_causes_its_own_discrepancies(fault: str, formula: str, kinds: set[str]) -> None:
     for seed in range(12):
-        rendered = paint_one(formula, f"{fault}:1", seed)
+        rendered = generate_one(formula, f"{fault}:1", seed)
         assert rendered.provenance["planted"] == [fault]
         assert {difference.kind for difference in discrepancies(parse(formula), scene(rendered))} == kinds, seed
 
@@ -70,25 +70,27 @@ def test_each_fault_leaves_the_worlds_in_its_own_way(fault: str, formula: str, k
         ("red ball@left & blue ball@right", "blue ball@left & red ball@right"),
     ],
 )
-def test_who_ignores_word_order_paints_two_orders_of_the_same_words_alike(a: str, pv: str) -> None:
+def test_ignored_word_order_shows_two_orders_alike(a: str, pv: str) -> None:
     for seed in range(6):
-        shown = [scene(paint_one(formula, "ignores-word-order:1", seed)) for formula in (a, pv)]
+        shown = [scene(generate_one(formula, "ignores-word-order:1", seed)) for formula in (a, pv)]
         right = [[satisfies(parse(formula), one) for one in shown] for formula in (a, pv)]
         assert right in ([[True, True], [False, False]], [[False, False], [True, True]]), (right, shown)
 
 
-def test_who_ignores_word_order_is_right_about_as_often_as_wrong() -> None:
+def test_ignored_word_order_is_wrong_half_of_the_time() -> None:
     things = ("cat", "dog", "cow", "bus", "cake", "cup", "book", "boat")
     pairs = [(one, two) for one in things for two in things if one != two]
-    planted = [bool(paint_one(f"left_of({a}, {b})", "ignores-word-order:1", 0).provenance["planted"]) for a, b in pairs]
+    planted = [
+        bool(generate_one(f"left_of({a}, {b})", "ignores-word-order:1", 0).provenance["planted"]) for a, b in pairs
+    ]
     assert sum(planted) == len(pairs) / 2
 
 
-def test_an_omission_is_never_also_a_misplacement() -> None:
-    # Of an OR the nearest right picture may be one with the other thing moved, so a conjunction it is.
+def test_an_omission_moves_nothing() -> None:
+    # A conjunction, because the nearest right image of an OR may have the other entity moved.
     formula = parse("cat@right & dog@left")
     for seed in range(40):
-        rendered = paint_one("cat@right & dog@left", "entity-omission:1", seed)
+        rendered = generate_one("cat@right & dog@left", "entity-omission:1", seed)
         assert rendered.provenance["planted"] == ["entity-omission"]
         assert {difference.kind for difference in discrepancies(formula, scene(rendered))} <= {"missing"}
 
@@ -106,36 +108,36 @@ def test_an_omission_is_never_also_a_misplacement() -> None:
         ("entity-duplication", "!cat"),
     ],
 )
-def test_a_fault_without_anything_to_spoil_is_not_claimed(fault: str, formula: str) -> None:
+def test_a_fault_that_changes_nothing_is_not_recorded(fault: str, formula: str) -> None:
     for seed in range(6):
-        rendered = paint_one(formula, f"{fault}:1", seed)
+        rendered = generate_one(formula, f"{fault}:1", seed)
         assert rendered.provenance["planted"] == []
         assert satisfies(parse(formula), scene(rendered))
 
 
-def test_painted_words_are_the_prompts_and_stand_out() -> None:
+def test_drawn_words_are_from_the_prompt() -> None:
     text = "There are ten cats on the left and a dog"
     for seed in range(20):
-        rendered = paint_one("10 cat@left & dog", "optical-character:1", seed, text)
+        rendered = generate_one("10 cat@left & dog", "optical-character:1", seed, text)
         words = str(rendered.provenance["text"])
         assert rendered.provenance["planted"] == ["optical-character"]
         assert words
         assert words in text
         assert satisfies(parse("10 cat@left & dog"), scene(rendered))
-        clean = paint_one("10 cat@left & dog", "", seed, text)
+        clean = generate_one("10 cat@left & dog", "", seed, text)
         assert clean.provenance["text"] == ""
         pixels = np.frombuffer(rendered.picture.rgb, np.uint8).reshape(256, 256, 3).astype(int)
         strip, ink = (pixels == (28, 30, 40)).all(axis=2).sum(), (pixels == (250, 250, 245)).all(axis=2).sum()
         assert strip > 100 or ink > 100
 
 
-def test_faults_can_come_together() -> None:
+def test_faults_can_be_combined() -> None:
     every = ",".join(f"{name}:1" for name in FAULTS)
-    rendered = paint_one("2 cat@left & 2 dog@right & 2 cow@top & red car & !bird", every, 5)
+    rendered = generate_one("2 cat@left & 2 dog@right & 2 cow@top & red car & !bird", every, 5)
     assert rendered.provenance["planted"] == list(FAULTS)
 
 
-def test_rates_are_kept_and_two_wordings_differ() -> None:
+def test_rates_are_met_and_two_wordings_differ() -> None:
     rates = parse_faults("entity-omission:0.3, x-misposition:0.1")
     n = 4000
     drawn = [draw_faults(rates, "a cat and a dog", seed) for seed in range(n)]
@@ -147,7 +149,7 @@ def test_rates_are_kept_and_two_wordings_differ() -> None:
     assert sum(a != b for a, b in zip(drawn, others, strict=True)) > 0.3 * n
 
 
-def test_rate_one_is_always_and_rate_nought_never() -> None:
+def test_rates_of_zero_and_one_are_exact() -> None:
     for seed in range(200):
         assert draw_faults({"entity-omission": 1.0, "x-misposition": 0.0}, "a cat", seed) == ("entity-omission",)
 
@@ -163,6 +165,6 @@ def test_rate_one_is_always_and_rate_nought_never() -> None:
         ("entity-omission:often", r"'often'.*0 to 1"),
     ],
 )
-def test_malformed_faults_are_refused_where_they_enter(text: str, message: str) -> None:
+def test_invalid_faults_are_refused(text: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         PainterOptions(faults=text)

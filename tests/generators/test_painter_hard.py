@@ -1,4 +1,4 @@
-"""Pictures that are hard to look at: the same things, told truly, and plain pictures stay as they were."""
+"""Images that are hard to observe: they still satisfy their formulas, and record what is visible."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from salva.runs.selftest_bench import TEXTS
 FORMULAS = ("cat & dog", "2 cat & apple", "cat@left & cow@right", "banana@top & dog@bottom", "bird & car & sheep")
 
 
-def paint_one(formula: str, hard: str = "", seed: int = 3, faults: str = "") -> Rendered:
+def generate_one(formula: str, hard: str = "", seed: int = 3, faults: str = "") -> Rendered:
     prompt = Prompt(role="a", text="There is a cat on the left and a dog", formula=formula)
     painter = Painter(PainterOptions(hard=hard, faults=faults))
     (outcome,) = painter.render([RenderRequest(prompt=prompt, seed=seed)])
@@ -48,70 +48,72 @@ def pixels(rendered: Rendered) -> Any:
 
 
 @pytest.mark.parametrize("hard", HARD)
-def test_a_hard_picture_still_shows_its_formula_and_tells_what_is_visible(hard: str) -> None:
+def test_hard_images_satisfy_their_formula_and_record_visible_boxes(hard: str) -> None:
     faults = "optical-character:1" if hard in TEXTS else ""
     for seed, formula in enumerate(FORMULAS):
-        rendered = paint_one(formula, hard, seed, faults)
+        rendered = generate_one(formula, hard, seed, faults)
         assert satisfies(parse(formula), scene(rendered)), (formula, things(rendered))
         assert all(0 <= edge <= 1 for thing in things(rendered) for edge in thing["box"])
         assert bool(rendered.provenance["text"]) == (hard in TEXTS)
-        plain = paint_one(formula, "", seed, faults)
+        plain = generate_one(formula, "", seed, faults)
         assert rendered.picture.image_id() != plain.picture.image_id()
-        assert rendered.picture == paint_one(formula, hard, seed, faults).picture, "the same seed, the same picture"
+        assert rendered.picture == generate_one(formula, hard, seed, faults).picture, "the same seed, the same picture"
 
 
-def test_tiny_things_are_tiny_and_cut_ones_touch_an_edge() -> None:
+def test_tiny_entities_are_tiny_and_cut_ones_touch_an_edge() -> None:
     for seed in range(5):
-        for thing in things(paint_one("cat & dog", "tiny", seed)):
+        for thing in things(generate_one("cat & dog", "tiny", seed)):
             x0, y0, x1, y1 = thing["box"]
             assert 0.05 < max(x1 - x0, y1 - y0) < 0.095
-        boxes = [thing["box"] for thing in things(paint_one("cat & dog", "cut", seed))]
+        boxes = [thing["box"] for thing in things(generate_one("cat & dog", "cut", seed))]
         assert any(min(box) == 0.0 or max(box) == 1.0 for box in boxes)
 
 
-def test_alike_things_cover_each_other() -> None:
+def test_overlapping_entities_overlap() -> None:
     for seed in range(5):
-        one, other = (t["box"] for t in things(paint_one("2 cat & apple", "overlapping", seed)) if t["label"] == "cat")
+        one, other = (
+            t["box"] for t in things(generate_one("2 cat & apple", "overlapping", seed)) if t["label"] == "cat"
+        )
         width = min(one[2], other[2]) - max(one[0], other[0])
         height = min(one[3], other[3]) - max(one[1], other[1])
         assert width > 0.01
         assert height > 0.01
 
 
-def test_silhouettes_are_of_one_colour_and_asked_colours_stay() -> None:
-    inside = tuple(round(edge * 256) for edge in things(paint_one("elephant", "silhouettes", 1))[0]["box"])
-    shown = pixels(paint_one("elephant", "silhouettes", 1))[inside[1] : inside[3], inside[0] : inside[2]]
+def test_silhouettes_have_one_colour_and_requested_colours_stay() -> None:
+    inside = tuple(round(edge * 256) for edge in things(generate_one("elephant", "silhouettes", 1))[0]["box"])
+    shown = pixels(generate_one("elephant", "silhouettes", 1))[inside[1] : inside[3], inside[0] : inside[2]]
     assert (abs(shown - [30, 30, 45]).max(axis=-1) < 3).mean() > 0.4
-    for look in EFFECTS:
-        assert paint_one("red car & blue cup", look).picture == paint_one("red car & blue cup").picture
+    for effect in EFFECTS:
+        assert generate_one("red car & blue cup", effect).picture == generate_one("red car & blue cup").picture
 
 
-def test_a_photo_ground_is_busier_than_any_other() -> None:
+def test_photo_backgrounds_are_busier_than_others() -> None:
     def edges(rendered: Rendered) -> float:
         return float(abs(np.diff(pixels(rendered), axis=0)).mean())
 
-    busy = [edges(paint_one("!cat & !dog", "photo-ground", seed)) for seed in range(4)]
-    calm = [edges(paint_one("!cat & !dog", "", seed)) for seed in range(4)]
+    busy = [edges(generate_one("!cat & !dog", "photo-ground", seed)) for seed in range(4)]
+    calm = [edges(generate_one("!cat & !dog", "", seed)) for seed in range(4)]
     assert min(busy) > 2 * max(calm)
 
 
 @pytest.mark.parametrize("text", OTHER_SCRIPTS)
-def test_other_letters_are_drawn_and_not_left_blank(text: str) -> None:
+def test_other_scripts_are_drawn(text: str) -> None:
     strip = np.asarray(draw_strip(text, 256, is_dark=False).convert("L"))
     assert strip.shape == strip_size(text, 256)[::-1]
     assert 0.04 < (strip < 128).mean() < 0.5
 
 
 @pytest.mark.parametrize("character", "口日田中王土工山木")
-def test_characters_that_are_the_same_in_a_mirror_are_drawn_so(character: str) -> None:
-    def either_way(strokes: Iterable[tuple[int, int, int, int]]) -> set[frozenset[tuple[int, int]]]:
+def test_symmetric_characters_have_symmetric_strokes(character: str) -> None:
+    def lines(strokes: Iterable[tuple[int, int, int, int]]) -> set[frozenset[tuple[int, int]]]:
         return {frozenset(((x0, y0), (x1, y1))) for x0, y0, x1, y1 in strokes}
 
     strokes = _STROKES[character]
-    assert either_way(strokes) == either_way((10 - x0, y0, 10 - x1, y1) for x0, y0, x1, y1 in strokes)
+    assert lines(strokes) == lines((10 - x0, y0, 10 - x1, y1) for x0, y0, x1, y1 in strokes)
 
 
-def test_plain_pictures_keep_their_key_and_an_unknown_kind_is_refused() -> None:
+def test_the_key_includes_the_kind_and_an_unknown_one_is_refused() -> None:
     def key(**options: str) -> object:
         return bind(ComponentSpec(role="model", name="painter", options=options)).identity()
 

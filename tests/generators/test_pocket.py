@@ -1,7 +1,7 @@
-"""pocket paints from words and a seed alone, says plainly what it cannot read, and never minds its neighbours.
+"""pocket: images from words and a seed, errors for words it does not know, independence of batches.
 
-Most tests use two tiny networks whose pictures can be worked out by hand: every pixel flows from its noise towards
-the mean of the prompt's word numbers. The last ones use the shipped weights.
+Most tests use two tiny networks whose images can be computed by hand: every pixel flows from its noise towards the mean
+of the prompt's word numbers. The last ones use the shipped weights.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from salva.core.observation import Detections
 from salva.core.options import parse_options
 from salva.core.protocols import ObserveRequest, Query, Rendered, RenderRequest
 from salva.errors import BackendError, PluginError, SalvaError, UsageError
-from salva.generators import pocket
-from salva.generators.pocket import CANVAS, CARD, TEXT, Pocket, PocketOptions, starting_noise
+from salva.generators.pocket import Pocket, PocketOptions, starting_noise
 from salva.generators.pocket_words import read_words
 
+TEXT, CANVAS, CARD = "pocket/painter-text.onnx", "pocket/painter-canvas.onnx", "pocket/painter.json"
 SIDE, BATCH, LENGTH = 8, 4, 12
 WORDS = ["<pad>", "<start>", "<end>", "<unk>", ",", "a", "and", "banana", "cat", "dog", "red", "blue", "two", "10"]
 TIMES = [1.0, 0.9, 0.8, 0.0]
@@ -88,15 +88,14 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def forget() -> None:
     files._checksums.cache_clear()
-    pocket._card.cache_clear()
 
 
 def ask(text: str, seed: int = 5) -> RenderRequest:
     return RenderRequest(prompt=Prompt(role="a", text=text), seed=seed)
 
 
-def paint(text: str, seed: int = 5, **given: str) -> Rendered | SalvaError:
-    (outcome,) = Pocket(parse_options(PocketOptions, given, "model")).render([ask(text, seed)])
+def generate(text: str, seed: int = 5, **options: str) -> Rendered | SalvaError:
+    (outcome,) = Pocket(parse_options(PocketOptions, options, "model")).render([ask(text, seed)])
     return outcome
 
 
@@ -117,21 +116,21 @@ def expected(numbers: list[int], seed: int, times: list[float]) -> NDArray[np.ui
 
 @pytest.mark.usefixtures("tiny")
 class TestTiny:
-    def test_a_picture_flows_from_the_seeds_noise_through_the_cards_times(self) -> None:
+    def test_an_image_follows_the_seeds_noise_and_the_cards_times(self) -> None:
         numbers = [1, *(WORDS.index(word) for word in ("a", "cat", "and", "a", "dog")), 2]
-        seen = pixels(paint("A cat and a dog!", seed=11))
+        seen = pixels(generate("A cat and a dog!", seed=11))
         assert np.abs(seen.astype(int) - expected(numbers, 11, TIMES)).max() <= 1
-        assert seen.std() > 5, "the noise is gone, so this test can see nothing"
+        assert seen.std() > 5, "without noise this test proves nothing"
 
-    def test_other_numbers_of_steps_lie_on_the_same_curve(self) -> None:
+    def test_any_number_of_steps_lies_on_the_same_curve(self) -> None:
         numbers = [1, WORDS.index("cat"), 2]
-        flat = pixels(paint("cat", steps="1"))
+        flat = pixels(generate("cat", steps="1"))
         assert np.abs(flat.astype(int) - expected(numbers, 5, [1.0, 0.0])).max() <= 1
-        seen = pixels(paint("cat", steps="2")).astype(int)
+        seen = pixels(generate("cat", steps="2")).astype(int)
         assert np.abs(seen - expected(numbers, 5, [1.0, 0.85, 0.0])).max() <= 1
         assert np.abs(seen - expected(numbers, 5, [1.0, 0.5, 0.0])).max() > 5, "another curve would look the same"
 
-    def test_a_picture_does_not_depend_on_its_neighbours_or_its_place(self) -> None:
+    def test_an_image_does_not_depend_on_its_batch(self) -> None:
         model_ = Pocket(PocketOptions())
         one = ask("a red dog", 3)
         (alone,) = model_.render([one])
@@ -140,14 +139,14 @@ class TestTiny:
             others[place] = one
             assert np.array_equal(pixels(model_.render(others)[place]), pixels(alone)), place
 
-    def test_wordings_of_one_seed_start_from_the_same_noise(self) -> None:
-        one, two = pixels(paint("a cat", seed=9)).astype(int), pixels(paint("a dog", seed=9)).astype(int)
+    def test_all_wordings_of_a_seed_start_from_the_same_noise(self) -> None:
+        one, two = pixels(generate("a cat", seed=9)).astype(int), pixels(generate("a dog", seed=9)).astype(int)
         inside = (one > 0) & (one < 255) & (two > 0) & (two < 255)
         assert inside.mean() > 0.5
         assert (two - one)[inside].std() < 1, "only the goal may differ, by the same amount everywhere"
-        assert (pixels(paint("a cat", seed=10)) != one).mean() > 0.5
+        assert (pixels(generate("a cat", seed=10)) != one).mean() > 0.5
 
-    def test_an_unknown_word_is_named_with_what_is_known_and_costs_no_neighbour(self) -> None:
+    def test_an_unknown_word_is_an_error_for_its_own_prompt(self) -> None:
         known, unknown, after = Pocket(PocketOptions()).render([ask("a cat"), ask("a tiger and a bananna"), ask("dog")])
         assert isinstance(known, Rendered)
         assert isinstance(after, Rendered)
@@ -157,8 +156,8 @@ class TestTiny:
         for words in ("'tiger', 'bananna'", "'banana'?", "banana, cat, dog, red, blue", "model.unknown=ignore"):
             assert words in str(unknown)
 
-    def test_unknown_words_can_be_painted_past(self) -> None:
-        outcome = paint("a tiger", unknown="ignore")
+    def test_unknown_words_can_be_ignored(self) -> None:
+        outcome = generate("a tiger", unknown="ignore")
         seen = pixels(outcome)
         assert np.abs(seen.astype(int) - expected([1, WORDS.index("a"), 3, 2], 5, TIMES)).max() <= 1
         assert isinstance(outcome, Rendered)
@@ -167,32 +166,32 @@ class TestTiny:
     @pytest.mark.parametrize(
         ("text", "word"), [("猫 cat", "猫"), ("a बिल्ली", "बिल्ली"), ("кошка", "кошка"), ("a 🐱", "🐱")]
     )
-    def test_other_scripts_are_unknown_words_in_one_piece(self, text: str, word: str) -> None:
-        outcome = paint(text)
+    def test_words_of_other_scripts_are_one_unknown_word(self, text: str, word: str) -> None:
+        outcome = generate(text)
         assert isinstance(outcome, BackendError)
         assert outcome.code == "words-unknown"
         assert repr(word) in str(outcome)
 
     @pytest.mark.parametrize("unknown", ["error", "ignore"])
-    def test_a_prompt_that_does_not_fit_is_refused_not_cut(self, unknown: str) -> None:
-        fits, too_long = paint("cat " * (LENGTH - 2), unknown=unknown), paint("cat " * (LENGTH - 1), unknown=unknown)
+    def test_a_prompt_that_is_too_long_is_an_error(self, unknown: str) -> None:
+        fits, too_long = (
+            generate("cat " * (LENGTH - 2), unknown=unknown),
+            generate("cat " * (LENGTH - 1), unknown=unknown),
+        )
         assert isinstance(fits, Rendered)
         assert isinstance(too_long, BackendError)
         assert too_long.code == "too-many-tokens"
-        endless = str(paint("word " * 10_000, unknown=unknown))
+        endless = str(generate("word " * 10_000, unknown=unknown))
         assert f"{LENGTH - 2} tokens" in endless
         assert "10000" in endless
         assert len(endless) < 300, "the message repeats the prompt"
 
     @pytest.mark.parametrize("text", ["", "  \n", "!?", "a red red blue cat and a blue red cat"])
-    def test_empty_and_contradictory_prompts_are_painted(self, text: str) -> None:
-        assert isinstance(paint(text), Rendered)
-
-    def test_nothing_asked_nothing_painted(self) -> None:
-        assert list(Pocket(PocketOptions()).render([])) == []
+    def test_empty_and_contradictory_prompts_have_images(self, text: str) -> None:
+        assert isinstance(generate(text), Rendered)
 
     @pytest.mark.parametrize("name", [TEXT, CANVAS, CARD])
-    def test_a_missing_or_damaged_file_is_named_with_the_repair(self, tiny: Path, name: str) -> None:
+    def test_missing_and_damaged_files_are_refused(self, tiny: Path, name: str) -> None:
         content = (tiny / name).read_bytes()
         (tiny / name).write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
         with pytest.raises(PluginError, match=rf"{name}.*damaged.*\[asset-damaged\]"):
@@ -201,7 +200,7 @@ class TestTiny:
         with pytest.raises(PluginError, match=rf"{name}.*missing.*\[asset-damaged\]"):
             Pocket(PocketOptions())
 
-    def test_other_weights_have_another_pin(self, tiny: Path) -> None:
+    def test_the_pin_depends_on_every_file(self, tiny: Path) -> None:
         before = Pocket.weights(PocketOptions())
         table = json.loads((tiny / "checksums.json").read_text())
         for name in (TEXT, CANVAS, CARD):
@@ -210,20 +209,13 @@ class TestTiny:
             assert Pocket.weights(PocketOptions()) != before, name
 
 
-@pytest.mark.parametrize(
-    ("given", "problem"),
-    [
-        ({"steps": "65"}, "steps is 65"),
-        ({"steps": "-1"}, "steps is -1"),
-        ({"unknown": "guess"}, "guess"),
-    ],
-)
-def test_options_that_make_no_sense_are_refused(given: dict[str, str], problem: str) -> None:
-    with pytest.raises(UsageError, match=problem):
-        parse_options(PocketOptions, given, "model")
+@pytest.mark.parametrize("options", [{"steps": "65"}, {"steps": "-1"}, {"unknown": "guess"}])
+def test_invalid_options_are_refused(options: dict[str, str]) -> None:
+    with pytest.raises(UsageError, match=r"\[option-invalid\]"):
+        parse_options(PocketOptions, options, "model")
 
 
-def test_captions_are_read_as_they_were_in_training(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_captions_are_tokenised_as_in_training(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "training"))
     import pocket_captions  # not installed; needs no torch
     import pocket_world
@@ -245,26 +237,26 @@ def shipped() -> Pocket:
     return Pocket(PocketOptions())
 
 
-def test_shipped_weights_paint_single_things(shipped: Pocket) -> None:
+def test_shipped_weights_show_single_entities(shipped: Pocket) -> None:
     from salva.detectors.pocket_detector import DetectorOptions, PocketDetector
 
-    things = Pocket.entities()[::2]
-    outcomes = shipped.render([ask(f"there is {_article(thing)} {thing}", 900 + i) for i, thing in enumerate(things)])
-    looks = [
+    entities = PocketDetector.labels()[::4]
+    outcomes = shipped.render([ask(f"there is {_article(name)} {name}", 900 + i) for i, name in enumerate(entities)])
+    images = [
         ObserveRequest(picture=one.picture, query=Query(role="detector"))
         for one in outcomes
         if isinstance(one, Rendered)
     ]
-    assert len(looks) == len(things)
+    assert len(images) == len(entities)
     wrong = []
-    for thing, seen in zip(things, PocketDetector(DetectorOptions()).observe(looks), strict=True):
-        assert isinstance(seen, Detections)
-        if Counter(box.label for box in boxes_above(seen)) != Counter([thing]):
-            wrong.append(thing)
-    assert len(wrong) <= 2, wrong
+    for name, detections in zip(entities, PocketDetector(DetectorOptions()).observe(images), strict=True):
+        assert isinstance(detections, Detections)
+        if Counter(box.label for box in boxes_above(detections)) != Counter([name]):
+            wrong.append(name)
+    assert len(wrong) <= 1, wrong
 
 
-def test_shipped_words_cover_every_metalogic_prompt(shipped: Pocket) -> None:
+def test_the_vocabulary_covers_every_metalogic_prompt(shipped: Pocket) -> None:
     from salva.suites.metalogic.suite import MetaLogic, MetaLogicOptions
 
     suite = MetaLogic(MetaLogicOptions())
@@ -275,7 +267,7 @@ def test_shipped_words_cover_every_metalogic_prompt(shipped: Pocket) -> None:
         assert not read[1], text
 
 
-def test_shipped_weights_paint_alike_alone_and_in_company(shipped: Pocket) -> None:
+def test_shipped_weights_do_not_depend_on_the_batch(shipped: Pocket) -> None:
     one = ask("two dogs and a cat", 77)
     (alone,) = shipped.render([one])
     in_company = shipped.render([ask("a tree", 1), ask("a red car", 2), one])[2]

@@ -1,4 +1,4 @@
-"""Small ONNX files of a few nodes, written byte by byte, so that no package is needed to make a model to test with."""
+"""Small ONNX files of a few nodes, written without a package."""
 
 from __future__ import annotations
 

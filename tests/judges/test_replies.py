@@ -1,4 +1,4 @@
-"""Replies read strictly: every friendly form is read, every doubtful one is a problem, and no number is made up."""
+"""Strict parsing of replies: unambiguous ones are read, all others are a problem, and no number is guessed."""
 
 from __future__ import annotations
 
@@ -18,27 +18,12 @@ GRADE = Query(role="judge", kind="grade", text="", questions=("is it a cat?", "i
 YES_NO = Query(role="judge", kind="answer", text="is it a cat?", choices=("yes", "no"))
 COUNT = Query(role="judge", kind="answer", text="how many?", choices=("none", "one", "two", "more than two"))
 FREE = Query(role="judge", kind="answer", text="what is it?")
+PLAIN = '{"objects": 40, "relations": 35}'
+IN_WORDS = "Relevance (0-50 points): [[35]], Object Accuracy (0-50 points): [[40]]"
 
 
 @pytest.mark.parametrize(
-    "reply",
-    [
-        "Relevance (0-50 points): [[35]], Object Accuracy (0-50 points): [[40]]",
-        "Object Accuracy (0-50 points): [[40]], Relevance (0-50 points): [[35]]",
-        "The cat is there; 2 of 3 things fit.\n\nRelevance: [[35]]\nObject Accuracy: [[40]]",
-        "**Relevance (0-50 points):** [[35]]\n**Object Accuracy (0-50 points):** [[40.0]]",
-        "relevance = [[ 35 ]] object accuracy = [[ 40 ]]",
-        '{"explanation": "50 cats", "objects": 40, "relations": 35}',
-        '{"relations": 35.0, "objects": 40}',
-        '```json\n{"objects": 40, "relations": 35}\n```',
-    ],
-)
-def test_scores_are_read_by_their_names(reply: str) -> None:
-    assert read_reply(SCORE, reply) == ParsedReply(scores={"objects": 40.0, "relations": 35.0})
-
-
-@pytest.mark.parametrize(
-    ("reply", "told"),
+    ("reply", "text"),
     [
         ("", "empty"),
         ("   \n", "empty"),
@@ -58,7 +43,7 @@ def test_scores_are_read_by_their_names(reply: str) -> None:
         ("Relevance: [[35]], Object Accuracy: [[40]], Relevance: [[36]]", "rated twice"),
         ("Relevance: [[35]], Object Accuracy: [[40]], Total: [[76]]", "total is 76"),
         ("Irrelevance: [[35]], Object Accuracy: [[40]]", "after none of"),
-        ('{"objects": 40}', "where objects, relations is asked for"),
+        ('{"objects": 40}', "instead of objects, relations"),
         ('{"objects": 40, "relations": 35, "total": 80}', "total is 80"),
         ('{"objects": "40 points", "relations": 35}', "no number"),
         ('{"objects": true, "relations": 35}', "no number"),
@@ -66,24 +51,30 @@ def test_scores_are_read_by_their_names(reply: str) -> None:
         ('{"objects": NaN, "relations": 35}', "no number"),
         ('{"objects": 1e999, "relations": 35}', "no number"),
         ('{"objects": -1, "relations": 35}', "from 0 to 50"),
-        ('{"objects": 40, "objects": 10, "relations": 35}', "one name twice"),
+        ('{"objects": 40, "objects": 10, "relations": 35}', "a name twice"),
         ('{"objects": 40, "relations": 35', "begins like JSON"),
-        ("{" * 100_000, "begins like JSON"),
+        ("{" * 100_000, "opening braces"),
+        (f"<think>{IN_WORDS}", "thoughts"),
+        (f"<think>a</think><think>{IN_WORDS}", "thoughts"),
+        (f"<think>{IN_WORDS}</think>", "empty"),
     ],
 )
-def test_a_doubtful_score_is_a_problem_and_never_a_number(reply: str, told: str) -> None:
+def test_problems_of_scores(reply: str, text: str) -> None:
     read = read_reply(SCORE, reply)
-    assert told in read.problem
+    assert text in read.problem
     assert (read.text, read.scores) == ("", {})
-
-
-PLAIN = '{"objects": 40, "relations": 35}'
-IN_WORDS = "Relevance (0-50 points): [[35]], Object Accuracy (0-50 points): [[40]]"
 
 
 @pytest.mark.parametrize(
     "reply",
     [
+        PLAIN,
+        IN_WORDS,
+        "Object Accuracy (0-50 points): [[40]], Relevance (0-50 points): [[35]]",
+        "The cat is there; 2 of 3 things fit.\n\nRelevance: [[35]]\nObject Accuracy: [[40]]",
+        "**Relevance (0-50 points):** [[35]]\n**Object Accuracy (0-50 points):** [[40.0]]",
+        "relevance = [[ 35 ]] object accuracy = [[ 40 ]]",
+        '{"relations": 35.0, "objects": 40}',
         f"Here is my judgement:\n\n{PLAIN}",
         f"{PLAIN}\n\nLet me know if you need more.",
         f"The cat {{a tabby}} sits there. {PLAIN}",
@@ -127,7 +118,7 @@ IN_WORDS = "Relevance (0-50 points): [[35]], Object Accuracy (0-50 points): [[40
         "1. Relevance = [[35]]; 2. Object Accuracy = [[40]]",
     ],
 )
-def test_a_reply_that_leaves_no_doubt_is_read(reply: str) -> None:
+def test_unambiguous_replies_are_read(reply: str) -> None:
     assert read_reply(SCORE, reply) == ParsedReply(scores={"objects": 40.0, "relations": 35.0})
 
 
@@ -148,7 +139,6 @@ def test_a_reply_that_leaves_no_doubt_is_read(reply: str) -> None:
         '{"objects": 40, "relations": 35, "Objects": 10}',
         '{"objects": 40, "relations": 35, "relations ": 10}',
         '{"objects": 40, "relations": 35, "objects": 40}',
-        '{"objects": 40, "relations": 35, "total": 80}',
         '{"objects": 40, "relations": 35, "total": "100"}',
         '{"objects": 40, "relations": 35, "total": 120}',
         '{"objects": "40/50", "relations": 35}',
@@ -183,23 +173,23 @@ def test_a_reply_that_leaves_no_doubt_is_read(reply: str) -> None:
         "{" * 500,
     ],
 )
-def test_a_reply_with_two_candidates_or_none_is_a_problem(reply: str) -> None:
+def test_ambiguous_replies_are_a_problem(reply: str) -> None:
     read = read_reply(SCORE, reply)
     assert read.problem
     assert (read.text, read.scores) == ("", {})
 
 
-def test_answers_are_read_from_one_object_in_prose_and_from_no_more() -> None:
+def test_answers_and_grades_in_json() -> None:
     assert read_reply(YES_NO, 'I see it.\r\n```JSON\r\n{"answer": "Yes", "confidence": 0.9}\r\n```').text == "yes"
     assert read_reply(FREE, 'Sure! {"answer": "A Cat"}').text == "a cat"
     assert read_reply(YES_NO, '{"answer": "yes"} {"answer": "no"}').problem
     assert read_reply(YES_NO, '{"answer": "yes"} [[no]]').problem
     assert read_reply(GRADE, 'So: {"q1": "0.5", "q2": 1, "q3": 0}').scores == {"q1": 0.5, "q2": 1.0}
-    assert read_reply(GRADE, "q1： [[0.5]], q2： [[1]], total: [[1.5]]").problem, "nobody asked for a total of grades"
+    assert read_reply(GRADE, "q1： [[0.5]], q2： [[1]], total: [[1.5]]").problem, "grades have no total"
 
 
 @given(objects=st.integers(0, 50), relations=st.integers(0, 50), around=st.text(max_size=30), is_text=st.booleans())
-def test_prose_around_the_one_object_changes_nothing(objects: int, relations: int, around: str, is_text: bool) -> None:
+def test_prose_around_one_json_object_is_ignored(objects: int, relations: int, around: str, is_text: bool) -> None:
     around = around.translate({ord(mark): " " for mark in '{}[]"'}).replace("think>", "")
     given_as = json.dumps({"objects": str(objects) if is_text else objects, "relations": relations})
     read = read_reply(SCORE, f"{around}\n{given_as}\n{around}")
@@ -207,7 +197,7 @@ def test_prose_around_the_one_object_changes_nothing(objects: int, relations: in
     assert read_reply(SCORE, f"{given_as}{around}{given_as}").problem
 
 
-def test_grades_are_numbered_and_lie_between_0_and_1() -> None:
+def test_grades_are_numbered_from_0_to_1() -> None:
     wanted = ParsedReply(scores={"q1": 0.5, "q2": 1.0})
     assert read_reply(GRADE, "q2: [[1]], q1: [[0.5]]") == wanted
     assert read_reply(GRADE, '{"q1": 0.5, "q2": 1}') == wanted
@@ -218,7 +208,7 @@ def test_grades_are_numbered_and_lie_between_0_and_1() -> None:
 
 
 @pytest.mark.parametrize("reply", ["yes", "Yes.", "YES", '"yes"', "[[yes]]", "I see it.\n[[Yes]]", '{"answer": "yes"}'])
-def test_a_choice_is_read_as_it_is_written(reply: str) -> None:
+def test_choices_are_recognised(reply: str) -> None:
     assert read_reply(YES_NO, reply).text == "yes"
 
 
@@ -226,40 +216,37 @@ def test_a_choice_is_read_as_it_is_written(reply: str) -> None:
     "reply",
     ["maybe", "yes and no", "Yes, there is a cat", "yesno", "[[yes]] or [[no]]", "not yes", '{"answer": true}', "да"],
 )
-def test_anything_but_a_choice_is_a_problem(reply: str) -> None:
+def test_other_answers_are_a_problem(reply: str) -> None:
     read = read_reply(YES_NO, reply)
     assert read.problem
     assert read.text == ""
 
 
-def test_numbers_are_the_same_in_words_and_figures() -> None:
+def test_numbers_may_be_words_or_digits() -> None:
     assert [read_reply(COUNT, reply).text for reply in ("2", "Two", "0", "zero", "more than two")] == [
         *("two", "two", "none", "none", "more than two"),
     ]
     assert read_reply(COUNT, "3").problem
 
 
-def test_choices_that_differ_in_case_alone_are_told_apart() -> None:
+def test_choices_may_differ_only_in_case() -> None:
     query = Query(role="judge", kind="answer", text="?", choices=("May", "may"))
     assert read_reply(query, "may").text == "may"
     assert read_reply(query, "MAY").problem
 
 
-def test_a_free_answer_is_a_few_words_in_lower_case() -> None:
+def test_free_answers_are_short_and_lower_case() -> None:
     assert read_reply(FREE, "It sits on a mat.\n[[A Tabby Cat.]]").text == "a tabby cat"
     assert read_reply(FREE, "[[A cat.\nIt sits on a mat.]]").problem
     assert read_reply(FREE, f"[[{'cat ' * 100}]]").problem
     assert read_reply(FREE, "[[...]]").problem
 
 
-def test_a_free_answer_needs_the_form_or_a_judge_that_knows_none() -> None:
+def test_free_answers_need_brackets_unless_bare() -> None:
     refused = "I can't help with that."
     assert "no answer" in read_reply(FREE, refused).problem
     assert read_reply(FREE, "A Cat", is_bare=True).text == "a cat"
     assert read_reply(FREE, "A cat.\nIt sits.", is_bare=True).problem
-
-
-FORM = "Relevance (0-50 points): [[35]], Object Accuracy (0-50 points): [[40]]"
 
 
 @pytest.mark.parametrize(
@@ -271,28 +258,17 @@ FORM = "Relevance (0-50 points): [[35]], Object Accuracy (0-50 points): [[40]]"
         "<think>one</think><think>two: [[0]]</think>",
     ],
 )
-def test_what_was_thought_before_the_reply_is_not_the_reply(thought: str) -> None:
-    assert read_reply(SCORE, thought + FORM) == ParsedReply(scores={"objects": 40.0, "relations": 35.0})
+def test_thoughts_are_ignored(thought: str) -> None:
+    assert read_reply(SCORE, thought + IN_WORDS) == ParsedReply(scores={"objects": 40.0, "relations": 35.0})
     assert read_reply(SCORE, thought + '{"objects": 40, "relations": 35}').scores["objects"] == 40
     assert read_reply(YES_NO, thought + "yes").text == "yes"
 
 
-@pytest.mark.parametrize("reply", [f"<think>{FORM}", f"<think>a</think><think>{FORM}"])
-def test_thoughts_without_an_end_are_no_reply(reply: str) -> None:
-    assert "thoughts" in read_reply(SCORE, reply).problem
-
-
-def test_thoughts_alone_are_an_empty_reply() -> None:
-    assert "empty" in read_reply(SCORE, f"<think>{FORM}</think>").problem
-
-
 @given(objects=st.integers(0, 50), relations=st.integers(0, 50), before=st.text(max_size=40), is_reversed=st.booleans())
-def test_the_asked_form_is_read_whatever_is_said_before(
-    objects: int, relations: int, before: str, is_reversed: bool
-) -> None:
+def test_text_before_the_form_is_ignored(objects: int, relations: int, before: str, is_reversed: bool) -> None:
     parts = [f"Relevance (0-50 points): [[{relations}]]", f"Object Accuracy (0-50 points): [[{objects}]]"]
-    said = "The things: " + before.replace("[", "(").replace("]", ")")
-    read = read_reply(SCORE, f"{said}\n{', '.join(reversed(parts) if is_reversed else parts)}")
+    prose = "The things: " + before.replace("[", "(").replace("]", ")")
+    read = read_reply(SCORE, f"{prose}\n{', '.join(reversed(parts) if is_reversed else parts)}")
     assert read == ParsedReply(scores={"objects": float(objects), "relations": float(relations)})
 
 
@@ -318,7 +294,7 @@ HOSTILE = st.one_of(
 
 
 @given(reply=HOSTILE, query=st.sampled_from((SCORE, GRADE, YES_NO, COUNT, FREE)))
-def test_any_reply_is_either_read_in_full_or_a_problem(reply: str, query: Query) -> None:
+def test_any_reply_is_parsed_or_a_problem(reply: str, query: Query) -> None:
     read = read_reply(query, reply)
     if read.problem:
         assert (read.text, dict(read.scores)) == ("", {})
@@ -333,10 +309,10 @@ def test_any_reply_is_either_read_in_full_or_a_problem(reply: str, query: Query)
 
 
 @pytest.mark.parametrize("query", [SCORE, GRADE, YES_NO, FREE])
-def test_the_form_that_is_asked_for_is_no_answer_itself(query: Query) -> None:
-    """A judge that only repeats what it was told has said nothing."""
-    told = judge_prompt(query, is_structured=False, explains=False).text.rpartition("\n")[2]
-    read = read_reply(query, told)
+def test_the_form_itself_is_no_answer(query: Query) -> None:
+    """A judge that only repeats the form has not answered."""
+    text = judge_prompt(query, is_structured=False, explains=False).text.rpartition("\n")[2]
+    read = read_reply(query, text)
     assert read.problem
 
 
@@ -357,19 +333,19 @@ RULED = Query(
         "**q1 reason:** whiskers".replace("**", "") + "\n\nq1: [[1.0]]\n\nQ2 reason: it is pink\nq2: [[0.5]]",
     ],
 )
-def test_with_criteria_a_reason_comes_with_every_score(reply: str) -> None:
+def test_reasons_of_queries_with_criteria(reply: str) -> None:
     wanted = ParsedReply(scores={"q1": 1.0, "q2": 0.5}, reasons={"q1": "whiskers", "q2": "it is pink"})
     assert read_reply(RULED, reply) == wanted
 
 
-def test_a_score_without_its_reason_is_read_all_the_same() -> None:
+def test_reasons_are_optional() -> None:
     assert read_reply(RULED, '{"q1": 1, "q2": 0}').scores == {"q1": 1.0, "q2": 0.0}
     assert read_reply(RULED, '{"q1": 1, "q2_reason": "none"}').problem
     unasked = read_reply(GRADE, '{"q1_reason": "x", "q1": 1, "q2": 0}')
-    assert (unasked.scores, unasked.reasons) == ({"q1": 1.0, "q2": 0.0}, {}), "nobody asked for reasons"
+    assert (unasked.scores, unasked.reasons) == ({"q1": 1.0, "q2": 0.0}, {}), "no reasons were requested"
 
 
-def test_criteria_and_rubric_are_said_and_the_judges_own_rubric_wins() -> None:
+def test_criteria_and_rubric_are_in_the_prompt() -> None:
     ask = judge_prompt(RULED, is_structured=True, explains=True)
     assert ask.schema is not None
     assert list(ask.schema["properties"]) == ["q1_reason", "q1", "q2_reason", "q2"]  # type: ignore[arg-type]  # JSON

@@ -20,8 +20,8 @@ CAT = Detection(label="cat", score=0.9, box=(0.1, 0.4, 0.3, 0.6))
 DOG = Detection(label="dog", score=0.8, box=(0.6, 0.4, 0.8, 0.6))
 
 
-def asked(query: Query, *boxes: Detection, picture: Picture = GREY, **options: str) -> Answer:
-    (outcome,) = judge(**options).observe([look(query, *boxes, picture=picture)])
+def answer_to(query: Query, *boxes: Detection, picture: Picture = GREY, **options: str) -> Answer:
+    (outcome,) = judge(**options).observe([request(query, *boxes, picture=picture)])
     assert isinstance(outcome, Answer), outcome
     return outcome
 
@@ -32,7 +32,7 @@ def judge(**options: str) -> SceneJudge:
     return built
 
 
-def look(query: Query, *boxes: Detection, picture: Picture = GREY) -> ObserveRequest:
+def request(query: Query, *boxes: Detection, picture: Picture = GREY) -> ObserveRequest:
     return ObserveRequest(picture=picture, query=query, given={"detector": Detections(boxes=boxes)})
 
 
@@ -44,87 +44,84 @@ def question(*meanings: str, choices: tuple[str, ...] = ("yes", "no")) -> Query:
     return Query(role="judge", kind="answer", text="is it so?", choices=choices, formulas=meanings)
 
 
-def test_it_keeps_the_promises_of_a_perceiver() -> None:
+def test_conformance() -> None:
     binding = bind(ComponentSpec(role="judge", name="scene"))
     check_observer(binding, [GREY], query=score("cat"), given={"detector": Detections(boxes=(CAT,))})
 
 
-def test_objects_and_relations_are_fifty_each() -> None:
-    assert asked(score("left_of(cat, dog)"), CAT, DOG).scores == {"objects": 50.0, "relations": 50.0}
-    assert asked(score("left_of(dog, cat)"), CAT, DOG).scores == {"objects": 50.0, "relations": 0.0}
-    assert asked(score("left_of(cat, dog)"), CAT).scores == {"objects": 25.0, "relations": 0.0}
+def test_objects_and_relations_have_fifty_points_each() -> None:
+    assert answer_to(score("left_of(cat, dog)"), CAT, DOG).scores == {"objects": 50.0, "relations": 50.0}
+    assert answer_to(score("left_of(dog, cat)"), CAT, DOG).scores == {"objects": 50.0, "relations": 0.0}
+    assert answer_to(score("left_of(cat, dog)"), CAT).scores == {"objects": 25.0, "relations": 0.0}
 
 
-def test_the_reply_shows_the_reckoning() -> None:
-    reply = asked(score("left_of(dog, cat)"), CAT, DOG).reply
+def test_the_reply_shows_the_derivation() -> None:
+    reply = answer_to(score("left_of(dog, cat)"), CAT, DOG).reply
     assert reply == "objects: dog yes, cat yes; relations: left_of(dog, cat) no"
 
 
-def test_a_cat_seen_twice_is_one_cat() -> None:
+def test_overlapping_boxes_are_one_entity() -> None:
     again = Detection(label="cat", score=0.5, box=(0.11, 0.4, 0.3, 0.6))
-    assert asked(score("cat"), CAT, again).scores["objects"] == 50
+    assert answer_to(score("cat"), CAT, again).scores["objects"] == 50
 
 
-def test_a_second_cat_is_wrong_unless_at_least_is_the_reading() -> None:
+def test_a_second_cat_is_wrong_unless_counts_are_at_least() -> None:
     other = Detection(label="cat", score=0.5, box=(0.6, 0.4, 0.8, 0.6))
-    assert asked(score("cat"), CAT, other).scores["objects"] == 0
-    assert asked(score("cat"), CAT, other, counts="at-least").scores["objects"] == 50
+    assert answer_to(score("cat"), CAT, other).scores["objects"] == 0
+    assert answer_to(score("cat"), CAT, other, counts="at-least").scores["objects"] == 50
 
 
-def test_the_right_choice_is_the_one_whose_formula_is_true() -> None:
-    assert asked(question("dog", "!dog"), CAT).text == "no"
-    assert asked(question("cat", "!cat"), CAT).text == "yes"
+def test_the_choice_with_a_true_formula_is_the_answer() -> None:
+    assert answer_to(question("dog", "!dog"), CAT).text == "no"
+    assert answer_to(question("cat", "!cat"), CAT).text == "yes"
+    other = Detection(label="cat", score=0.5, box=(0.6, 0.4, 0.8, 0.6))
+    assert answer_to(question("cat", "!cat"), CAT, other).text == "yes", "at least one"
     numbers = question("!cat", "cat & !2 cat", "2 cat", choices=("none", "one", "more"))
-    assert asked(numbers, CAT).text == "one"
+    assert answer_to(numbers, CAT).text == "one"
 
 
-def test_presence_is_asked_at_least() -> None:
-    other = Detection(label="cat", score=0.5, box=(0.6, 0.4, 0.8, 0.6))
-    assert asked(question("cat", "!cat"), CAT, other).text == "yes"
-
-
-@pytest.mark.parametrize(("boxes", "told"), [((), "none of"), ((CAT, DOG), "more than one")])
-def test_no_choice_or_several_cannot_be_told(boxes: tuple[Detection, ...], told: str) -> None:
-    answer = asked(question("cat", "dog", choices=("a cat", "a dog")), *boxes)
+@pytest.mark.parametrize(("boxes", "text"), [((), "none of"), ((CAT, DOG), "more than one")])
+def test_no_or_several_true_choices_are_a_problem(boxes: tuple[Detection, ...], text: str) -> None:
+    answer = answer_to(question("cat", "dog", choices=("a cat", "a dog")), *boxes)
     assert answer.text == ""
-    assert answer.problem.startswith(told)
+    assert answer.problem.startswith(text)
 
 
-def test_each_question_is_graded_one_or_nothing() -> None:
+def test_questions_are_graded_zero_or_one() -> None:
     query = Query(role="judge", kind="grade", text="a scene", questions=("cat?", "dog?"), formulas=("cat", "dog"))
-    assert asked(query, CAT).scores == {"q1": 1.0, "q2": 0.0}
+    assert answer_to(query, CAT).scores == {"q1": 1.0, "q2": 0.0}
 
 
-def test_a_text_without_a_formula_is_beyond_it() -> None:
+def test_a_text_without_a_formula_is_a_problem() -> None:
     for query in (Query(role="judge", kind="score", text="a cat"), Query(role="judge", kind="answer", text="what?")):
-        answer = asked(query, CAT)
-        assert "reasons from formulas" in answer.problem
+        answer = answer_to(query, CAT)
+        assert "needs a formula" in answer.problem
         assert (answer.text, answer.scores) == ("", {})
 
 
-def test_a_formula_it_cannot_decide_is_a_problem_of_its_own_picture() -> None:
+def test_an_undecidable_formula_is_a_problem_of_its_own_request() -> None:
     large = " & ".join(
         f"(red {e} | blue {e})" for e in ("cat", "dog", "cow", "hat", "cup", "car", "bus", "bird", "tree")
     )
     first, unparsed, undecided, last = judge().observe(
-        [look(query, CAT) for query in (score("cat"), score("cat &"), score(large), question("cat", "!cat"))]
+        [request(query, CAT) for query in (score("cat"), score("cat &"), score(large), question("cat", "!cat"))]
     )
     assert isinstance(first, Answer)
     assert isinstance(last, Answer)
     assert (first.problem, last.text) == ("", "yes")
-    for outcome, told in ((unparsed, "cat &"), (undecided, "formula-too-large")):
+    for outcome, text in ((unparsed, "cat &"), (undecided, "formula-too-large")):
         assert isinstance(outcome, Answer)
-        assert told in outcome.problem
+        assert text in outcome.problem
         assert (outcome.text, outcome.scores) == ("", {})
 
 
-def test_a_query_no_relation_should_make_is_an_error() -> None:
+def test_invalid_queries_are_errors() -> None:
     for query in (question("cat"), Query(role="judge", kind="guess", formulas=("cat",))):
-        (outcome,) = judge().observe([look(query, CAT)])
+        (outcome,) = judge().observe([request(query, CAT)])
         assert isinstance(outcome, PluginError)
 
 
-def test_without_detections_it_says_so() -> None:
+def test_without_detections_it_fails() -> None:
     (outcome,) = judge().observe([ObserveRequest(picture=GREY, query=score("cat"), given={"detector": Reading()})])
     assert isinstance(outcome, PluginError)
 
@@ -134,7 +131,7 @@ def test_options_are_checked() -> None:
         parse_options(SceneJudgeOptions, {"threshold": "2"}, "judge")
 
 
-def test_painted_scenes_score_full_marks_and_swapped_texts_half() -> None:
+def test_accuracy_on_painter_scenes() -> None:
     """A flawless painter under the shipped detector: the text it painted, and the one with everything exchanged."""
     pairs = [
         ("red apple & blue car", "blue apple & red car"),
@@ -151,7 +148,7 @@ def test_painted_scenes_score_full_marks_and_swapped_texts_half() -> None:
         for rendered in painter.render(requests):
             (seen,) = detector.observe([ObserveRequest(picture=rendered.picture, query=Query(role="detector"))])
             for notation, scores in ((formula, matched), (exchanged, swapped)):
-                answer = asked(score(notation), *seen.boxes, picture=rendered.picture)
+                answer = answer_to(score(notation), *seen.boxes, picture=rendered.picture)
                 scores.append(sum(answer.scores.values()))
     assert sum(matched) / len(matched) >= 97
     assert abs(sum(swapped) / len(swapped) - 50) <= 3

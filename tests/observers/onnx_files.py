@@ -1,4 +1,4 @@
-"""Small ONNX files written byte by byte: one node, one picture in, one tensor out; no package needed."""
+"""Small ONNX files with one node, from one image to one tensor; written without a package."""
 
 from __future__ import annotations
 

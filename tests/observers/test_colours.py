@@ -1,4 +1,4 @@
-"""Colours measured from pixels, held against what the painter painted."""
+"""Colours of entities from pixels."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from salva.imaging.palette import PALETTE
 from salva.logic.formula import COLOURS
 from salva.observers.colours import PixelColours, colour_of
 
-THINGS = sorted(name for name, facts in sprite_index()["entities"].items() if facts["colourable"])
+ENTITIES = sorted(name for name, facts in sprite_index()["entities"].items() if facts["colourable"])
 
 
-def test_every_colour_a_formula_can_name_can_be_seen() -> None:
+def test_the_palette_has_every_colour_of_formulas() -> None:
     assert tuple(PALETTE) == COLOURS
 
 
 @pytest.mark.parametrize("colour", COLOURS)
-def test_a_patch_on_another_ground_has_its_own_colour(colour: str) -> None:
+def test_a_patch_on_a_background_has_its_colour(colour: str) -> None:
     ground, inside = ((90, 160, 90), PALETTE[colour]) if colour != "green" else ((230, 230, 230), PALETTE[colour])
     rows = [bytes(inside if 8 <= x < 24 and 8 <= y < 24 else ground) for y in range(32) for x in range(32)]
     picture = Picture(rgb=b"".join(pixel for pixel in rows), width=32, height=32)
@@ -36,11 +36,11 @@ def test_a_patch_on_another_ground_has_its_own_colour(colour: str) -> None:
 
 
 @pytest.mark.parametrize(("shade", "word"), [((15, 40, 15), "green"), ((0, 20, 0), "black")])
-def test_a_dark_thing_keeps_its_hue_until_nobody_sees_it(shade: tuple[int, int, int], word: str) -> None:
+def test_a_dark_entity_keeps_its_hue_until_it_is_black(shade: tuple[int, int, int], word: str) -> None:
     assert colour_of(patch(shade, (230, 230, 230)), (0.25, 0.25, 0.75, 0.75)) == word
 
 
-def test_a_box_that_fills_the_picture_is_its_own_ground() -> None:
+def test_a_box_may_fill_the_image() -> None:
     picture = Picture(rgb=bytes(PALETTE["purple"]) * 64, width=8, height=8)
     assert colour_of(picture, (0, 0, 1, 1)) == "purple"
 
@@ -57,17 +57,17 @@ def test_a_box_that_fills_the_picture_is_its_own_ground() -> None:
     ],
     ids=["no area", "one pixel", "right of it", "left of it", "inside out", "no numbers"],
 )
-def test_a_box_that_holds_next_to_nothing_says_nothing(box: Box) -> None:
+def test_a_box_with_hardly_any_pixels_has_no_colour(box: Box) -> None:
     assert colour_of(Picture(rgb=bytes(PALETTE["red"]) * 4096, width=64, height=64), box) is None
 
 
-def test_a_box_over_the_edge_is_cut() -> None:
+def test_a_box_beyond_the_edge_is_clipped() -> None:
     picture = patch(PALETTE["red"], (90, 160, 90))
     assert colour_of(picture, (0.25, 0.25, 0.75, 0.75)) == "red"
     assert colour_of(Picture(rgb=bytes(PALETTE["red"]) * 4096, width=64, height=64), (-1, -1, 2, 2)) == "red"
 
 
-def test_a_gray_picture_is_gray_and_an_inverted_one_has_other_colours() -> None:
+def test_gray_and_inverted_images() -> None:
     gray = Picture(rgb=bytes((128, 128, 128)) * 4096, width=64, height=64)
     assert colour_of(gray, (0.25, 0.25, 0.75, 0.75)) == "gray"
     ground = (90, 160, 90)
@@ -77,7 +77,7 @@ def test_a_gray_picture_is_gray_and_an_inverted_one_has_other_colours() -> None:
         assert colour_of(inverted, (0.25, 0.25, 0.75, 0.75)) != colour
 
 
-def test_noise_has_no_colour_and_two_halves_have_none_either() -> None:
+def test_noise_and_mixtures_are_undecided() -> None:
     rng = random.Random(3)
     noise = Picture(rgb=rng.randbytes(3 * 4096), width=64, height=64)
     assert colour_of(noise, (0.2, 0.2, 0.8, 0.8)) is None
@@ -85,7 +85,7 @@ def test_noise_has_no_colour_and_two_halves_have_none_either() -> None:
     assert colour_of(Picture(rgb=b"".join(map(bytes, halves)), width=64, height=64), (0, 0, 1, 1)) is None
 
 
-def test_boxes_get_their_colours_and_the_rest_is_left_as_it_is() -> None:
+def test_boxes_of_requested_names_get_colours() -> None:
     picture = patch(PALETTE["red"], (90, 160, 90))
     box = (0.25, 0.25, 0.75, 0.75)
     given = Detections(
@@ -108,7 +108,7 @@ def test_boxes_get_their_colours_and_the_rest_is_left_as_it_is() -> None:
     assert observation_to_json(replace(seen, boxes=given.boxes)) == observation_to_json(given)
 
 
-def test_without_a_detectors_boxes_nobody_is_told_anything() -> None:
+def test_without_a_detectors_boxes_it_fails() -> None:
     request = ObserveRequest(picture=patch(PALETTE["red"], (0, 0, 0)), query=Query(role="colour_reader"))
     with pytest.raises(PluginError, match=r"\[input-unexpected\]"):
         PixelColours(NoOptions()).observe([request])
@@ -121,13 +121,13 @@ def patch(colour: tuple[int, int, int], ground: tuple[int, int, int]) -> Picture
     return Picture(rgb=b"".join(map(bytes, pixels)), width=64, height=64)
 
 
-def test_the_painters_colours_are_told_nineteen_times_in_twenty() -> None:
+def test_accuracy_on_painter_scenes() -> None:
     rng = random.Random(20_261)
-    told: list[tuple[str | None, str | None]] = []
-    while len(told) < 300:
-        picture, things = random_scene(rng, THINGS, rng.choice((1, 2, 3)), colour_rate=1.0)
-        told += [(colour_of(picture, thing.box), thing.colour) for thing in things]
-    n_right, n_told = sum(word == colour for word, colour in told), sum(word is not None for word, _ in told)
-    assert n_right / len(told) >= 0.95
-    # What is not told right is mostly not told.
-    assert n_right / n_told >= 0.98
+    colours: list[tuple[str | None, str | None]] = []
+    while len(colours) < 200:
+        picture, things = random_scene(rng, ENTITIES, rng.choice((1, 2, 3)), colour_rate=1.0)
+        colours += [(colour_of(picture, thing.box), thing.colour) for thing in things]
+    n_right = sum(word == colour for word, colour in colours)
+    n_decided = sum(word is not None for word, _ in colours)
+    assert n_right / len(colours) >= 0.95
+    assert n_right / n_decided >= 0.98

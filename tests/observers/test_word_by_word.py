@@ -1,4 +1,4 @@
-"""Attention of single words: as transformers has it, whatever the heads and the mask, and used where it should be."""
+"""Attention of single words equals that of transformers, and is used in models that write text."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ transformers: Any = pytest.importorskip("transformers", reason="needs the extra 
     scaling=st.sampled_from([None, 0.3]),
     seed=st.integers(0, 2**16),
 )
-def test_attention_is_that_of_transformers(
+def test_attention_equals_that_of_transformers(
     n: int, n_key_heads: int, n_shared: int, n_words: int, n_heard: int, kind: str, scaling: float | None, seed: int
 ) -> None:
     from transformers.integrations.sdpa_attention import sdpa_attention_forward
@@ -53,7 +53,7 @@ def test_attention_is_that_of_transformers(
 
 
 @pytest.mark.parametrize("kind", ["florence2", "llava"])
-def test_a_model_writes_the_same_words_this_way(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_generated_texts_do_not_change(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if kind == "florence2":
         folder, name = save_florence2(tmp_path / kind), "Florence2ForConditionalGeneration"
     else:

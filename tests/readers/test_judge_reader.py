@@ -1,4 +1,4 @@
-"""Any judge as a reader: two questions, strictly read, and never a text or its absence that nobody said."""
+"""A judge as a reader: two questions, their answers and errors."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ WRITTEN = {SIGN.rgb: "STOP", POSTER.rgb: "grand “hotel” | 1922 |"}
 
 
 class Clerk:
-    """A judge that knows what is written in five pictures."""
+    """A judge that knows the texts of five images."""
 
     @dataclass(frozen=True, slots=True, kw_only=True)
     class Options:
@@ -48,7 +48,7 @@ class Clerk:
 
     def _answer(self, request: ObserveRequest) -> Answer | SalvaError:
         if request.picture == RUDE:
-            return RefusedError("I would rather not look at this")
+            return RefusedError("policy")
         usage = {"n_calls": 1.0, "cost_usd": 0.5}
         if request.query.choices:
             text = "no" if request.picture == BLANK else "yes"
@@ -63,34 +63,34 @@ def reader() -> Any:
     return JudgeAsReader(Clerk)(Clerk.Options())
 
 
-def looks(*pictures: Picture) -> list[ObserveRequest]:
+def requests(*pictures: Picture) -> list[ObserveRequest]:
     return [ObserveRequest(picture=picture, query=Query(role="reader")) for picture in pictures]
 
 
-def test_what_a_judge_says_is_written_is_what_is_read() -> None:
+def test_a_reading_has_the_texts_of_the_judges_answers() -> None:
     clerk = Clerk(Clerk.Options())
     asking: Any = JudgeReader(clerk)
-    blank, sign, poster = asking.observe(looks(BLANK, SIGN, POSTER))
+    blank, sign, poster = asking.observe(requests(BLANK, SIGN, POSTER))
     assert blank == Reading(reply="[[no]]", usage={"n_calls": 1.0, "cost_usd": 0.5}, snapshot="clerk-1")
     assert [span.text for span in sign.spans] == ["STOP"]
     assert [span.text for span in poster.spans] == ["grand “hotel", "1922"]
     assert {(span.score, span.box) for span in poster.spans} == {(1.0, (0.0, 0.0, 1.0, 1.0))}
-    assert clerk.asked == [IS_ANY, IS_ANY, IS_ANY, WHAT, WHAT], "pictures without text are asked about once"
+    assert clerk.asked == [IS_ANY, IS_ANY, IS_ANY, WHAT, WHAT], "images without text need one question"
 
 
-def test_both_questions_are_paid_for() -> None:
-    (sign,) = reader().observe(looks(SIGN))
-    assert sign.usage == {"cost_usd": 0.75}, "calls are known of one answer only"
+def test_usage_covers_both_questions() -> None:
+    (sign,) = reader().observe(requests(SIGN))
+    assert sign.usage == {"cost_usd": 0.75}, "only one answer has the number of calls"
     assert reader().habits.timeout_s == 60.0
-    refused = RefusedError("I would rather not read this")
+    refused = RefusedError("policy")
     refused.usage = {"n_calls": 1.0}
     lost = reading_of(Answer(text="yes", scores={}, usage={"n_calls": 1.0, "cost_usd": 0.5}), refused)
     assert isinstance(lost, RefusedError)
     assert (lost.usage, refused.usage) == ({"n_calls": 2.0, "cost_usd": 0.5}, {"n_calls": 1.0})
 
 
-def test_one_refusal_or_unreadable_reply_costs_its_own_picture_only() -> None:
-    rude, blurred, sign = reader().observe(looks(RUDE, BLURRED, SIGN))
+def test_a_refusal_or_unreadable_reply_concerns_its_own_image_only() -> None:
+    rude, blurred, sign = reader().observe(requests(RUDE, BLURRED, SIGN))
     assert isinstance(rude, RefusedError)
     assert blurred.problem == "no answer in it"
     assert blurred.spans == ()
@@ -98,34 +98,34 @@ def test_one_refusal_or_unreadable_reply_costs_its_own_picture_only() -> None:
     assert sign.spans[0].text == "STOP"
 
 
-def test_a_judge_that_sees_text_and_then_none_contradicts_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_contradictory_answers_are_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(WRITTEN, SIGN.rgb, "Nothing")
-    (sign,) = reader().observe(looks(SIGN))
+    (sign,) = reader().observe(requests(SIGN))
     assert sign.spans == ()
     assert "'Nothing'" in sign.problem
 
 
-def test_a_judge_that_gives_something_else_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_observations_of_a_judge_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Clerk, "_answer", lambda *_: Reading())
-    (found,) = reader().observe(looks(SIGN))
+    (found,) = reader().observe(requests(SIGN))
     assert isinstance(found, BackendError)
     assert found.code == "input-unexpected"
 
 
-def test_a_reading_comes_back_from_the_store_as_it_was() -> None:
-    for seen in (*reader().observe(looks(BLANK, SIGN, BLURRED)), Reading()):
+def test_readings_survive_json() -> None:
+    for seen in (*reader().observe(requests(BLANK, SIGN, BLURRED)), Reading()):
         assert observation_from_json(json.loads(json.dumps(observation_to_json(seen)))) == seen
     assert observation_to_json(Reading()) == {"kind": "reading", "spans": []}
 
 
-def test_it_keeps_the_promises_of_the_seam_and_another_judge_version_is_another_reader() -> None:
+def test_conformance_and_version() -> None:
     binding = Binding(role="reader", label="clerk", component=JudgeAsReader(Clerk), options=Clerk.Options())
     check_observer(binding, [BLANK, SIGN, POSTER])
     assert JudgeAsReader(Clerk) == JudgeAsReader(Clerk)
     assert binding.identity()["version"] == "7, reads 1"
 
 
-def test_every_judge_that_looks_at_pictures_can_be_named_as_a_reader() -> None:
+def test_judges_that_see_pixels_can_be_readers() -> None:
     assert {"anthropic", "blip-vqa", "google", "openai", "rapidocr", "transformers"} <= {
         entry.name for entry in entries("reader")
     }
@@ -136,7 +136,7 @@ def test_every_judge_that_looks_at_pictures_can_be_named_as_a_reader() -> None:
         load("reader", "scene")
 
 
-def test_they_are_listed_and_so_is_a_judge_of_ones_own(tmp_path: Path) -> None:
+def test_judges_and_plugin_judges_are_listed_as_readers(tmp_path: Path) -> None:
     plugin = tmp_path / "clerk.py"
     plugin.write_text(
         "from salva.core.about import About\n\n\n"

@@ -1,4 +1,4 @@
-"""The colours of charts on white paper; a page has its own in report.css, under the same names."""
+"""The colours of charts on white; a page has its own in report.css, by the same names."""
 
 from __future__ import annotations
 
@@ -28,5 +28,5 @@ def rgb(colour: Colour) -> tuple[int, int, int]:
 
 
 def hex_colour(colour: Colour) -> str:
-    """As SVG writes it."""
+    """The colour in SVG."""
     return "#{:02x}{:02x}{:02x}".format(*rgb(colour))

@@ -1,14 +1,13 @@
-"""Charts laid out: from columns of a table to shapes, in one quiet style for page, PDF and files.
+"""From charts to shapes, in one style for page, PDF and files.
 
-Takes a chart and the width there is, gives a scene. Nothing here decides what is worth a chart, and nothing knows
-in which format a scene is written.
+Does not decide which charts there are, and knows no file formats.
 """
 
 from __future__ import annotations
 
 from salva.charts.bars import draw_bars, draw_boxes, has_axis
 from salva.charts.heat_map import draw_heat_map
-from salva.charts.layout import BOLD, SMALL, fitted, wrapped
+from salva.charts.layout import BOLD, SMALL, fit_text, wrap_text
 from salva.charts.plane import draw_lines, draw_scatter
 from salva.charts.reading import n_left_out
 from salva.charts.scene import SOFT, DrawnChart, Part, Text
@@ -25,16 +24,15 @@ _TITLE = 16.0
 
 
 def draw_chart(chart: Chart, width: float, *, has_title: bool = False) -> DrawnChart:
-    """The chart, as high as it needs to be."""
+    """The chart at a width; its height follows."""
     parts: list[Part] = []
     top = 0.0
-    for line in wrapped(chart.title, width, _TITLE * BOLD) if has_title else ():
+    for line in wrap_text(chart.title, width, _TITLE * BOLD) if has_title else ():
         parts.append(Text(x=0, y=top + _TITLE, text=line, size=_TITLE, is_bold=True))
         top += 24
-    is_unsaid = chart.kind is ChartKind.HEAT_MAP or (chart.kind is ChartKind.BARS and not has_axis(chart))
-    if has_title and chart.y_label and is_unsaid:
-        # The others say it beside their axes.
-        parts.append(Text(x=0, y=top + 10, text=fitted(chart.y_label, width, SMALL), size=SMALL, fill=SOFT))
+    has_no_axis = chart.kind is ChartKind.HEAT_MAP or (chart.kind is ChartKind.BARS and not has_axis(chart))
+    if has_title and chart.y_label and has_no_axis:
+        parts.append(Text(x=0, y=top + 10, text=fit_text(chart.y_label, width, SMALL), size=SMALL, fill=SOFT))
         top += 20
     if chart.table.rows:
         body, height = _DRAW[chart.kind](chart, width, top + 6 * has_title)

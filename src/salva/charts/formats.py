@@ -1,4 +1,4 @@
-"""Numbers as people read them, the same in every form of the report."""
+"""Numbers as text, the same in every format of the report."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def cell_text(column: str, value: Cell) -> str:
         return percent(value)
     if not isinstance(value, float):
         return str(value)
-    # Four digits say all that a run of this size knows; the JSON and CSV have the rest.
+    # Four digits are enough for people; JSON and CSV have all of them.
     return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}"
 
 

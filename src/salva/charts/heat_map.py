@@ -1,25 +1,25 @@
-"""Heat maps: a cell a row of the table, coloured by its value, with the value in it."""
+"""Heat maps: one cell a row of the table, coloured by its value, with the value in it."""
 
 from __future__ import annotations
 
-from salva.charts.layout import BOLD, NARROW, SMALL, fitted, text_width, wrapped
+from salva.charts.layout import BOLD, NARROW, SMALL, fit_text, text_width, wrap_text
 from salva.charts.reading import Row, cells_of, choices, mark_title, n_text, names_of, number, value_text, word
 from salva.charts.scene import BAD, FINE, INK, LINE, ON_STRONG, SOFT, Colour, Mark, Part, Rect, Text
 from salva.core.chart import Chart
 
 _SIZE, _SPACE = 12.5, 3.0
 _STRONG = 0.8
-"""From this share of the scale on, words in the colour of paper read better than words in ink."""
+"""From this share of the scale on, text is light."""
 
 
 def draw_heat_map(chart: Chart, width: float, top: float) -> tuple[list[Part], float]:
-    """Columns are x, lines are y; what sums up all of them stands apart."""
+    """Columns are x, lines are y; totals are set apart."""
     columns, lines, cells = names_of(chart, chart.x), names_of(chart, chart.y), cells_of(chart)
     longest = max(text_width(word(chart, line), _SIZE * BOLD) for line in lines)
     labels = min((0.3 if width < NARROW else 0.36) * width, longest + 12)
     step = (width - labels) / len(columns)
     high = 44.0 if chart.n else 32.0
-    heads = [wrapped(word(chart, column), step - 6, SMALL * BOLD) for column in columns]
+    heads = [wrap_text(word(chart, column), step - 6, SMALL * BOLD) for column in columns]
     parts: list[Part] = []
     y = top + 15 * max(map(len, heads)) + 4
     for index, head in enumerate(heads):
@@ -29,7 +29,7 @@ def draw_heat_map(chart: Chart, width: float, top: float) -> tuple[list[Part], f
     shade = _shade(chart, [number(row[chart.value]) for row in cells.values()])
     for line in lines:
         y += 5 * (line == chart.edge)
-        names = wrapped(word(chart, line), labels - 8, _SIZE * BOLD, max_lines=2)
+        names = wrap_text(word(chart, line), labels - 8, _SIZE * BOLD, max_lines=2)
         base = y + high / 2 + 3 - 7 * (len(names) - 1)
         parts += [Text(x=0, y=base + 14 * row, text=name, size=_SIZE, is_bold=True) for row, name in enumerate(names)]
         for index, column in enumerate(columns):
@@ -71,7 +71,7 @@ def _cell(chart: Chart, row: Row | None, place: Rect, shade: tuple[float, float]
     ink = ON_STRONG if share >= _STRONG else INK
     text = value_text(chart, value, 0)
     size = min(13.5, place.width / max(1.0, text_width(text, BOLD)))
-    note = fitted(n_text(chart, row), place.width, 10.0)
+    note = fit_text(n_text(chart, row), place.width, 10.0)
     base = place.y + place.height / 2 + (-1 if note else 4.5)
     words = [Text(x=middle, y=base, text=text, size=size, fill=ink, anchor="middle", is_bold=True)]
     if note:

@@ -1,4 +1,4 @@
-"""What every kind of chart needs to find its places: widths of words, scales, ticks, axes and legends."""
+"""What all kinds of charts share: widths of text, scales, ticks, axes and legends."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from salva.core.chart import Chart
 
 SMALL = 11.0
 BOLD = 1.13
-"""How much wider bold letters are."""
+"""The width of bold letters, relative to others."""
 NARROW = 420.0
-"""Below this width names stand over their bars, and not beside them."""
+"""Below this width names are above their bars instead of beside them."""
 _TICKS = 5
 
 
 def text_width(text: str, size: float) -> float:
-    """About how wide words will be: fonts differ, so this leans to the wide side."""
+    """The approximate width of a text; fonts differ, so it is rather too large."""
     return size * sum(map(_em, text))
 
 
@@ -31,8 +31,8 @@ def _em(letter: str) -> float:
     return 0.36 if letter in "iljtf.,:;|!'()[] " else 0.92 if letter in "mwMW%@" else 0.7 if letter.isupper() else 0.61
 
 
-def fitted(text: str, width: float, size: float) -> str:
-    """The words, cut where they would be too wide."""
+def fit_text(text: str, width: float, size: float) -> str:
+    """The text, cut if it is too wide."""
     if text_width(text, size) <= width:
         return text
     while text and text_width(f"{text}…", size) > width:
@@ -40,19 +40,19 @@ def fitted(text: str, width: float, size: float) -> str:
     return f"{text.rstrip()}…"
 
 
-def wrapped(text: str, width: float, size: float, max_lines: int = 3) -> list[str]:
-    """The words on several lines, broken behind blanks, hyphens, underscores and slashes; what is left is cut."""
+def wrap_text(text: str, width: float, size: float, max_lines: int = 3) -> list[str]:
+    """The text on several lines, broken after blanks, hyphens, underscores and slashes; the last line is cut."""
     lines = [""]
     for piece in re.findall(r"[^\s/_-]+[\s/_-]*|[\s/_-]+", text):
         if lines[-1] and text_width((lines[-1] + piece).strip(), size) > width and len(lines) < max_lines:
             lines.append("")
         lines[-1] += piece
-    return [fitted(line.strip(), width, size) for line in lines]
+    return [fit_text(line.strip(), width, size) for line in lines]
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """From values to places."""
+    """From values to positions."""
 
     low: float
     high: float
@@ -65,7 +65,7 @@ class Scale:
 
 
 def ends_of(chart: Chart, values: Sequence[float], *, has_zero: bool = False) -> tuple[float, float]:
-    """Where an axis begins and ends: as the chart says, or at round numbers around its values."""
+    """The ends of an axis: those of the chart, or round numbers around its values."""
     if chart.ends and chart.ends[0] < chart.ends[1]:
         return chart.ends
     low, high = min(values, default=0.0), max(values, default=1.0)
@@ -91,19 +91,19 @@ def _step(span: float) -> float:
 
 
 def tick_text(chart: Chart, value: float) -> str:
-    """A round number beside an axis of values."""
+    """A round number on an axis of values."""
     return f"{value * 100:g} %" if chart.is_share else f"{value:g}"
 
 
 def caption(text: str, middle: float, y: float, width: float) -> Text:
-    """Small words around a middle, moved where they would leave the drawing."""
-    text = fitted(text, width, SMALL)
+    """A small centred text, moved if it would leave the drawing."""
+    text = fit_text(text, width, SMALL)
     half = text_width(text, SMALL) / 2
     return Text(x=min(max(middle, half), width - half), y=y, text=text, size=SMALL, fill=SOFT, anchor="middle")
 
 
 def value_axis(chart: Chart, scale: Scale, top: float, bottom: float, width: float) -> list[Part]:
-    """Rules from top to bottom over a lying axis, its numbers, the marks and what it measures."""
+    """A horizontal axis: its grid lines from top to bottom, numbers, marks and label."""
     parts: list[Part] = []
     for value in ticks(scale.low, scale.high):
         parts.append(Line(points=((scale(value), top), (scale(value), bottom)), stroke=LINE))
@@ -115,25 +115,25 @@ def value_axis(chart: Chart, scale: Scale, top: float, bottom: float, width: flo
 
 
 def colour_of(chart: Chart, number: int) -> Colour:
-    """The colour of a series; where high is good the first is not that of failures."""
+    """The colour of a series; if high values are good, the first is not that of failures."""
     if chart.edge and groups_of(chart)[number] == chart.edge:
         return SOFT
     return Colour(SERIES[(number + chart.is_high_good) % len(SERIES)])
 
 
 def legend(chart: Chart, width: float, top: float) -> tuple[list[Part], float]:
-    """Colours and names of the series, and where what follows may begin; nothing for a single one."""
+    """Colours and names of several series, and where the chart begins."""
     groups = groups_of(chart)
     if len(groups) < 2:
         return [], top
     parts: list[Part] = []
     x, y = 0.0, top
     for number, group in enumerate(groups):
-        name = fitted(word(chart, group), width - 16, SMALL)
-        wide = 16 + text_width(name, SMALL) + 14
-        if x and x + wide > width:
+        name = fit_text(word(chart, group), width - 16, SMALL)
+        entry_width = 16 + text_width(name, SMALL) + 14
+        if x and x + entry_width > width:
             x, y = 0.0, y + 18
         parts.append(Rect(x=x, y=y + 2, width=10, height=10, radius=2, fill=colour_of(chart, number)))
         parts.append(Text(x=x + 16, y=y + 11, text=name, size=SMALL))
-        x += wide
+        x += entry_width
     return parts, y + 24

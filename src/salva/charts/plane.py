@@ -1,4 +1,4 @@
-"""Charts over two axes of numbers: points, and lines with bands."""
+"""Charts with two axes of numbers: scatter plots, and lines with bands."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from salva.charts.layout import (
     caption,
     colour_of,
     ends_of,
-    fitted,
+    fit_text,
     legend,
     text_width,
     tick_text,
@@ -23,12 +23,12 @@ from salva.core.chart import Chart
 
 _RIGHT = 10.0
 _CROWD = 200
-"""More points than this and they are drawn fainter."""
+"""From this many points on, they are drawn fainter."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Plane:
-    """Where x and y lie, and the axes drawn."""
+    """The scales and the drawn axes."""
 
     x: Scale
     y: Scale
@@ -37,7 +37,7 @@ class _Plane:
 
 
 def draw_scatter(chart: Chart, width: float, top: float) -> tuple[list[Part], float]:
-    """A dot a row."""
+    """One dot a row."""
     parts, y = legend(chart, width, top)
     plane = _plane(chart, width, y)
     dots: list[Part] = []
@@ -47,13 +47,13 @@ def draw_scatter(chart: Chart, width: float, top: float) -> tuple[list[Part], fl
         shape = Dots(
             points=places, radius=2.8, fill=colour_of(chart, index), opacity=0.75 if len(points) < _CROWD else 0.35
         )
-        said = word(chart, group) or chart.title
-        dots.append(Mark(parts=(shape,), title=f"{said}: {len(points)} points"))
+        subject = word(chart, group) or chart.title
+        dots.append(Mark(parts=(shape,), title=f"{subject}: {len(points)} points"))
     return parts + plane.parts + dots, plane.bottom
 
 
 def draw_lines(chart: Chart, width: float, top: float) -> tuple[list[Part], float]:
-    """A line a series, and a band where rows have an interval."""
+    """One line a series, with a band if rows have intervals."""
     parts, y = legend(chart, width, top)
     plane = _plane(chart, width, y)
     bands: list[Part] = []
@@ -72,18 +72,18 @@ def draw_lines(chart: Chart, width: float, top: float) -> tuple[list[Part], floa
             Dots(points=points, radius=3.6, fill=colour),
             Dots(points=points, radius=1.8, fill=PAPER),
         )
-        lines.append(Mark(parts=shapes if points else (), title=_told(chart, group)))
+        lines.append(Mark(parts=shapes if points else (), title=_line_title(chart, group)))
     return parts + plane.parts + bands + lines, plane.bottom
 
 
-def _told(chart: Chart, group: str) -> str:
-    """Every point of a line in words."""
+def _line_title(chart: Chart, group: str) -> str:
+    """Every point of a line as text."""
     points = [f"{row[chart.x]}: {value_text(chart, number(row[chart.y]))}" for row in rows_of(chart, group)]
     return f"{word(chart, group) or chart.y_label}, {', '.join(points)}"
 
 
 def _plane(chart: Chart, width: float, top: float) -> _Plane:
-    """The axes: rules at round values, numbers beside them, what they measure above and below."""
+    """The axes: grid lines at round values, numbers beside them, labels above and below."""
     both = numbers_of(chart, "", chart.x, chart.y)
     low_x, high_x = min((x for x, _ in both), default=0.0), max((x for x, _ in both), default=1.0)
     low_y, high_y = ends_of(chart, [y for _, y in both])
@@ -104,7 +104,7 @@ def _plane(chart: Chart, width: float, top: float) -> _Plane:
         parts.append(Text(x=x(value), y=end + 17, text=f"{value:g}", size=SMALL, fill=SOFT, anchor="middle"))
     parts += [Line(points=((left, y(mark)), (width - _RIGHT, y(mark))), stroke=SOFT) for mark in chart.marks]
     if chart.y_label:
-        parts.append(Text(x=0, y=top + 10, text=fitted(chart.y_label, width, SMALL), size=SMALL, fill=SOFT))
+        parts.append(Text(x=0, y=top + 10, text=fit_text(chart.y_label, width, SMALL), size=SMALL, fill=SOFT))
     if chart.x_label:
         parts.append(caption(chart.x_label, (left + width - _RIGHT) / 2, end + 36, width))
     return _Plane(x=x, y=y, parts=parts, bottom=end + (44 if chart.x_label else 26))

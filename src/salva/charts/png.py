@@ -1,4 +1,4 @@
-"""A scene as a PNG file on white: the shapes of the SVG, drawn too large and shrunk, which makes their edges smooth."""
+"""A chart as a PNG file on white; drawn large and scaled down, so that edges are smooth."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _ANCHORS = {"start": "ls", "middle": "ms", "end": "rs"}
 
 
 def png_file(scene: DrawnChart, margin: int = 12) -> bytes:
-    """The bytes of a PNG file, two pixels for one of the page."""
+    """The bytes of a PNG file at two pixels for each pixel of the page."""
     from PIL import Image, ImageDraw
 
     size = (round(scene.width + 2 * margin) * _SCALE, round(scene.height + 2 * margin) * _SCALE)
     image = Image.new("RGB", size, "white")
-    # In this mode faint colours let through what is below them.
+    # In this mode colours can be translucent.
     pen = _Pen(ImageDraw.Draw(image, "RGBA"), margin)
     for part in scene.parts:
         pen.draw(part)
@@ -35,7 +35,7 @@ def png_file(scene: DrawnChart, margin: int = 12) -> bytes:
 
 
 class _Pen:
-    """Draws parts; knows the scale and the margin."""
+    """Draws parts at a scale, inside a margin."""
 
     def __init__(self, draw: ImageDraw, margin: int) -> None:
         self._draw = draw

@@ -1,6 +1,6 @@
-"""A chart read row by row: which names, groups and numbers it has, and what each of its marks says.
+"""The names, groups, numbers and titles of a chart's rows.
 
-Used by whatever shows a chart, as a drawing or as text, so that all of them say the same.
+Used by every form of a chart, drawn or as text, so that all of them agree.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from salva.core.table import Cell
 
 Row = Mapping[str, Cell]
 MAX_MARKS = 60
-"""More bars, boxes or cells than this on one side are unreadable; the rest stays in the table."""
+"""The most bars, boxes or cells on one side; the others are only in the table."""
 _MANY = 1000
-"""From here on decimals say nothing."""
+"""From here on values have no decimals."""
 
 
 def names_of(chart: Chart, column: str) -> Sequence[str]:
-    """The different texts of a column, in order of first appearance; not more than can be drawn."""
+    """The distinct texts of a column in order, as far as they are drawn."""
     return _all_names(chart, column)[:MAX_MARKS]
 
 
 def n_left_out(chart: Chart) -> int:
-    """How many names are not drawn."""
+    """The number of names that are not drawn."""
     columns = {ChartKind.BARS: (chart.x,), ChartKind.BOXES: (chart.x,), ChartKind.HEAT_MAP: (chart.x, chart.y)}
     return sum(max(0, len(_all_names(chart, column)) - MAX_MARKS) for column in columns.get(chart.kind, ()))
 
@@ -35,7 +35,7 @@ def _all_names(chart: Chart, column: str) -> Sequence[str]:
 
 
 def groups_of(chart: Chart) -> Sequence[str]:
-    """The series; one without a name where rows are not told apart."""
+    """The series; one without a name if the chart has none."""
     return names_of(chart, chart.series) if chart.series else ("",)
 
 
@@ -58,52 +58,48 @@ def number(cell: Cell) -> float | None:
 
 
 def numbers_of(chart: Chart, group: str, *columns: str) -> list[tuple[float, ...]]:
-    """These columns of the group's rows, sorted by the first; rows with a gap are left out."""
+    """These columns of the group's rows, sorted by the first; rows with gaps are skipped."""
     rows = [tuple(number(row[column]) for column in columns) for row in rows_of(chart, group)]
     return sorted(tuple(value for value in row if value is not None) for row in rows if None not in row)
 
 
 def word(chart: Chart, name: str) -> str:
-    """How a name is written, on one line."""
+    """A name as it is shown, on one line."""
     return " ".join(chart.words.get(name, name).split())
 
 
 def value_text(chart: Chart, value: float | None, digits: int = 1) -> str:
-    """A value as it stands on the chart."""
+    """A value as it is shown."""
     if value is None:
         return NOTHING
     if chart.is_share:
         return percent(value, digits)
-    return f"{value:,.0f}" if abs(value) >= _MANY or _counts(chart) else f"{value:.2f}"
+    return f"{value:,.0f}" if abs(value) >= _MANY or _has_counts(chart) else f"{value:.2f}"
 
 
-def _counts(chart: Chart) -> bool:
-    """Whether what is drawn are whole numbers throughout."""
+def _has_counts(chart: Chart) -> bool:
+    """Whether all values are whole numbers."""
     column = chart.table.columns.index(chart.value or chart.y)
     return all(isinstance(row[column], int) for row in chart.table.rows)
 
 
 def n_text(chart: Chart, row: Row) -> str:
-    """Over how many; empty where the chart does not say."""
+    """The number of cases of a row; empty if the chart has none."""
     n = row[chart.n] if chart.n else None
     return "" if n is None else n if isinstance(n, str) else f"n {n:,}"
 
 
 def small_print(chart: Chart, row: Row) -> str:
-    """Over how many, and the interval."""
+    """The number of cases and the interval of a row."""
     low, high = (number(row[column]) if column else None for column in (chart.low, chart.high))
-    ends = (
-        ""
-        if low is None or high is None
-        else interval_text(low, high)
-        if chart.is_share
-        else f"{low:.3g} to {high:.3g}"
-    )
+    ends = ""
+    if low is not None and high is not None:
+        ends = interval_text(low, high) if chart.is_share else f"{low:.3g} to {high:.3g}"
     return ", ".join(part for part in (n_text(chart, row), ends) if part)
 
 
 def mark_title(chart: Chart, row: Row) -> str:
-    """All that a mark says, for a pointer that rests on it and for readers that read aloud."""
+    """The title of a mark, for tooltips and screen readers."""
     columns = dict.fromkeys(column for column in (chart.y if chart.value else "", chart.x, chart.series) if column)
     subject = ", ".join(word(chart, str(row[column])) for column in columns)
     value, more = value_text(chart, number(row[chart.value or chart.y])), small_print(chart, row)
@@ -111,6 +107,6 @@ def mark_title(chart: Chart, row: Row) -> str:
 
 
 def choices(chart: Chart, row: Row) -> tuple[tuple[str, str], ...]:
-    """Which counterexamples a mark stands for: filter and value; a sum over all names chooses nothing on its side."""
+    """Filters and values of the counterexamples that a mark selects; a total over all names has no filter for them."""
     chosen = ((name, str(row[column])) for column, name in chart.filters.items())
     return tuple((name, value) for name, value in chosen if value and value != chart.edge)

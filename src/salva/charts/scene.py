@@ -1,7 +1,7 @@
-"""A chart laid out: shapes and words at places, coloured by role.
+"""A chart as shapes and texts with positions, coloured by role.
 
-Made by drawing.py, written by svg.py and png.py. A role becomes a colour only when it is written, because a page has
-two themes and a file has one. Lengths are pixels of a page at its usual size, from the upper left.
+Made by drawing.py, written by svg.py and png.py. Roles become colours when they are written, because a page has two
+themes and a file has one. Lengths are in pixels of a page, from the upper left.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Colour:
-    """A role's colour, mixed with the paper: at share 1 all of it, at 0 the paper's."""
+    """A role's colour mixed with the paper's; share is that of the role."""
 
     role: str
     share: float = 1.0
@@ -27,7 +27,7 @@ SERIES = (BAD, FINE, "good", "ochre", "violet", "soft", "rose", "moss")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rect:
-    """A box; without a fill it is only a place to point at."""
+    """A box; without a fill it only takes the pointer."""
 
     x: float
     y: float
@@ -68,7 +68,7 @@ class Dots:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Text:
-    """Words on a line; y is the line they stand on."""
+    """A line of text; y is its baseline."""
 
     x: float
     y: float
@@ -79,25 +79,28 @@ class Text:
     is_bold: bool = False
 
 
+Shape = Rect | Line | Area | Dots | Text
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """The shapes of one row of a chart's table, with what it says and what choosing it shows."""
+    """The shapes of one row of a chart's table, with a title, and the counterexamples that it selects."""
 
-    parts: tuple[Rect | Line | Area | Dots | Text, ...]
+    parts: tuple[Shape, ...]
     title: str
     chooses: tuple[tuple[str, str], ...] = ()
-    """Filter and value, for the counterexamples it stands for."""
+    """Filters and their values."""
 
 
-Part = Rect | Line | Area | Dots | Text | Mark
+Part = Shape | Mark
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawnChart:
-    """A whole chart."""
+    """A complete chart."""
 
     width: float
     height: float
     parts: tuple[Part, ...]
     label: str
-    """What it shows, for those who cannot see it."""
+    """What it shows, for screen readers."""

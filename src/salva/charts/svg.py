@@ -1,7 +1,7 @@
-"""A scene as SVG: inside a page, whose style gives the colours of its theme, or as a file of its own.
+"""A chart as SVG: inside a page, with the colours of its theme, or as a file.
 
-Words stay words, so they can be found, copied and read aloud. All of them are escaped, and nothing is a link or a
-style, so whatever a prompt says stays harmless.
+Text stays text, so that it can be searched, copied and read aloud. All text is escaped, and there are no links or
+styles, so a hostile prompt does no harm.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _FONT = 'font-family="DejaVu Sans, Verdana, Segoe UI, sans-serif"'
 
 
 def svg_file(scene: DrawnChart) -> bytes:
-    """A file that stands alone, on white."""
+    """A complete file, on white."""
     width, height = (_n(length + 24) for length in (scene.width, scene.height))
     head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" {_FONT} '
     box = f'viewBox="-12 -12 {width} {height}"'
@@ -27,7 +27,7 @@ def svg_file(scene: DrawnChart) -> bytes:
 
 
 def svg_markup(scene: DrawnChart, name: str) -> str:
-    """For inside a page: its class is `name`, its colours are the page's variables, marks can be chosen."""
+    """Markup for a page: with the class `name`, the page's colour variables, and marks that can be selected."""
     can_choose = any(isinstance(part, Mark) and part.chooses for part in scene.parts)
     role = "group" if can_choose else "img"
     head = f'<svg class="{name}" viewBox="0 0 {_n(scene.width)} {_n(scene.height)}" role="{role}" '
@@ -43,16 +43,15 @@ def _part(part: Part, colour: Callable[[Colour], str], *, can_choose: bool) -> s
             if not can_choose or not part.chooses:
                 return f"<g>{title}{body}</g>"
             tags = _attribute("\n".join(f"{name}\t{' '.join(value.split())}" for name, value in part.chooses))
-            said = _attribute(part.title)
-            return f'<g class="mark" role="button" tabindex="0" aria-label={said} data-tags={tags}>{title}{body}</g>'
+            label = _attribute(part.title)
+            return f'<g class="mark" role="button" tabindex="0" aria-label={label} data-tags={tags}>{title}{body}</g>'
         case Rect():
             edge = f' stroke="{colour(part.edge)}"' if part.edge else ""
             corner = f' rx="{_n(part.radius)}"' if part.radius else ""
             fill = colour(part.fill) if part.fill else "none"
-            # A place without a fill still takes the pointer.
-            reach = "" if part.fill else ' pointer-events="all"'
+            pointer = "" if part.fill else ' pointer-events="all"'
             size = f'width="{_n(max(part.width, 0))}" height="{_n(part.height)}"'
-            return f'<rect x="{_n(part.x)}" y="{_n(part.y)}" {size}{corner} fill="{fill}"{edge}{reach}/>'
+            return f'<rect x="{_n(part.x)}" y="{_n(part.y)}" {size}{corner} fill="{fill}"{edge}{pointer}/>'
         case Line():
             stroke = f'stroke="{colour(part.stroke)}" stroke-width="{_n(part.width)}"'
             return f'<polyline points="{_points(part.points)}" fill="none" {stroke}/>'
@@ -83,9 +82,13 @@ def _n(length: float) -> str:
 
 
 def _words(text: str) -> str:
-    """Escaped, without the characters that XML knows no way to write."""
-    return escape("".join(letter for letter in text if letter.isprintable() or letter in "\t\n"))
+    return escape(_printable(text))
 
 
 def _attribute(text: str) -> str:
-    return quoteattr("".join(letter for letter in text if letter.isprintable() or letter in "\t\n"))
+    return quoteattr(_printable(text))
+
+
+def _printable(text: str) -> str:
+    """The text without characters that XML cannot hold."""
+    return "".join(letter for letter in text if letter.isprintable() or letter in "\t\n")

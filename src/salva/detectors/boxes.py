@@ -1,7 +1,6 @@
-"""Boxes as networks give them, turned into detections: floors, duplicates and names, the same for every detector.
+"""From a network's boxes to Detections: floor, duplicates and names, the same for every detector.
 
-Numbers come in, Detections go out; whose numbers they are plays no part. From which score on a box counts is not
-decided here: every box from the floor on is kept, and the check has the threshold.
+Keeps every box from the floor on. Which of them count is decided by the check, which has the threshold.
 """
 
 from __future__ import annotations
@@ -14,8 +13,8 @@ from typing import TYPE_CHECKING
 from salva.core.masks import Mask
 from salva.core.observation import Detection, Detections
 from salva.core.options import option
-from salva.detectors.label_names import WAYS, Names, names_pin
-from salva.errors import BackendError, UsageError
+from salva.detectors.label_names import KEYWORDS, Names, names_pin
+from salva.errors import BackendError, invalid_option
 from salva.messages import message
 
 if TYPE_CHECKING:
@@ -23,48 +22,46 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 MAX_CANDIDATES = 1000
-"""So many boxes of an image, the strongest, are compared with one another."""
+"""The strongest boxes of an image that are compared with one another."""
 MAX_BOXES = 100
-"""So many of them, the strongest, are kept."""
+"""The strongest of these that are kept."""
 FLOOR = 0.05
 _SLACK = 1e-3
-"""By so much half precision may leave the range of scores."""
+"""How far half precision may leave the range of scores."""
 
 
-# No slots: a detector's options join these with those of its checkpoint, and only one base may have slots.
+# No slots: a detector's options inherit from these and from those of its checkpoint, and only one base may have slots.
 @dataclass(frozen=True, kw_only=True)
 class FloorOptions:
-    """The option of every detector that gives scores."""
+    """The option of detectors with scores."""
 
-    floor: float = option(FLOOR, "Boxes with a lower score are not kept; up to the threshold.", least=0, most=1)
+    floor: float = option(FLOOR, "Boxes with a lower score are dropped; at most the threshold.", least=0, most=1)
 
 
 @dataclass(frozen=True, kw_only=True)  # no slots, as above
 class NameOptions:
-    """The option of every detector with labels of its own."""
+    """The option of detectors with their own labels."""
 
     names: str = option(
         "table",
         "Whether kitten counts as cat: table, none, or a file of names.",
         reaches="file",
-        keywords=WAYS,
+        keywords=KEYWORDS,
     )
 
     def __post_init__(self) -> None:
-        if self.names not in WAYS and not Path(self.names).expanduser().is_file():
-            wanted = f"{', '.join(WAYS)} or a file of names"
-            raise ValueError(message("option-invalid", name="names", value=self.names, wanted=wanted))
+        if self.names not in KEYWORDS and not Path(self.names).expanduser().is_file():
+            raise invalid_option("detector.names", self.names, f"{', '.join(KEYWORDS)} or a file of names")
 
     def pin(self) -> str:
-        """What the table of names adds to the pin of the weights."""
+        """Identifies the table of names, for the pin of the weights."""
         return names_pin(self.names)
 
 
 def check_floor(floor: float, threshold: float) -> None:
-    """Raise UsageError where a floor keeps less than a threshold asks for."""
+    """Raise UsageError if the floor is above the threshold: boxes that count would be dropped."""
     if floor > max(threshold, FLOOR):
-        wanted = f"from 0 to the threshold, {threshold:g}"
-        raise UsageError(message("option-invalid", name="detector.floor", value=floor, wanted=wanted))
+        raise invalid_option("detector.floor", floor, f"from 0 to the threshold, {threshold:g}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,13 +69,13 @@ class ScoreScale:
     """What the scores of a detector mean."""
 
     threshold: float
-    """The score from which a box counts unless check.threshold says another."""
+    """The least score of a box that counts, unless check.threshold is set."""
     doubt: float
-    """Below this score a box is in doubt."""
+    """Below this score a box that counts is in doubt."""
 
 
 class BoxRules:
-    """The rules of one detector at work."""
+    """How one detector turns boxes into detections."""
 
     def __init__(
         self,
@@ -90,15 +87,15 @@ class BoxRules:
         duplicate_iou: float = 0.85,
         digits: int = 4,
     ) -> None:
-        """scale: None for a detector without scores. nms_iou: of two boxes with one name that overlap by more, the
-        weaker is dropped. duplicate_iou: the same for different names. digits: of scores and corners as stored."""
+        """scale: None for a detector without scores. nms_iou: of two boxes with the same name that overlap by more, the
+        weaker is dropped. duplicate_iou: the same for different names. digits: of stored scores and corners."""
         self._scale, self._digits = scale, digits
         self._floor = floor if scale else None
         self._nms_iou, self._duplicate_iou = nms_iou, duplicate_iou
         self._names = Names(names)
 
     def names_of(self, labels: Iterable[str]) -> tuple[str, ...]:
-        """What can be asked for of a detector's own labels: their everyday names and themselves, each once."""
+        """The detector's own labels and their everyday names, each once."""
         return tuple(dict.fromkeys(name for label in labels for name in (self._names.name(label), label)))
 
     def detections(
@@ -112,23 +109,22 @@ class BoxRules:
     ) -> Detections | BackendError:
         """Detections from corners (x0, y0, x1, y1 as fractions), scores and the detector's own labels.
 
-        Strongest first; equal scores stay in the order given. are_names: the labels are what was asked for, so
-        they are left alone. mask_of: the mask of a box by its place, asked for boxes that are kept. A score that is no
-        number, or none from 0 to 1, is the network's failure: to leave its box out would be to say that nothing is
-        there.
+        Strongest first; equal scores stay in order. are_names: the labels are the requested ones and stay as they are.
+        mask_of: the mask of a box by its index, called for boxes that are kept. A score that is no number from 0 to 1
+        is an error of the network, because dropping its box would say that nothing is there.
         """
         import numpy as np
 
         boxes = np.asarray(corners, np.float64).reshape(-1, 4).clip(0, 1).round(self._digits)
         strength = np.asarray(scores, np.float64).reshape(-1)
-        has_area = (boxes[:, 2] > boxes[:, 0]) & (boxes[:, 3] > boxes[:, 1])  # not so where a number is not one
-        is_score = (strength >= -_SLACK) & (strength <= 1 + _SLACK)  # not so where a number is not one
+        # Both are false for NaN.
+        has_area = (boxes[:, 2] > boxes[:, 0]) & (boxes[:, 3] > boxes[:, 1])
+        is_score = (strength >= -_SLACK) & (strength <= 1 + _SLACK)
         if not is_score.all():
-            odd = strength[~is_score][0]
-            what = f"a box with the score {odd}"
+            what = f"the score {strength[~is_score][0]}"
             return BackendError(message("numbers-invalid", component="the detector", what=what), is_retryable=False)
         strength = strength.clip(0, 1)
-        keep = np.flatnonzero(has_area & (strength.round(self._digits) >= (self._floor or 0)))  # as its score is stored
+        keep = np.flatnonzero(has_area & (strength.round(self._digits) >= (self._floor or 0)))
         keep = keep[np.argsort(-strength[keep], kind="stable")][:MAX_CANDIDATES]
         own = [labels[int(i)] for i in keep]
         names = own if are_names else [self._names.name(label) for label in own]
@@ -154,45 +150,40 @@ class BoxRules:
 
 
 def strongest(boxes: NDArray[np.float64], max_overlap: float, names: Sequence[str] | None = None) -> list[int]:
-    """Which boxes stay when of any two that overlap by more than max_overlap only the first does.
+    """The indices of boxes that stay if of any two that overlap by more than max_overlap only the first stays.
 
-    Boxes come strongest first. names: only boxes of one name are compared.
+    Boxes come strongest first. names: only boxes with the same name are compared.
     """
     import numpy as np
 
     if max_overlap >= 1:
         return list(range(len(boxes)))
-    is_one = overlaps(boxes[:, None], boxes) > max_overlap
+    is_same = overlaps(boxes[:, None], boxes) > max_overlap
     if names is not None:
         kinds = np.asarray([names.index(name) for name in names], int)
-        is_one &= kinds[:, None] == kinds
+        is_same &= kinds[:, None] == kinds
     is_free = np.ones(len(boxes), bool)
     kept: list[int] = []
     for i in range(len(boxes)):
         if is_free[i]:
             kept.append(i)
-            is_free &= ~is_one[i]
+            is_free &= ~is_same[i]
     return kept
 
 
 def overlaps(one: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What boxes share with others, as a part of what the two cover together; their shapes are broadcast."""
+    """Intersection over union of boxes with others; their shapes are broadcast."""
     import numpy as np
 
     sides = (np.minimum(one[..., 2:], others[..., 2:]) - np.maximum(one[..., :2], others[..., :2])).clip(0)
     shared = sides[..., 0] * sides[..., 1]
-    union = _area(one) + _area(others) - shared
-    parts: NDArray[np.float64] = shared / np.maximum(union, 1e-12)
-    return parts
-
-
-def _area(boxes: NDArray[np.float64]) -> NDArray[np.float64]:
-    area: NDArray[np.float64] = (boxes[..., 2] - boxes[..., 0]) * (boxes[..., 3] - boxes[..., 1])
-    return area
+    areas = [(boxes[..., 2] - boxes[..., 0]) * (boxes[..., 3] - boxes[..., 1]) for boxes in (one, others)]
+    shares: NDArray[np.float64] = shared / np.maximum(areas[0] + areas[1] - shared, 1e-12)
+    return shares
 
 
 def from_centres(boxes: ArrayLike) -> NDArray[np.float64]:
-    """Corners of boxes given as centre and sides."""
+    """Corners of boxes that are given as centre and sides."""
     import numpy as np
 
     given = np.asarray(boxes, np.float64).reshape(-1, 4)

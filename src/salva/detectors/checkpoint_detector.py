@@ -1,14 +1,19 @@
-"""What detectors of transformers have in common: their options, loading a checkpoint, and its pin."""
+"""What detectors of transformers share: grouping the images, rules for boxes, and scores."""
 
 from __future__ import annotations
 
-from abc import ABC
-from collections.abc import Collection
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from salva.core.observation import Detections
+from salva.core.protocols import ObserveRequest
 from salva.detectors.boxes import BoxRules, FloorOptions, ScoreScale, check_floor
-from salva.observers.loading import Batches, CheckpointOptions, load, pin
+from salva.errors import BackendError, SalvaError
+from salva.observers.checkpoint_observer import CheckpointObserver
+from salva.observers.loading import CheckpointOptions
+from salva.observers.pixels import in_groups
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,37 +21,48 @@ class ScoredOptions(FloorOptions, CheckpointOptions):
     """The options of every checkpoint that gives scores."""
 
 
-class CheckpointDetector(ABC):
+class CheckpointDetector(CheckpointObserver, ABC):
     """A model of transformers that finds entities; a subclass says which one and reads its output."""
 
-    version: ClassVar[str] = "1"
-    name: ClassVar[str]
+    _rules: BoxRules
+
+    def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Detections | SalvaError]:
+        """The boxes of each image, strongest first."""
+        # One size at a time, so that no image is padded to the size of another.
+        return in_groups(
+            requests,
+            lambda request: (request.picture.width, request.picture.height, self._labels_for(request)),
+            lambda group: self._batches.run(self._observe_batch, group),
+        )
+
+    def _labels_for(self, request: ObserveRequest) -> tuple[str, ...]:
+        """The labels to find; empty for a detector with its own."""
+        return ()
+
+    def _observe_batch(self, requests: Sequence[ObserveRequest]) -> Sequence[Detections | SalvaError]:
+        try:
+            return self._detect(requests, self._labels_for(requests[0]))
+        except BackendError as error:
+            return [error] * len(requests)  # If it were raised, other cases would lose their images too.
+
+    @abstractmethod
+    def _detect(self, requests: Sequence[ObserveRequest], labels: tuple[str, ...]) -> Sequence[Detections | SalvaError]:
+        """The boxes in images of one size."""
+
+
+class ScoredDetector(CheckpointDetector):
+    """A detector with scores."""
+
     scale: ClassVar[ScoreScale]
-    batch_limit: ClassVar[int] = 32
     detail: ClassVar[str] = ""
-    """What else decides how many images fit at once."""
-    model_class: ClassVar[str]
-    processor_class: ClassVar[str] = "AutoProcessor"
-    model_types: ClassVar[Collection[str] | str]
-    purpose: ClassVar[str]
-    unread: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, options: ScoredOptions, rules: BoxRules) -> None:
+        super().__init__(options, detail=self.detail)
         self._floor, self._rules = options.floor, rules
-        self._loaded = load(
-            self.name,
-            options,
-            model_class=self.model_class,
-            processor_class=self.processor_class,
-            model_types=self.model_types,
-            purpose=self.purpose,
-            unread=self.unread,
-        )
-        self._batches = Batches(self.name, options, self._loaded, limit=self.batch_limit, detail=self.detail)
-        self.habits = self._batches.habits
 
     @classmethod
-    def weights(cls, options: ScoredOptions) -> str:
+    def weights(cls, options: CheckpointOptions) -> str:
         """The commit or digest of the checkpoint."""
+        assert isinstance(options, ScoredOptions)
         check_floor(options.floor, cls.scale.threshold)
-        return pin(cls.name, options)
+        return super().weights(options)

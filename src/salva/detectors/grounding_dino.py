@@ -1,12 +1,12 @@
-"""Detectors: Grounding DINO, MM Grounding DINO and LLMDet, which find what they are told to look for.
+"""Detectors: Grounding DINO, MM Grounding DINO and LLMDet, which find given labels.
 
-The labels are written as one text ("cat. dog."), and a box belongs to the label whose words it fits best. The score
-is that of its best word. Phrases are never put together from single words, as the usual decoding does: a box is one
-of the labels asked for, or none.
+The labels are written as one text ("cat. dog."). A box gets the label with the word that it fits best, and that word's
+score. Unlike the usual decoding, this never combines words of several labels into a phrase.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
@@ -14,25 +14,28 @@ from typing import TYPE_CHECKING, ClassVar
 from salva.core.about import About
 from salva.core.observation import Detections
 from salva.core.protocols import ObserveRequest
-from salva.detectors.boxes import ScoreScale, from_centres
+from salva.detectors.boxes import ScoreScale
 from salva.detectors.zero_shot import ABOUT, ZeroShotDetector, ZeroShotOptions
 from salva.errors import BackendError, SalvaError
 from salva.messages import message
-from salva.observers.pixels import settings_of, to_pixels
+from salva.observers.loading import CheckpointKind
+from salva.observers.pixels import settings_of
 
 if TYPE_CHECKING:
     import torch
 
 
 class GroundingDino(ZeroShotDetector):
-    """Detector: finds what the case mentions."""
+    """Detector: finds the entities that the case mentions."""
 
     about: ClassVar[About] = replace(ABOUT, default_target="IDEA-Research/grounding-dino-base")
     name: ClassVar[str] = "grounding-dino"
     scale: ClassVar[ScoreScale] = ScoreScale(threshold=0.35, doubt=0.45)
-    model_class: ClassVar[str] = "AutoModelForZeroShotObjectDetection"
-    model_types: ClassVar[tuple[str, ...]] = ("grounding-dino", "mm-grounding-dino")
-    purpose: ClassVar[str] = "a Grounding DINO model"
+    kind: ClassVar[CheckpointKind] = CheckpointKind(
+        model_class="AutoModelForZeroShotObjectDetection",
+        processor_class="AutoProcessor",
+        model_types=("grounding-dino", "mm-grounding-dino"),
+    )
 
     def __init__(self, options: ZeroShotOptions) -> None:
         super().__init__(options)
@@ -43,21 +46,16 @@ class GroundingDino(ZeroShotDetector):
         import torch
 
         words, spans = self._words(labels, len(requests))
-        pixels = to_pixels([r.picture for r in requests], self._pixels, self._loaded.device, self._loaded.dtype)
+        pixels = self._input(requests)
         with self._batches.on_device, torch.inference_mode():
             output = self._loaded.model(pixel_values=pixels, **words)
             fits = output.logits.float().sigmoid()
-            best, place = torch.stack([fits[..., span].amax(-1) for span in spans], -1).max(-1)
-            boxes, scores, which = output.pred_boxes.float().cpu().numpy(), best.cpu().numpy(), place.cpu().numpy()
-        return [
-            self._rules.detections(
-                from_centres(boxes[i]), scores[i], [labels[int(k)] for k in which[i]], are_names=True
-            )
-            for i in range(len(requests))
-        ]
+            scores, places = torch.stack([fits[..., span].amax(-1) for span in spans], -1).max(-1)
+            boxes = output.pred_boxes.float().cpu().numpy()
+            return self._detections(boxes, scores.cpu().numpy(), places.cpu().numpy(), labels)
 
     def _words(self, labels: tuple[str, ...], n: int) -> tuple[dict[str, torch.Tensor], list[list[int]]]:
-        """The text of all labels for n images, and which of its tokens are whose."""
+        """The text of all labels, as tokens for n images, and the places of each label's tokens."""
         text, ends = "", []
         for label in labels:
             text += f"{label.casefold()}. "
@@ -69,20 +67,19 @@ class GroundingDino(ZeroShotDetector):
             problem = message("too-many-tokens", component=self.name, **values, instead="Give fewer labels.")
             raise BackendError(problem, is_retryable=False)
         offsets = written.pop("offset_mapping")[0].tolist()
-        spans: list[list[int]] = []
-        for begin, end in zip([0, *ends], ends, strict=False):
-            # The full stop after a label is none of its words.
-            inside = [i for i, (a, b) in enumerate(offsets) if a < b and begin <= a and b <= end - 2]
-            spans.append(inside)
+        # The full stop and the space after a label are no part of it.
+        spans = [
+            [i for i, (a, b) in enumerate(offsets) if a < b and begin <= a and b <= end - 2]
+            for begin, end in itertools.pairwise([0, *ends])
+        ]
         if not all(spans):
             problem = message("label-unusable", detector=self.name, label=labels[spans.index([])])
             raise BackendError(problem, is_retryable=False)
-        many = {key: value.expand(n, -1).to(self._loaded.device) for key, value in written.items()}
-        return many, spans
+        return {key: value.expand(n, -1).to(self._loaded.device) for key, value in written.items()}, spans
 
 
 class MmGroundingDino(GroundingDino):
-    """Detector: finds what the case mentions, with the same network trained in the open on more data."""
+    """Detector: Grounding DINO's network, trained openly on more data."""
 
     about: ClassVar[About] = replace(ABOUT, default_target="openmmlab-community/mm_grounding_dino_base_all")
     name: ClassVar[str] = "mm-grounding-dino"
@@ -90,7 +87,7 @@ class MmGroundingDino(GroundingDino):
 
 
 class LlmDet(MmGroundingDino):
-    """Detector: finds what the case mentions, with MM Grounding DINO's network trained beside a language model."""
+    """Detector: MM Grounding DINO's network, trained together with a language model."""
 
     about: ClassVar[About] = replace(ABOUT, default_target="iSEE-Laboratory/llmdet_base")
     name: ClassVar[str] = "llmdet"

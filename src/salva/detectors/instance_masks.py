@@ -1,7 +1,7 @@
-"""What a network that gives class and mask logits found in an image: labels, scores, masks and the boxes around them.
+"""From class and mask logits to labels, scores, masks and the boxes around them.
 
-Images go in as mmdet's test pipeline of the published Mask2Former prepares them, and logits come out as its fusion
-head reads them. Knows no model class; numbers in, numbers out.
+Images are prepared as in mmdet's test pipeline of the published Mask2Former, and logits are read as by its fusion
+head. Knows no model class.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MAX_FOUND = 100
-"""So many pairs of query and class, the most probable, are looked at."""
+"""The most probable pairs of query and class that are considered."""
 MEAN, STD = (123.675, 116.28, 103.53), (58.395, 57.12, 57.375)
 DIVISOR = 32
 GREY = 128.0
 _AT_ONCE = 1 << 26
-"""So many numbers of masks are held in full size at once: a quarter of a gigabyte."""
+"""Numbers of full-size masks in memory at once: a quarter of a gigabyte."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
-    """How an image lies in the network's input: resized, in the top left corner, filled up right and below."""
+    """The place of an image in the network's input: resized, in the top left corner, padded right and below."""
 
     original: tuple[int, int]
     """(height, width), as all three."""
@@ -39,7 +39,7 @@ class Frame:
 
 
 def frame_of(picture: Picture, shortest: int, longest: int) -> Frame:
-    """The frame of an image: as large as both limits allow, each side rounded half up."""
+    """The frame of an image: as large as both limits allow, sides rounded half up."""
     height, width = picture.height, picture.width
     scale = min(longest / max(height, width), shortest / min(height, width))
     resized = (max(1, int(height * scale + 0.5)), max(1, int(width * scale + 0.5)))
@@ -54,31 +54,30 @@ def to_input(pictures: Sequence[Picture], frame: Frame, device: str, dtype: torc
 
     pixels = upload(pictures, device).permute(0, 3, 1, 2).to(torch.float32)
     if frame.resized != frame.original:
-        # No antialiasing: OpenCV, which the network was trained and published with, does none here.
+        # No antialiasing: the network was trained with OpenCV, which does none here.
         pixels = functional.interpolate(pixels, size=frame.resized, mode="bilinear", align_corners=False)
         pixels = pixels.round_().clamp_(0, 255)
     mean = torch.tensor(MEAN, device=pixels.device).view(1, 3, 1, 1)
     std = torch.tensor(STD, device=pixels.device).view(1, 3, 1, 1)
-    full = (GREY - mean) / std
-    filled = full.expand(len(pictures), 3, *frame.padded).clone()
-    filled[:, :, : frame.resized[0], : frame.resized[1]] = (pixels - mean) / std
-    return filled.to(dtype)
+    padded = ((GREY - mean) / std).expand(len(pictures), 3, *frame.padded).clone()
+    padded[:, :, : frame.resized[0], : frame.resized[1]] = (pixels - mean) / std
+    return padded.to(dtype)
 
 
 class Found(NamedTuple):
-    """What is in one image, the most probable class first; the arrays are as long as each other but for masks."""
+    """The entities in one image, the most probable class first; all arrays but masks have the same length."""
 
     labels: NDArray[np.int64]
     scores: NDArray[np.float64]
     corners: NDArray[np.int64]
-    """(x0, y0, x1, y1) in pixels of the image, the last two exclusive; all 0 for a mask without a pixel."""
+    """(x0, y0, x1, y1) in pixels of the image, the last two exclusive; all 0 for a mask without pixels."""
     which: NDArray[np.int64]
-    """The place of each one's mask among the masks."""
+    """The index of each entity's mask."""
     masks: NDArray[np.bool_]
     """(n, height, width) of the image."""
 
     def mask(self, i: int) -> Mask:
-        """The mask of what is at place i, within its box."""
+        """The mask of entity i, within its box."""
         import numpy as np
 
         x0, y0, x1, y1 = (int(edge) for edge in self.corners[i])
@@ -90,17 +89,17 @@ class Found(NamedTuple):
 
 
 def find(class_logits: torch.Tensor, mask_logits: torch.Tensor, frame: Frame, floor: float) -> Found:
-    """What one image's logits say: (queries, classes + 1), no class last, and (queries, height, width).
+    """The entities in one image, from logits: (queries, classes + 1), the last for no class; (queries, height, width).
 
-    The score is the probability of the class times the mean probability of the mask's pixels, a pixel being the
-    mask's where its logit is above 0. What cannot reach the floor is left out before its mask is made large.
+    A score is the probability of the class times the mean probability of the mask's pixels. A pixel belongs to the
+    mask if its logit is above 0. Entities that cannot reach the floor are dropped before their masks are resized.
     """
     import torch
 
     shares = class_logits.float().softmax(-1)[:, :-1]
     n_classes = shares.shape[1]
     chances, places = shares.flatten().topk(min(MAX_FOUND, shares.numel()))
-    # Not "chances >= floor": what is no number must reach whoever checks scores. Slack for what is stored rounded.
+    # Not "chances >= floor", because NaN must reach the check of scores. The slack is for rounding.
     keep = ~(chances < floor - 1e-4)
     chances, places = chances[keep], places[keep]
     if not len(places):
@@ -122,7 +121,7 @@ def find(class_logits: torch.Tensor, mask_logits: torch.Tensor, frame: Frame, fl
 
 
 def _large(logits: torch.Tensor, frame: Frame) -> Iterator[torch.Tensor]:
-    """Mask logits in the size of the image, some at a time: to the padded input first, its padding cut."""
+    """Mask logits in the size of the image, some at a time: first in the size of the padded input, then cut."""
     from torch.nn import functional
 
     step = max(1, _AT_ONCE // max(frame.padded[0] * frame.padded[1], frame.original[0] * frame.original[1]))
@@ -134,7 +133,7 @@ def _large(logits: torch.Tensor, frame: Frame) -> Iterator[torch.Tensor]:
 
 
 def _ends(is_there: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Of each row the first place that is true, and the place after the last; both 0 where none is."""
+    """The first index of each row that is true, and the index after the last; both 0 if none is."""
     length = is_there.shape[1]
     numbers = is_there.int()
     some = is_there.any(1)

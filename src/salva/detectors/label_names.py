@@ -1,8 +1,8 @@
-"""What detectors call entities, turned into the names people use: kitten to cat, "a brown dog" to dog.
+"""A detector's labels to everyday names: kitten to cat, "a brown dog" to dog.
 
-A name changes only where the reviewed table says so, or where a plural or an adjective of the table is taken off;
-never by likeness. The table is a text file made to be read and corrected: assets/labels/everyday.txt. Why, and how to
-bring your own: docs/explanation/label-names.md.
+A name changes only by the table, or by dropping a plural or one of the table's adjectives; similarity plays no part.
+The table is a text file that can be corrected: assets/labels/everyday.txt. docs/explanation/label-names.md says why
+this exists and how to use your own table.
 """
 
 from __future__ import annotations
@@ -20,32 +20,32 @@ from salva.errors import UsageError
 from salva.messages import message
 
 EVERYDAY = "labels/everyday.txt"
-WAYS = ("table", "none")
-"""table: the reviewed table. none: the detector's own names."""
+KEYWORDS = ("table", "none")
+"""Sources of names besides files; table: the one that comes with salva, none: the detector's own names."""
 _DROPPED = "words that do not change what a thing is"
 _SINGULAR = "words that end in s and are no plural, or have no singular"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NameTable:
-    """Names, what else they are called, and the adjectives that may be taken off."""
+    """Everyday names, their other names, and the adjectives that are dropped."""
 
     names: Mapping[str, str]
-    """Any known name to the one it is counted under; that one to itself."""
+    """Every known name to its everyday name; that one to itself."""
     dropped: frozenset[str]
     singular: frozenset[str]
-    """Words that keep their s: a cactus is not a plural of cactu."""
+    """Words that keep their s, such as cactus."""
 
 
 class Names:
-    """Labels to names, the way a detector's options ask for it."""
+    """Labels to names by one source: a keyword, or a file."""
 
-    def __init__(self, way: str = "table") -> None:
-        self._table = None if way == "none" else read_table("" if way in WAYS else way)
+    def __init__(self, source: str = "table") -> None:
+        self._table = None if source == "none" else read_table("" if source in KEYWORDS else source)
         self._cache: dict[str, str] = {}
 
     def name(self, label: str) -> str:
-        """The everyday name of what a detector calls `label`; a label nobody knows is only tidied."""
+        """The everyday name of a label; an unknown label is only normalised."""
         if self._table is None:
             return label
         if label not in self._cache:
@@ -53,11 +53,11 @@ class Names:
         return self._cache[label]
 
 
-def names_pin(way: str) -> str:
-    """What a stored look owes to the table, for its key: a corrected table means looking again."""
-    if way == "none":
+def names_pin(source: str) -> str:
+    """Identifies the table, for the key of observations: a corrected table means new observations."""
+    if source == "none":
         return ""
-    return f"names {hashlib.sha256(_content('' if way in WAYS else way)).hexdigest()[:12]}"
+    return f"names {hashlib.sha256(_content('' if source in KEYWORDS else source)).hexdigest()[:12]}"
 
 
 def read_table(file: str = "") -> NameTable:
@@ -72,7 +72,7 @@ def read_table(file: str = "") -> NameTable:
 
 @cache
 def parse_table(text: str, where: str) -> NameTable:
-    """A table from its text; a name in two lines is an error, since one of them would win in silence."""
+    """A table from its text; a name in two lines is an error."""
     names: dict[str, str] = {}
     words: dict[str, set[str]] = {_DROPPED: set(), _SINGULAR: set()}
     section = ""
@@ -83,15 +83,15 @@ def parse_table(text: str, where: str) -> NameTable:
         if line.startswith("[") and line.endswith("]"):
             section = line[1:-1].strip()
         elif section in words:
-            words[section].update(_tidy(word) for word in line.split(",") if word.strip())
+            words[section].update(_normalised(word) for word in line.split(",") if word.strip())
         else:
             name, colon, others = line.partition(":")
             if not colon:
-                raise _invalid(where, number, f"expected a name, a colon and other names, got {line!r}")
-            main = _tidy(name)
-            for other in (main, *(_tidy(part) for part in others.split(",") if part.strip())):
+                raise _invalid(where, number, f"it needs a name, a colon and other names, got {line!r}")
+            main = _normalised(name)
+            for other in (main, *(_normalised(part) for part in others.split(",") if part.strip())):
                 if names.setdefault(other, main) != main:
-                    raise _invalid(where, number, f"{other!r} is a name of both {names[other]!r} and {main!r}")
+                    raise _invalid(where, number, f"{other!r} is both {names[other]!r} and {main!r}")
     return NameTable(names=names, dropped=frozenset(words[_DROPPED]), singular=frozenset(words[_SINGULAR]))
 
 
@@ -102,10 +102,10 @@ def _invalid(path: str, line: int, why: str) -> UsageError:
 def look_up(label: str, table: NameTable) -> str:
     """The name of a label.
 
-    As it stands, then its singular, then without its first word while that is one the table drops. The
-    last word always stays: an orange is an entity, although orange is a colour.
+    Tries the label and its singular, then drops the first word as long as the table allows that. The last word
+    always stays: an orange is an entity, although orange is a colour.
     """
-    words = _tidy(label).split()
+    words = _normalised(label).split()
     while words:
         phrase = " ".join(words)
         for form in (phrase, singular(phrase)):
@@ -126,5 +126,5 @@ def _content(file: str) -> bytes:
         raise UsageError(message("file-unreadable", path=file, why=error.strerror)) from error
 
 
-def _tidy(text: str) -> str:
+def _normalised(text: str) -> str:
     return re.sub(r"\s+", " ", re.sub(r"[^\w\s'-]", " ", text.casefold())).strip(" '-")

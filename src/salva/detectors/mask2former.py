@@ -1,8 +1,8 @@
-"""Detector: Mask2Former by transformers, with a mask for each box: the network that GenEval looks with.
+"""Detector: Mask2Former by transformers, with a mask for each box; GenEval's detector.
 
-Scores, masks and boxes are made from the logits as mmdet makes them, not by the library's own post-processing, which
-paints overlapping entities over each other. A fixed vocabulary, COCO's 80 names for the published weights, three of
-them spelt as GenEval spells them. Which weights those are: docs/how-to/choose-a-detector.md.
+Scores, masks and boxes are made from the logits as mmdet does, since transformers' own post-processing gives each
+pixel to one entity. The vocabulary is fixed: COCO's 80 names for the published weights, three of them spelled as in
+GenEval. docs/how-to/choose-a-detector.md says which weights those are.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from salva.core.about import PUBLISHED_WEIGHTS, About, Naming
 from salva.core.observation import Detections
 from salva.core.protocols import ObserveRequest
 from salva.detectors.boxes import ScoreScale
-from salva.detectors.checkpoint_detector import ScoredOptions
-from salva.detectors.instance_masks import Found, find, frame_of, to_input
+from salva.detectors.instance_masks import find, frame_of, to_input
 from salva.detectors.own_labels import OwnLabelsDetector
 from salva.errors import SalvaError
 from salva.hardware.mmdet_names import UNREAD
 from salva.hardware.origins import GENEVAL_SHA256, read_origin
+from salva.observers.loading import CheckpointKind, CheckpointOptions
 
-SPELT = {"mouse": "computer mouse", "remote": "tv remote", "keyboard": "computer keyboard"}
-"""COCO's names that GenEval's prompts spell out."""
+SPELLING = {"mouse": "computer mouse", "remote": "tv remote", "keyboard": "computer keyboard"}
+"""COCO's names that GenEval writes in full."""
 
 
 class Mask2Former(OwnLabelsDetector):
-    """Detector: all that a Mask2Former with a fixed vocabulary sees, with masks."""
+    """Detector: a Mask2Former with a fixed vocabulary; also gives masks."""
 
     about: ClassVar[About] = About(
         names=Naming.LOADED,
@@ -37,26 +37,24 @@ class Mask2Former(OwnLabelsDetector):
     )
     name: ClassVar[str] = "mask2former"
     scale: ClassVar[ScoreScale] = ScoreScale(threshold=0.5, doubt=0.7)
-    spelling: ClassVar[Mapping[str, str]] = SPELT
-    # As published: no box is dropped because it overlaps another, and a score just above a threshold stays above it.
+    spelling: ClassVar[Mapping[str, str]] = SPELLING
+    # As published: overlapping boxes stay, and six digits keep a score just above a threshold above it.
     box_rules: ClassVar[Mapping[str, Any]] = {"nms_iou": 1.0, "duplicate_iou": 1.0, "digits": 6}
     shortest: ClassVar[int] = 800
     longest: ClassVar[int] = 1333
     detail: ClassVar[str] = f"{shortest} {longest}"
-    model_class: ClassVar[str] = "Mask2FormerForUniversalSegmentation"
-    processor_class: ClassVar[str] = ""
-    model_types: ClassVar[tuple[str, ...]] = ("mask2former",)
-    purpose: ClassVar[str] = "a Mask2Former model"
-    unread: ClassVar[tuple[str, ...]] = UNREAD
+    kind: ClassVar[CheckpointKind] = CheckpointKind(
+        model_class="Mask2FormerForUniversalSegmentation", model_types=("mask2former",), unread=UNREAD
+    )
 
     @classmethod
-    def weights(cls, options: ScoredOptions) -> str:
+    def weights(cls, options: CheckpointOptions) -> str:
         """The commit or digest of the checkpoint, the table of names, and whether it is the published one."""
         origin = read_origin(Path(options.model).expanduser())
         published = PUBLISHED_WEIGHTS if origin and origin.sha256.startswith(GENEVAL_SHA256) else ""
         return f"{super().weights(options)} {published}".strip()
 
-    def _detect(self, requests: Sequence[ObserveRequest]) -> Sequence[Detections | SalvaError]:
+    def _detect(self, requests: Sequence[ObserveRequest], labels: tuple[str, ...]) -> Sequence[Detections | SalvaError]:
         import torch
 
         pictures = [request.picture for request in requests]
@@ -64,14 +62,17 @@ class Mask2Former(OwnLabelsDetector):
         pixels = to_input(pictures, frame, self._loaded.device, self._loaded.dtype)
         with self._batches.on_device, torch.inference_mode():
             output = self._loaded.model(pixel_values=pixels)
-            by_picture = [
+            found = [
                 find(classes, masks, frame, self._floor)
                 for classes, masks in zip(output.class_queries_logits, output.masks_queries_logits, strict=True)
             ]
         height, width = frame.original
-        return [self._detections(found, height, width) for found in by_picture]
-
-    def _detections(self, found: Found, height: int, width: int) -> Detections | SalvaError:
-        corners = found.corners / (width, height, width, height)
-        labels = [self._labels[int(label)] for label in found.labels]
-        return self._rules.detections(corners, found.scores, labels, mask_of=found.mask)
+        return [
+            self._rules.detections(
+                one.corners / (width, height, width, height),
+                one.scores,
+                [self._labels[int(label)] for label in one.labels],
+                mask_of=one.mask,
+            )
+            for one in found
+        ]

@@ -1,8 +1,8 @@
-"""Detector: any YOLOX-style network in an ONNX file, on the processor; needs nothing beyond the base install.
+"""Detector: a YOLOX-style network in an ONNX file, on the CPU; needs only the base install.
 
-The file takes one image (BGR, 0 to 255, top left in a field of grey 114) and gives a row for every cell of its
-three grids: centre and sides of a box, whether there is anything, and what. Whether boxes are in cells or already in
-pixels is seen from what the file gives for a field of grey. Images go through one at a time.
+The network takes one image (BGR, 0 to 255, in the top left corner of a grey square) and gives a row for each cell of
+its grids: centre and sides of a box, the chance of any entity, and the chance of each class. Its output for a grey
+image shows whether boxes are in cells or in pixels.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from salva.core.observation import Detections
 from salva.core.options import option
 from salva.core.protocols import ObserveRequest
 from salva.detectors.boxes import BoxRules, FloorOptions, NameOptions, ScoreScale, check_floor, from_centres
-from salva.errors import SalvaError, UsageError
+from salva.errors import SalvaError, UsageError, invalid_option
 from salva.hardware.checkpoints import digest_of_files, invalid_checkpoint
 from salva.hardware.networks import open_users_network, users_file
 from salva.messages import message
@@ -37,7 +37,7 @@ NMS_IOU = 0.45
 STRIDES = ((8, 16, 32), (8, 16, 32, 64))
 """The grids of the usual networks and of the larger ones."""
 _LARGEST_LOGARITHM = 8.0
-"""A box of e^8 cells would be 24,000 pixels wide."""
+"""e^8 cells are 24,000 pixels."""
 _LABEL_KEYS = ("names", "labels", "classes")
 
 
@@ -46,13 +46,13 @@ class OnnxOptions(NameOptions, FloorOptions):
     """What can be set with --set detector.NAME=VALUE."""
 
     model: str = option("", "The ONNX file.", target=True)
-    labels_file: str = option("", "Names, one a line; else those in the file, else COCO's 80.", reaches="file")
-    side: int = option(640, "Side of the input, where the file leaves it open; a multiple of 32.", least=32)
+    labels_file: str = option("", "Names, one a line; by default the model's own, else COCO's 80.", reaches="file")
+    side: int = option(640, "Side of the input, if the model leaves it open; a multiple of 32.", least=32)
 
     def __post_init__(self) -> None:
         NameOptions.__post_init__(self)
         if self.side % 32:
-            raise ValueError(message("option-invalid", name="side", value=self.side, wanted="a multiple of 32"))
+            raise invalid_option("detector.side", self.side, "a multiple of 32")
 
 
 class OnnxYolox:
@@ -62,14 +62,14 @@ class OnnxYolox:
     about: ClassVar[About] = About(
         names=Naming.LOADED,
         floor="floor",
-        made_for="What its file was trained on; mostly photographs of everyday scenes.",
+        made_for="What it was trained on, mostly photographs of everyday scenes.",
     )
     Options: ClassVar[type[OnnxOptions]] = OnnxOptions
 
     def __init__(self, options: OnnxOptions) -> None:
         self._session = open_users_network(NAME, users_file(options.model))
         self._input, self._height, self._width = image_input(NAME, self._session, options.model, options.side)
-        rows = self._rows_of_grey(options.model)
+        rows = self._output_for_grey(options.model)
         n_rows, n_columns = rows.shape
         self._grid = None if _is_decoded(rows) else grid(self._height, self._width, n_rows)
         if self._grid is None and not _is_decoded(rows):
@@ -83,9 +83,7 @@ class OnnxYolox:
     def weights(cls, options: OnnxOptions) -> str:
         """The digest of the file and of its labels, and the table of names."""
         check_floor(options.floor, SCALE.threshold)
-        files = [users_file(options.model)]
-        if options.labels_file:
-            files.append(users_file(options.labels_file))
+        files = [users_file(name) for name in (options.model, options.labels_file) if name]
         return " ".join((*(digest_of_files([path], path.parent) for path in files), options.pin())).strip()
 
     def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Detections | SalvaError]:
@@ -105,28 +103,27 @@ class OnnxYolox:
         corners = from_centres(centres) / scale / ((picture.width, picture.height) * 2)
         return self._rules.detections(corners, scores, [self._labels[i] for i in which])
 
-    def _rows_of_grey(self, model: str) -> NDArray[np.float64]:
-        """What the file gives for a field of grey, which tells its shapes: a file may leave them open."""
+    def _output_for_grey(self, model: str) -> NDArray[np.float64]:
+        """The rows for a grey image. They also show the shape of the output, which a file may leave open."""
         import numpy as np
 
-        field = np.full((1, 3, self._height, self._width), GREY, np.float32)
-        values = {"component": NAME, "model": model}
-        with translate_errors(lambda error: UsageError(message("checkpoint-invalid", **values, why=one_line(error)))):
-            given = self._session.run(None, {self._input: field})
-        shape = np.shape(given[0])
-        if len(given) != 1 or len(shape) != 3 or shape[0] != 1 or shape[2] < 6:
-            shapes = ", ".join(str(np.shape(output)) for output in given)
-            raise invalid_checkpoint(NAME, model, f"it gives {shapes} instead of one table (1, rows, 5 + classes)")
-        return np.asarray(given[0][0], np.float64)
+        image = np.full((1, 3, self._height, self._width), GREY, np.float32)
+        with translate_errors(lambda error: invalid_checkpoint(NAME, model, one_line(error))):
+            outputs = self._session.run(None, {self._input: image})
+        shape = np.shape(outputs[0])
+        if len(outputs) != 1 or len(shape) != 3 or shape[0] != 1 or shape[2] < 6:
+            shapes = ", ".join(str(np.shape(output)) for output in outputs)
+            raise invalid_checkpoint(NAME, model, f"it gives {shapes} instead of (1, rows, 5 + classes)")
+        return np.asarray(outputs[0][0], np.float64)
 
 
 def _is_decoded(rows: NDArray[np.float64]) -> bool:
-    """Whether boxes are in pixels: sides in cells are logarithms, mostly below 0 and never large."""
+    """Whether boxes are in pixels. Otherwise sides are logarithms, mostly below 0 and never large."""
     return bool(rows[:, 2:4].min() >= 0 and rows[:, 2:4].max() > _LARGEST_LOGARITHM)
 
 
 def to_input(picture: Picture, height: int, width: int) -> tuple[NDArray[np.float32], float]:
-    """The network's input for an image, and how many of its pixels a pixel of the image takes."""
+    """The network's input for an image, and the scale of the image in it."""
     import numpy as np
     from PIL import Image
 
@@ -139,7 +136,7 @@ def to_input(picture: Picture, height: int, width: int) -> tuple[NDArray[np.floa
 
 
 def grid(height: int, width: int, n_rows: int) -> NDArray[np.float64] | None:
-    """For every row of the output the place of its cell and the cell's side; None when no grids have so many."""
+    """The place of each row's cell and the cell's side; None if the number of rows fits no grids."""
     import numpy as np
 
     for strides in STRIDES:
@@ -153,11 +150,11 @@ def grid(height: int, width: int, n_rows: int) -> NDArray[np.float64] | None:
 
 
 def decode(centres: NDArray[np.float64], cells: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Centres and sides in pixels: offsets are in cells, sides are logarithms of cells."""
+    """Centres and sides in pixels, from offsets in cells and logarithms of sides in cells."""
     import numpy as np
 
     places = (centres[:, :2] + cells[:, :2]) * cells[:, 2:]
-    # No box is e^12 cells wide; the limit keeps a damaged file from overflowing.
+    # No box is e^12 cells wide; a damaged file must not overflow.
     return np.concatenate((places, np.exp(centres[:, 2:].clip(-12, 12)) * cells[:, 2:]), 1)
 
 
@@ -176,7 +173,7 @@ def _labels(session: Any, options: OnnxOptions, n_wanted: int) -> tuple[str, ...
 
 
 def _labels_within(metadata: Mapping[str, str]) -> tuple[str, ...]:
-    """Names that the file itself brings: a list or mapping as Python or JSON write it, or a line with commas."""
+    """Names in the file's metadata: a list or mapping as Python or JSON write it, or a line with commas."""
     text = next((metadata[key] for key in _LABEL_KEYS if metadata.get(key)), "")
     try:
         names = ast.literal_eval(text)

@@ -1,8 +1,7 @@
-"""Detector: a small network of our own that finds the painter's entities, in the wheel, on one core.
+"""Detector: pocket, a small network in the wheel that finds the painter's entities, on one core.
 
-An image comes in, labelled boxes go out. It always says all that it sees, whatever was asked of the
-model. Images go through one at a time, so that what it sees in one never depends on its neighbours.
-How the weights were made is in training/.
+It reports all entities, whatever the prompt says. Images go through one at a time, so that no observation depends on
+its batch. training/ made the weights.
 """
 
 from __future__ import annotations
@@ -31,22 +30,22 @@ if TYPE_CHECKING:
 WEIGHTS = "pocket/detector.onnx"
 CARD = "pocket/detector.json"
 LABELS: tuple[str, ...] = tuple(json.loads(read_asset(CARD))["labels"])
-"""Everything it can see."""
+"""The entities it can find."""
 SIDE = 256
 THRESHOLD = 0.4
 UNIT = 8.0
-"""The network gives the logarithm of a box's sides in units of this many cells."""
+"""The network gives the logarithms of a box's sides in units of this many cells."""
 DOUBT = 0.5
-"""Of 5,391 boxes that count in 900 images of the painter with up to eleven entities none had a score below 0.54."""
+"""None of the 5,391 boxes that count in 900 painter images with up to eleven entities had a score below 0.54."""
 MAX_OVERLAP = 0.5
-"""Of two boxes that share more of their union than this, the weaker is the same entity seen twice."""
+"""If two boxes overlap by more (intersection over union), the weaker is a duplicate."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DetectorOptions(FloorOptions):
     """What can be set with --set detector.NAME=VALUE."""
 
-    floor: float = option(FLOOR, "Boxes with a lower score are not kept.", least=0.001, most=THRESHOLD)
+    floor: float = option(FLOOR, "Boxes with a lower score are dropped.", least=0.001, most=THRESHOLD)
 
 
 class PocketDetector:
@@ -58,7 +57,7 @@ class PocketDetector:
         domain=("painter", "pocket"),
         recall=0.99,
         floor="floor",
-        made_for="Images by the painter and by pocket, made of one set of sprites; no photographs.",
+        made_for="Images by the painter and by pocket; no photographs.",
     )
     habits: ClassVar[Habits] = Habits(batch_size=8)
     Options: ClassVar[type[DetectorOptions]] = DetectorOptions
@@ -69,12 +68,12 @@ class PocketDetector:
 
     @classmethod
     def labels(cls) -> tuple[str, ...]:
-        """Everything it can see."""
+        """The entities it can find."""
         return LABELS
 
     @classmethod
     def weights(cls, options: DetectorOptions) -> str:  # noqa: ARG003  # no option chooses other weights
-        """The pin of the trained file."""
+        """The digest of the trained file."""
         return asset_digest(WEIGHTS)[:16]
 
     def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Observation | SalvaError]:
@@ -93,11 +92,11 @@ class PocketDetector:
 
 
 Frame = tuple[float, float, float, float]
-"""Where the image lies in the network's square: left, top, width, height as shares of its side."""
+"""The place of the image in the network's input: left, top, width and height as fractions of its side."""
 
 
 def to_input(picture: Picture) -> tuple[NDArray[np.float32], Frame]:
-    """The network's input for an image, and where in it the image lies."""
+    """The network's input for an image, and the image's place in it."""
     import numpy as np
 
     pixels, (left, top, width, height) = on_square(picture, SIDE, reducing_gap=1.0)
@@ -113,7 +112,7 @@ def find_boxes(
     floor: float,
     frame: Frame = (0.0, 0.0, 1.0, 1.0),
 ) -> tuple[Detection, ...]:
-    """The peaks of the heat maps as boxes, each entity once, strongest first."""
+    """The peaks of the heat maps as boxes, without duplicates, strongest first."""
     import numpy as np
 
     cells = heat.shape[-1]
@@ -132,7 +131,7 @@ def find_boxes(
     left, top, width, height = frame
     corners = (corners - (left, top, left, top)) / (width, height, width, height)
     corners = corners.clip(0, 1).round(4)
-    # What was found beside the image, in the margin that made it square, is no part of it.
+    # A box in the padding has no area in the image.
     has_area = (corners[:, 2] > corners[:, 0]) & (corners[:, 3] > corners[:, 1])
     scores = (1 / (1 + np.exp(-logits.astype(np.float64)))).round(4)
     return tuple(

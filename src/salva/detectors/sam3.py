@@ -1,7 +1,7 @@
-"""Detector: SAM 3, which finds every instance of what it is told to look for, one word or phrase after the other.
+"""Detector: SAM 3, which finds every instance of each given label.
 
-The image is seen once, then each label is asked for. The score of a box is how well it fits times the chance that
-there is any such entity in the image, which SAM 3 judges apart: a low score can mean either. Masks are not used.
+The image is encoded once, then decoded for each label. SAM 3 scores apart how well a box fits, and whether the image
+shows the label at all; the score here is the product. Masks are not used.
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ from salva.core.protocols import ObserveRequest
 from salva.detectors.boxes import ScoreScale
 from salva.detectors.zero_shot import ABOUT, ZeroShotDetector, ZeroShotOptions
 from salva.errors import SalvaError
-from salva.observers.pixels import PixelSettings, to_pixels
+from salva.observers.loading import CheckpointKind
+from salva.observers.pixels import PixelSettings
 
 LICENCE = (
-    "its weights are under Meta's SAM License, which is no open-source licence (among other terms no military use) and "
-    "must be accepted on the hub; read it before you publish or ship what rests on them"
+    "its weights are under Meta's SAM License, which is not open source (among other terms, no military use) and must "
+    "be accepted on the hub"
 )
 
 
 class Sam3(ZeroShotDetector):
-    """Detector: finds what the case mentions; its score contains whether there is any."""
+    """Detector: finds the entities that the case mentions; its score includes whether the image shows any."""
 
     about: ClassVar[About] = replace(ABOUT, licence=LICENCE, default_target="facebook/sam3")
     name: ClassVar[str] = "sam3"
     scale: ClassVar[ScoreScale] = ScoreScale(threshold=0.5, doubt=0.7)
     batch_limit: ClassVar[int] = 16
-    model_class: ClassVar[str] = "Sam3Model"
-    # The whole processor would need torchvision for its masks; the words are all that is wanted of it.
-    processor_class: ClassVar[str] = "AutoTokenizer"
-    model_types: ClassVar[tuple[str, ...]] = ("sam3", "sam3_video")
-    purpose: ClassVar[str] = "a SAM 3 model"
+    # Only the tokenizer is used; the whole processor would need torchvision for masks.
+    kind: ClassVar[CheckpointKind] = CheckpointKind(
+        model_class="Sam3Model", processor_class="AutoTokenizer", model_types=("sam3", "sam3_video")
+    )
 
     def __init__(self, options: ZeroShotOptions) -> None:
         super().__init__(options)
@@ -49,15 +49,15 @@ class Sam3(ZeroShotDetector):
 
         n, model = len(requests), self._loaded.model
         words = [self._tokens(self._loaded.processor, [label], n) for label in labels]
-        pixels = to_pixels([r.picture for r in requests], self._pixels, self._loaded.device, self._loaded.dtype)
+        pixels = self._input(requests)
         boxes, scores = [], []
         with self._batches.on_device, torch.inference_mode():
-            sight = model.get_vision_features(pixel_values=pixels)
+            features = model.get_vision_features(pixel_values=pixels)
             for text in words:
-                output = model(vision_embeds=sight, **text)
-                fits, is_there = output.pred_logits.float().sigmoid(), output.presence_logits.float().sigmoid()
+                output = model(vision_embeds=features, **text)
+                fits, presence = output.pred_logits.float().sigmoid(), output.presence_logits.float().sigmoid()
                 boxes.append(output.pred_boxes.float().cpu().numpy())
-                scores.append((fits * is_there.reshape(n, 1)).cpu().numpy())
+                scores.append((fits * presence.reshape(n, 1)).cpu().numpy())
         corners, strength = np.concatenate(boxes, 1), np.concatenate(scores, 1)
-        said = [label for label, part in zip(labels, boxes, strict=True) for _ in range(part.shape[1])]
-        return [self._rules.detections(corners[i], strength[i], said, are_names=True) for i in range(n)]
+        names = [label for label, part in zip(labels, boxes, strict=True) for _ in range(part.shape[1])]
+        return [self._rules.detections(corners[i], strength[i], names, are_names=True) for i in range(n)]

@@ -1,8 +1,7 @@
-"""Detector: what Scene-Graph-Benchmark saw, from its files: boxes, and how they stand to each other.
+"""Detector: boxes and relations from files of Scene-Graph-Benchmark.
 
-A folder with custom_prediction.json and custom_data_info.json (or several such folders in it) comes in, and the
-images they are about; detections with typed relations go out. An image is known by its pixels, whatever its file is
-called now. Observes nothing itself: of an image that is not in the files it says so.
+Reads a folder with custom_prediction.json and custom_data_info.json, or several such folders, and their images. An
+image is identified by its pixels, so its file may be renamed; for any other image it gives an error.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from salva.core.about import About, Habits, Naming
+from salva.core.image import Picture
 from salva.core.observation import Detection, Detections, SeenRelation
 from salva.core.options import option
 from salva.core.protocols import ObserveRequest
@@ -26,33 +26,27 @@ from salva.messages import message
 NAME = "scene-graph"
 PREDICTION, INFO = "custom_prediction.json", "custom_data_info.json"
 _SHORTER, _LONGER = 600, 1000
-"""The network sees images scaled to these sides, and its boxes are in their pixels."""
+"""The network's images are scaled to these sides, and its boxes are in their pixels."""
 _N_TOP = 20
-"""Of so many boxes the released ACTesting program looks at relations; as many of those are always kept."""
+"""The released ACTesting program uses relations of this many boxes; as many of those are always kept."""
 _N_KEPT = 200
-"""An image has thousands of relations, nearly all of them guesses; of all boxes so many are kept, the strongest."""
+"""The strongest relations that are kept. An image has thousands, nearly all of them guesses."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SceneGraphOptions:
     """What can be set with --set detector.NAME=VALUE."""
 
-    folder: str = option("", f"The folder with {PREDICTION} and {INFO}, or with folders of them.", target=True)
-    images: str = option("", "Where the images are; empty for the same folder.", reaches="file")
-    threshold: float = option(0.3, "What check.threshold is unless set.")
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.threshold <= 1:
-            raise ValueError(message("option-invalid", name="threshold", value=self.threshold, wanted="from 0 to 1"))
+    folder: str = option("", f"A folder with {PREDICTION} and {INFO}, or of such folders.", target=True)
+    images: str = option("", "The folder of images; empty for the same.", reaches="file")
+    threshold: float = option(0.3, "The default of check.threshold.", least=0, most=1)
 
 
 class SceneGraphFiles:
-    """Detector: a scene graph model's boxes and relations, as its files have them."""
+    """Detector: boxes and relations from a scene graph model's files."""
 
     version: ClassVar[str] = "1"
-    about: ClassVar[About] = About(
-        names=Naming.LOADED, made_for="The images that Scene-Graph-Benchmark has looked at, and no others."
-    )
+    about: ClassVar[About] = About(names=Naming.LOADED, made_for="The images that its files cover.")
     Options: ClassVar[type[SceneGraphOptions]] = SceneGraphOptions
 
     def __init__(self, options: SceneGraphOptions) -> None:
@@ -65,14 +59,14 @@ class SceneGraphFiles:
             names, predicates = _names(info, "ind_to_classes", folder), _names(info, "ind_to_predicates", folder)
             classes |= {*names}
             for number, listed in enumerate(_names(info, "idx_to_files", folder)):
-                path = _found(listed, pictures, folder)
+                path = _image_file(listed, pictures, folder)
                 picture = decode_picture(path.read_bytes())
                 try:
                     prediction = predictions[str(number)]
-                    seen = _detections(prediction, names, predicates, picture.width, picture.height, self._threshold)
+                    detections = _detections(prediction, names, predicates, picture, self._threshold)
                 except (KeyError, IndexError, TypeError, ValueError) as error:
                     raise _invalid(folder / PREDICTION, f"image {number} ({listed})", repr(error)) from error
-                self._by_image[picture.image_id()] = seen
+                self._by_image[picture.image_id()] = detections
         self.habits = Habits(batch_size=64, names=tuple(sorted(classes - {"__background__"})))
 
     @classmethod
@@ -82,12 +76,9 @@ class SceneGraphFiles:
         return digest_of_files(files, Path(options.folder))
 
     def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Detections | SalvaError]:
-        """What the files say of each image."""
-        return [self._by_image.get(request.picture.image_id(), _unknown()) for request in requests]
-
-
-def _unknown() -> BackendError:
-    return BackendError(message("image-unknown", component=NAME), is_retryable=False)
+        """The files' boxes and relations of each image."""
+        unknown = BackendError(message("image-unknown", component=NAME), is_retryable=False)
+        return [self._by_image.get(request.picture.image_id(), unknown) for request in requests]
 
 
 def _invalid(path: Path, where: str, why: str) -> UsageError:
@@ -105,12 +96,12 @@ def _folders(folder: str) -> list[Path]:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        read = json.loads(path.read_bytes())
+        content = json.loads(path.read_bytes())
     except (OSError, ValueError) as error:
         raise UsageError(message("file-unreadable", path=str(path), why=error)) from error
-    if not isinstance(read, dict):
+    if not isinstance(content, dict):
         raise UsageError(message("json-shape", path=str(path), where="", wanted="an object"))
-    return read
+    return content
 
 
 def _names(info: Mapping[str, Any], key: str, folder: Path) -> list[str]:
@@ -121,7 +112,7 @@ def _names(info: Mapping[str, Any], key: str, folder: Path) -> list[str]:
 
 
 def _pictures(root: Path) -> dict[str, list[Path]]:
-    """Image files by name. The files of others name paths on others' disks, which are never opened."""
+    """Image files by name. The listed paths are of another machine and are never opened."""
     paths: dict[str, list[Path]] = {}
     for path in sorted(root.rglob("*")):
         if path.suffix.lower() in SUFFIXES and path.is_file():
@@ -129,21 +120,22 @@ def _pictures(root: Path) -> dict[str, list[Path]]:
     return paths
 
 
-def _found(listed: str, pictures: Mapping[str, list[Path]], folder: Path) -> Path:
+def _image_file(listed: str, pictures: Mapping[str, list[Path]], folder: Path) -> Path:
     parts = Path(listed.replace("\\", "/")).parts
-    alike = pictures.get(parts[-1], []) if parts else []
-    nearest = [path for path in alike if path.parts[-2:] == parts[-2:]] or alike
-    if len(nearest) != 1:
-        why = f"{len(nearest)} images match; name their folder with --set detector.images=FOLDER"
+    by_name = pictures.get(parts[-1], []) if parts else []
+    matches = [path for path in by_name if path.parts[-2:] == parts[-2:]] or by_name
+    if len(matches) != 1:
+        why = f"{len(matches)} images match; name their folder with --set detector.images=FOLDER"
         raise _invalid(folder / INFO, repr(listed), why)
-    return nearest[0]
+    return matches[0]
 
 
 def _detections(
-    prediction: Mapping[str, Any], names: Sequence[str], predicates: Sequence[str], width: int, height: int, at: float
+    prediction: Mapping[str, Any], names: Sequence[str], predicates: Sequence[str], picture: Picture, threshold: float
 ) -> Detections:
-    # By number, so that one below 0 is no name counted from the end.
+    # Dictionaries, so that a negative number is an error.
     class_of, predicate_of = dict(enumerate(names)), dict(enumerate(predicates))
+    width, height = picture.width, picture.height
     scale = min(_SHORTER / min(width, height), _LONGER / max(width, height))
     boxes = [
         Detection(label=class_of[label], score=float(score), box=_fractions(box, width * scale, height * scale))
@@ -151,9 +143,9 @@ def _detections(
             prediction["bbox"], prediction["bbox_labels"], prediction["bbox_scores"], strict=True
         )
     ]
-    order = sorted(range(len(boxes)), key=lambda place: -boxes[place].score)
+    order = sorted(range(len(boxes)), key=lambda i: -boxes[i].score)
     place_of = {old: new for new, old in enumerate(order)}
-    related = [
+    relations = [
         SeenRelation(
             subject=place_of[subject], predicate=predicate_of[label], object=place_of[object_], score=float(score)
         )
@@ -162,16 +154,16 @@ def _detections(
         )
     ]
     return Detections(
-        boxes=tuple(boxes[place] for place in order), floor=0.0, threshold=at, relations=tuple(_kept(related))
+        boxes=tuple(boxes[i] for i in order), floor=0.0, threshold=threshold, relations=tuple(_strongest(relations))
     )
 
 
-def _kept(related: Sequence[SeenRelation]) -> Iterator[SeenRelation]:
-    """The strongest of all, and the strongest between the strongest boxes, in the order of the file."""
+def _strongest(relations: Sequence[SeenRelation]) -> Iterator[SeenRelation]:
+    """The strongest of all relations, and the strongest between the strongest boxes, in the order of the file."""
     n_top = 0
-    for place, relation in enumerate(related):
+    for i, relation in enumerate(relations):
         is_top = max(relation.subject, relation.object) < _N_TOP
-        if place < _N_KEPT or (is_top and n_top < _N_TOP):
+        if i < _N_KEPT or (is_top and n_top < _N_TOP):
             yield relation
         n_top += is_top
 

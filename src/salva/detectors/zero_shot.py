@@ -1,12 +1,11 @@
-"""What detectors that find the labels they are given have in common: what to look for.
+"""What detectors that find given labels share.
 
-A detector that is asked only about cats calls the nearest entity a cat. Labels that the case does not mention give a
-dog another label; they are stored like any others.
+A detector that is given only the label cat calls the most similar entity a cat. The option `also` adds labels that the
+case does not mention, so that a dog can be called a dog.
 """
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -15,14 +14,14 @@ from salva.core.about import About, Naming
 from salva.core.observation import Detections
 from salva.core.options import option
 from salva.core.protocols import ObserveRequest
-from salva.detectors.boxes import BoxRules
-from salva.detectors.checkpoint_detector import CheckpointDetector, ScoredOptions
+from salva.detectors.boxes import BoxRules, from_centres
+from salva.detectors.checkpoint_detector import ScoredDetector, ScoredOptions
 from salva.errors import BackendError, SalvaError, UsageError
 from salva.messages import message
-from salva.observers.pixels import in_groups
 
 if TYPE_CHECKING:
     import torch
+    from numpy.typing import NDArray
 
 ABOUT = About(takes_labels=True, names=Naming.ASKED, floor="floor", made_for="Photographs of all kinds, from the web.")
 
@@ -31,11 +30,11 @@ ABOUT = About(takes_labels=True, names=Naming.ASKED, floor="floor", made_for="Ph
 class ZeroShotOptions(ScoredOptions):
     """What can be set with --set detector.NAME=VALUE."""
 
-    also: tuple[str, ...] = option((), "Further labels to find, so that other entities are not taken for the case's.")
+    also: tuple[str, ...] = option((), "Further labels, so that other entities are not taken for the case's.")
 
 
-class ZeroShotDetector(CheckpointDetector):
-    """A checkpoint that finds the labels it is given; a subclass says which one and reads its output."""
+class ZeroShotDetector(ScoredDetector):
+    """A checkpoint that finds given labels; a subclass says which one and reads its output."""
 
     about: ClassVar[About] = ABOUT
     Options: ClassVar[type[ZeroShotOptions]] = ZeroShotOptions
@@ -44,26 +43,8 @@ class ZeroShotDetector(CheckpointDetector):
         super().__init__(options, BoxRules(self.scale, floor=options.floor))
         self._also = options.also
 
-    def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Detections | SalvaError]:
-        """The boxes of what each image's case mentions, strongest first."""
-        return in_groups(
-            requests,
-            lambda request: (request.picture.width, request.picture.height, self._labels(request)),
-            lambda part: self._batches.run(self._batch, part),
-        )
-
-    def _batch(self, requests: Sequence[ObserveRequest]) -> Sequence[Detections | SalvaError]:
-        try:
-            return self._detect(requests, self._labels(requests[0]))
-        except BackendError as error:
-            return [error] * len(requests)  # raised, it would cost the images of other cases as well
-
-    @abstractmethod
-    def _detect(self, requests: Sequence[ObserveRequest], labels: tuple[str, ...]) -> Sequence[Detections | SalvaError]:
-        """The boxes of these labels in images of one size."""
-
     def _tokens(self, tokenizer: Any, texts: Sequence[str], n: int) -> dict[str, torch.Tensor]:
-        """Padded tokens of texts for n images, one after the other; BackendError where a text is too long."""
+        """Padded tokens of the texts, repeated for n images; BackendError if a text is too long."""
         limit = int(self._loaded.model.config.text_config.max_position_embeddings)
         tokens = tokenizer(list(texts), padding="max_length", max_length=limit, return_tensors="pt")
         if (n_tokens := tokens["input_ids"].shape[1]) > limit:
@@ -72,9 +53,18 @@ class ZeroShotDetector(CheckpointDetector):
             raise BackendError(problem, is_retryable=False)
         return {key: tokens[key].repeat(n, 1).to(self._loaded.device) for key in ("input_ids", "attention_mask")}
 
-    def _labels(self, request: ObserveRequest) -> tuple[str, ...]:
+    def _detections(
+        self, boxes: NDArray[Any], scores: NDArray[Any], places: NDArray[Any], labels: Sequence[str]
+    ) -> list[Detections | SalvaError]:
+        """Detections of images, from centres and sides of boxes, scores, and the place of each box's label."""
+        return [
+            self._rules.detections(from_centres(box), score, [labels[int(i)] for i in place], are_names=True)
+            for box, score, place in zip(boxes, scores, places, strict=True)
+        ]
+
+    def _labels_for(self, request: ObserveRequest) -> tuple[str, ...]:
         labels = tuple(dict.fromkeys((*request.query.labels, *self._also)))
         if not labels:
-            instead = "List them with --set detector.also=cat,dog or use a detector with its own vocabulary."
+            instead = "Use --set detector.also=cat,dog or a detector with its own vocabulary."
             raise UsageError(message("labels-missing", detector=self.name, instead=instead))
         return labels

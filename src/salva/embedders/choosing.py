@@ -11,18 +11,19 @@ from salva.core.protocols import ObserveRequest, Query
 from salva.errors import SalvaError
 from salva.stats.similarity import cosine
 
-_MOST_KEPT = 4096
+_MOST_VECTORS = 4096
 _DIGITS = 6
 
 Embed = Callable[[Sequence[ObserveRequest]], Sequence[Observation | SalvaError]]
 
 
 class EmbeddingChooser:
-    """Answers queries with choices by an embedder of images and texts."""
+    """Answers queries with choices, by an embedder of images and texts."""
 
     def __init__(self, embed: Embed) -> None:
         self._embed = embed
-        self._kept: dict[str, Vector | SalvaError] = {}
+        self._vectors: dict[str, Vector | SalvaError] = {}
+        """Those of choices."""
 
     def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Observation | SalvaError]:
         """A vector for each request, or the cosines of the image to its choices."""
@@ -33,24 +34,24 @@ class EmbeddingChooser:
             self._cosines(vector, request.query.choices) if request.query.choices else vector
             for request, vector in zip(requests, vectors, strict=True)
         ]
-        if len(self._kept) > _MOST_KEPT:
-            self._kept.clear()
+        if len(self._vectors) > _MOST_VECTORS:
+            self._vectors.clear()
         return answers
 
     def _embed_choices(self, requests: Sequence[ObserveRequest]) -> None:
         """Embed new choices."""
         wanted = {choice: request for request in requests for choice in request.query.choices}
-        new = {choice: request for choice, request in wanted.items() if choice not in self._kept}
+        new = {choice: request for choice, request in wanted.items() if choice not in self._vectors}
         lines = {line: request for choice, request in new.items() for line in choice.splitlines()}
         lines_alone = [
             replace(request, query=Query(role=request.query.role, text=line)) for line, request in lines.items()
         ]
         vectors = dict(zip(lines, self._embed(lines_alone) if lines_alone else (), strict=True))
         for choice in new:
-            self._kept[choice] = _mean([vectors[line] for line in choice.splitlines()])
+            self._vectors[choice] = _mean([vectors[line] for line in choice.splitlines()])
 
     def _cosines(self, picture: Observation | SalvaError, choices: Sequence[str]) -> Observation | SalvaError:
-        texts = [self._kept[choice] for choice in choices]
+        texts = [self._vectors[choice] for choice in choices]
         problem = next((seen for seen in (picture, *texts) if isinstance(seen, SalvaError)), None)
         if problem is not None:
             return problem

@@ -1,7 +1,7 @@
 """Embedder: image features for FID and Inception Score, by a network in an ONNX file.
 
-Meant for the Inception network of published scores. Any network from one image to one vector works, but distances of
-two networks are not comparable. Needs only the base install; embeds no texts.
+Meant for the Inception network of published scores. Any network from one image to one vector works, but scores of
+different networks cannot be compared. Needs only the base install; embeds no texts.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ class InceptionOptions:
     """What can be set with --set embedder.NAME=VALUE."""
 
     model: str = option("", "The ONNX file.", target=True)
-    output: str = option("", "Which of its outputs to keep, by name; empty is the first.")
+    output: str = option("", "The name of the output; empty for the first.")
     pixels: str = option(
         "signed",
-        "Scale of its input: signed (-1 to 1), unit (0 to 1), byte (0 to 255), imagenet (standardised).",
+        "Scale of the input: -1 to 1, 0 to 1, 0 to 255, or standardised.",
         choices=("signed", "unit", "byte", "imagenet"),
     )
-    side: int = option(299, "Side of the input, where the file leaves it open.", least=1)
+    side: int = option(299, "Side of the input, if the file leaves it open.", least=1)
 
 
 class Inception:
@@ -75,11 +75,11 @@ class Inception:
         import numpy as np
 
         given = self._session.run([self._output], {self._input: self._pixels(request.picture)})[0]
-        # A map of features is averaged over its places, as pooling would.
+        # A map of features is averaged, as by pooling.
         features = np.asarray(given, np.float64)[0]
         features = features.mean(tuple(range(1, features.ndim))) if features.ndim > 1 else features
         if not np.isfinite(features).all():
-            what = f"features that are not finite; check embedder.pixels, which is {self._options.pixels}"
+            what = f"features that are not finite with embedder.pixels={self._options.pixels}"
             raise BackendError(message("numbers-invalid", component=NAME, what=what), is_retryable=False)
         return Vector(values=tuple(features.astype(np.float32).astype(np.float64).round(6).tolist()))
 
@@ -89,7 +89,7 @@ class Inception:
 
         image = Image.frombytes("RGB", (picture.width, picture.height), picture.rgb)
         if image.size != (self._width, self._height):
-            # Filtered, as clean-fid recommends: plain sampling makes scores depend on the library.
+            # Filtered, as clean-fid recommends: without it scores depend on the library.
             image = image.resize((self._width, self._height), Image.Resampling.BICUBIC)
         values = np.asarray(image, np.float64)
         match self._options.pixels:

@@ -10,8 +10,7 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
-from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from salva.assets.files import asset_digest, read_asset
 from salva.core.about import Habits
@@ -37,14 +36,14 @@ _TOKEN = re.compile(r"[a-z]+(?:'[a-z]+)?|[0-9]+|[,.:()]")
 
 
 class PocketEmbedder:
-    """Images and sentences of the world of the pocket models."""
+    """Embedder: images and sentences of pocket's world."""
 
     version: ClassVar[str] = "1"
     habits: ClassVar[Habits] = Habits(batch_size=8)
     Options: ClassVar[type[NoOptions]] = NoOptions
 
     def __init__(self, options: NoOptions) -> None:
-        card = _card()
+        card = json.loads(read_asset(CARD))
         self._picture, self._text = open_network(read_asset(PICTURE)), open_network(read_asset(TEXT))
         self._side, self._max_tokens = int(card["side"]), int(card["max_tokens"])
         special = {card[name] for name in ("pad", "start", "end", "unknown")}
@@ -78,12 +77,12 @@ class PocketEmbedder:
 
         words = [word for word in read_words(text) if word in self._numbers]
         most = self._max_tokens - 2
-        # Marks alone have no meaning.
+        # Punctuation alone has no meaning.
         if not any(word[0].isalnum() for word in words):
-            problem = message("text-unknown", component=NAME, text=_shortened(text))
+            problem = message("text-unknown", component=NAME, text=_shorten(text))
             raise BackendError(problem, is_retryable=False)
         if len(words) > most:
-            values = {"component": NAME, "limit": most, "text": _shortened(text), "n": len(words)}
+            values = {"component": NAME, "limit": most, "text": _shorten(text), "n": len(words)}
             raise BackendError(message("too-many-tokens", **values, instead="Shorten it."), is_retryable=False)
         tokens = np.zeros((1, self._max_tokens), np.int64)
         tokens[0, : len(words) + 2] = [self._start, *(self._numbers[word] for word in words), self._end]
@@ -91,7 +90,7 @@ class PocketEmbedder:
 
 
 def read_words(text: str) -> list[str]:
-    """Words, numbers and known marks, read as the training captions were."""
+    """Words, numbers and known punctuation marks, as in training."""
     text = text.lower().replace("[", "(").replace("]", ")").replace("\u2019", "'").replace("&", " and ")
     return _TOKEN.findall(text)
 
@@ -105,11 +104,5 @@ def to_input(picture: Picture, side: int) -> NDArray[np.float32]:
     return (planes / np.float32(127.5) - 1)[None]
 
 
-def _shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     return repr(text) if len(text) <= 60 else f"{text[:60]!r} ..."
-
-
-@cache
-def _card() -> dict[str, Any]:
-    card: dict[str, Any] = json.loads(read_asset(CARD))
-    return card

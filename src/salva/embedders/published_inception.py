@@ -1,7 +1,7 @@
-"""Embedder: the Inception network that published FID and Inception Scores use, by torch-fidelity.
+"""Embedder: the Inception network of published FID and Inception Scores, by torch-fidelity.
 
-Its file is a pickle of which only tensors are read; anything else is refused and never run. The network resizes images
-itself, as the published code does. It embeds no texts.
+Only tensors are read from its file, which is a pickle; anything else is refused and never run. The network resizes
+images itself, as the published code does. Embeds no texts.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ URL = "https://github.com/toshas/torch-fidelity/releases/download/v0.2.0/weights
 class PublishedInceptionOptions:
     """What can be set with --set embedder.NAME=VALUE."""
 
-    model: str = option(URL, "The file of weights; the published one is downloaded once.", target=True)
+    model: str = option(URL, "The file of weights; the default is downloaded once.", target=True)
     output: str = option(
         "2048",
-        "2048: features for FID; logits_unbiased: for the published Inception Score.",
+        "2048 for FID, logits_unbiased for the published Inception Score.",
         choices=("2048", "logits_unbiased", "logits"),
     )
     device: str = option("auto", "auto, cpu, cuda, cuda:1 or mps.", keyed=False)
@@ -65,17 +65,17 @@ class PublishedInception:
             values = {"component": NAME, "package": "torch-fidelity", "why": error}
             raise UsageError(message("package-needed", **values, install="pip install torch-fidelity")) from error
 
-        given = _downloaded() if options.model == URL else users_file(options.model)
-        # The library would unpickle the whole file; here it gets the tensors alone.
+        path = _download() if options.model == URL else users_file(options.model)
+        # The library would unpickle the whole file; it gets only the tensors.
         tensors = io.BytesIO()
-        torch.save(_tensors(given), tensors)
+        torch.save(_tensors(path), tensors)
         tensors.seek(0)
         try:
             network = FeatureExtractorInceptionV3(
                 "inception-v3-compat", [options.output], feature_extractor_weights_path=tensors
             )
         except (RuntimeError, AttributeError, TypeError) as error:
-            raise invalid_checkpoint(NAME, given, f"its weights do not fit the network ({one_line(error)})") from error
+            raise invalid_checkpoint(NAME, path, f"its weights do not fit the network ({one_line(error)})") from error
         self._device = choose_device(options.device)
         self._network = network.to(self._device).eval()
 
@@ -106,7 +106,7 @@ class PublishedInception:
         return Vector(values=tuple(round(value, 6) for value in features.tolist()))
 
 
-def _downloaded() -> Path:
+def _download() -> Path:
     """The file in torch's folder of downloads, downloaded and checked if needed."""
     import urllib.error
 
@@ -118,7 +118,7 @@ def _downloaded() -> Path:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         download_url_to_file(URL, str(path), hash_prefix=path.stem.rpartition("-")[2], progress=False)
-    except (urllib.error.URLError, OSError, RuntimeError) as error:  # no network; no disk; another file than it was
+    except (urllib.error.URLError, OSError, RuntimeError) as error:  # no network; no disk; a wrong digest
         values = {"component": NAME, "url": URL, "why": one_line(error), "example": f"--embedder {NAME}/FILE"}
         raise UsageError(message("download-failed", **values)) from error
     return path

@@ -1,4 +1,4 @@
-"""Generator: a Stable Diffusion web UI (AUTOMATIC1111, Forge and their kin) started with --api.
+"""Generator: a Stable Diffusion web UI (AUTOMATIC1111, Forge and similar) started with --api.
 
 Every request names the checkpoint, so the server may be shared. The checkpoint of each answer is stored, and a run
 stops if it changes.
@@ -20,7 +20,7 @@ from salva.generators.remote_images import HostGenerator, HostOptions
 from salva.remote.answers import picture_from_base64
 
 KEY_VARIABLE = "A1111_API_KEY"
-"""user:password, as the server's --api-auth has it."""
+"""user:password, as in the server's --api-auth."""
 
 
 class A1111(HostGenerator):
@@ -30,22 +30,22 @@ class A1111(HostGenerator):
     class Options(HostOptions):
         """Which checkpoint, where, and the usual settings."""
 
-        checkpoint: str = option("", "A checkpoint's title, name or hash on the server.", target=True)
+        checkpoint: str = option("", "A checkpoint on the server: title, name or hash.", target=True)
         host: str = option("http://127.0.0.1:7860", "The server.", keyed=False, reaches="endpoint")
         negative: str = option("", "The negative prompt.")
         steps: int = option(30, "Steps.")
         guidance: float = option(7.5, "Guidance scale.")
         width: int = option(512, "Width in pixels.")
         height: int = option(512, "Height in pixels.")
-        sampler: str = option("DPM++ 2M", "The sampler, as the server spells it.")
+        sampler: str = option("DPM++ 2M", "The server's name of the sampler.")
 
     about: ClassVar[About] = About(is_remote=True, seeds_hold=True)
+    options: Options
 
     def __init__(self, options: Options) -> None:
-        self.options = options
         user, colon, password = os.environ.get(KEY_VARIABLE, "").partition(":")
         auth = (user, password) if colon else None
-        # The executor ends a call at timeout_s; the client's own limit ends the thread.
+        # The executor ends a call at timeout_s; the client's later limit ends the thread.
         super().__init__(options, f"a1111/{options.checkpoint}", timeout_s=options.timeout_s + 5, auth=auth)
         self._is_known = False
 

@@ -34,18 +34,18 @@ class ComfyUi(HostGenerator):
     class Options(HostOptions):
         """Which workflow, where, and what is filled in."""
 
-        workflow: str = option("", "The workflow's file, saved in API format.", target=True)
+        workflow: str = option("", "A workflow file in API format.", target=True)
         host: str = option("http://127.0.0.1:8188", "The server.", keyed=False, reaches="endpoint")
-        negative: str | None = option(None, "The negative prompt; none for the workflow's.")
-        width: int | None = option(None, "Width in pixels; none for the workflow's.")
-        height: int | None = option(None, "Height in pixels; none for the workflow's.")
-        node: str = option("", "The node whose image is used, if several save one.")
+        negative: str | None = option(None, "The negative prompt; none: as in the file.")
+        width: int | None = option(None, "Width in pixels; none: as in the file.")
+        height: int | None = option(None, "Height in pixels; none: as in the file.")
+        node: str = option("", "The node to use, if several save images.")
 
     about: ClassVar[About] = About(is_remote=True)
+    options: Options
 
     def __init__(self, options: Options) -> None:
         super().__init__(options, f"comfyui/{options.workflow}", timeout_s=min(60.0, options.timeout_s))
-        self.options = options
         self._form = make_form(read_workflow(Path(options.workflow)), self._name)
         self._client_id = uuid.uuid4().hex
 
@@ -64,7 +64,7 @@ class ComfyUi(HostGenerator):
             if time.monotonic() > deadline:
                 raise self._failed(f"it took longer than {self.options.timeout_s:g} s")
             time.sleep(_POLL_S)
-        image = self._saved(entry)
+        image = self._find_image(entry)
         query = {part: str(image.get(part, "")) for part in ("filename", "subfolder", "type")}
         content = self._client.get_bytes("/view", query)
         picture = picture_from_bytes(self._name, content)
@@ -79,7 +79,7 @@ class ComfyUi(HostGenerator):
             "width": options.width,
             "height": options.height,
         }
-        workflow = self._form.filled({name: value for name, value in values.items() if value is not None})
+        workflow = self._form.fill({name: value for name, value in values.items() if value is not None})
         body: Any = {"prompt": workflow, "client_id": self._client_id}
         try:
             answer: Any = self._client.post_json("/prompt", body)
@@ -105,7 +105,7 @@ class ComfyUi(HostGenerator):
             raise self._failed(_reason(status))
         return entry if entry.get("outputs") or status.get("completed") else None
 
-    def _saved(self, entry: dict[str, Any]) -> dict[str, Any]:
+    def _find_image(self, entry: dict[str, Any]) -> dict[str, Any]:
         """The image to use."""
         by_node = {
             node_id: [image for image in output.get("images", []) if isinstance(image, dict)]

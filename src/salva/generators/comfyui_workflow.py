@@ -1,6 +1,6 @@
 """A ComfyUI workflow as a form: the places of prompt, seed, negative prompt and size.
 
-Works on the API format (`Save (API Format)` in ComfyUI): node id to class and inputs. The user marks places with
+Reads the API format (`Save (API Format)` in ComfyUI): node id to class and inputs. The user may mark places with
 {prompt}, {seed}, {negative}, {width} and {height}; others are found through the inputs of the samplers. Knows no HTTP.
 """
 
@@ -33,16 +33,16 @@ class Form:
     places: Mapping[str, tuple[Place, ...]]
     """By name: prompt, seed, negative, width and height."""
 
-    def filled(self, values: Mapping[str, str | int]) -> Workflow:
+    def fill(self, values: Mapping[str, str | int]) -> Workflow:
         """The workflow for one image; values by name: prompt, seed, and optionally negative, width, height."""
         filled = copy.deepcopy(self.workflow)
         for name, value in values.items():
             mark = f"{{{name}}}"
             for node_id, input_name in self.places[name]:
                 inputs = cast(dict[str, Json], filled[node_id]["inputs"])
-                held = str(inputs[input_name])
-                is_inside = mark in held and held != mark
-                inputs[input_name] = held.replace(mark, str(value)) if is_inside else value
+                text = str(inputs[input_name])
+                is_inside = mark in text and text != mark
+                inputs[input_name] = text.replace(mark, str(value)) if is_inside else value
         return filled
 
 
@@ -66,8 +66,8 @@ def read_workflow(path: Path) -> Workflow:
 
 def make_form(workflow: Workflow, name: str) -> Form:
     """The places of a workflow; UsageError if prompt or seed has none."""
-    places = {what: tuple(_marked(workflow, what)) for what in ("prompt", "seed", "negative", "width", "height")}
-    positive, negative = _texts(workflow, "positive"), _texts(workflow, "negative")
+    places = {what: tuple(_marked_places(workflow, what)) for what in ("prompt", "seed", "negative", "width", "height")}
+    positive, negative = _text_places(workflow, "positive"), _text_places(workflow, "negative")
     if not places["prompt"]:
         both = [place for place in positive if place in negative]
         if not positive or both:
@@ -78,12 +78,12 @@ def make_form(workflow: Workflow, name: str) -> Form:
     if not places["negative"]:
         places["negative"] = tuple(place for place in negative if place not in places["prompt"])
     if not places["seed"]:
-        places["seed"] = tuple(_numbers(workflow, _SEED_INPUTS))
+        places["seed"] = tuple(_number_places(workflow, _SEED_INPUTS))
         if not places["seed"]:
             raise UsageError(message("workflow-place-missing", name=name, what="seed", mark="{seed}"))
     for side in ("width", "height"):
         if not places[side]:
-            places[side] = tuple(p for p in _numbers(workflow, (side,)) if _is_a(workflow, p[0], "latent"))
+            places[side] = tuple(p for p in _number_places(workflow, (side,)) if _is_a(workflow, p[0], "latent"))
     return Form(workflow=workflow, places=places)
 
 
@@ -93,7 +93,7 @@ def _inputs(workflow: Workflow) -> Iterator[tuple[str, str, Json]]:
             yield node_id, name, value
 
 
-def _marked(workflow: Workflow, what: str) -> Iterator[Place]:
+def _marked_places(workflow: Workflow, what: str) -> Iterator[Place]:
     return (
         (node_id, name)
         for node_id, name, value in _inputs(workflow)
@@ -101,7 +101,7 @@ def _marked(workflow: Workflow, what: str) -> Iterator[Place]:
     )
 
 
-def _numbers(workflow: Workflow, names: tuple[str, ...]) -> Iterator[Place]:
+def _number_places(workflow: Workflow, names: tuple[str, ...]) -> Iterator[Place]:
     return (
         (node_id, name)
         for node_id, name, value in _inputs(workflow)
@@ -113,7 +113,7 @@ def _is_a(workflow: Workflow, node_id: str, kind: str) -> bool:
     return kind in str(workflow[node_id]["class_type"]).lower()
 
 
-def _texts(workflow: Workflow, wire: str) -> list[Place]:
+def _text_places(workflow: Workflow, wire: str) -> list[Place]:
     """The text inputs upstream of every input of this name; guiders call the positive one `conditioning`."""
     wires = (wire, "conditioning") if wire == "positive" else (wire,)
     starts = [

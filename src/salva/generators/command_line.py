@@ -1,8 +1,8 @@
 """Generator: a program of the user's that reads prompts and writes image files.
 
-It is started once and gets one JSON object a line: {"id", "prompt", "seed", "repeat"}. For each it prints one
-line, in any order: {"id", "path"}, or {"id", "error"}, or {"id", "refused"} with a reason. Other lines and standard
-error are kept for messages. It should end when its input ends; otherwise it is killed, and so is what it started.
+It is started once and gets one JSON object a line: {"id", "prompt", "seed", "repeat"}. For each it prints one line, in
+any order: {"id", "path"}, or {"id", "error"}, or {"id", "refused"} with a reason. Other lines and standard error appear
+in error messages. It should end when its input ends; otherwise it is killed together with its child processes.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ class CommandLine:
         """Which program, and how long it may take."""
 
         program: str = option("", "The program with its arguments, quoted as in a shell.", target=True)
-        batch: int = option(8, "How many prompts it gets at once.", keyed=False)
-        timeout_s: float = option(600.0, "Timeout for the next image.", keyed=False)
+        batch: int = option(8, "Prompts at once.", keyed=False)
+        timeout_s: float = option(600.0, "Time limit of the next image.", keyed=False)
 
     version: ClassVar[str] = "1"
 
@@ -74,8 +74,8 @@ class CommandLine:
             for index, request in enumerate(requests):
                 self._n_requests += 1
                 waiting[self._n_requests] = index
-                asked = {"prompt": request.prompt.text, "seed": request.seed, "repeat": request.repeat}
-                child.send(self._n_requests, asked)
+                body = {"prompt": request.prompt.text, "seed": request.seed, "repeat": request.repeat}
+                child.send(self._n_requests, body)
             outcomes: dict[int, Rendered | SalvaError] = {}
             while waiting:
                 answer = child.receive(self.options.timeout_s)
@@ -97,7 +97,7 @@ class CommandLine:
                 self._child = _Child(self._command)
             except (OSError, ValueError, IndexError) as error:
                 raise UnusableError(self._failed(f"it cannot be started ({error})")) from error
-            # Called once: by close, or when nobody has closed this and it goes, at the latest at Python's end.
+            # Called once: by close, when this object is collected, or when Python ends.
             self._end = weakref.finalize(self, self._child.close)
         return self._child
 
@@ -135,10 +135,10 @@ class CommandLine:
 
 
 class _Child:
-    """The running program; threads hold its streams, so that waiting for it can time out."""
+    """The running program. Threads hold its streams, so that waiting for it can time out."""
 
     def __init__(self, command: list[str]) -> None:
-        # In its own process group, so that its children are killed with it.
+        # In its own process group, so that its child processes are killed with it.
         self._process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -165,10 +165,10 @@ class _Child:
         for thread in (self._writer, self._reader, self._logger):
             thread.start()
 
-    def send(self, number: int, request: dict[str, Any]) -> None:
-        """Give it one line to read; if it has ended, `receive` notices."""
+    def send(self, number: int, body: dict[str, Any]) -> None:
+        """Write one line to its input; if it has ended, `receive` notices."""
         self._unanswered.add(number)
-        self._requests.put(json.dumps({"id": number} | request, ensure_ascii=False) + "\n")
+        self._requests.put(json.dumps({"id": number} | body, ensure_ascii=False) + "\n")
 
     def receive(self, timeout_s: float) -> dict[str, Any] | None:
         """The next answer to a request; None if the program ended or the time is over."""
@@ -188,24 +188,24 @@ class _Child:
         return self._process.poll()
 
     def last_output(self) -> str:
-        """The end of its output besides answers."""
+        """The end of its other output."""
         self._logger.join(0.2)
         return "its last output: " + " | ".join(self._log)[-600:] if self._log else "no other output"
 
     def kill(self) -> None:
-        """Kill it and what it started, also where only that is left."""
+        """Kill its process group, even if only child processes are left."""
         # macOS refuses to signal a group of ended processes.
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
 
     def close(self) -> None:
-        """Close its input, then end the program and what it started."""
+        """Close its input, wait for its end, then kill what is left of its process group."""
         self._requests.put(None)
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_PATIENCE_S)
         self.kill()
         self._process.wait()
-        # Not longer: a process that left the group may still hold a stream, and its thread with it.
+        # Only this long, because a process that left the group may still hold a stream.
         for thread in (self._writer, self._reader, self._logger):
             thread.join(_PATIENCE_S)
 
@@ -217,11 +217,11 @@ class _Child:
 
     def _read_answers(self, stream: IO[str]) -> None:
         for line in _lines(stream):
-            answer = _parsed(line)
+            answer = _parse(line)
             if answer is None:
                 self._log.append(line[:_LONGEST_LOG])
             elif answer["id"] in self._unanswered:
-                # Only what was asked for is kept: a program that writes without end fills no memory.
+                # Only answers to requests are stored, so that a program that never stops writing fills no memory.
                 self._unanswered.discard(answer["id"])
                 self._answers.put(answer)
         self._answers.put(None)
@@ -231,13 +231,13 @@ class _Child:
 
 
 def _lines(stream: IO[str]) -> Iterator[str]:
-    """The lines of a stream, the longest in pieces."""
+    """The lines of a stream; very long ones in pieces."""
     with suppress(ValueError), stream:
         while line := stream.readline(_LONGEST_LINE):
             yield line.rstrip()
 
 
-def _parsed(line: str) -> dict[str, Any] | None:
+def _parse(line: str) -> dict[str, Any] | None:
     try:
         parsed = json.loads(line)
     except (ValueError, RecursionError):

@@ -36,13 +36,11 @@ class Deduce:
     class Options:
         """Which model generates, which one rewrites, and which prompts."""
 
-        model: str = option("", "The model that generates, as --model takes it.", target=True)
-        inner: tuple[str, ...] = option((), "Options of that model, as NAME=VALUE.")
-        rewriter: str = option("", "The text model that rewrites: openai/MODEL.")
-        rewriter_url: str = option(
-            "", "Its endpoint; empty for OPENAI_BASE_URL, else the maker's own.", reaches="endpoint"
-        )
-        roles: tuple[str, ...] = option(("l3",), "The prompts that are rewritten, by their role in the case.")
+        model: str = option("", "The model that generates, as in --model.", target=True)
+        inner: tuple[str, ...] = option((), "Its options, as NAME=VALUE.")
+        rewriter: str = option("", "The text model: openai/MODEL.")
+        rewriter_url: str = option("", "Its endpoint; empty for OPENAI_BASE_URL, else OpenAI's.", reaches="endpoint")
+        roles: tuple[str, ...] = option(("l3",), "The roles of prompts that are rewritten.")
 
         def __post_init__(self) -> None:
             if not self.rewriter:
@@ -64,8 +62,8 @@ class Deduce:
     def render(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | SalvaError]:
         """One image or error per request."""
         rewritten = [self._rewrite(request) for request in requests]
-        sent = [request for request in rewritten if isinstance(request, RenderRequest)]
-        generated = iter(self._generator.render(sent))
+        valid = [request for request in rewritten if isinstance(request, RenderRequest)]
+        generated = iter(self._generator.render(valid))
         outcomes: list[Rendered | SalvaError] = []
         for before, after in zip(requests, rewritten, strict=True):
             outcome = after if isinstance(after, SalvaError) else next(generated)
@@ -98,7 +96,7 @@ class Deduce:
         if self._rewriter is None:
             self._rewriter = TextModel(self._options.rewriter, self._options.rewriter_url)
         reply = self._rewriter.ask(INSTRUCTION, text)
-        seen = reply.get("seen") if isinstance(reply, dict) else None
-        if not isinstance(seen, str) or not seen.strip() or len(seen) > _LONGEST:
+        description = reply.get("seen") if isinstance(reply, dict) else None
+        if not isinstance(description, str) or not description.strip() or len(description) > _LONGEST:
             raise BackendError(message("reply-missing", judge=self._options.rewriter, answer=str(reply)[:80]))
-        return seen.strip()
+        return description.strip()

@@ -1,7 +1,7 @@
-"""One copy of a diffusers pipeline on one device: batches of requests in, an image or error for each out.
+"""One copy of a diffusers pipeline on one device: from batches of requests to images or errors.
 
 Each image starts from noise drawn on the CPU from its own seed, so apart from rounding it does not depend on its batch
-or the device. Pixels are copied to memory while the next batch is generated. Knows no checkpoints.
+or device. Pixels are copied to memory while the next batch is generated. Knows no checkpoints.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from salva.core.image import Picture
 from salva.core.options import option
 from salva.core.protocols import Rendered, RenderRequest
 from salva.errors import BackendError, RefusedError, SalvaError, UnusableError, UsageError, invalid_option
-from salva.generators.diffusers_loading import LoadedPipeline, Pipeline, compile_parts, own_size
+from salva.generators.diffusers_loading import LoadedPipeline, Pipeline, compile_parts, trained_size
 from salva.generators.diffusers_presets import AUTO, Preset
 from salva.generators.diffusers_transfer import PixelTransfer
 from salva.hardware.batching import BatchSizer
@@ -28,10 +28,9 @@ from salva.hardware.compile_lock import COMPILE_LOCK, is_compiling_worthwhile, r
 from salva.hardware.devices import describe_device, is_out_of_memory, on_device
 from salva.messages import message
 
-_ON_MEMORY = "set model.size lower; a checkpoint also takes model.vae_tiling=true and model.offload=model"
-_ON_INVALID = "use bfloat16 or float32, or check that all weights are finite"
+_ON_MEMORY = "use a smaller model.size, model.vae_tiling=true or model.offload=model"
 _FULL_BATCH_PIXELS = 16 * 512 * 512
-"""A large GPU is fully used by so many; larger batches only need more memory."""
+"""The pixels that use a large GPU fully; larger batches only need more memory."""
 _FIRST_BATCH = 4
 _USUAL_SIZE = (1024, 1024)
 _SIDES_WITH_SHAPES = (256, 512, 1024, 2048, 4096)
@@ -51,17 +50,14 @@ def parse_size(text: str) -> tuple[int, int] | None:
 class CallOptions:
     """What can be set for every pipeline."""
 
-    steps: int | None = option(None, "Denoising steps; none for the preset's.")
+    steps: int | None = option(None, "Denoising steps; none for the preset's.", least=1)
     guidance: float | None = option(None, "Guidance scale; none for the preset's.")
-    size: str = option(AUTO, "Width and height in pixels, 768 or 768x512; auto for what it was trained for.")
-    negative: str = option("", "Negative prompt, the same for every image.")
-    batch_size: int | None = option(None, "Images at once; none to find out what fits.", keyed=False)
+    size: str = option(AUTO, "Pixels, 768 or 768x512; auto: as trained.")
+    negative: str = option("", "Negative prompt of every image.")
+    batch_size: int | None = option(None, "Images at once; none for what fits.", keyed=False, least=1)
 
     def __post_init__(self) -> None:
         parse_size(self.size)
-        for name, value in (("steps", self.steps), ("batch_size", self.batch_size)):
-            if value is not None and value < 1:
-                raise invalid_option(name, value, "1 or more")
 
 
 class DevicePipeline:
@@ -78,10 +74,10 @@ class DevicePipeline:
         self._lock = threading.Lock()
         self._loaded, self._pipeline = loaded, loaded.pipeline
         self._call = call_arguments(self._name, self._pipeline, preset, options)
-        width, height = parse_size(options.size) or own_size(self._pipeline) or _USUAL_SIZE
+        width, height = parse_size(options.size) or trained_size(self._pipeline) or _USUAL_SIZE
         self.limit = options.batch_size or _batch_limit(width * height, device)
-        asked = f", {options.batch_size} at once" if options.batch_size else ""
-        self._kind = f"{name}, {width}x{height}, {dtype}{asked}"
+        limited = f", {options.batch_size} at once" if options.batch_size else ""
+        self._kind = f"{name}, {width}x{height}, {dtype}{limited}"
         self._sizer = self._new_sizer(self.limit if options.batch_size else min(_FIRST_BATCH, self.limit))
         self._provenance: dict[str, Json] = {
             "pipeline": type(self._pipeline).__name__,
@@ -100,10 +96,10 @@ class DevicePipeline:
             self._compile()
 
     def expect(self, n: int) -> None:
-        """Announce the number of images: compile if that pays and no option forbids it."""
+        """Announce the number of images: compile if that is worthwhile and no option forbids it."""
         # salva's own kernels are as fast as compiled ones.
-        is_open = self._compiles == AUTO and not self._loaded.n_fused and not self._is_compiled
-        if is_open and is_compiling_worthwhile(self._on_device, n):
+        may_compile = self._compiles == AUTO and not self._loaded.n_fused and not self._is_compiled
+        if may_compile and is_compiling_worthwhile(self._on_device, n):
             self._compile()
 
     @property
@@ -167,20 +163,20 @@ class DevicePipeline:
     def _call_pipeline(self, requests: Sequence[RenderRequest]) -> PixelTransfer:
         import torch
 
-        # A short batch is padded with its last request: rounding depends on the shape, and a compiled model would be
-        # compiled again.
+        # A short batch is padded with its last request, because rounding depends on the shape, and a compiled model
+        # would be compiled again.
         padded = [*requests, *[requests[-1]] * (self._sizer.size - len(requests))]
-        given = dict(self._call)
-        if "negative_prompt" in given:
-            given["negative_prompt"] = [given["negative_prompt"]] * len(padded)
+        arguments = dict(self._call)
+        if "negative_prompt" in arguments:
+            arguments["negative_prompt"] = [arguments["negative_prompt"]] * len(padded)
         turn = COMPILE_LOCK.calling((self, len(padded))) if self._is_compiled else nullcontext()
         with on_device(self._device), turn:
             output = self._pipeline(
                 prompt=[request.prompt.text for request in padded],
-                # On the CPU: the same seed then gives the same noise on every device and in every batch.
+                # On the CPU, so that a seed gives the same noise on every device and in every batch.
                 generator=[torch.Generator("cpu").manual_seed(request.seed) for request in padded],
                 output_type="pt",
-                **given,
+                **arguments,
             )
         flags = getattr(output, "nsfw_content_detected", None) or getattr(output, "nsfw_detected", None)
         # Inside the lock: tokenizers are not thread-safe.
@@ -197,7 +193,7 @@ class DevicePipeline:
         except RuntimeError as error:  # an error on the device after the batch was started
             return self._gpu_failure(error)
         if not is_sound:
-            why = f"the image for {request.prompt.text!r} is black or not finite; {_ON_INVALID}"
+            why = f"the image for {request.prompt.text!r} is black or not finite; use bfloat16 or float32"
             return BackendError(message("generation-failed", model=self._name, why=why), is_retryable=False)
         provenance = dict(self._provenance)
         if transfer.n_cut[i]:
@@ -213,31 +209,28 @@ def call_arguments(name: str, pipeline: Pipeline, preset: Preset, options: CallO
     """Arguments of the pipeline besides prompts and seeds; a set option that it does not take is an error."""
     words = signature(type(pipeline).__call__).parameters
     size = parse_size(options.size)
-    wanted: list[tuple[str, Any, bool]] = [
-        ("num_inference_steps", options.steps or preset.steps, options.steps is not None),
-        (
-            preset.guidance_word,
-            preset.guidance if options.guidance is None else options.guidance,
-            options.guidance is not None,
-        ),
-        ("width", size[0] if size else None, size is not None),
-        ("height", size[1] if size else None, size is not None),
-        ("negative_prompt", options.negative or preset.negative, bool(options.negative)),
-        *((word, value, False) for word, value in preset.settings.items()),
-    ]
-    given: dict[str, Any] = {}
-    for word, value, is_asked in wanted:
-        if value is None:
-            continue
-        if word in words:
-            given[word] = value
-        elif is_asked:
-            why = f"a {type(pipeline).__name__} takes no {word}, which is {value!r}"
-            raise UsageError(message("options-invalid", owner=name, why=why))
-    # Some pipelines round to the shapes that models of these sizes were trained with; for others they have none.
-    if "use_resolution_binning" in words and (own_size(pipeline) or _USUAL_SIZE)[0] not in _SIDES_WITH_SHAPES:
-        given["use_resolution_binning"] = False
-    return given
+    chosen = {
+        "num_inference_steps": options.steps,
+        preset.guidance_word: options.guidance,
+        "width": size[0] if size else None,
+        "height": size[1] if size else None,
+        "negative_prompt": options.negative or None,
+    }
+    chosen = {word: value for word, value in chosen.items() if value is not None}
+    for word in sorted(chosen.keys() - words.keys()):
+        why = f"a {type(pipeline).__name__} takes no {word}, which is {chosen[word]!r}"
+        raise UsageError(message("options-invalid", owner=name, why=why))
+    defaults = {
+        "num_inference_steps": preset.steps,
+        preset.guidance_word: preset.guidance,
+        "negative_prompt": preset.negative,
+        **preset.settings,
+    }
+    arguments = {word: value for word, value in defaults.items() if value is not None and word in words} | chosen
+    # Some pipelines round to the shapes that models of certain sizes were trained with.
+    if "use_resolution_binning" in words and (trained_size(pipeline) or _USUAL_SIZE)[0] not in _SIDES_WITH_SHAPES:
+        arguments["use_resolution_binning"] = False
+    return arguments
 
 
 def n_tokens_cut(pipeline: Pipeline, text: str) -> int:

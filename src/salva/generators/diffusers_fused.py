@@ -1,8 +1,7 @@
-"""The blocks of a diffusers network, handed to kernels that do in one pass what diffusers does in several.
+"""Replaces methods of a diffusers network's blocks with kernels that need fewer passes over the data.
 
-A block is handed over only where it is what it seems (its classes, its switches) and the kernels then say what the
-block itself says, but for rounding: it is tried on noise. All others stay as they are. Knows blocks, and no GPU: the
-kernels are given.
+A block is only changed if its class and settings are known and the kernels give the same output on noise, apart from
+rounding. Knows blocks but no GPU; the kernels are a parameter.
 """
 
 from __future__ import annotations
@@ -17,68 +16,69 @@ if TYPE_CHECKING:
     import torch
 
 _ROUNDINGS, _LEAST = 8, 1e-4
-"""Two ways to compute may differ by so many roundings of the largest value, or by this part of it."""
+"""The accepted difference of two outputs, relative to the largest value: in rounding errors, or this much."""
 _SIDE = 8
+
+_Replacement = tuple[str, Callable[..., Any], tuple[Any, ...]]
+"""The name of a block's method, its replacement, and inputs on which both are compared."""
 
 
 def fuse(network: Any, kernels: Kernels) -> int:
-    """Hand the blocks of a network to kernels; how many it was."""
+    """Let kernels compute the blocks of a network; returns the number of blocks."""
     import torch
     from diffusers.models.activations import GEGLU
     from diffusers.models.resnet import ResnetBlock2D
     from diffusers.models.transformers.transformer_2d import Transformer2DModel
 
-    kinds: dict[type[Any], Callable[[Any, Kernels], Iterator[_Way]]] = {
+    makers: dict[type[Any], Callable[[Any, Kernels], Iterator[_Replacement]]] = {
         ResnetBlock2D: _residual,
         Transformer2DModel: _tokens,
         GEGLU: _gate,
     }
-    agreed: list[tuple[Any, list[_Way]]] = []
+    by_block: list[tuple[Any, list[_Replacement]]] = []
     last = getattr(network, "conv_norm_out", None)
     with torch.inference_mode():
         for block in network.modules():
-            kind = _norm if block is last else kinds.get(type(block))
-            ways = list(kind(block, kernels)) if kind is not None and not block.training else []
-            if ways and all(_agrees(getattr(block, name)(*given), own(*given)) for name, own, given in ways):
-                agreed.append((block, ways))
-    # All or none: a kernel that fails on the way leaves the network as it was.
-    for block, ways in agreed:
-        for name, own, _ in ways:
-            setattr(block, name, own)
-    if agreed:
-        # The order that the kernels read pictures in; convolutions then keep to it.
+            maker = _norm if block is last else makers.get(type(block))
+            replacements = list(maker(block, kernels)) if maker is not None and not block.training else []
+            if replacements and all(
+                _is_close(getattr(block, name)(*x), method(*x)) for name, method, x in replacements
+            ):
+                by_block.append((block, replacements))
+    # Only now: a kernel that fails leaves the network unchanged.
+    for block, replacements in by_block:
+        for name, method, _ in replacements:
+            setattr(block, name, method)
+    if by_block:
+        # The kernels' memory format; convolutions then keep it.
         network.to(memory_format=torch.channels_last)
-    return len(agreed)
+    return len(by_block)
 
 
-_Way = tuple[str, Callable[..., Any], tuple[Any, ...]]
-"""A method of a block, what does the same, and what both are tried on."""
-
-
-def _agrees(theirs: Any, ours: Any) -> bool:
-    """Whether two outcomes are the same but for rounding; what is not a number agrees with nothing."""
+def _is_close(expected: Any, actual: Any) -> bool:
+    """Whether two outputs are the same apart from rounding; NaN is close to nothing."""
     import torch
 
-    if isinstance(theirs, tuple):
-        return len(theirs) == len(ours) and all(map(_agrees, theirs, ours))
-    if isinstance(theirs, int):
-        return bool(theirs == ours)
-    if theirs.shape != ours.shape:
+    if isinstance(expected, tuple):
+        return len(expected) == len(actual) and all(map(_is_close, expected, actual))
+    if isinstance(expected, int):
+        return bool(expected == actual)
+    if expected.shape != actual.shape:
         return False
-    apart, largest = (theirs.float() - ours.float()).abs().max(), theirs.float().abs().max()
-    return bool(apart <= max(_ROUNDINGS * torch.finfo(theirs.dtype).eps, _LEAST) * largest)
+    difference, largest = (expected.float() - actual.float()).abs().max(), expected.float().abs().max()
+    return bool(difference <= max(_ROUNDINGS * torch.finfo(expected.dtype).eps, _LEAST) * largest)
 
 
 def _noise(like: torch.Tensor, *shape: int) -> torch.Tensor:
-    """Numbers that are not centred, so that a lost mean shows; always the same, and nobody else's are drawn."""
+    """Numbers that are not centred, so that a lost mean shows; always the same, from a generator of its own."""
     import torch
 
     numbers = torch.randn(shape, generator=torch.Generator().manual_seed(0)) + 0.5
     return numbers.to(like.device, like.dtype)
 
 
-def _residual(block: Any, kernels: Kernels) -> Iterator[_Way]:
-    """Two convolutions, each after a norm, and a way round both."""
+def _residual(block: Any, kernels: Kernels) -> Iterator[_Replacement]:
+    """Two convolutions, each after a norm, and a shortcut around both."""
     import torch
 
     convolutions = [block.conv1, block.conv2, *([block.conv_shortcut] if block.conv_shortcut is not None else [])]
@@ -93,39 +93,39 @@ def _residual(block: Any, kernels: Kernels) -> Iterator[_Way]:
     )
     if is_usual:
         weight, time = block.conv1.weight, block.time_emb_proj
-        moment = None if time is None else _noise(weight, 2, time.in_features)
-        tried_on = (_noise(weight, 2, block.in_channels, _SIDE, _SIDE), moment)
-        yield "forward", partial(_residual_forward, block, kernels), tried_on
+        embedding = None if time is None else _noise(weight, 2, time.in_features)
+        inputs = (_noise(weight, 2, block.in_channels, _SIDE, _SIDE), embedding)
+        yield "forward", partial(_residual_forward, block, kernels), inputs
 
 
 def _residual_forward(
     block: Any, kernels: Kernels, input_tensor: torch.Tensor, temb: torch.Tensor | None = None, *_: Any, **__: Any
 ) -> torch.Tensor:
-    picture = input_tensor
-    changed = _convolved(block.conv1, kernels.group_norm(picture, block.norm1, is_bent=True))
-    # Biases are added where a pass is made anyway.
-    plus = block.conv1.bias.expand(len(picture), -1)
+    x = input_tensor
+    hidden = _convolve(block.conv1, kernels.group_norm(x, block.norm1, is_bent=True))
+    # The next kernel adds the bias, which saves a pass.
+    plus = block.conv1.bias.expand(len(x), -1)
     if block.time_emb_proj is not None:
         plus = plus + block.time_emb_proj(temb if block.skip_time_act else block.nonlinearity(temb))
     elif temb is not None and block.time_embedding_norm == "default":
         plus = plus + temb.flatten(1)
-    changed = _convolved(block.conv2, kernels.group_norm(changed, block.norm2, is_bent=True, plus=plus))
+    hidden = _convolve(block.conv2, kernels.group_norm(hidden, block.norm2, is_bent=True, plus=plus))
     bias = block.conv2.bias
     if block.conv_shortcut is not None:
         bias = bias + block.conv_shortcut.bias
-        picture = _convolved(block.conv_shortcut, picture)
-    return kernels.total(picture, changed, bias)
+        x = _convolve(block.conv_shortcut, x)
+    return kernels.total(x, hidden, bias)
 
 
-def _convolved(layer: Any, picture: torch.Tensor) -> torch.Tensor:
+def _convolve(layer: Any, x: torch.Tensor) -> torch.Tensor:
     """A convolution without its bias."""
     from torch.nn import functional
 
-    return functional.conv2d(picture, layer.weight, None, layer.stride, layer.padding, layer.dilation, layer.groups)
+    return functional.conv2d(x, layer.weight, None, layer.stride, layer.padding, layer.dilation, layer.groups)
 
 
-def _tokens(block: Any, kernels: Kernels) -> Iterator[_Way]:
-    """Pictures to tokens and back, around a block's attention: with channels last they are the same numbers."""
+def _tokens(block: Any, kernels: Kernels) -> Iterator[_Replacement]:
+    """From images to tokens and back, around a block's attention; with channels last no data is moved."""
     import torch
 
     names = ("_operate_on_continuous_inputs", "_get_output_for_continuous_inputs")
@@ -138,15 +138,15 @@ def _tokens(block: Any, kernels: Kernels) -> Iterator[_Way]:
     )
     if is_usual:
         weight = block.proj_in.weight
-        picture = _noise(weight, 2, weight.shape[1], _SIDE, _SIDE)
-        words = _noise(weight, 2, _SIDE * _SIDE, len(weight))
-        yield names[0], partial(_to_tokens, block, kernels), (picture,)
-        yield names[1], partial(_from_tokens, block), (words, picture, len(picture), _SIDE, _SIDE, len(weight))
+        image = _noise(weight, 2, weight.shape[1], _SIDE, _SIDE)
+        tokens = _noise(weight, 2, _SIDE * _SIDE, len(weight))
+        yield names[0], partial(_to_tokens, block, kernels), (image,)
+        yield names[1], partial(_from_tokens, block), (tokens, image, len(image), _SIDE, _SIDE, len(weight))
 
 
 def _to_tokens(block: Any, kernels: Kernels, hidden_states: torch.Tensor) -> tuple[torch.Tensor, int]:
-    picture = kernels.group_norm(hidden_states, block.norm)
-    tokens = _mixed(block.proj_in, picture.permute(0, 2, 3, 1).flatten(1, 2))
+    image = kernels.group_norm(hidden_states, block.norm)
+    tokens = _project(block.proj_in, image.permute(0, 2, 3, 1).flatten(1, 2))
     return tokens, tokens.shape[-1]
 
 
@@ -157,28 +157,28 @@ def _from_tokens(
     batch_size: int,
     height: int,
     width: int,
-    inner_dim: int,  # noqa: ARG001  # as diffusers calls it
+    inner_dim: int,  # noqa: ARG001  # diffusers' signature
 ) -> torch.Tensor:
-    tokens = _mixed(block.proj_out, hidden_states) + residual.permute(0, 2, 3, 1).flatten(1, 2)
+    tokens = _project(block.proj_out, hidden_states) + residual.permute(0, 2, 3, 1).flatten(1, 2)
     return tokens.view(batch_size, height, width, -1).permute(0, 3, 1, 2)
 
 
-def _mixed(layer: Any, tokens: torch.Tensor) -> torch.Tensor:
-    """A linear layer, or a convolution of single pixels."""
+def _project(layer: Any, tokens: torch.Tensor) -> torch.Tensor:
+    """A linear layer, or a convolution with a kernel of one pixel."""
     from torch.nn import functional
 
     return functional.linear(tokens, layer.weight.flatten(1), layer.bias)
 
 
-def _norm(block: Any, kernels: Kernels) -> Iterator[_Way]:
+def _norm(block: Any, kernels: Kernels) -> Iterator[_Replacement]:
     """The norm before the last convolution."""
     if _is_norm(block):
-        picture = _noise(block.weight, 2, block.num_channels, _SIDE, _SIDE)
-        yield "forward", partial(kernels.group_norm, norm=block), (picture,)
+        image = _noise(block.weight, 2, block.num_channels, _SIDE, _SIDE)
+        yield "forward", partial(kernels.group_norm, norm=block), (image,)
 
 
-def _gate(block: Any, kernels: Kernels) -> Iterator[_Way]:
-    """A linear layer, of whose outcome one half opens and shuts the other."""
+def _gate(block: Any, kernels: Kernels) -> Iterator[_Replacement]:
+    """A linear layer; one half of its output gates the other."""
     if hasattr(block.proj, "in_features"):
         yield (
             "forward",
@@ -194,7 +194,7 @@ def _is_norm(norm: Any) -> bool:
 
 
 def _is_plain(layer: Any, *kinds: type[Any]) -> bool:
-    """Whether a layer does what its weights and bias say, and nobody has put anything around it."""
+    """Whether a layer is one of these classes with a bias, and without hooks or unusual padding."""
     has_hooks = any(getattr(layer, name, None) for name in ("_forward_hooks", "_forward_pre_hooks", "parametrizations"))
     return (
         type(layer) in kinds

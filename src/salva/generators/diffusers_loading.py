@@ -1,7 +1,7 @@
-"""Loads a diffusers pipeline from a checkpoint, or says why it cannot be used.
+"""Loads a diffusers pipeline from a checkpoint, or raises why it cannot be used.
 
-Every defect of a checkpoint is found here, before anything is generated: weights that are pickled, cut off or
-incomplete, code of its own, pipelines that do not generate from text. Knows no requests.
+Defects are found before anything is generated: weights that are pickled, cut off or incomplete, code in the
+checkpoint, pipelines that do not generate from text. Knows no requests.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class LoadedPipeline:
     n_fused: int = 0
     """Blocks of its networks that run on salva's kernels."""
     no_kernels: str = ""
-    """Why there are none, if there should be."""
+    """Why there are none."""
 
 
 def import_diffusers(name: str) -> Any:
@@ -80,7 +80,7 @@ def import_parts(name: str, checkpoint: Checkpoint) -> None:
     index = file_here(checkpoint, INDEX)
     with _quiet():
         if index is None:
-            # It will be downloaded; most of the time goes into what every pipeline needs.
+            # The index will be downloaded. Most of the time goes into what every pipeline imports.
             diffusers.DiffusionPipeline  # noqa: B018
             return
         index_of_parts = read_index(name, index.parent)
@@ -147,12 +147,12 @@ def load_pipeline(name: str, folder: Path, *, dtype: str, variant: str, without:
     check_folder(name, folder, index, variant, skipped)
     # `torch_dtype` became `dtype`; a version that does not know the name would ignore it and load float32.
     word = "dtype" if hasattr(diffusers.utils.deprecation_utils, "_resolve_dtype") else "torch_dtype"
-    given: dict[str, Any] = {word: getattr(torch, dtype), "use_safetensors": True, **skipped}
+    settings: dict[str, Any] = {word: getattr(torch, dtype), "use_safetensors": True, **skipped}
     if "safety_checker" in skipped and "requires_safety_checker" in index:
-        given["requires_safety_checker"] = False
+        settings["requires_safety_checker"] = False
     if str(index["_class_name"]).startswith("StableDiffusionXL"):
-        # It would add a watermark, so other pixels, if a certain package is installed.
-        given["add_watermarker"] = False
+        # If a certain package is installed, it would add a watermark.
+        settings["add_watermarker"] = False
 
     def translate(error: Exception) -> SalvaError:
         if "can't find a pipeline linked to" in str(error):
@@ -161,17 +161,17 @@ def load_pipeline(name: str, folder: Path, *, dtype: str, variant: str, without:
 
     with translate_errors(translate), _quiet(), _refusing_random(name, folder, diffusers):
         kind = _pipeline_class(name, diffusers, index["_class_name"])
-        pipeline = kind.from_pretrained(str(folder), variant=variant or None, trust_remote_code=False, **given)
+        pipeline = kind.from_pretrained(str(folder), variant=variant or None, trust_remote_code=False, **settings)
     pipeline.set_progress_bar_config(disable=True)
     for part in pipeline.components.values():
-        # Pipelines count a long prompt's tokens before they cut it; the tokenizer's warning is a false one.
+        # Pipelines count a long prompt's tokens before they cut it; the tokenizer's warning is wrong.
         if hasattr(part, "deprecation_warnings"):
             part.deprecation_warnings["sequence-length-is-longer-than-the-specified-maximum"] = True
     return pipeline
 
 
 def check_folder(name: str, folder: Path, index: Mapping[str, Any], variant: str, skipped: Mapping[str, None]) -> None:
-    """Refuse a checkpoint with parts that are missing, pickled, cut off or made of code."""
+    """Refuse a checkpoint with parts that are missing, pickled, cut off or code."""
     if not isinstance(index["_class_name"], str):
         raise _own_code(name, index["_class_name"])
     for part, (library, kind) in _parts(index).items():
@@ -206,8 +206,8 @@ def denoiser_of(pipeline: Pipeline) -> Any:
     return getattr(pipeline, "unet", None) or getattr(pipeline, "transformer", None)
 
 
-def own_size(pipeline: Pipeline) -> tuple[int, int] | None:
-    """Width and height the checkpoint was trained for, if it says so."""
+def trained_size(pipeline: Pipeline) -> tuple[int, int] | None:
+    """Width and height of the checkpoint's training, if known."""
     side = getattr(pipeline, "default_sample_size", None)
     side = side or getattr(getattr(denoiser_of(pipeline), "config", None), "sample_size", None)
     factor = getattr(pipeline, "vae_scale_factor", None)
@@ -221,10 +221,7 @@ def _pipeline_class(name: str, diffusers: Any, class_name: str) -> Any:
     """The class that loads the checkpoint as a text-to-image pipeline."""
     kind = getattr(diffusers, class_name, None)
     if kind is None:
-        raise invalid_model(
-            name,
-            f"diffusers {diffusers.__version__} has no {class_name!r}",
-        )
+        raise invalid_model(name, f"diffusers {diffusers.__version__} has no {class_name!r}")
     if takes_text_alone(kind):
         return kind
     # An image-to-image checkpoint may have a text-to-image sibling. Last, because this imports every pipeline.
@@ -251,15 +248,15 @@ def invalid_model(name: str, why: str) -> UsageError:
 
 
 def _own_code(name: str, what: object) -> UsageError:
-    return invalid_model(name, f"it contains code of its own ({what}), which salva never runs; wrap it in a --plugin")
+    return invalid_model(name, f"it contains code ({what}), which salva never runs; write a --plugin for it")
 
 
 @contextlib.contextmanager
 def _refusing_random(name: str, folder: Path, diffusers: Any) -> Iterator[None]:
     """Refuse parts whose weights are not all in their files.
 
-    Both libraries would fill missing weights with random numbers, and a pipeline does not report what its parts lacked.
-    So while it loads, from_pretrained of every part of this folder is asked for its loading info.
+    Both libraries fill missing weights with random numbers, and a pipeline does not report that. So while it loads,
+    from_pretrained of every part of this folder returns its loading info too.
     """
     import transformers
 

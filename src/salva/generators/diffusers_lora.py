@@ -1,6 +1,6 @@
 """Merges a LoRA from a file or the hub into a diffusers pipeline.
 
-diffusers skips weights without a layer and only logs it; here such a LoRA is refused.
+diffusers skips weights for unknown layers and only logs that; here such a LoRA is refused.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def locate_lora(name: str, lora: str) -> tuple[Checkpoint, str]:
         return Checkpoint(source=str(path.parent), folder=path.parent), path.name
     repo, colon, file = lora.partition(":")
     if not colon and path.suffix == ".safetensors":
-        raise invalid_model(name, f"there is no LoRA file {lora!r}; give a file, or owner/model[:file] on the hub")
+        raise invalid_model(name, f"{lora!r} is neither a LoRA file nor owner/model[:file] on the hub")
     return locate(name, repo, marker=file or LORA_FILE), file or LORA_FILE
 
 
@@ -46,7 +46,7 @@ def apply_lora(name: str, pipeline: Pipeline, lora: str, scale: float) -> None:
         raise invalid_model(name, f"a {kind} takes no LoRA")
     checkpoint, file = locate_lora(name, lora)
     source, place = checkpoint.source, {"weight_name": file, "revision": checkpoint.commit}
-    # As its own loading does: if a file holds a layer by two names, one is dropped.
+    # As in its own loading: if a file has a layer under two names, one is dropped.
     is_xl = isinstance(pipeline, StableDiffusionXLLoraLoaderMixin)
     own = {"unet_config": pipeline.unet.config} if is_xl else {}
     subject = f"the LoRA {lora!r}"

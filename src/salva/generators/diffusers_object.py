@@ -1,7 +1,7 @@
-"""Generator: a diffusers pipeline of a Python program, as it stands in its memory.
+"""Generator: a diffusers pipeline of a Python program, in its memory.
 
-It is called as the program set it up, with its own scheduler, precision and device; diffusers_device.py does the rest.
-Changes of the pipeline are not detected, so the program names its version.
+It keeps the program's scheduler, precision and device; diffusers_device.py does the rest. Changes of the pipeline are
+not detected, so the program names its version.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from salva.core.protocols import Rendered, RenderRequest
 from salva.core.python_objects import find_object
 from salva.errors import SalvaError, UsageError
 from salva.generators.diffusers_device import CallOptions, DevicePipeline
-from salva.generators.diffusers_loading import LoadedPipeline, Pipeline, denoiser_of, takes_text_alone
-from salva.generators.diffusers_presets import AUTO, PRESETS, choose_preset
+from salva.generators.diffusers_loading import LoadedPipeline, Pipeline, takes_text_alone
+from salva.generators.diffusers_presets import PRESETS
 from salva.messages import message
 
 
@@ -25,9 +25,8 @@ from salva.messages import message
 class ObjectOptions(CallOptions):
     """What can be set with settings={"model.NAME": VALUE}."""
 
-    name: str = option("", "Its name; the pipeline itself comes from run_suite(model=...).", target=True)
-    version: str = option("", "The version of the pipeline: images of another version are not reused.")
-    preset: str = option("own", "Steps and guidance of a family; own for the pipeline's.", choices=(AUTO, *PRESETS))
+    name: str = option("", "Its name; the pipeline comes from run_suite(model=...).", target=True)
+    version: str = option("", "Its version; images of another version are not reused.")
 
 
 class PipelineObject:
@@ -39,15 +38,8 @@ class PipelineObject:
 
     def __init__(self, options: ObjectOptions) -> None:
         pipeline: Pipeline = find_object(options.name)
-        denoiser = denoiser_of(pipeline)
-        family = options.preset
-        if family == AUTO:
-            family = choose_preset(type(pipeline).__name__, getattr(denoiser, "config", {}))
-        loaded = LoadedPipeline(
-            pipeline=pipeline,
-            preset=PRESETS[family],
-            dtype=str(getattr(pipeline, "dtype", "unknown")).removeprefix("torch."),
-        )
+        dtype = str(getattr(pipeline, "dtype", "unknown")).removeprefix("torch.")
+        loaded = LoadedPipeline(pipeline=pipeline, preset=PRESETS["own"], dtype=dtype)
         # Its execution device: parts of an offloaded pipeline may be elsewhere.
         device = str(getattr(pipeline, "_execution_device", None) or pipeline.device)
         device = "cuda:0" if device == "cuda" else device
@@ -59,7 +51,7 @@ class PipelineObject:
 
     @classmethod
     def weights(cls, options: ObjectOptions) -> str:
-        """No digest, as the pipeline may change; it is checked before anything begins."""
+        """No digest, as the pipeline may change; only checks that it generates from text."""
         pipeline: Any = find_object(options.name)
         if not takes_text_alone(type(pipeline)):
             values = {"component": "diffusers", "model": type(pipeline).__name__}

@@ -45,25 +45,21 @@ class DiffusersOptions(CallOptions):
     """What can be set with --set model.NAME=VALUE."""
 
     checkpoint: str = option("", "A hub id, id@revision, or the folder of a checkpoint.", target=True)
-    variant: str = option("", "Weight files of another kind, such as fp16; empty for the usual ones.")
+    variant: str = option("", "A variant of the weight files, such as fp16.")
     preset: str = option(AUTO, "Settings of a model family; auto by its class.", choices=(AUTO, *PRESETS))
     scheduler: str = option(AUTO, "Sampler; own for the checkpoint's.", choices=(AUTO, "own", *SAMPLERS))
     lora: str = option("", "A LoRA: a .safetensors file, or owner/model[:file] on the hub.", reaches="file")
-    lora_scale: float = option(1.0, "How strongly the LoRA counts.")
-    dtype: str = option(AUTO, "Precision; auto is half on a GPU, float32 on the processor.", choices=DTYPES)
-    safety_checker: bool = option(False, "Use the checkpoint's own safety checker; a replaced image is a refusal.")
-    vae_tiling: bool = option(False, "Decode large images in tiles: less memory, slightly other pixels.")
+    lora_scale: float = option(1.0, "The weight of the LoRA.")
+    dtype: str = option(AUTO, "Precision; auto is half on a GPU, float32 on the CPU.", choices=DTYPES)
+    safety_checker: bool = option(False, "Use the checkpoint's safety checker; a replaced image is a refusal.")
+    vae_tiling: bool = option(False, "Decode large images in tiles, with less memory.")
     device: str = option(AUTO, "cpu, mps, cuda, or several: cuda:0,cuda:1; auto for every GPU.", keyed=False)
     compile: str = option(
-        AUTO,
-        "auto uses fast kernels for UNets and compiles other models in long runs; true always compiles; false does "
-        "neither.",
-        choices=(AUTO, "true", "false"),
-        keyed=False,
+        AUTO, "auto: if it is faster, with salva's kernels for UNets.", choices=(AUTO, "true", "false"), keyed=False
     )
     offload: str = option(
         "none",
-        "Keep idle weights off the GPU: by part, or layer by layer (slow).",
+        "Keep idle weights off the GPU, by part or by layer (slow).",
         choices=("none", "model", "sequential"),
         keyed=False,
     )
@@ -97,13 +93,13 @@ class DiffusersPipeline:
         name = options.name
         import_diffusers(name)
         checkpoint = locate(name, options.checkpoint, INDEX)
-        folder = fetch(name, checkpoint, options.variant, _skipped(options))
+        folder = fetch(name, checkpoint, options.variant, _skipped_parts(options))
         devices = choose_devices(options.device)
         if options.offload != "none" and not devices[0].startswith("cuda"):
             raise invalid_option("model.offload", options.offload, f"none without a GPU; there is {devices[0]}")
         self._copies = [_on_device(options, folder, device) for device in devices]
         self._choosing = threading.Lock()
-        # Two calls a GPU: while one waits for its pixels the other has the GPU.
+        # Two calls a GPU: while one waits for its pixels, the other uses the GPU.
         depth = sum(2 if device.startswith("cuda") else 1 for device in devices)
         self.habits = Habits(batch_size=self._copies[0].limit, depth=depth)
 
@@ -142,7 +138,7 @@ def load_on_device(options: DiffusersOptions, folder: Path, device: str) -> Load
     """A pipeline on its device with all options applied."""
     name = options.name
     dtype = _precision(options, folder, device)
-    pipeline = load_pipeline(name, folder, dtype=dtype, variant=options.variant, without=_skipped(options))
+    pipeline = load_pipeline(name, folder, dtype=dtype, variant=options.variant, without=_skipped_parts(options))
     config = getattr(denoiser_of(pipeline), "config", {})
     preset = PRESETS[choose_preset(type(pipeline).__name__, config) if options.preset == AUTO else options.preset]
     if options.safety_checker and getattr(pipeline, "safety_checker", None) is None:
@@ -153,7 +149,7 @@ def load_on_device(options: DiffusersOptions, folder: Path, device: str) -> Load
     if options.vae_tiling:
         vae: Any = getattr(pipeline, "vae", None)
         if not hasattr(vae, "enable_tiling"):
-            raise invalid_model(name, f"its decoder ({type(vae).__name__}) has no vae_tiling")
+            raise invalid_model(name, f"its {type(vae).__name__} has no tiling")
         vae.enable_tiling()
     if options.offload == "model":
         pipeline.enable_model_cpu_offload(device=device)
@@ -165,7 +161,7 @@ def load_on_device(options: DiffusersOptions, folder: Path, device: str) -> Load
         except (RuntimeError, MemoryError) as error:
             if not is_out_of_memory(error):
                 raise
-            why = f"it does not fit the memory of {describe_device(device)}; set model.offload=model"
+            why = f"{describe_device(device)} has too little memory; set model.offload=model"
             raise UnusableError(message("generation-failed", model=name, why=why)) from error
     n_fused, no_kernels = 0, ""
     try:
@@ -176,7 +172,7 @@ def load_on_device(options: DiffusersOptions, folder: Path, device: str) -> Load
 
 
 def _prepare(options: DiffusersOptions, checkpoint: Checkpoint) -> None:
-    """Do slow preparations of loading in the background."""
+    """Slow preparations for loading, done in the background."""
     import_parts(options.name, checkpoint)
     device, index = choose_devices(options.device)[0], file_here(checkpoint, INDEX)
     if index is not None and options.may_optimise(device) and "unet" in read_index(options.name, index.parent):
@@ -192,5 +188,5 @@ def _precision(options: DiffusersOptions, folder: Path, device: str) -> str:
     return choose_dtype(options.dtype, device, PRESETS[likely].half)
 
 
-def _skipped(options: DiffusersOptions) -> tuple[str, ...]:
+def _skipped_parts(options: DiffusersOptions) -> tuple[str, ...]:
     return () if options.safety_checker else ("safety_checker",)

@@ -1,7 +1,7 @@
 """Recommended settings of model families, and samplers by their usual names.
 
-The size of images is no preset: every checkpoint says which size it was trained for. Steps, guidance and sampler of
-sd15 and sdxl are those of the MetaLogic paper; the others are their makers' own.
+The size of images is not among them, because checkpoints contain it. Steps, guidance and sampler of sd15 and sdxl are
+those of the MetaLogic paper; the others are their authors'.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Preset:
     sampler: str = "own"
     """A name in SAMPLERS."""
     half: str = "float16"
-    """The half precision its weights were made for; used on a GPU."""
+    """The half precision of its training, for GPUs."""
     guidance_word: str = "guidance_scale"
     """The pipeline's parameter that takes the guidance."""
     negative: str | None = None
@@ -92,7 +92,7 @@ _SD2_TEXT_WIDTH = 1024
 def choose_preset(pipeline_class: str, denoiser: Mapping[str, object]) -> str:
     """The preset of a pipeline, by its class and its denoiser's config."""
     if pipeline_class == "FluxPipeline":
-        # The distilled sibling takes no guidance, and its config is the only place that says so.
+        # The distilled version takes no guidance; only its config differs.
         return "flux" if denoiser.get("guidance_embeds") else "flux-schnell"
     preset = next((name for start, name in _BY_CLASS if pipeline_class.startswith(start)), "own")
     return "sd21" if preset == "sd15" and denoiser.get("cross_attention_dim") == _SD2_TEXT_WIDTH else preset

@@ -1,6 +1,6 @@
 """Generator: existing images, found by prompt and seed or repeat.
 
-A missing image affects its own cases only. All missing images can be listed in a file, which becomes the folder's
+A missing image only affects its own cases. All missing images can be listed in a file, which becomes the folder's
 manifest once they exist.
 """
 
@@ -24,11 +24,11 @@ from salva.generators.folder_layouts import (
     LAYOUTS,
     ListedImage,
     detect,
-    listed_in,
-    simplified,
+    list_layout,
+    simplify,
 )
-from salva.generators.folder_pattern import Pattern, listed_by
-from salva.generators.folder_repeats import key_of, placed
+from salva.generators.folder_pattern import Pattern, list_pattern
+from salva.generators.folder_repeats import assign_repeats, key_of
 from salva.imaging.files import ImageError, as_image, decode_picture
 from salva.messages import Message, message
 
@@ -44,16 +44,14 @@ class FolderImages:
         """Where the images are, and how they are named."""
 
         path: str = option("", "The folder.", target=True)
-        layout: str = option("auto", "How the images are named; auto recognises it.", choices=("auto", *LAYOUTS))
+        layout: str = option("auto", "How images are named; auto: by the files.", choices=("auto", *LAYOUTS))
         listing: str = option("", "The manifest or list of prompts.", reaches="file")
         missing: str = option("", "A file to list missing images in.", keyed=False, reaches="file")
         pattern: str = option(
-            "",
-            "How images are named: {index} or {number} (the place in the list from 0 or 1), {prompt} or a column of "
-            "the list; {sample} or {seed}.",
+            "", "File names with {index} (from 0), {number} (from 1), {prompt} or a column; {sample} or {seed}."
         )
-        column: str = option("", "With a pattern, the list's column of prompts.")
-        grid: int = option(1, "With a pattern, the images a side of every file.")
+        column: str = option("", "With a pattern: the column of prompts.")
+        grid: int = option(1, "With a pattern: the images a side of every file.")
         made_by: str = option("", "What generated them, for the embedded observers.", choices=("", "painter", "pocket"))
 
     version: ClassVar[str] = "1"
@@ -72,12 +70,12 @@ class FolderImages:
         self._by_repeat: dict[tuple[str, int], list[ListedImage]] = {}
         self._seeds: dict[int, int] = {}
         """The folder's own seed of a repeat, if known."""
-        # One by one: numbers mean different things in different layouts. The first layout takes precedence.
+        # Each for itself, because numbers have different meanings in layouts. The first layout takes precedence.
         for pictures in by_layout.values():
             for picture in pictures:
                 if picture.seed is not None:
                     self._by_seed.setdefault((key_of(picture), picture.seed), []).append(picture)
-            by_repeat, seeds = placed(pictures)
+            by_repeat, seeds = assign_repeats(pictures)
             for place, candidates in by_repeat.items():
                 self._by_repeat.setdefault(place, []).extend(candidates)
             self._seeds = self._seeds or seeds
@@ -94,7 +92,7 @@ class FolderImages:
         """Report images that are missing or of one colour; list the missing ones if the user named a file."""
         if self._blank:
             images = quantity(len(self._blank), "images are", "image is")
-            _note(message("images-blank", images=images, shown=_some(list(self._blank))))
+            _note(message("images-blank", images=images, shown=_first_few(list(self._blank))))
         if self.options.missing:
             try:
                 self._list_missing(Path(self.options.missing).expanduser())
@@ -108,15 +106,15 @@ class FolderImages:
         instead = "List them all with --set model.missing=FILE."
         others = dict.fromkeys(listed.path.name for each in self._by_repeat.values() for listed in each)
         if others and not self._n_given:
-            instead = f"Other files are there ({_some(list(others))}): name a --set model.pattern=PATTERN."
+            instead = f"There are other files ({_first_few(list(others))}); set model.pattern."
         elif self.options.missing:
             instead = f"{self.options.missing} lists all of them."
         values = {"images": quantity(len(self._missing), "images"), "prompts": quantity(len(prompts), "prompts")}
-        where = {"folder": str(self._folder), "layout": self._layout, "shown": _some(prompts)}
+        where = {"folder": str(self._folder), "layout": self._layout, "shown": _first_few(prompts)}
         _note(message("folder-incomplete", **values, **where, instead=instead))
 
     def _list_missing(self, list_path: Path) -> None:
-        """Write the list; an empty one if nothing is missing any more."""
+        """Write the list; an empty one if no image is missing."""
         rows = [
             {"prompt": r.prompt.text, "seed": r.seed, "repeat": r.repeat, "path": path}
             for r, path in zip(self._missing.values(), _file_names(self._missing.values()), strict=True)
@@ -130,7 +128,7 @@ class FolderImages:
         except BackendError as error:
             return error
         if listed is None or not listed.path.is_file():
-            # Other images are from the folder's seeds; one from another seed could not be compared.
+            # An image from another seed than the folder's could not be compared with the others.
             wanted = replace(request, seed=self._seeds.get(request.repeat, request.seed))
             self._missing[wanted.prompt.text, wanted.seed] = wanted
             where = f"no file {str(listed.path)!r}" if listed else f"none in {str(self._folder)!r} by {self._layout}"
@@ -148,7 +146,7 @@ class FolderImages:
 
     def _find(self, request: RenderRequest) -> ListedImage | None:
         text = request.prompt.text.strip()
-        keys = dict.fromkeys((text, simplified(text)))
+        keys = dict.fromkeys((text, simplify(text)))
         candidates = [
             listed
             for places, number in ((self._by_seed, request.seed), (self._by_repeat, request.repeat))
@@ -158,7 +156,7 @@ class FolderImages:
         # A list may name a file that is gone and, further down, its replacement.
         listed = next((listed for listed in candidates if listed.path.is_file()), candidates[0] if candidates else None)
         if listed is not None and listed.is_simplified:
-            first = self._prompts_by_name.setdefault(simplified(text), text)
+            first = self._prompts_by_name.setdefault(simplify(text), text)
             if first != text:
                 raise BackendError(message("file-names-ambiguous", prompt=text, other=first), is_retryable=False)
         return listed
@@ -168,16 +166,16 @@ def _by_layout(folder: Path, options: FolderImages.Options, listing: Path | None
     """The folder's images by its layouts; a manifest adds to a pattern, too."""
     if not options.pattern:
         if options.column or options.grid != 1:
-            why = "model.column and model.grid belong to a pattern"
+            why = "column and grid belong to a pattern"
             raise UsageError(message("flag-needed", flag="--set model.pattern=PATTERN", why=why))
         layouts = detect(folder, listing) if options.layout == "auto" else (options.layout,)
-        return {layout: listed_in(folder, layout, listing) for layout in layouts}
+        return {layout: list_layout(folder, layout, listing) for layout in layouts}
     if options.layout != "auto":
         values = {"first": "model.pattern", "second": f"model.layout={options.layout}"}
-        raise UsageError(message("options-conflict", **values, why="both say how images are named"))
+        raise UsageError(message("options-conflict", **values, why="both name images"))
     pattern = Pattern(text=options.pattern, listing=listing, column=options.column, grid=options.grid)
-    by_manifest = {name: listed_in(folder, name) for name in detect(folder) if name == "manifest"}
-    return by_manifest | {f"the pattern {options.pattern}": listed_by(pattern, folder)}
+    by_manifest = {name: list_layout(folder, name) for name in detect(folder) if name == "manifest"}
+    return by_manifest | {f"the pattern {options.pattern}": list_pattern(pattern, folder)}
 
 
 def _note(text: Message) -> None:
@@ -196,8 +194,7 @@ def _tile(picture: Picture, tile: int | None, grid: int) -> Picture:
     return Picture(rgb=cut.tobytes(), width=width, height=height)
 
 
-def _some(names: Sequence[str]) -> str:
-    """The first few names."""
+def _first_few(names: Sequence[str]) -> str:
     more = f" and {len(names) - _N_SHOWN} more" if len(names) > _N_SHOWN else ""
     return ", ".join(names[:_N_SHOWN]) + more
 
@@ -206,8 +203,8 @@ def _file_names(requests: Iterable[RenderRequest]) -> Iterator[str]:
     """A file name for each missing image: prompt and seed, with a hash if that is too long or taken."""
     taken: set[str] = set()
     for request in requests:
-        name = f"{simplified(request.prompt.text)}_{request.seed}.png"
+        name = f"{simplify(request.prompt.text)}_{request.seed}.png"
         if name in taken or len(name.encode()) > _LONGEST_NAME:
-            name = f"{simplified(request.prompt.text)[:40]}_{fingerprint(request.prompt.text)[:8]}_{request.seed}.png"
+            name = f"{simplify(request.prompt.text)[:40]}_{fingerprint(request.prompt.text)[:8]}_{request.seed}.png"
         taken.add(name)
         yield name

@@ -31,7 +31,7 @@ def is_of_cfworld(folder: Path) -> bool:
 
 
 def prompts_beside(folder: Path) -> Path | None:
-    """The folder of prompt files beside or above the images."""
+    """The folder with CF-World's prompt files: that of the images, or one of its parents."""
     places = (folder, *folder.absolute().parents[:2])
     return next((place for place in places if (place / "prompt").is_dir()), None)
 

@@ -45,7 +45,7 @@ class ListedImage:
     """The place in a file that holds a grid of images."""
 
 
-def simplified(prompt: str) -> str:
+def simplify(prompt: str) -> str:
     """A prompt as in a file name: its words, in lower case, joined by underscores."""
     return re.sub(r"[\W_]+", "_", prompt.casefold()).strip("_")
 
@@ -61,7 +61,7 @@ def detect(folder: Path, listing: Path | None = None) -> tuple[str, ...]:
 def _layout_of_pictures(folder: Path) -> str:
     if any(folder.glob("*/metadata.jsonl")):
         return "geneval"
-    # A list of pairs may lie beside any folder, since suites read one too; here it must name the images.
+    # Suites read lists of pairs too, so one may be near any folder; here it must name the images.
     if (pairs := _pairs_list(folder)) is not None and _names_any(pairs, all_images(folder)):
         return "pairs"
     if is_of_cfworld(folder):
@@ -84,7 +84,7 @@ def _kind_of_list(listing: Path) -> str:
     return "pairs" if _is_of_pairs(listing) else "manifest"
 
 
-def listed_in(folder: Path, layout: str, listing: Path | None = None) -> list[ListedImage]:
+def list_layout(folder: Path, layout: str, listing: Path | None = None) -> list[ListedImage]:
     """Every image of a folder with its prompt.
 
     listing: the manifest or list of prompts, if it has another name or place.
@@ -157,7 +157,7 @@ def all_images(folder: Path) -> list[Path]:
 
 
 def _pairs_list(folder: Path) -> Path | None:
-    """The CSV of the pairs layout: beside the images or one folder up."""
+    """The CSV of the pairs layout, in the folder or its parent."""
     places = (*sorted(folder.glob("*.csv")), *sorted(folder.absolute().parent.glob("*.csv")))
     return next((path for path in places if _is_of_pairs(path)), None)
 
@@ -174,8 +174,8 @@ def _names_any(pairs: Path, pictures: Iterable[Path]) -> bool:
 
 def _by_geneval(folder: Path) -> Iterator[ListedImage]:
     """00000/metadata.jsonl with the prompt, 00000/samples/0000.png and so on, by any all-digit names."""
-    places = _numbered(path.parent for path in folder.glob("*/metadata.jsonl"))
-    samples = {place: _numbered(_pictures(place / "samples")) for place in places}
+    places = _sort_by_number(path.parent for path in folder.glob("*/metadata.jsonl"))
+    samples = {place: _sort_by_number(_pictures(place / "samples")) for place in places}
     numbers = [int(path.stem) for paths in samples.values() for path in paths if path.stem.isdecimal()]
     first = 1 if numbers and min(numbers) == 1 else 0
     for place, pictures in samples.items():
@@ -188,7 +188,7 @@ def _by_geneval(folder: Path) -> Iterator[ListedImage]:
             yield ListedImage(path=picture, prompt=prompt, repeat=repeat)
 
 
-def _numbered(paths: Iterable[Path]) -> list[Path]:
+def _sort_by_number(paths: Iterable[Path]) -> list[Path]:
     """The paths whose names are numbers, in order; all of them if there are none."""
     every = sorted(paths)
     return sorted((path for path in every if path.stem.isdecimal()), key=lambda path: int(path.stem)) or every
@@ -219,7 +219,7 @@ def _by_ids(folder: Path, listing: Path | None) -> Iterator[ListedImage]:
 
 
 def _sets(folder: Path, listing: Path | None) -> Iterator[tuple[Path, Path]]:
-    """Folders of images with the list of their name: inside, beside the folder, or elsewhere."""
+    """Folders of images with the list of the same name: in the folder, its parent, or elsewhere."""
     for place in sorted(path for path in folder.iterdir() if path.is_dir()):
         lists = (where / f"{place.name}.json" for where in (listing, folder, folder.absolute().parent) if where)
         if (path := _first_file(lists)) is not None:

@@ -42,7 +42,7 @@ class Pattern:
         return _PLACES.findall(self.text)
 
 
-def listed_by(pattern: Pattern, folder: Path) -> list[ListedImage]:
+def list_pattern(pattern: Pattern, folder: Path) -> list[ListedImage]:
     """Every image whose name fits, with its prompt from the list."""
     _check(pattern)
     keys = [name for name in pattern.names if name not in _COUNTS]
@@ -53,10 +53,10 @@ def listed_by(pattern: Pattern, folder: Path) -> list[ListedImage]:
     if names and not matches:
         raise _unfit(pattern, f"the first of {len(names)} images in {str(folder)!r} is {next(iter(names))!r}")
     _check_start(pattern, prompts, [match for _, match in matches])
-    return list(_listed(pattern, prompts, keys, matches))
+    return list(_list_matches(pattern, prompts, keys, matches))
 
 
-def _listed(
+def _list_matches(
     pattern: Pattern,
     prompts: Mapping[tuple[str, ...], str],
     keys: Sequence[str],

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from salva.generators.folder_layouts import ListedImage, simplified
+from salva.generators.folder_layouts import ListedImage, simplify
 
 _LARGE_SEED = 10_000
 """Larger seeds are those of a run, which has one for every case."""
@@ -17,10 +17,10 @@ _Group = dict[str, list[ListedImage]]
 
 def key_of(picture: ListedImage) -> str:
     """The prompt, or its simplified form if it is from a file name."""
-    return simplified(picture.prompt) if picture.is_simplified else picture.prompt.strip()
+    return simplify(picture.prompt) if picture.is_simplified else picture.prompt.strip()
 
 
-def placed(listed: Sequence[ListedImage]) -> tuple[dict[tuple[str, int], list[ListedImage]], dict[int, int]]:
+def assign_repeats(listed: Sequence[ListedImage]) -> tuple[dict[tuple[str, int], list[ListedImage]], dict[int, int]]:
     """Images by prompt and repeat; and the folder's own seed of each repeat, if prompts share small ones."""
     groups: _Group = {}
     for picture in listed:
@@ -55,19 +55,19 @@ def _repeats_by_number(
         for key, pictures in groups.items()
     }
     is_counted = any(picture.number is not None for pictures in groups.values() for picture in pictures)
-    if not is_counted and any(number < _LARGE_SEED for held in numbers.values() for number in held):
+    if not is_counted and any(number < _LARGE_SEED for own in numbers.values() for number in own):
         # Images with seeds of a run were added later; they are found by their seed.
-        numbers = {key: [number for number in held if number < _LARGE_SEED] for key, held in numbers.items()}
-    numbers = {key: held for key, held in numbers.items() if held}
+        numbers = {key: [number for number in own if number < _LARGE_SEED] for key, own in numbers.items()}
+    numbers = {key: own for key, own in numbers.items() if own}
     most = max(map(len, numbers.values()), default=0)
-    every = sorted({number for held in numbers.values() for number in held})
+    every = sorted({number for own in numbers.values() for number in own})
     if len(every) > most and len(every) == sum(map(len, numbers.values())):
         is_numbered = is_counted or every[-1] < _LARGE_SEED
         return (_running(numbers, most) if is_numbered else {}), {}
     if len(every) > most and not is_counted and every[-1] >= _LARGE_SEED:
         return {}, {}
     ranks = {number: rank for rank, number in enumerate(every)}
-    repeats = {(key, number): ranks[number] for key, held in numbers.items() for number in held}
+    repeats = {(key, number): ranks[number] for key, own in numbers.items() for number in own}
     is_shared = not is_counted and every and every[-1] < _LARGE_SEED
     return repeats, {rank: number for number, rank in ranks.items()} if is_shared else {}
 
@@ -75,14 +75,14 @@ def _repeats_by_number(
 def _running(numbers: Mapping[str, Sequence[int]], most: int) -> dict[tuple[str, int], int]:
     """Repeats if every image has a number of its own.
 
-    Numbers that count prompt after prompt, from 0 or 1, give the repeat even beside a gap. Otherwise their order within
-    a prompt decides.
+    Numbers that count prompt after prompt, from 0 or 1, give the repeat even next to a gap. Otherwise the order of a
+    prompt's numbers decides.
     """
     for first in (0, 1):
-        blocks = [{(number - first) // most for number in held} for held in numbers.values()]
+        blocks = [{(number - first) // most for number in own} for own in numbers.values()]
         if all(len(block) == 1 for block in blocks) and len(set.union(*blocks)) == len(blocks):
-            return {(key, number): (number - first) % most for key, held in numbers.items() for number in held}
-    return {(key, number): order for key, held in numbers.items() for order, number in enumerate(held)}
+            return {(key, number): (number - first) % most for key, own in numbers.items() for number in own}
+    return {(key, number): order for key, own in numbers.items() for order, number in enumerate(own)}
 
 
 def _number(picture: ListedImage) -> int | None:

@@ -1,6 +1,6 @@
 """Generator: a function of a Python program, from prompt and seed to image, or from lists to lists if it is batched.
 
-What it returns must be an image as it stands; nothing is guessed.
+It must return an image in a known format; nothing is guessed.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ class FromPython:
     class Options:
         """Its name and version."""
 
-        name: str = option("", "Its name; the function itself comes from run_suite(model=...).", target=True)
-        version: str = option("", "The version of the function: images of another version are not reused.")
+        name: str = option("", "Its name; the function comes from run_suite(model=...).", target=True)
+        version: str = option("", "Its version; images of another version are not reused.")
 
     version: ClassVar[str] = "1"
     about: ClassVar[About] = About(seeds_hold=True)
@@ -42,7 +42,7 @@ class FromPython:
 
     @classmethod
     def weights(cls, options: Options) -> str:
-        """A function has no digest; that it was passed is checked before anything begins."""
+        """No digest; only checks that the function was passed."""
         find_object(options.name)
         return ""
 
@@ -51,20 +51,22 @@ class FromPython:
         if not requests:
             return []
         try:
-            given = self._generate(
+            images = self._generate(
                 [request.prompt.text for request in requests], [request.seed for request in requests]
             )
         except SystemExit as error:
             raise self._failed(f"ended the program (SystemExit {error.code!r})") from error
-        is_list = hasattr(given, "__len__") and hasattr(given, "__getitem__") and not isinstance(given, str | Mapping)
-        if not is_list or len(given) != len(requests):
-            number = f"{len(given)} images" if is_list else f"a {type(given).__name__}"
-            raise self._failed(f"gave {number} for {len(requests)} prompts, instead of a list of as many images")
-        return [self._rendered(given[i]) for i in range(len(requests))]
+        is_list = (
+            hasattr(images, "__len__") and hasattr(images, "__getitem__") and not isinstance(images, str | Mapping)
+        )
+        if not is_list or len(images) != len(requests):
+            number = f"{len(images)} images" if is_list else f"a {type(images).__name__}"
+            raise self._failed(f"gave {number} for {len(requests)} prompts")
+        return [self._rendered(images[i]) for i in range(len(requests))]
 
-    def _rendered(self, given: object) -> Rendered | SalvaError:
+    def _rendered(self, image: object) -> Rendered | SalvaError:
         try:
-            return Rendered(picture=picture_of(given))
+            return Rendered(picture=picture_of(image))
         except ImageError as error:
             return self._failed(f"gave {error.why}")
 

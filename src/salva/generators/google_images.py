@@ -35,14 +35,12 @@ class GoogleImages(ProviderGenerator):
     class Options(ProviderOptions):
         """The model, its settings and its price."""
 
-        aspect_ratio: str = option("1:1", "Width to height; empty to leave it out.")
+        aspect_ratio: str = option("1:1", "Width to height; empty to omit it.")
         send_seed: bool = option(True, "Send the seed.")
 
     provider: ClassVar[Provider] = GOOGLE
 
-    def __init__(self, options: Options) -> None:
-        super().__init__(options)
-        self.options = options
+    options: Options
 
     def _generate(self, request: RenderRequest) -> Rendered:
         from google.genai.types import GenerateContentConfig, ImageConfig

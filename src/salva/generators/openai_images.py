@@ -1,7 +1,7 @@
-"""Generator: the images API of OpenAI, and every endpoint that speaks it.
+"""Generator: the images API of OpenAI, also at other endpoints. The key is OPENAI_API_KEY.
 
-One prompt a call; the executor has threads, retries and limits. The key is OPENAI_API_KEY. DALL-E 3 rewrites prompts
-unless a prefix asks it not to.
+One prompt a call; threads, retries and limits belong to the executor. DALL-E 3 rewrites prompts unless a prefix asks it
+not to.
 """
 
 from __future__ import annotations
@@ -29,25 +29,20 @@ class OpenAiImages(ProviderGenerator):
     class Options(ProviderOptions):
         """The model, its settings and its price."""
 
-        size: str = option("1024x1024", "Width x height; empty to leave it out.")
-        quality: str = option("", "Such as low or hd; empty for the default.")
-        style: str = option("", "DALL-E 3: vivid or natural; empty for the default.")
-        prefix: str = option(
-            "auto", "Ask not to rewrite the prompt; auto does for dall-e-3.", choices=("auto", "on", "off")
-        )
+        size: str = option("1024x1024", "Width x height; empty to omit it.")
+        quality: str = option("", "Such as low or hd; empty to omit it.")
+        style: str = option("", "vivid or natural, for DALL-E 3.")
+        prefix: str = option("auto", "Ask not to rewrite the prompt; auto: DALL-E 3.", choices=("auto", "on", "off"))
         send_seed: bool = option(False, "Send the seed.")
         answer: str = option(
-            "auto",
-            "Format of the image; auto asks DALL-E for b64_json.",
-            keyed=False,
-            choices=("auto", "b64_json", "url"),
+            "auto", "Format; auto: b64_json for DALL-E.", keyed=False, choices=("auto", "b64_json", "url")
         )
 
     provider: ClassVar[Provider] = OPENAI
+    options: Options
 
     def __init__(self, options: Options) -> None:
         super().__init__(options)
-        self.options = options
         is_dall_e_3 = options.model.startswith("dall-e-3")
         self._is_prefixed = options.prefix == "on" or (options.prefix == "auto" and is_dall_e_3)
 
@@ -62,7 +57,7 @@ class OpenAiImages(ProviderGenerator):
             raise self._no_image(answer)
         with paid_for(self.options.price_usd):
             picture = self._picture(data[0].b64_json, data[0].url)
-        # OpenAI names no snapshot for images; several compatible endpoints say which model answered.
+        # OpenAI names no snapshot for images; several compatible endpoints name the model.
         snapshot = (answer.model_extra or {}).get("model")
         provenance = self._provenance(
             prompt_sent=self._is_prefixed and text,
@@ -75,7 +70,7 @@ class OpenAiImages(ProviderGenerator):
         """Parameters for which the library's types are too narrow, as other endpoints have other values."""
         options = self.options
         parameters: dict[str, Json] = {"size": options.size, "quality": options.quality, "style": options.style}
-        # DALL-E's addresses expire; OpenAI's other models send the image itself and have no such parameter.
+        # DALL-E's addresses expire. OpenAI's other models always send the image and have no such parameter.
         own = "b64_json" if options.model.startswith("dall-e") else ""
         parameters["response_format"] = own if options.answer == "auto" else options.answer
         if options.send_seed:

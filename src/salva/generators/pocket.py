@@ -1,8 +1,8 @@
 """Generator: pocket, a small text-to-image model in the wheel, on the CPU.
 
-A prompt and a seed give an image of 96 pixels; the formula is never used. A few steps along a flow from noise to
-image, each one pass of the canvas network. Batches always have one size, so that no image depends on its batch.
-training/ made the weights.
+A prompt and a seed give an image of 96 pixels; the formula is never used. A few steps lead along a flow from noise to
+image, each one pass of the canvas network. All batches have one size, so that no image depends on its batch. training/
+made the weights.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import itertools
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -24,7 +24,7 @@ from salva.core.foreign_errors import translate_errors
 from salva.core.image import Picture
 from salva.core.options import option
 from salva.core.protocols import Rendered, RenderRequest
-from salva.errors import BackendError, SalvaError, UsageError, invalid_option
+from salva.errors import BackendError, SalvaError, UsageError
 from salva.generators.pocket_words import Vocabulary, read_words
 from salva.hardware.checkpoints import digest_of_files, invalid_checkpoint
 from salva.hardware.cores import n_cores
@@ -38,13 +38,12 @@ if TYPE_CHECKING:
 MEMBERS = ("pocket", "tuned", "small", "early")
 """The family, best first by held-out loss; all but the first are in a folder of their name."""
 _NAMES = ("painter-text.onnx", "painter-canvas.onnx", "painter.json")
-TEXT, CANVAS, CARD = (f"pocket/{name}" for name in _NAMES)
 _CARD_KEYS = {
     *("side", "batch", "max_tokens", "times", "words", "pad", "start", "end", "unknown", "things", "colours"),
 }
 _MOST_STEPS = 64
 _MOST_THREADS = 4
-"""Each generates a batch of its own, which takes 12 MB an image."""
+"""Each generates its own batch, which takes 12 MB an image."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,27 +51,16 @@ class PocketOptions:
     """What can be set with --set model.NAME=VALUE."""
 
     member: str = option(
-        MEMBERS[0],
-        "The best of the family, one tuned on selected images, a smaller one, or one stopped early.",
-        choices=MEMBERS,
-        target=True,
+        MEMBERS[0], "The best model, one tuned, one smaller, or one stopped early.", choices=MEMBERS, target=True
     )
-    steps: int = option(0, "Passes of the network for one image; 0 for its default.")
-    unknown: str = option(
-        "error", "With an unknown word: fail the prompt, or ignore the word.", choices=("error", "ignore")
-    )
-    weights: str = option(
-        "",
-        "A folder of other weights: painter-text.onnx, painter-canvas.onnx and painter.json.",
-        reaches="file",
-    )
+    steps: int = option(0, "Passes of the network for one image; 0 for its default.", least=0, most=_MOST_STEPS)
+    unknown: str = option("error", "Fail on unknown words, or ignore them.", choices=("error", "ignore"))
+    weights: str = option("", f"A folder of other weights: {', '.join(_NAMES)}.", reaches="file")
 
     def __post_init__(self) -> None:
         if self.weights and self.member != MEMBERS[0]:
             values = {"first": f"pocket/{self.member}", "second": f"model.weights={self.weights}"}
             raise UsageError(message("options-conflict", **values, why="they name two models"))
-        if not 0 <= self.steps <= _MOST_STEPS:
-            raise invalid_option("model.steps", self.steps, f"1 to {_MOST_STEPS}, or 0 for the default")
 
 
 class Pocket:
@@ -83,8 +71,8 @@ class Pocket:
     Options: ClassVar[type[PocketOptions]] = PocketOptions
 
     def __init__(self, options: PocketOptions) -> None:
-        text, canvas, card_file = _files_in(options.weights) if options.weights else _own_files(options.member)
-        card = _card_of(card_file)
+        text, canvas, card_file = _files(options)
+        card = _read_card(card_file)
         self._text, self._canvas = _session(text), _session(canvas)
         self._vocabulary = _vocabulary(card)
         self._batch, self._side = int(card["batch"]), int(card["side"])
@@ -96,15 +84,10 @@ class Pocket:
     def weights(cls, options: PocketOptions) -> str:
         """The digest of the trained files."""
         if options.weights:
-            files = _files_in(options.weights)
+            files = _files(options)
             return digest_of_files(files, files[0].parent)
-        digests = "".join(asset_digest(name) for name in _own_names(options.member))
+        digests = "".join(asset_digest(name) for name in _asset_names(options.member))
         return hashlib.sha256(digests.encode()).hexdigest()[:16]
-
-    @classmethod
-    def entities(cls) -> tuple[str, ...]:
-        """The entities it was trained on."""
-        return tuple(_card()["things"])
 
     def render(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | SalvaError]:
         """One image or error per request."""
@@ -178,30 +161,35 @@ def _failure(n_prompts: int, error: Exception) -> BackendError:
     return BackendError(message("generation-failed", model="pocket", why=why))
 
 
-def _own_names(member: str) -> list[str]:
+def _asset_names(member: str) -> list[str]:
     folder = "pocket" if member == MEMBERS[0] else f"pocket/{member}"
     return [f"{folder}/{name}" for name in _NAMES]
 
 
-def _own_files(member: str) -> tuple[Path, Path, Path]:
-    """The text network, the canvas network and the card of one of the family."""
-    names = _own_names(member)
+def _files(options: PocketOptions) -> tuple[Path, Path, Path]:
+    """The text network, the canvas network and the card."""
+    if options.weights:
+        folder = Path(options.weights).expanduser()
+        if missing := [name for name in _NAMES if not (folder / name).is_file()]:
+            raise invalid_checkpoint("pocket", folder, f"it has no {' and no '.join(missing)}")
+        text, canvas, card = (folder / name for name in _NAMES)
+        return text, canvas, card
+    names = _asset_names(options.member)
     for name in names:
-        # Checked, then opened by name: handed over as bytes, the file would stay in memory twice.
-        read_asset(name)
+        read_asset(name)  # Only checked: a network opened from bytes would be in memory twice.
     text, canvas, card = map(asset_path, names)
     return text, canvas, card
 
 
 def _session(path: Path) -> Any:
-    # One core a batch: two cores are faster on two batches than on one, and sums never depend on the number of cores.
-    # Planned memory is no faster and takes 90 MB more. An arena for the text network would mostly be idle.
+    # One core a batch: two cores are faster on two batches than on one, and sums do not depend on the number of cores.
+    # Planned memory is no faster and takes 90 MB more. An arena of the text network would mostly be idle.
     with translate_errors(lambda error: invalid_checkpoint("pocket", path, f"it cannot be loaded ({error})")):
         return open_network(path, threads=1, enable_mem_pattern=False, enable_cpu_mem_arena=path.name != _NAMES[0])
 
 
 def step_times(own: Sequence[float], n_steps: int) -> list[float]:
-    """The times of the steps, from 1 (noise) to 0 (picture); another number than its own lies on the same curve."""
+    """The times of the steps, from 1 (noise) to 0 (image); any number of steps lies on the same curve."""
     import numpy as np
 
     if n_steps in (0, len(own) - 1):
@@ -223,17 +211,7 @@ def _vocabulary(card: dict[str, Any]) -> Vocabulary:
     )
 
 
-def _files_in(folder: str) -> tuple[Path, Path, Path]:
-    """The text network, the canvas network and the card in a user's folder."""
-    where = Path(folder).expanduser()
-    missing = [name for name in _NAMES if not (where / name).is_file()]
-    if missing:
-        raise invalid_checkpoint("pocket", where, f"it has no {' and no '.join(missing)}")
-    text, canvas, card = (where / name for name in _NAMES)
-    return text, canvas, card
-
-
-def _card_of(path: Path) -> dict[str, Any]:
+def _read_card(path: Path) -> dict[str, Any]:
     """A card with all required keys."""
     try:
         card = json.loads(path.read_bytes())
@@ -243,9 +221,3 @@ def _card_of(path: Path) -> dict[str, Any]:
     if missing:
         raise invalid_checkpoint("pocket", path, f"it lacks {', '.join(sorted(missing))}")
     return dict(card)
-
-
-@cache
-def _card() -> dict[str, Any]:
-    card: dict[str, Any] = json.loads(read_asset(CARD))
-    return card

@@ -1,4 +1,4 @@
-"""The vocabulary of pocket: sentences become rows of word numbers. Knows no networks or images."""
+"""The vocabulary of pocket: from sentences to rows of word numbers. Knows no networks or images."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from salva.messages import Message, message
 
 _MARKS = ",.:()"
-"""The marks in training captions."""
+"""Punctuation in training captions."""
 _SAME = {"[": "(", "]": ")", "\u2019": "'", "&": " and "}
 _MOST_NAMED = 5
 """Unknown words named in one message."""
@@ -24,7 +24,7 @@ class Vocabulary:
     entities: tuple[str, ...]
     colours: tuple[str, ...]
     max_tokens: int
-    """Of a row, its start and end included."""
+    """In a row, including start and end."""
     start: int
     end: int
     unknown: int
@@ -54,7 +54,7 @@ class Vocabulary:
 
 
 def read_words(text: str) -> list[str]:
-    """Words of any script, numbers and known marks, in lower case; other signs, such as emoji, are words.
+    """Words of any script, numbers, known punctuation and symbols such as emoji, in lower case.
 
     Other punctuation is skipped.
     """
@@ -75,7 +75,7 @@ def read_words(text: str) -> list[str]:
 
 
 def _kind(sign: str) -> str:
-    """letter, figure, ', the sign itself if it is a word of its own, or nothing if it is skipped."""
+    """letter, figure, ', the sign itself if it is a word, or nothing if it is skipped."""
     category = unicodedata.category(sign)
     if sign == "'":
         return sign

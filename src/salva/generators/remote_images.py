@@ -1,4 +1,4 @@
-"""What generators behind an address share: options, connecting, requests one by one, missing images and provenance."""
+"""What generators behind an address share: options, connections, one request an image, and provenance."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class RemoteOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderOptions(RemoteOptions):
-    """The same for the API of a provider."""
+    """Options for the API of a provider."""
 
     model: str = option("", "The model's name at the endpoint.", target=True)
     base_url: str = option(
-        "", "The endpoint; empty for the environment's, else the provider's own.", reaches="endpoint"
+        "", "The endpoint; empty for the environment variable's, else the provider's.", reaches="endpoint"
     )
 
     def __post_init__(self) -> None:
@@ -44,7 +44,7 @@ class ProviderOptions(RemoteOptions):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostOptions(RemoteOptions):
-    """The same for a server of one's own, which generates one image after the other."""
+    """Options for the user's own server, which generates one image at a time."""
 
     host: str = option("", "The server.", keyed=False, reaches="endpoint")
     price_usd: float | None = option(0.0, "What an image costs.", keyed=False)
@@ -56,12 +56,13 @@ class HostOptions(RemoteOptions):
 
 
 class RemoteGenerator:
-    """A generator behind an address; a subclass has a client and generates one image."""
+    """A generator behind an address; a subclass generates one image."""
 
     version: ClassVar[str] = "1"
     _client: Any
 
     def __init__(self, options: RemoteOptions, name: str) -> None:
+        self.options = options
         self.habits = Habits(max_at_once=options.max_at_once, timeout_s=options.timeout_s)
         self._name = name
         self._price_usd = options.price_usd
@@ -101,7 +102,7 @@ class ProviderGenerator(RemoteGenerator):
 
     def __init__(self, options: ProviderOptions) -> None:
         super().__init__(options, f"{self.provider.name}/{options.model}")
-        # The executor ends a call at timeout_s; the client's own limit ends the thread.
+        # The executor ends a call at timeout_s; the client's later limit ends the thread.
         self._client = self.provider.connect(self._name, options.base_url, options.timeout_s + 5)
 
     @classmethod
@@ -111,7 +112,7 @@ class ProviderGenerator(RemoteGenerator):
 
 
 class HostGenerator(RemoteGenerator):
-    """A generator on a server of one's own."""
+    """A generator on the user's own server."""
 
     def __init__(
         self, options: HostOptions, name: str, *, timeout_s: float, auth: tuple[str, str] | None = None

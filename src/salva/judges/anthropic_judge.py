@@ -1,4 +1,4 @@
-"""Judge: Claude, at Anthropic or at an endpoint that speaks its messages API. The key comes from ANTHROPIC_API_KEY."""
+"""Judge: Claude, at Anthropic or at an endpoint with its messages API. The key is ANTHROPIC_API_KEY."""
 
 from __future__ import annotations
 
@@ -28,17 +28,19 @@ class AnthropicJudge(EndpointJudge):
     version: ClassVar[str] = "2"
     provider: ClassVar[Provider] = ANTHROPIC
 
-    def _question(self, ask: JudgePrompt, picture: Picture, turns: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    def _question(self, prompt: JudgePrompt, picture: Picture, turns: Sequence[tuple[str, str]]) -> dict[str, Any]:
         file = base64.b64encode(encode_picture(picture, "PNG")).decode()
         image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": file}}
-        messages: list[dict[str, object]] = [{"role": "user", "content": [image, {"type": "text", "text": ask.text}]}]
+        messages: list[dict[str, object]] = [
+            {"role": "user", "content": [image, {"type": "text", "text": prompt.text}]}
+        ]
         for reply, answer in turns:
-            # An empty turn is refused; the judge is told that its reply was empty anyway.
+            # An empty turn is refused.
             messages += [{"role": "assistant", "content": reply or "(nothing)"}, {"role": "user", "content": answer}]
         return {
             "model": self.options.model,
             "max_tokens": self.options.max_tokens,
-            "system": ask.system,
+            "system": prompt.system,
             "messages": messages,
         }
 
@@ -46,21 +48,20 @@ class AnthropicJudge(EndpointJudge):
         answer: Message = self._client.messages.create(**question, extra_body=settings)
         return answer
 
-    def _call_options(self, ask: JudgePrompt) -> dict[str, Json]:
+    def _call_options(self, prompt: JudgePrompt) -> dict[str, Json]:
         settings = dict(self._temperature)
-        if ask.schema is not None:
-            settings["output_config"] = {"format": {"type": "json_schema", "schema": ask.schema}}
+        if prompt.schema is not None:
+            settings["output_config"] = {"format": {"type": "json_schema", "schema": prompt.schema}}
         return settings
 
     def _read(self, answer: Message) -> JudgeReply:
         text = "".join(block.text for block in answer.content or () if block.type == "text")
         why = message("judge-refused", judge=self._name, why=cut(text, 200) or "refusal")
         usage = answer.usage
-        n_input: int | None = None
+        n_input = None
         if usage is not None:
-            n_input = usage.input_tokens + sum(
-                n or 0 for n in (usage.cache_creation_input_tokens, usage.cache_read_input_tokens)
-            )
+            cached = (usage.cache_creation_input_tokens, usage.cache_read_input_tokens)
+            n_input = usage.input_tokens + sum(filter(None, cached))
         return JudgeReply(
             text=text,
             refusal=why if answer.stop_reason == "refusal" else "",

@@ -1,7 +1,7 @@
-"""Judge: BLIP's visual question answering, as the TIFA line of work uses it.
+"""Judge: BLIP's visual question answering, as in TIFA and related work.
 
-Answers questions in a word or two and does nothing else: it cannot score or grade, and it does not see the choices,
-so an answer that is none of them cannot be read.
+Only answers questions, in a word or two. It is not given the choices, so an answer that is none of them cannot be
+read.
 """
 
 from __future__ import annotations
@@ -17,10 +17,8 @@ from salva.core.protocols import ObserveRequest
 from salva.errors import SalvaError
 from salva.imaging.files import as_image
 from salva.judges.replies import read_reply
-from salva.observers.loading import Batches, CheckpointOptions, load, pin
-
-NAME = "blip-vqa"
-LIMIT = 128
+from salva.observers.checkpoint_observer import CheckpointObserver
+from salva.observers.loading import CheckpointKind, CheckpointOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,36 +28,26 @@ class BlipOptions(CheckpointOptions):
     max_tokens: int = option(20, "Longest answer, in tokens.", least=1)
 
 
-class BlipVqa:
+class BlipVqa(CheckpointObserver):
     """Answers questions about an image in a word or two."""
 
-    version: ClassVar[str] = "1"
+    name: ClassVar[str] = "blip-vqa"
+    kind: ClassVar[CheckpointKind] = CheckpointKind(
+        model_class="BlipForQuestionAnswering", processor_class="BlipProcessor", model_types=("blip",)
+    )
+    batch_limit: ClassVar[int] = 128
     about: ClassVar[About] = About(default_target="Salesforce/blip-vqa-base")
     Options: ClassVar[type[BlipOptions]] = BlipOptions
 
     def __init__(self, options: BlipOptions) -> None:
-        self._loaded = load(
-            NAME,
-            options,
-            model_class="BlipForQuestionAnswering",
-            processor_class="BlipProcessor",
-            model_types=("blip",),
-            purpose="BLIP for question answering",
-        )
+        super().__init__(options)
         self._options = options
-        self._batches = Batches(NAME, options, self._loaded, limit=LIMIT)
-        self.habits = self._batches.habits
-
-    @classmethod
-    def weights(cls, options: BlipOptions) -> str:
-        """The commit or digest of the checkpoint."""
-        return pin(NAME, options)
 
     def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Answer | SalvaError]:
         """One answer per request."""
-        asked = [request for request in requests if request.query.kind == "answer"]
-        answered = iter(self._batches.run(self._answers, asked))
-        return [next(answered) if request.query.kind == "answer" else _beyond(request) for request in requests]
+        questions = [request for request in requests if request.query.kind == "answer"]
+        answers = iter(self._batches.run(self._answers, questions))
+        return [next(answers) if request.query.kind == "answer" else _unsupported(request) for request in requests]
 
     def _answers(self, requests: Sequence[ObserveRequest]) -> list[Answer]:
         import torch
@@ -77,20 +65,15 @@ class BlipVqa:
                 **inputs, do_sample=False, num_beams=1, max_new_tokens=self._options.max_tokens
             )
         texts = loaded.processor.tokenizer.batch_decode(tokens, skip_special_tokens=True)
-        return [self._answer(request, text.strip()) for request, text in zip(requests, texts, strict=True)]
-
-    def _answer(self, request: ObserveRequest, reply: str) -> Answer:
-        read = read_reply(request.query, reply, is_bare=True)
-        return Answer(
-            text=read.text,
-            scores={},
-            reply=reply,
-            problem=read.problem,
-            usage={"n_calls": 1.0},
-        )
+        return [_answer(request, text.strip()) for request, text in zip(requests, texts, strict=True)]
 
 
-def _beyond(request: ObserveRequest) -> Answer:
-    """A problem and no error: other questions of the same case can still be answered."""
-    problem = f"{NAME} answers questions and cannot {request.query.kind or 'do anything else'}; ask another judge"
+def _answer(request: ObserveRequest, reply: str) -> Answer:
+    parsed = read_reply(request.query, reply, is_bare=True)
+    return Answer(text=parsed.text, scores={}, reply=reply, problem=parsed.problem, usage={"n_calls": 1.0})
+
+
+def _unsupported(request: ObserveRequest) -> Answer:
+    """A problem, not an error: other questions of the same case can still be answered."""
+    problem = f"{BlipVqa.name} only answers questions and cannot {request.query.kind or 'do this'}; use another judge"
     return Answer(text="", scores={}, problem=problem)

@@ -1,7 +1,4 @@
-"""Judge: a model that takes images in its chat, at OpenAI or at any endpoint that speaks its API.
-
-The name of the token limit is what the endpoint accepts. The key comes from OPENAI_API_KEY.
-"""
+"""Judge: a model whose chat takes images, at OpenAI or at any endpoint with its API. The key is OPENAI_API_KEY."""
 
 from __future__ import annotations
 
@@ -36,12 +33,12 @@ class ChatJudge(EndpointJudge):
         super().__init__(options)
         self._limit = "max_tokens"
 
-    def _question(self, ask: JudgePrompt, picture: Picture, turns: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    def _question(self, prompt: JudgePrompt, picture: Picture, turns: Sequence[tuple[str, str]]) -> dict[str, Any]:
         file = base64.b64encode(encode_picture(picture, "PNG")).decode()
         image: dict[str, Json] = {"url": f"data:image/png;base64,{file}"}
-        content = [{"type": "image_url", "image_url": image}, {"type": "text", "text": ask.text}]
+        content = [{"type": "image_url", "image_url": image}, {"type": "text", "text": prompt.text}]
         messages: list[dict[str, object]] = [
-            {"role": "system", "content": ask.system},
+            {"role": "system", "content": prompt.system},
             {"role": "user", "content": content},
         ]
         for reply, answer in turns:
@@ -52,15 +49,15 @@ class ChatJudge(EndpointJudge):
         answer: ChatCompletion = self._client.chat.completions.create(**question, extra_body=settings)
         return answer
 
-    def _call_options(self, ask: JudgePrompt) -> dict[str, Json]:
+    def _call_options(self, prompt: JudgePrompt) -> dict[str, Json]:
         settings: dict[str, Json] = {self._limit: self.options.max_tokens, **self._temperature}
-        if ask.schema is not None:
-            schema: Json = {"name": "reply", "strict": True, "schema": ask.schema}
+        if prompt.schema is not None:
+            schema: Json = {"name": "reply", "strict": True, "schema": prompt.schema}
             settings["response_format"] = {"type": "json_schema", "json_schema": schema}
         return settings
 
-    def _give_up_setting(self, words: str, settings: dict[str, Any]) -> bool:
-        """Newer models call the limit by another name, and say so."""
+    def _drop_setting(self, words: str, settings: dict[str, Any]) -> bool:
+        """Newer models have another name for the limit, and name it in their error."""
         is_renamed = "max_tokens" in settings and "max_completion_tokens" in words
         if is_renamed:
             self._limit = "max_completion_tokens"

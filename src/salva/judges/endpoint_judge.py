@@ -1,7 +1,7 @@
-"""What judges behind an endpoint share: connecting, asking, and giving up what the endpoint refuses.
+"""What judges behind an endpoint share: connecting, asking, and omitting parameters that the endpoint refuses.
 
-One question about one image a call; threads, retries and limits belong to the executor. A subclass says how its API
-wants a question, what it asks for besides, and where the reply is in an answer.
+One question about one image a call; threads, retries and limits belong to the executor. A subclass builds the request
+of its API and finds the reply in an answer.
 """
 
 from __future__ import annotations
@@ -17,47 +17,47 @@ from salva.core.observation import Answer, Observation
 from salva.core.protocols import ObserveRequest, Query
 from salva.core.secrets import cut
 from salva.errors import BackendError, RefusedError, SalvaError, UnusableError
-from salva.judges.interview import AT_AN_ENDPOINT, ChatOptions, Interview, JudgeReply, SchemaRefusedError, sized
-from salva.judges.own_prompts import own_prompt, prompt_pin
+from salva.judges.interview import ChatOptions, Interview, JudgeReply, SchemaRefusedError, limit_side
 from salva.judges.prompts import JudgePrompt
+from salva.judges.score_templates import prompt_pin, score_template
 from salva.messages import message
 from salva.remote.providers import Provider
 
 
 class EndpointJudge(ABC):
-    """A judge behind an API of some provider."""
+    """A judge behind the API of a provider."""
 
     Options: ClassVar[type[ChatOptions]] = ChatOptions
-    about: ClassVar[About] = AT_AN_ENDPOINT
+    about: ClassVar[About] = About(is_remote=True, priced_by=("usd_per_million_input", "usd_per_million_output"))
     provider: ClassVar[Provider]
 
     def __init__(self, options: ChatOptions) -> None:
         self.options = options
         self.habits = options.habits()
-        self.is_structured = options.structured != "off"
-        self.own = own_prompt(options.prompt)
+        self._is_structured = options.structured != "off"
+        self._template = score_template(options.prompt)
         self._name = f"{self.provider.name}/{options.model}"
         self._client: Any = self.provider.connect(self._name, options.base_url, options.timeout_s)
         self._temperature: dict[str, Json] = {}
-        """What to ask for by that name; empty once it was refused."""
+        """The parameter of that name; empty once it was refused."""
         if options.temperature is not None:
             self._temperature = {"temperature": options.temperature}
 
     @staticmethod
     def weights(options: ChatOptions) -> str:
-        """Pins the user's own prompt, if there is one."""
+        """Identifies the user's prompt template, if there is one."""
         return prompt_pin(options.prompt)
 
     @classmethod
     def address(cls, options: ChatOptions) -> str:
-        """Where its answers come from."""
+        """The address of its server."""
         return cls.provider.address(options.base_url, options.endpoint)
 
     def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Observation | SalvaError]:
-        """One answer or error per request; an image too large for the judge is made smaller first."""
+        """One answer or error per request; large images are scaled down first."""
         outcomes: list[Observation | SalvaError] = []
         for request in requests:
-            picture = sized(request.picture, self.options.side)
+            picture = limit_side(request.picture, self.options.side)
             try:
                 outcomes.append(self._answer(request.query, picture))
             except SalvaError as error:
@@ -70,35 +70,34 @@ class EndpointJudge(ABC):
 
     def _answer(self, query: Query, picture: Picture) -> Answer:
         """Ask, read, and ask again until the reply can be read or the attempts are used up."""
-        interview = Interview(query, self.options, self.options.price(), self.own)
-        is_structured, is_refused = self.is_structured, False
+        interview = Interview(query, self.options, self.options.price(), self._template)
+        is_structured, is_refused = self._is_structured, False
         try:
             while True:
                 try:
                     reply = self._send(interview.prompt(is_structured), picture, interview.turns)
                 except SchemaRefusedError:
-                    assert is_structured, "nothing is left to refuse"
                     is_structured, is_refused = False, True
                     continue
                 if is_refused:
-                    # Only now is it certain that the schema was the trouble; it is not tried again.
-                    self.is_structured = False
+                    # Without the schema it worked, so it is not tried again.
+                    self._is_structured = False
                 answer = interview.receive(reply)
                 if answer is not None:
                     return answer
                 if self.options.structured == "auto" and "{" not in reply.text:
-                    # Some servers take the schema and do not keep to it: the form in words is asked for instead.
+                    # Some servers accept a schema and ignore it; the prompt then describes the form.
                     is_structured = False
         except BackendError as error:
-            # What came to nothing was paid for as well.
+            # Earlier replies were paid for as well.
             error.usage = interview.usage()
             raise
 
-    def _send(self, ask: JudgePrompt, picture: Picture, turns: Sequence[tuple[str, str]]) -> JudgeReply:
-        """The reply to one question, without what the endpoint has refused before; raises SalvaError."""
-        question = self._question(ask, picture, turns)
+    def _send(self, prompt: JudgePrompt, picture: Picture, turns: Sequence[tuple[str, str]]) -> JudgeReply:
+        """The reply to one question, without parameters that the endpoint refused before; raises SalvaError."""
+        question = self._question(prompt, picture, turns)
         while True:
-            settings = self._call_options(ask)
+            settings = self._call_options(prompt)
             try:
                 with self.provider.calling(self._name):
                     return self._reply(self._call(question, settings))
@@ -108,11 +107,11 @@ class EndpointJudge(ABC):
                 if is_final or not isinstance(error, Exception) or not self._is_bad_request(error):
                     raise
                 words = str(error).lower()
-                if self._give_up_setting(words, settings):
+                if self._drop_setting(words, settings):
                     continue
                 if "temperature" in settings and "temperature" in words:
                     self._temperature = {}
-                elif ask.schema is not None and self.options.structured == "auto":
+                elif prompt.schema is not None and self.options.structured == "auto":
                     raise SchemaRefusedError from error
                 else:
                     raise
@@ -125,21 +124,21 @@ class EndpointJudge(ABC):
             problem = message("reply-missing", judge=self._name, answer=cut(repr(answer), 200))
             raise BackendError(problem, is_retryable=False) from error
 
-    def _give_up_setting(self, words: str, settings: dict[str, Any]) -> bool:  # for those who can
-        """Give up a wish for good, if the words of the endpoint name it."""
+    def _drop_setting(self, words: str, settings: dict[str, Any]) -> bool:
+        """Replace a setting that the endpoint's error names; whether there was one."""
         return False
 
     @abstractmethod
-    def _question(self, ask: JudgePrompt, picture: Picture, turns: Sequence[tuple[str, str]]) -> Any:
-        """A question about an image, after what was said before, as the API takes it."""
+    def _question(self, prompt: JudgePrompt, picture: Picture, turns: Sequence[tuple[str, str]]) -> Any:
+        """A question about an image after earlier turns, as the API takes it."""
 
     @abstractmethod
     def _call(self, question: Any, settings: dict[str, Any]) -> Any:
         """One call of the API."""
 
     @abstractmethod
-    def _call_options(self, ask: JudgePrompt) -> dict[str, Any]:
-        """What is asked for besides the question."""
+    def _call_options(self, prompt: JudgePrompt) -> dict[str, Any]:
+        """The parameters besides the question."""
 
     @abstractmethod
     def _read(self, answer: Any) -> JudgeReply:
@@ -147,4 +146,4 @@ class EndpointJudge(ABC):
 
     @abstractmethod
     def _is_bad_request(self, error: Exception) -> bool:
-        """Whether an exception of the kit says that the request was at fault."""
+        """Whether an exception of the provider's library means a bad request."""

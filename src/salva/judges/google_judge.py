@@ -1,6 +1,6 @@
-"""Judge: Gemini, at Google or at an endpoint that speaks its generateContent API.
+"""Judge: Gemini, at Google or at an endpoint with its generateContent API.
 
-The key comes from GEMINI_API_KEY or GOOGLE_API_KEY.
+The key is GEMINI_API_KEY or GOOGLE_API_KEY.
 """
 
 from __future__ import annotations
@@ -30,12 +30,11 @@ class GoogleJudge(EndpointJudge):
     version: ClassVar[str] = "2"
     provider: ClassVar[Provider] = GOOGLE
 
-    def _question(self, ask: JudgePrompt, picture: Picture, turns: Sequence[tuple[str, str]]) -> Any:
-        """What is said, in the kit's own records."""
+    def _question(self, prompt: JudgePrompt, picture: Picture, turns: Sequence[tuple[str, str]]) -> Any:
         from google.genai.types import Content, Part
 
         image = Part.from_bytes(data=encode_picture(picture, "PNG"), mime_type="image/png")
-        contents = [Content(role="user", parts=[image, Part.from_text(text=ask.text)])]
+        contents = [Content(role="user", parts=[image, Part.from_text(text=prompt.text)])]
         for reply, answer in turns:
             contents.append(Content(role="model", parts=[Part.from_text(text=reply or "(nothing)")]))
             contents.append(Content(role="user", parts=[Part.from_text(text=answer)]))
@@ -47,16 +46,15 @@ class GoogleJudge(EndpointJudge):
         )
         return answer
 
-    def _call_options(self, ask: JudgePrompt) -> dict[str, Any]:
-        """The settings of a call, which the kit takes as a mapping."""
+    def _call_options(self, prompt: JudgePrompt) -> dict[str, Any]:
         settings: dict[str, Any] = {
-            "system_instruction": ask.system,
+            "system_instruction": prompt.system,
             "max_output_tokens": self.options.max_tokens,
             "automatic_function_calling": {"disable": True},
             **self._temperature,
         }
-        if ask.schema is not None:
-            settings |= {"response_mime_type": "application/json", "response_json_schema": ask.schema}
+        if prompt.schema is not None:
+            settings |= {"response_mime_type": "application/json", "response_json_schema": prompt.schema}
         return settings
 
     def _read(self, answer: GenerateContentResponse) -> JudgeReply:
@@ -70,9 +68,9 @@ class GoogleJudge(EndpointJudge):
         reason = candidate.finish_reason.value if candidate.finish_reason else ""
         parts = (candidate.content.parts if candidate.content else None) or ()
         usage = answer.usage_metadata
-        n_output: int | None = None
+        n_output = None
         if usage is not None and usage.candidates_token_count is not None:
-            # Thinking is paid like writing.
+            # Thoughts cost as much as the reply.
             n_output = usage.candidates_token_count + (usage.thoughts_token_count or 0)
         return JudgeReply(
             text="".join(part.text for part in parts if part.text and not part.thought),

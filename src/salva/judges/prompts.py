@@ -1,8 +1,8 @@
-"""What a judge that reads English is told: its task, what it is asked, and the form of the reply.
+"""Prompts of judges that read English: the task, the question and the form of the reply.
 
-A query comes in, the words and (where an endpoint can be bound to one) the JSON schema of the reply go out; reading
-the reply is replies.py's. A score is asked for as the SemVarBench paper does, in our own words: two ratings of 0 to 50
-by the rubric that people have, an explanation first, and its form of the reply, `Relevance: [[35]]`.
+From a query to a text and, for endpoints that support it, the JSON schema of the reply; replies.py reads the reply. A
+score follows the SemVarBench paper: two ratings of 0 to 50 by the rubric for people, an explanation first, and the
+paper's form, `Relevance: [[35]]`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from salva.core.fingerprint import Json
 from salva.core.protocols import Query
 from salva.core.score_rubric import HALVES, HIGHEST, OBJECTS, RELATIONS
 from salva.errors import PluginError
-from salva.judges.own_prompts import FORM, PLACE
 from salva.judges.rubrics import rubric_text
+from salva.judges.score_templates import FORM, PLACE
 from salva.messages import message
 
 KINDS = ("score", "answer", "grade")
@@ -27,7 +27,7 @@ SYSTEM = (
 
 
 def reason_name(score: str) -> str:
-    """What the reason for a score is called in JSON."""
+    """The name of the reason for a score in JSON."""
     return f"{score}_reason"
 
 
@@ -39,22 +39,24 @@ class JudgePrompt:
     text: str
     """Task, question and the form of the reply."""
     schema: dict[str, Json] | None
-    """The JSON the reply must be, where the endpoint is bound to it; None when the form stands in the text."""
+    """The JSON schema of the reply; None if the text describes the form."""
 
 
-def judge_prompt(query: Query, *, is_structured: bool, explains: bool, rubric: str = "", own: str = "") -> JudgePrompt:
-    """The words for a query.
+def judge_prompt(
+    query: Query, *, is_structured: bool, explains: bool, rubric: str = "", template: str = ""
+) -> JudgePrompt:
+    """The prompt of a query.
 
-    is_structured: the reply will be JSON by the endpoint's own means. explains: a short explanation comes first; where
-    the query has criteria, a reason before every score in its place. rubric: the one to grade by; empty for the
-    query's own. own: the user's words for a score, with a place for the text; empty for ours.
+    is_structured: the endpoint binds the reply to a JSON schema. explains: a short explanation comes first; a query
+    with criteria gets a reason before every score instead. rubric: replaces the query's rubric. template: replaces
+    salva's prompt for scores.
     """
     if query.kind not in KINDS:
         kinds = f"a query of kind {' or '.join(KINDS)}"
         raise PluginError(message("input-unexpected", component="a judge", wanted=kinds, got=query.kind))
-    if query.kind == "score" and own:
-        task = own.replace(PLACE, query.text)
-        if FORM in own:
+    if query.kind == "score" and template:
+        task = template.replace(PLACE, query.text)
+        if FORM in template:
             return JudgePrompt(system=SYSTEM, text=task, schema=None)
     else:
         task = _task(query, rubric)
@@ -78,13 +80,13 @@ def judge_prompt(query: Query, *, is_structured: bool, explains: bool, rubric: s
 
 
 def retry_text(problem: str) -> str:
-    """What is said to a judge whose reply could not be read; hints at no answer."""
+    """The prompt after a reply that could not be read; it suggests no answer."""
     return f"That could not be read: {problem}. Judge the same picture again, and reply exactly in the form asked for."
 
 
 def _task(query: Query, rubric: str) -> str:
     task = {"score": _score_task, "answer": _answer_task, "grade": _grade_task}[query.kind](query)
-    # A score is held against people's, so whoever sets a rubric sets it for grades alone.
+    # Scores are compared with those of people, so the option sets the rubric of grades only.
     words = rubric_text(query.rubric if query.kind == "score" else rubric or query.rubric)
     return f"{task}\n\nHow to grade: {words}" if words else task
 

@@ -1,8 +1,8 @@
-"""Rubrics: how strictly a judge in words is told to grade, by name.
+"""Rubrics by name: how strictly a judge is to grade.
 
-CF-World's program grades facts more kindly than counterfactuals, and tells one judge to be an adversary because it is
-too easily pleased. The rubrics here say the same in our own words; a query names one, and a judge's option `rubric`
-puts another in its place. A score of an image against a text goes by the rubric that people have, and by no other.
+CF-World's program is more lenient with facts than with counterfactuals, and asks one judge that is too lenient to be
+adversarial. These rubrics do the same in our own words. A query names one, and a judge's option `rubric` replaces it.
+Scores of an image against a text always use the rubric for people.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ RUBRICS: Mapping[str, str] = {
         "all things are there but not as they should stand, 0 when a thing is missing or cannot be recognised."
     ),
 }
-"""Name to what the judge is told, of those that its option may name."""
+"""Those that a judge's option may name."""
 _ALL = {**RUBRICS, SCORE_RUBRIC: "\n\n".join(half.lines() for half in HALVES)}
 
 
 def rubric_text(rubric: str) -> str:
-    """What a judge is told under a name; nothing where there is none."""
+    """The text of a rubric; empty for an empty name."""
     if rubric and rubric not in _ALL:
         known = ", ".join(_ALL)
         raise PluginError(message("name-unknown", kind="rubric", name=rubric, known=known, meant=""))

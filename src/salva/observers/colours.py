@@ -1,7 +1,7 @@
-"""ColourReader: the colour word of each entity from the pixels in its box, or none.
+"""ColourReader: the colour word of each entity, from the pixels in its box; none if undecided.
 
-Boxes of any detector go in and come out with colours. Pixels that differ from the surroundings of a box belong to the
-entity and vote; its usual colour is not used.
+Takes the boxes of any detector and adds colours. Pixels that differ from the surroundings of a box belong to the
+entity and vote; the entity's usual colour plays no part.
 """
 
 from __future__ import annotations
@@ -26,32 +26,32 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _RED_FROM, _HUES_TO = 7.0, (42.0, 66.0, 109.0, 184.0, 304.0, 331.0)
-"""Where red begins on the circle of hues in CIELAB, in degrees, and where red, orange, yellow, green, blue and purple
-end; what is left is pink."""
+"""In degrees on the circle of hues in CIELAB: where red begins, and where red, orange, yellow, green, blue and purple
+end. The rest is pink."""
 _DARK, _BLACK, _WHITE = 7.0, 29.0, 69.0
-"""Lightness: below the first everything is black, below the second what has no hue, above the third that is white."""
+"""Lightness: below the first all is black; without a hue, black is below the second and white above the third."""
 _BLUISH = 260.0
-"""The hue of daylight in the shade, which is on white and gray entities too."""
-# How much each word's pixels count: tyres, windows and outlines are black, highlights white and shadows gray whatever
-# the colour of the entity.
+"""The hue of daylight in the shade, which white and gray entities take on."""
+# The weight of each word's pixels. Entities of any colour have black tyres, windows and outlines, white highlights and
+# gray shadows.
 _COUNTS = {"brown": 0.75, "black": 0.4, "white": 1.1, "gray": 0.75}
 _WARM, _SHADED = ("red", "orange", "yellow"), 0.7
-"""Entities of these colours look brown in the shade: with so many of their votes for one of brown, they get it."""
+"""These colours look brown in the shade: with this many votes for each vote for brown, they get those for brown too."""
 _CENTRE = 1.1
 """How fast the weight of a pixel falls from the middle of its box, in half sides."""
 _ALIKE = 7.5
-"""How far apart in CIELAB two pixels are of one colour still."""
+"""Distance in CIELAB up to which two pixels have about one colour."""
 _CELL = 3.0
-"""Colours nearer than this are the same."""
+"""Colours nearer than this count as the same."""
 _SHARPNESS = 3
 """How strongly colours common around the box and rare in it are excluded."""
 _GAP, _RING = 0.03, 0.2
-"""From where to where the surroundings of a box reach, in its longer side: boxes may be a little tight."""
+"""Where the surroundings of a box begin and end, as shares of its longer side; boxes may be a little tight."""
 _LEAST, _MARGIN = 0.36, 0.12
-"""How many of all votes the first colour must have, and how many more than the second; with less the colour is
-undecided. All numbers here are fitted to crops of photographs and painter scenes: bench/real_pictures.py."""
+"""The share of votes that the first colour needs, and its lead over the second; with less the colour is undecided. All
+numbers here are fitted to crops of photographs and painter scenes: bench/real_pictures.py."""
 _FEWEST, _N_PIXELS = 12, 700
-"""Fewest pixels for a colour, and about how many are used."""
+"""The fewest pixels for a colour, and about how many are sampled."""
 
 
 class PixelColours:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -36,6 +36,10 @@ if TYPE_CHECKING:
     import torch
 
 _PINNED = (".json", ".safetensors", ".txt", ".model", ".jinja")
+_USUAL_ADVICE = "give one that save_pretrained wrote"
+_ADVICE = {"florence2": "give florence-community/Florence-2-base or -large; microsoft's needs code from the hub"}
+"""What to use in place of an incomplete checkpoint, by model type."""
+_N_TYPES_SHOWN = 6
 _FEW = 16
 _Element = TypeVar("_Element")
 _Outcome = TypeVar("_Outcome")
@@ -45,12 +49,10 @@ _Outcome = TypeVar("_Outcome")
 class CheckpointOptions:
     """Options of every component that loads a checkpoint."""
 
-    model: str = option(
-        "", "The checkpoint: a hub id, id@revision, or a folder that save_pretrained wrote.", target=True
-    )
+    model: str = option("", "A hub id, id@revision, or a folder written by save_pretrained.", target=True)
     device: str = option("auto", "auto, cpu, cuda, cuda:1 or mps.", keyed=False)
-    dtype: str = option("auto", "Precision: auto is float32, half for Florence-2 on a GPU.", choices=DTYPES)
-    batch_size: int = option(0, "Most images at once; 0 finds out what fits.", keyed=False, least=0)
+    dtype: str = option("auto", "Precision; auto is float32, for Florence-2 on a GPU half.", choices=DTYPES)
+    batch_size: int = option(0, "Images at once; 0 for what fits.", keyed=False, least=0)
 
 
 def pin(name: str, options: CheckpointOptions) -> str:
@@ -72,6 +74,21 @@ def _import_class(config: Path) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CheckpointKind:
+    """The checkpoints that a component accepts, and how transformers loads them."""
+
+    model_class: str
+    processor_class: str = ""
+    """Empty if no processor is used."""
+    model_types: tuple[str, ...] | str
+    """The accepted model_type of config.json, or the name of a table of transformers' auto models."""
+    can_halve: bool = False
+    """Whether half precision is enough; coordinates and vectors lose digits by it."""
+    unread: tuple[str, ...] = ()
+    """Prefixes of weights that no output depends on, so that a checkpoint may lack them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedModel:
     """A model on its device."""
 
@@ -81,25 +98,8 @@ class LoadedModel:
     dtype: torch.dtype
 
 
-def load(
-    name: str,
-    options: CheckpointOptions,
-    *,
-    model_class: str,
-    processor_class: str = "",
-    model_types: Collection[str] | str,
-    purpose: str,
-    can_halve: bool = False,
-    unread: tuple[str, ...] = (),
-) -> LoadedModel:
-    """The model and processor of a checkpoint.
-
-    name: the component, for messages. processor_class: empty if no processor is used.
-    model_types: the accepted model_type of config.json, or the name of a table of transformers' auto models.
-    purpose: a description of such models.
-    can_halve: whether half precision is enough; coordinates and vectors lose digits by it.
-    unread: prefixes of weights that no answer depends on, so that a checkpoint may lack them.
-    """
+def load(name: str, options: CheckpointOptions, kind: CheckpointKind) -> LoadedModel:
+    """The model and processor of a checkpoint; name: the component, for messages."""
     BACKGROUND_IMPORTS.wait()
     try:
         import torch
@@ -108,27 +108,25 @@ def load(
     except ImportError as error:
         raise MissingExtraError(name, "torch") from error
 
-    if isinstance(model_types, str):
-        model_types = getattr(modeling_auto, model_types).keys()
+    table = kind.model_types
+    accepted = sorted(getattr(modeling_auto, table) if isinstance(table, str) else table)
     checkpoint = locate(name, options.model)
     if checkpoint.folder is not None:
         check_weights(name, checkpoint.folder)
     device = choose_device(options.device)
-    wanted = "float32" if options.dtype == "auto" and not can_halve else options.dtype
+    wanted = "float32" if options.dtype == "auto" and not kind.can_halve else options.dtype
     dtype: torch.dtype = getattr(torch, choose_dtype(wanted, device))
     with translate_errors(partial(_translate, name, options.model, checkpoint)), quiet(transformers):
         where = {"revision": checkpoint.commit, "trust_remote_code": False}
         config, _ = transformers.PreTrainedConfig.get_config_dict(checkpoint.source, revision=checkpoint.commit)
-        kind = str(config.get("model_type", ""))
-        if kind not in model_types:
-            known = ", ".join(sorted(model_types)[:6])
-            raise invalid_checkpoint(name, options.model, f"its type is {kind!r}; wanted is {purpose} ({known})")
-        processor = (
-            getattr(transformers, processor_class).from_pretrained(checkpoint.source, **where)
-            if processor_class
-            else None
-        )
-        model, info = getattr(transformers, model_class).from_pretrained(
+        model_type = str(config.get("model_type", ""))
+        if model_type not in accepted:
+            why = f"its type is {model_type!r}; accepted: {', '.join(accepted[:_N_TYPES_SHOWN])}"
+            raise invalid_checkpoint(name, options.model, why)
+        processor = None
+        if kind.processor_class:
+            processor = getattr(transformers, kind.processor_class).from_pretrained(checkpoint.source, **where)
+        model, info = getattr(transformers, kind.model_class).from_pretrained(
             checkpoint.source,
             **where,
             use_safetensors=True,
@@ -137,22 +135,16 @@ def load(
             # check_complete reports these, with the names of the weights.
             ignore_mismatched_sizes=True,
         )
-    info["missing_keys"] = [key for key in info["missing_keys"] if not key.startswith(unread)]
-    check_complete(name, options.model, kind, info, _NATIVE.get(kind, _WRITTEN_ANEW))
+    info["missing_keys"] = [key for key in info["missing_keys"] if not key.startswith(kind.unread)]
+    check_complete(name, options.model, model_type, info, _ADVICE.get(model_type, _USUAL_ADVICE))
     model.requires_grad_(False)
-    # Its own imports are done: those of others can follow in the background.
+    # This model's own imports are done: those of other components can follow in the background.
     BACKGROUND_IMPORTS.begin_planned()
     return LoadedModel(model=model.to(device).eval(), processor=processor, device=device, dtype=dtype)
 
 
-_WRITTEN_ANEW = "give one that save_pretrained wrote"
-_NATIVE = {
-    "florence2": "give florence-community/Florence-2-base (or -large), since microsoft's needs code from the hub",
-}
-
-
 def _translate(name: str, target: str, checkpoint: Checkpoint, error: Exception) -> SalvaError:
-    """salva's error for one of transformers while loading; it raises OSError, ValueError and others for one cause."""
+    """The error of transformers as one of salva's; transformers raises OSError, ValueError and others for one cause."""
     text = str(error)
     if isinstance(error, ImportError):
         return invalid_checkpoint(name, target, f"it needs a package that is not installed ({one_line(error)})")
@@ -189,10 +181,10 @@ class Batches:
         self._queue = own_queue(loaded.device)
         # Every size is compiled separately, which is slow: then there are two, few and full.
         self._shapes = (_FEW,) if is_compiled else tuple(1 << i for i in range(16))
-        # A size found without an explicit limit is not used for one.
-        asked = f", {options.batch_size} at once" if options.batch_size else ""
+        # A size found without an explicit limit does not count where one is set.
+        limited = f", {options.batch_size} at once" if options.batch_size else ""
         self._sizer = BatchSizer(
-            f"{name} {Path(options.model).name} {detail} {loaded.dtype}{' compiled' if is_compiled else ''}{asked}",
+            f"{name} {Path(options.model).name} {detail} {loaded.dtype}{' compiled' if is_compiled else ''}{limited}",
             start=self.habits.batch_size if options.batch_size or is_compiled else min(_FEW, default),
             limit=self.habits.batch_size,
             device=loaded.device,

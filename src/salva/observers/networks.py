@@ -1,8 +1,9 @@
-"""What observers with networks in ONNX files share: one image at a time, and what such a network takes."""
+"""What observers with ONNX networks share: observing one image at a time, and the network's input."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from salva.core.foreign_errors import describe_error, translate_errors
@@ -26,27 +27,24 @@ def observe_each(
     component: str, requests: Sequence[ObserveRequest], observe: Callable[[ObserveRequest], _Outcome]
 ) -> list[_Outcome | SalvaError]:
     """One outcome per request, one at a time, so that none depends on its batch; an error concerns one image."""
-    return [_outcome_of(component, request, observe) for request in requests]
+    outcomes: list[_Outcome | SalvaError] = []
+    for request in requests:
+        try:
+            # onnxruntime's own exceptions share no base class.
+            with translate_errors(partial(_failure, component, request.picture)):
+                outcomes.append(observe(request))
+        except SalvaError as error:
+            outcomes.append(error)
+    return outcomes
 
 
-def _outcome_of(
-    component: str, request: ObserveRequest, observe: Callable[[ObserveRequest], _Outcome]
-) -> _Outcome | SalvaError:
-    values = {"component": component, "width": request.picture.width, "height": request.picture.height}
-
-    def translate(error: Exception) -> BackendError:
-        return BackendError(message("observation-failed", **values, why=describe_error(error)), is_retryable=False)
-
-    try:
-        # onnxruntime's own exceptions share no base class.
-        with translate_errors(translate):
-            return observe(request)
-    except SalvaError as error:
-        return error
+def _failure(component: str, picture: Picture, error: Exception) -> BackendError:
+    values = {"component": component, "width": picture.width, "height": picture.height}
+    return BackendError(message("observation-failed", **values, why=describe_error(error)), is_retryable=False)
 
 
 def image_input(component: str, session: Any, file: str, side: int) -> tuple[str, int, int]:
-    """The name, height and width of a network's only input; side: of both where the file leaves them open."""
+    """The name, height and width of a network's only input; side: for a height or width that the file leaves open."""
     inputs = session.get_inputs()
     shape = inputs[0].shape if inputs else []
     if len(inputs) != 1 or len(shape) != 4 or shape[1] != 3 or inputs[0].type != "tensor(float)":

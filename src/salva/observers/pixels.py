@@ -1,13 +1,13 @@
 """Images to a network's input on the device: resize, crop, pad and normalise whole batches.
 
-The settings are those of the checkpoint's image processor; torch does the work, because one image after the other
-through PIL keeps a fast GPU waiting. The result agrees with the processor's to within rounding.
+The settings are those of the checkpoint's image processor. torch does the work, because PIL handles one image at a
+time and keeps a fast GPU waiting. The result agrees with the processor's to within rounding.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from salva.core.image import Picture
@@ -17,8 +17,8 @@ from salva.messages import message
 if TYPE_CHECKING:
     import torch
 
-_BILINEAR, _BICUBIC = 2, 3
-_RESAMPLING = {_BILINEAR: "bilinear", _BICUBIC: "bicubic"}
+_RESAMPLING = {2: "bilinear", 3: "bicubic"}
+"""Pillow's numbers of the methods that torch has too."""
 
 _Element = TypeVar("_Element")
 _Outcome = TypeVar("_Outcome")
@@ -39,8 +39,8 @@ class PixelSettings:
     is_squared: bool = False
     """Whether it is first padded to a square with grey, right and below."""
     resampling: str = "bicubic"
-    mean: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    std: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    mean: tuple[float, ...] = (0.0, 0.0, 0.0)
+    std: tuple[float, ...] = (1.0, 1.0, 1.0)
 
     def resized(self, height: int, width: int) -> tuple[int, int]:
         """The height and width after resizing, rounded as transformers rounds."""
@@ -50,6 +50,8 @@ class PixelSettings:
         short: float = self.shortest
         if self.longest and high / low * short > self.longest:
             short = self.longest * low / high
+        if round(short) == low:
+            return height, width
         short_side, long_side = max(1, round(short)), max(1, int(short * high / low))
         return (short_side, long_side) if height <= width else (long_side, short_side)
 
@@ -59,32 +61,27 @@ def settings_of(processor: Any, name: str) -> PixelSettings:
     size = dict(processor.size)
     resample = int(processor.resample)
     if resample not in _RESAMPLING:
-        raise _invalid(name, f"it resamples by method {resample}; only bilinear and bicubic are known")
+        raise _invalid(name, f"it resamples by method {resample}, not bilinear or bicubic")
     if not (processor.do_resize and processor.do_rescale and abs(processor.rescale_factor * 255 - 1) < 1e-6):
-        raise _invalid(name, "it does not resize and scale to 0..1")
-    is_normal = bool(processor.do_normalize)
+        raise _invalid(name, "it does not resize, or not scale to 0..1")
     crop = getattr(processor, "crop_size", None) if getattr(processor, "do_center_crop", None) else None
     if not ({"height", "width"} <= size.keys() or "shortest_edge" in size):
-        raise _invalid(name, f"it resizes to {size!r} instead of a height and width, or a shortest edge")
-    return PixelSettings(
+        raise _invalid(name, f"it resizes to {size!r}, not to a height and width or a shortest edge")
+    settings = PixelSettings(
         height=int(size.get("height") or 0),
         width=int(size.get("width") or 0),
         shortest=int(size.get("shortest_edge") or 0),
         longest=int(size.get("longest_edge") or 0),
         crop=(int(crop["height"]), int(crop["width"])) if crop else None,
         resampling=_RESAMPLING[resample],
-        mean=_three(processor.image_mean) if is_normal else (0.0, 0.0, 0.0),
-        std=_three(processor.image_std) if is_normal else (1.0, 1.0, 1.0),
     )
+    if not processor.do_normalize:
+        return settings
+    return replace(settings, mean=tuple(processor.image_mean), std=tuple(processor.image_std))
 
 
 def _invalid(name: str, why: str) -> UsageError:
     return UsageError(message("checkpoint-invalid", component=name, model="image processor", why=why))
-
-
-def _three(numbers: Sequence[float]) -> tuple[float, float, float]:
-    red, green, blue = (float(number) for number in numbers)
-    return red, green, blue
 
 
 def to_pixels(pictures: Sequence[Picture], settings: PixelSettings, device: str, dtype: torch.dtype) -> torch.Tensor:

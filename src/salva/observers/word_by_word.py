@@ -1,7 +1,7 @@
 """Attention of models that write text.
 
-cuDNN, which torch prefers on recent GPUs, makes a plan for every length, which takes longer than several words. So
-single words are computed here in plain steps, everything else by transformers.
+cuDNN, which torch prefers on recent GPUs, plans every new length, which takes longer than computing several words.
+So single words are computed here in plain steps, everything else by transformers.
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
 """Reader: any judge, asked for the text in an image.
 
-It asks two questions, whether there is text and then which, so that the word "nothing" in an image is a text. A judge
-gives no box and no score: a text gets the whole image and score 1.
+Asks two questions: whether there is text, then what it says. So the word "nothing" can be a text. A judge gives no box
+and no score: every text gets the whole image and score 1.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
@@ -30,8 +31,8 @@ WHAT = Query(
     "The first 20 words are enough.",
 )
 _NOTHING = ("none", "nothing", "no", "no text", "no words", "n/a", "unknown", "illegible", "unreadable")
-"""Replies that mean no text; after a yes to the first question they contradict it."""
-_EVERYWHERE = (0.0, 0.0, 1.0, 1.0)
+"""Replies that mean no text, and so contradict a yes to the first question."""
+_WHOLE_IMAGE = (0.0, 0.0, 1.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -43,9 +44,9 @@ class JudgeAsReader:
     def __post_init__(self) -> None:
         if self.about.sees_formula:
             raise UsageError(message("judge-cannot-read", judge=self.judge.__name__))
-        described = (self.judge.__doc__ or self.judge.__name__).strip()
+        description = (self.judge.__doc__ or self.judge.__name__).strip()
         # For lists and messages, as on a class.
-        object.__setattr__(self, "__doc__", f"Reads by asking: {described}")
+        object.__setattr__(self, "__doc__", f"Reads by asking: {description}")
         object.__setattr__(self, "__name__", f"{self.judge.__name__}AsReader")
 
     @property
@@ -77,7 +78,7 @@ class JudgeAsReader:
 
 
 class JudgeReader:
-    """Reads by asking a judge."""
+    """Asks a judge for the text in an image."""
 
     def __init__(self, judge: Any) -> None:
         self._judge = judge
@@ -87,12 +88,11 @@ class JudgeReader:
 
     def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Reading | SalvaError]:
         """One reading or error per request."""
-        numbers = range(len(requests))
-        is_any = dict(zip(numbers, self._judge.observe(_requests(IS_ANY, requests)), strict=True))
-        with_text = [i for i in numbers if _text(is_any[i]) == "yes"]
-        second = _requests(WHAT, [requests[i] for i in with_text])
-        what = dict(zip(with_text, self._judge.observe(second), strict=True))
-        return [reading_of(is_any[i], what.get(i)) for i in numbers]
+        is_any = self._judge.observe(_requests(IS_ANY, requests))
+        has_text = [isinstance(answer, Answer) and answer.text == "yes" for answer in is_any]
+        with_text = list(itertools.compress(requests, has_text))
+        what = iter(self._judge.observe(_requests(WHAT, with_text)))
+        return [reading_of(answer, next(what) if more else None) for answer, more in zip(is_any, has_text, strict=True)]
 
     def close(self) -> None:
         """Close the judge."""
@@ -100,32 +100,32 @@ class JudgeReader:
 
 
 def reading_of(is_any: object, what: object = None) -> Reading | SalvaError:
-    """The reading from the answers to the two questions; the second is only asked after a yes."""
-    answers: list[Answer] = []
-    for answer in (is_any, what):
-        if isinstance(answer, BackendError) and answers:
-            # The first answer was paid for as well.
-            answer = copy(answer)
-            paid = answers[0].usage
-            answer.usage = {
-                name: answer.usage.get(name, 0.0) + paid.get(name, 0.0) for name in {**answer.usage, **paid}
-            }
-        if isinstance(answer, SalvaError):
-            return answer
-        if isinstance(answer, Answer):
-            answers.append(answer)
-    if not answers:
-        got = type(is_any).__name__
+    """The reading from the answers to the two questions; the second is None unless the first was answered with yes."""
+    first = is_any if what is not None and isinstance(is_any, Answer) else None
+    last = is_any if what is None else what
+    if isinstance(last, BackendError) and first:
+        # The first answer was paid for as well.
+        last = copy(last)
+        names = {**first.usage, **last.usage}
+        last.usage = {name: first.usage.get(name, 0.0) + last.usage.get(name, 0.0) for name in names}
+    if isinstance(last, SalvaError):
+        return last
+    if not isinstance(last, Answer):
+        got = type(last).__name__
         why = message("input-unexpected", component="a reader", wanted="a judge's answer", got=got)
         return BackendError(why, is_retryable=False)
-    last = answers[-1]
-    problem, spans = last.problem, tuple[TextSpan, ...]()
-    if not problem and len(answers) > 1:
-        if last.text.casefold() in _NOTHING:
-            problem = f"the judge answered yes, then {last.text!r}"
-        spans = () if problem else _spans(last.text)
+    if first is None:
+        return Reading(reply=last.reply, problem=last.problem, usage=last.usage, snapshot=last.snapshot)
+    problem = last.problem
+    if not problem and last.text.casefold() in _NOTHING:
+        problem = f"the judge answered yes, then {last.text!r}"
     return Reading(
-        spans=spans, reply=last.reply, problem=problem, usage=_sums([a.usage for a in answers]), snapshot=last.snapshot
+        spans=() if problem else _spans(last.text),
+        reply=last.reply,
+        problem=problem,
+        # A value that one of the answers lacks is unknown.
+        usage={name: first.usage[name] + last.usage[name] for name in first.usage if name in last.usage},
+        snapshot=last.snapshot,
     )
 
 
@@ -133,16 +133,6 @@ def _requests(query: Query, requests: Sequence[ObserveRequest]) -> list[ObserveR
     return [ObserveRequest(picture=request.picture, query=query) for request in requests]
 
 
-def _text(answer: object) -> str:
-    return answer.text if isinstance(answer, Answer) else ""
-
-
 def _spans(text: str) -> tuple[TextSpan, ...]:
     parts = (part.strip(" \"'“”") for part in text.split("|"))
-    return tuple(TextSpan(text=part, score=1.0, box=_EVERYWHERE) for part in parts if part)
-
-
-def _sums(usages: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """The usage of all answers; a value that one of them lacks is unknown."""
-    shared = [name for name in usages[0] if all(name in usage for usage in usages)]
-    return {name: sum(usage[name] for usage in usages) for name in shared}
+    return tuple(TextSpan(text=part, score=1.0, box=_WHOLE_IMAGE) for part in parts if part)

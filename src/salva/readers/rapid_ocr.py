@@ -6,7 +6,6 @@ Knows no prompts. The model files are named explicitly, because rapidocr would d
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from salva.core.foreign_errors import translate_errors
 from salva.core.image import Picture
 from salva.core.observation import Reading, TextSpan
+from salva.core.options import NoOptions
 from salva.core.protocols import ObserveRequest
 from salva.core.scene import Box
 from salva.errors import PluginError, SalvaError
@@ -28,38 +28,30 @@ _DETECTION_MODEL = "PP-OCRv6_det_small.onnx"
 _RECOGNITION_MODEL = "PP-OCRv6_rec_small.onnx"
 _MAX_SIDE = 2048
 _MIN_SIDE = 32
-# Drawings are misread as one to three characters (a bicycle as "300", a window as 田), rarely as more different ones;
-# short text needs a higher score. By number of different letters.
+_DETECTION_SIDE = 736
+_MIN_LETTERS = 2
+_MIN_SCORE = 0.6
+# The least score by number of different letters: drawings are often misread as one to three characters (a bicycle as
+# "300", a window as 田), rarely as more.
 _SHORT_TEXT_SCORE = {1: 0.97, 2: 0.97, 3: 0.85, 4: 0.75}
-# Three drawings in a column look like three ideographs (a cow 年, a banana 八), with scores of 0.70 to 0.76.
+# Three drawings in a column are misread as three ideographs (a cow as 年, a banana as 八), with scores of 0.70 to 0.76.
 _FEW_IDEOGRAPHS = 4
 _FEW_IDEOGRAPHS_SCORE = 0.9
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RapidOcrOptions:
-    """What can be set with --set reader.NAME=VALUE."""
-
-    min_score: ClassVar[float] = 0.6
-    min_letters: ClassVar[int] = 2
-    detect_side: ClassVar[int] = 736
-    threads: ClassVar[int] = 1
 
 
 class RapidOcr:
     """Reader: finds lines of text and reads them."""
 
     version: ClassVar[str] = "1"
-    Options = RapidOcrOptions
+    Options: ClassVar[type[NoOptions]] = NoOptions
 
-    def __init__(self, options: RapidOcrOptions) -> None:
-        self._options = options
+    def __init__(self, options: NoOptions) -> None:
         # An engine has state during a call, so each thread gets its own.
-        self._idle = [_new_engine(options)]
+        self._idle = [_new_engine()]
 
     @classmethod
-    def weights(cls, options: RapidOcrOptions) -> str:  # noqa: ARG003  # one set of weights, whatever the options
-        """The rapidocr version, which decides the networks and the code around them."""
+    def weights(cls, options: NoOptions) -> str:  # noqa: ARG003  # one set of weights
+        """The version of rapidocr, which determines the networks and the code around them."""
         return f"rapidocr {_installed_version()}, PP-OCRv6 small"
 
     def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Reading | SalvaError]:
@@ -67,7 +59,7 @@ class RapidOcr:
         try:
             engine = self._idle.pop()
         except IndexError:
-            engine = _new_engine(self._options)
+            engine = _new_engine()
         try:
             return observe_each("rapidocr", requests, lambda request: self._read(engine, request.picture))
         finally:
@@ -82,19 +74,20 @@ class RapidOcr:
         spans = [
             TextSpan(text=text, score=round(float(score), 4), box=_fractions(corners, width, height))
             for corners, text, score in zip(output.boxes, output.txts, output.scores, strict=True)
-            if self._is_text(text, score)
+            if _is_text(text, score)
         ]
         return Reading(spans=tuple(spans))
 
-    def _is_text(self, text: str, score: float) -> bool:
-        n_letters = len({letter for letter in text.casefold() if letter.isalnum()})
-        wanted = max(self._options.min_score, _SHORT_TEXT_SCORE.get(n_letters, 0.0))
-        if n_letters <= _FEW_IDEOGRAPHS and not text.isascii():
-            wanted = max(wanted, _FEW_IDEOGRAPHS_SCORE)
-        return n_letters >= self._options.min_letters and score >= wanted
+
+def _is_text(text: str, score: float) -> bool:
+    n_letters = len({letter for letter in text.casefold() if letter.isalnum()})
+    least = max(_MIN_SCORE, _SHORT_TEXT_SCORE.get(n_letters, 0.0))
+    if n_letters <= _FEW_IDEOGRAPHS and not text.isascii():
+        least = max(least, _FEW_IDEOGRAPHS_SCORE)
+    return n_letters >= _MIN_LETTERS and score >= least
 
 
-def _new_engine(options: RapidOcrOptions) -> Any:
+def _new_engine() -> Any:
     try:
         import numpy
         from rapidocr import RapidOCR
@@ -108,18 +101,18 @@ def _new_engine(options: RapidOcrOptions) -> Any:
     params = {
         "Global.log_level": "critical",
         "Global.use_cls": False,
-        "Global.text_score": options.min_score,
+        "Global.text_score": _MIN_SCORE,
         "Global.max_side_len": _MAX_SIDE,
         "Det.model_path": str(folder / _DETECTION_MODEL),
-        # By default it enlarges small images to 736 pixels: slow, and drawings turn into letters.
+        # By default it enlarges small images to 736 pixels, which is slow and makes it misread drawings as letters.
         "Det.limit_type": "max",
-        "Det.limit_side_len": options.detect_side,
+        "Det.limit_side_len": _DETECTION_SIDE,
         "Rec.model_path": str(folder / _RECOGNITION_MODEL),
-        # By default it pads every box to 320 pixels or its widest neighbour: twice the time, more false letters, and a
+        # By default it pads every box to 320 pixels or the widest box: twice the time, more false letters, and a
         # reading that depends on the rest of the image.
         "Rec.rec_img_shape": [3, 48, 48],
         "Rec.rec_batch_num": 1,
-        "EngineConfig.onnxruntime.intra_op_num_threads": options.threads,
+        "EngineConfig.onnxruntime.intra_op_num_threads": 1,
         "EngineConfig.onnxruntime.inter_op_num_threads": 1,
     }
     # onnxruntime raises various errors for a damaged model file.

@@ -1,4 +1,4 @@
-"""Backgrounds: too plain to be taken for an entity or text, except for the kind `photo`."""
+"""Backgrounds: too plain to be mistaken for an entity or text, except for the kind `photo`."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def _photo(side: int, rng: random.Random) -> Image.Image:
     mood = dice.uniform(0.2, 0.8) + vivid * (dice.random(3) - 0.5)
     canvas = np.broadcast_to(mood, (small, small, 3)) + dice.uniform(-0.4, 0.4) * (y[..., None] - 0.5)
     for number in range(_N_SHAPES):
-        # Sizes fall as their number grows, as in photographs: many small shapes, few large ones.
+        # Many small shapes and few large ones, as in photographs.
         radius = 0.5 / (1 + 0.35 * number) * dice.uniform(0.5, 1.3)
         angle, narrow = dice.uniform(0, np.pi), dice.uniform(0.3, 1)
         dx, dy = x - dice.uniform(-0.1, 1.1), y - dice.uniform(-0.1, 1.1)

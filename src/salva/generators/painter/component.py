@@ -1,6 +1,6 @@
 """Generator: draws a scene that fits the prompt's formula, with planted faults on request.
 
-composition.py does the work; it is imported when a painter is built, as options need neither numpy nor Pillow.
+composition.py does the work. It is imported when a painter is built, because options need neither numpy nor Pillow.
 """
 
 from __future__ import annotations
@@ -16,32 +16,25 @@ from salva.core.image import Picture
 from salva.core.options import option
 from salva.core.protocols import Rendered, RenderRequest
 from salva.core.scene import Thing
-from salva.errors import BackendError, SalvaError, invalid_option
+from salva.errors import BackendError, SalvaError
 from salva.generators.painter.faults import parse_faults
 from salva.generators.painter.hard import HARD
 from salva.messages import Message
 
 BACKGROUNDS = ("varied", "plain", "white", "photo")
 
-_SMALLEST_SIDE, _LARGEST_SIDE = 256, 2048
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PainterOptions:
     """What can be set with --set model.NAME=VALUE."""
 
-    side: int = option(256, "Width and height of the image in pixels, 256 or more.")
-    faults: str = option(
-        "",
-        "Faults to plant with their rates: entity-omission:0.3,x-misposition:0.1; NAME@ROLE is for prompts of a role.",
-    )
-    styles: tuple[str, ...] = option((), "Drawing styles to use; empty for all.")
-    background: str = option("varied", "The background of the image.", choices=BACKGROUNDS)
+    side: int = option(256, "Width and height in pixels.", least=256, most=2048)
+    faults: str = option("", "Faults and rates, entity-omission:0.3,x-misposition:0.1; NAME@ROLE for one role.")
+    styles: tuple[str, ...] = option((), "Drawing styles; empty for all.")
+    background: str = option("varied", "The background.", choices=BACKGROUNDS)
     hard: str = option("", "A kind of difficulty for detectors.", choices=("", *HARD))
 
     def __post_init__(self) -> None:
-        if not _SMALLEST_SIDE <= self.side <= _LARGEST_SIDE:
-            raise invalid_option("model.side", self.side, f"{_SMALLEST_SIDE} to {_LARGEST_SIDE} pixels")
         parse_faults(self.faults)
 
 
@@ -65,7 +58,7 @@ class Painter:
         )
 
     @classmethod
-    def weights(cls, options: PainterOptions) -> str:  # noqa: ARG003  # the same sprites, whatever the options
+    def weights(cls, options: PainterOptions) -> str:  # noqa: ARG003  # one set of sprites
         """The digest of the sprites."""
         return folder_digest("sprites")[:16]
 

@@ -1,8 +1,8 @@
 """From a formula to an image: choose a world, plant faults, find a layout, draw.
 
 The seed chooses the world, so two wordings of one meaning show the same entities. Words and seed choose layout,
-styles, background and faults, so the two images differ as a model's would. A layout without faults is checked against
-the formula before it is drawn.
+styles, background and faults, so the two images differ like those of a model. A layout without faults is checked
+against the formula before it is drawn.
 """
 
 from __future__ import annotations
@@ -81,8 +81,8 @@ class SceneComposer:
     def _compose_any_world(
         self, formula: Formula, faults: Sequence[str], words: str, seed: int, rng: random.Random
     ) -> _Composed | None:
-        """A layout of the first world that has one, of those the seed chooses, with its faults."""
-        # Without the words: every wording of a case shows the same world.
+        """A layout, with faults, of the first world that has one; the seed chooses the worlds."""
+        # Not from the words, so that every wording of a case shows the same world.
         world_rng = random.Random(f"world:{seed}")
         for _ in range(_WORLDS_TRIED):
             world = choose_world(formula, world_rng)
@@ -111,7 +111,7 @@ class SceneComposer:
             is_coloured = drawings[name]["colourable"] and rng.random() < colour_rate
             things.append(WorldThing(entity=name, colour=rng.choice(list(PALETTE)) if is_coloured else None))
         composed = self._compose(World(things=tuple(things)), None, text, rng)
-        assert composed is not None, "a dozen entities without places always fit"
+        assert composed is not None, "twelve entities always fit"
         return self._picture(composed, rng), _scene(composed.placed).things
 
     def _compose(
@@ -204,7 +204,7 @@ def _placements(
 def _with_absences(formula: Formula, world: World) -> Formula:
     """The formula with the places that are empty in this world.
 
-    Without them a dog "elsewhere" may be left of the cat, so on the left by the order of centroids: another world.
+    Otherwise a dog "elsewhere" may be left of the cat, which is "on the left" by the order of centroids.
     """
     for atom in atoms(formula):
         if isinstance(atom, Atom) and atom.place:
@@ -218,7 +218,7 @@ def _with_absences(formula: Formula, world: World) -> Formula:
 def _place(place: str | None, axis: str, entity: str, formula: Formula | None, rng: random.Random) -> str | None:
     if place != "elsewhere":
         return place
-    assert formula is not None, "only a formula says elsewhere"
+    assert formula is not None
     mentioned = {
         atom.place.removeprefix("x-").removeprefix("y-")
         for atom in atoms(formula)
@@ -237,7 +237,7 @@ def _colour(thing: WorldThing, formula: Formula | None, rng: random.Random) -> s
         raise UsageError(message("colour-unavailable", entity=thing.entity, names=names))
     if thing.colour != "other":
         return thing.colour
-    assert formula is not None, "only a formula says another colour"
+    assert formula is not None
     mentioned = {a.colour for a in atoms(formula) if isinstance(a, Atom) and a.entity == thing.entity}
     return rng.choice([colour for colour in PALETTE if colour not in mentioned])
 

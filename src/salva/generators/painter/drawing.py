@@ -27,7 +27,7 @@ from salva.imaging.palette import PALETTE
 
 Floats = npt.NDArray[np.float32]
 
-# The part that is coloured, if not the most common hue: porcelain, plaster or felt.
+# The part that is coloured, if not the one with the most common hue.
 _BODY = {
     ("ball", "noto"): "light",
     ("ball", "noto-v1"): "light",
@@ -99,7 +99,7 @@ def draw(
     canvas = draw_background(background, side, seed)
     for thing in placed:
         x0, y0, x1, y1 = (round(edge * side) for edge in thing.box)
-        sprite, shadow, reach = _sized(
+        sprite, shadow, reach = _resize(
             thing.entity, thing.style, thing.colour, x1 - x0, y1 - y0, thing.is_flipped, thing.effect, thing.turn
         )
         if has_shadows:
@@ -160,7 +160,7 @@ def _sprite(entity: str, style: str, colour: str | None = None) -> Image.Image:
 
 
 @lru_cache(maxsize=2048)
-def _sized(
+def _resize(
     entity: str,
     style: str,
     colour: str | None,
@@ -172,7 +172,7 @@ def _sized(
 ) -> tuple[Image.Image, Image.Image, int]:
     """A resized sprite, its soft shadow, and how far the shadow extends beyond the sprite."""
     drawn = _sprite(entity, style, colour)
-    sprite = _turned(drawn, turn, width, height) if turn else drawn.resize((width, height), Image.Resampling.LANCZOS)
+    sprite = _rotate(drawn, turn, width, height) if turn else drawn.resize((width, height), Image.Resampling.LANCZOS)
     if effect:
         sprite = apply_effect(sprite, effect)
     if is_flipped:
@@ -183,7 +183,7 @@ def _sized(
     return sprite, shadow.filter(ImageFilter.GaussianBlur(reach / 2)), reach
 
 
-def _turned(sprite: Image.Image, turn: float, width: int, height: int) -> Image.Image:
+def _rotate(sprite: Image.Image, turn: float, width: int, height: int) -> Image.Image:
     """The sprite turned, as large as fits into the box."""
     turned = sprite.rotate(turn, Image.Resampling.BICUBIC, expand=True)
     turned = turned.crop(turned.getchannel("A").getbbox())

@@ -14,15 +14,15 @@ _INK = (30, 30, 45)
 def apply_effect(sprite: Image.Image, effect: str) -> Image.Image:
     """The sprite with an effect."""
     makers = {
-        "outlined": _outlined,
+        "outlined": _outline,
         "silhouettes": _silhouette,
-        "pixelated": _pixelated,
-        "recoloured": _recoloured,
+        "pixelated": _pixelate,
+        "recoloured": _exchange_colours,
     }
     return makers[effect](sprite)
 
 
-def _outlined(sprite: Image.Image) -> Image.Image:
+def _outline(sprite: Image.Image) -> Image.Image:
     """Its edges in ink on white."""
     alpha = sprite.getchannel("A")
     ground = Image.new("RGB", sprite.size, (255, 255, 255))
@@ -48,12 +48,12 @@ def _silhouette(sprite: Image.Image) -> Image.Image:
     return dark
 
 
-def _pixelated(sprite: Image.Image) -> Image.Image:
+def _pixelate(sprite: Image.Image) -> Image.Image:
     small = sprite.resize((_BLOCKS, _BLOCKS), Image.Resampling.BOX)
     return small.resize(sprite.size, Image.Resampling.NEAREST)
 
 
-def _recoloured(sprite: Image.Image) -> Image.Image:
+def _exchange_colours(sprite: Image.Image) -> Image.Image:
     """Red becomes green, green blue and blue red."""
     red, green, blue, alpha = sprite.split()
     return Image.merge("RGBA", (blue, red, green, alpha))

@@ -1,13 +1,14 @@
 """Planted faults: which ones an image gets, and how they change its world.
 
-Prompt, seed and name decide about a fault, so two wordings of one meaning get different faults; at a rate of 1 all get
-it. Only the provenance records them. Knows worlds, not pixels.
+Prompt, seed and name decide about a fault, so two wordings of one meaning get different faults unless its rate is 1.
+Only the provenance records faults. Knows worlds, not pixels.
 """
 
 from __future__ import annotations
 
 import random
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -18,23 +19,23 @@ from salva.logic.formula import COLOURS, Related
 from salva.logic.order import canonical
 from salva.logic.worlds import World, WorldThing
 
-FAULTS: Mapping[str, str] = {
-    "entity-omission": "One entity of the scene is missing.",
-    "entity-duplication": "One entity of the scene is drawn once more.",
-    "x-misposition": "Entities with a horizontal place change sides.",
-    "y-misposition": "Entities with a vertical place change sides.",
-    "ignores-word-order": "Numbers, colours and places do not depend on the order of words.",
-    "entity-forbidden": "An entity that should be absent is drawn.",
-    "wrong-colour": "One entity has another colour.",
-    "follows-prior": "Colours, places and numbers are the entity's usual ones.",
-    "optical-character": "Words of the prompt are drawn.",
-}
+FAULTS = (
+    "entity-omission",
+    "entity-duplication",
+    "x-misposition",  # entities with a horizontal place change sides
+    "y-misposition",
+    "ignores-word-order",  # numbers, colours and places do not depend on the order of words
+    "entity-forbidden",  # an entity that should be absent is drawn
+    "wrong-colour",
+    "follows-prior",  # colours, places and numbers are the entity's usual ones
+    "optical-character",  # words of the prompt are drawn
+)
 """Every fault that can be planted, in the order in which they are applied."""
 
 AT = "@"
 """Separates a fault from the role of the prompts that get it, as in follows-prior@l3:0.5."""
 _OPPOSITE = {"left": "right", "right": "left", "top": "bottom", "bottom": "top"}
-_MIRRORED = {
+_MIRRORED_AXES = {
     "x-misposition": ("x", ("left", "right"), ("left_of", "right_of")),
     "y-misposition": ("y", ("top", "bottom"), ("above", "below", "on")),
 }
@@ -72,33 +73,32 @@ def apply_fault(name: str, world: World, mentioned: Sequence[str], rng: random.R
         return _with_things(world, things)
     if name == "entity-duplication" and things:
         return _with_things(world, [*things, rng.choice(things)])
-    if name in _MIRRORED:
-        axis, ends, relations = _MIRRORED[name]
-        moved = replace(world, relations=tuple(_turned(r, relations) for r in world.relations))
-        return _with_things(moved, _mirrored(things, axis, ends, rng))
+    if name in _MIRRORED_AXES:
+        axis, ends, relations = _MIRRORED_AXES[name]
+        moved = replace(world, relations=tuple(_reverse(r, relations) for r in world.relations))
+        return _with_things(moved, _mirror(things, axis, ends, rng))
     if name == "entity-forbidden":
         absent = sorted(set(mentioned) - {thing.entity for thing in things})
         return _with_things(world, [*things, WorldThing(entity=rng.choice(absent))]) if absent else world
     if name == "wrong-colour":
-        return _with_things(world, _miscoloured(things, rng))
+        return _with_things(world, _miscolour(things, rng))
     if name == "follows-prior":
-        return _with_things(world, _usual(things))
+        return _with_things(world, _make_usual(things))
     return _ignore_word_order(world) if name == "ignores-word-order" else world
 
 
-def _usual(things: list[WorldThing]) -> list[WorldThing]:
+def _make_usual(things: list[WorldThing]) -> list[WorldThing]:
     """One of each, in its usual colour and place."""
-    one_each = {thing.entity: thing for thing in reversed(things)}
-    kept = [one_each[name] for name in dict.fromkeys(thing.entity for thing in things)]
+    first = {thing.entity: thing for thing in reversed(things)}
     usual = []
-    for thing in kept:
+    for thing in (first[name] for name in dict.fromkeys(thing.entity for thing in things)):
         colours, place = USUAL_COLOURS.get(thing.entity, ()), USUAL_PLACES.get(thing.entity)
         colour = colours[0] if colours and thing.colour is not None and thing.colour not in colours else thing.colour
         usual.append(replace(thing, colour=colour, y=place if place and thing.y is not None else thing.y))
     return usual
 
 
-def _miscoloured(things: list[WorldThing], rng: random.Random) -> list[WorldThing]:
+def _miscolour(things: list[WorldThing], rng: random.Random) -> list[WorldThing]:
     """One entity with a colour gets one that no other of its kind has."""
     coloured = [i for i, thing in enumerate(things) if thing.colour is not None and thing.colour != "other"]
     if not coloured:
@@ -135,13 +135,11 @@ def _ignore_word_order(world: World) -> World:
 
     The words alone decide which entity gets which number, colour, place and side of a relation.
     """
-    alike: dict[WorldThing, int] = {}
-    for thing in world.things:
-        alike[thing] = alike.get(thing, 0) + 1
-    groups = sorted(alike, key=lambda thing: (thing.entity, repr(thing)))
+    n_of = Counter(world.things)
+    groups = sorted(n_of, key=lambda thing: (thing.entity, repr(thing)))
     relations = [canonical(relation) for relation in world.relations]
     named = sorted((r.relation, *sorted((r.first, r.second))) for r in relations)
-    numbers = sorted(alike.values())
+    numbers = sorted(n_of.values())
     attributes = [
         sorted(filter(None, of_kind)) for of_kind in zip(*((t.colour, t.x, t.y) for t in groups), strict=True)
     ]
@@ -152,7 +150,7 @@ def _ignore_word_order(world: World) -> World:
     things: list[WorldThing] = []
     for thing, count in zip(groups, counts, strict=True):
         old = (thing.colour, thing.x, thing.y)
-        colour, x, y = (values.pop() if was else None for was, values in zip(old, dealt, strict=True))
+        colour, x, y = (values.pop() if value else None for value, values in zip(old, dealt, strict=True))
         things += [replace(thing, colour=colour, x=x, y=y)] * count
     # One order of the entities for all relations, so that no two contradict each other.
     names = sorted({thing.entity for thing in groups})
@@ -171,7 +169,7 @@ def _with_things(world: World, things: list[WorldThing]) -> World:
     return replace(world, things=tuple(things), relations=kept)
 
 
-def _mirrored(things: list[WorldThing], axis: str, ends: tuple[str, str], rng: random.Random) -> list[WorldThing]:
+def _mirror(things: list[WorldThing], axis: str, ends: tuple[str, str], rng: random.Random) -> list[WorldThing]:
     places = [thing.x if axis == "x" else thing.y for thing in things]
     # With nothing at the sides, entities in the middle go to a side.
     is_middle = set(places) - {None, "elsewhere"} == {"middle"}
@@ -183,7 +181,7 @@ def _mirrored(things: list[WorldThing], axis: str, ends: tuple[str, str], rng: r
     ]
 
 
-def _turned(relation: Related, names: tuple[str, ...]) -> Related:
+def _reverse(relation: Related, names: tuple[str, ...]) -> Related:
     if relation.relation not in names:
         return relation
     return Related(relation.relation, relation.second, relation.first)

@@ -6,7 +6,7 @@ Centres stay where places need them, and the caller checks the formula again.
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,23 +15,19 @@ from salva.core.scene import Box
 if TYPE_CHECKING:
     from salva.generators.painter.drawing import Placed
 
-HARD: Mapping[str, str] = {
-    "turned": "Entities turned by 30 to 180 degrees.",
-    "tiny": "Entities of 14 to 23 of 256 pixels.",
-    "half-hidden": "A board in front of 40 to 50 % of every entity.",
-    "cut": "Entities beyond the image by 30 to 50 %.",
-    "overlapping": "Two entities that overlap by 25 to 50 %.",
-    "photo-ground": "A background like a photograph.",
-    "outlined": "Entities as outlines.",
-    "silhouettes": "Entities in one dark colour.",
-    "pixelated": "Entities of 12 by 12 blocks.",
-    "recoloured": "Entities with exchanged colours.",
-    "turned-text": "Text turned by 15 to 90 degrees.",
-    "other-scripts": "Text in Greek, Cyrillic and Chinese letters.",
-}
-"""The kinds of difficulty."""
-
 EFFECTS = ("outlined", "silhouettes", "pixelated", "recoloured")
+HARD = (
+    "turned",
+    "tiny",
+    "half-hidden",  # a board in front of nearly half of every entity
+    "cut",  # entities that extend beyond the image
+    "overlapping",
+    "photo-ground",  # a background like a photograph
+    *EFFECTS,
+    "turned-text",
+    "other-scripts",  # text in Greek, Cyrillic and Chinese
+)
+"""The kinds of difficulty."""
 
 _TRIES = 12
 
@@ -41,20 +37,20 @@ def make_hard(kind: str, placed: Sequence[Placed], rng: random.Random) -> tuple[
     if kind == "turned":
         return tuple(replace(thing, turn=rng.choice((-1, 1)) * rng.uniform(30, 180)) for thing in placed)
     if kind == "tiny":
-        return tuple(replace(thing, box=_shrunk(thing.box, rng.uniform(0.055, 0.09))) for thing in placed)
+        return tuple(replace(thing, box=_shrink(thing.box, rng.uniform(0.055, 0.09))) for thing in placed)
     if kind == "half-hidden":
         return tuple(replace(thing, board=_part(thing.box, rng)) for thing in placed)
     if kind == "cut":
-        return _cut(placed, rng)
+        return _push_over_edge(placed, rng)
     if kind == "overlapping":
-        return _overlapping(placed, rng)
+        return _overlap_two(placed, rng)
     if kind in EFFECTS:
         # A requested colour must stay visible.
         return tuple(thing if thing.colour else replace(thing, effect=kind) for thing in placed)
     return tuple(placed)
 
 
-def _shrunk(box: Box, longest: float) -> Box:
+def _shrink(box: Box, longest: float) -> Box:
     x, y = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
     scale = longest / max(box[2] - box[0], box[3] - box[1])
     width, height = (box[2] - box[0]) * scale / 2, (box[3] - box[1]) * scale / 2
@@ -70,14 +66,14 @@ def _part(box: Box, rng: random.Random) -> Box:
     return rng.choice(sides)
 
 
-def _cut(placed: Sequence[Placed], rng: random.Random) -> tuple[Placed, ...] | None:
+def _push_over_edge(placed: Sequence[Placed], rng: random.Random) -> tuple[Placed, ...] | None:
     """Entities pushed over an edge of the image; at least one must be."""
     things = list(placed)
     n_cut = 0
     for index in rng.sample(range(len(things)), len(things)):
         others = [thing.box for i, thing in enumerate(things) if i != index]
         for edge in rng.sample(range(4), 4):
-            pushed = _pushed(things[index].box, edge, rng.uniform(0.3, 0.5))
+            pushed = _push(things[index].box, edge, rng.uniform(0.3, 0.5))
             if not any(_overlap(pushed, other) for other in others):
                 things[index] = replace(things[index], box=pushed)
                 n_cut += 1
@@ -85,7 +81,7 @@ def _cut(placed: Sequence[Placed], rng: random.Random) -> tuple[Placed, ...] | N
     return tuple(things) if n_cut or not things else None
 
 
-def _pushed(box: Box, edge: int, share: float) -> Box:
+def _push(box: Box, edge: int, share: float) -> Box:
     axis, is_far = edge % 2, edge >= 2
     length = box[axis + 2] - box[axis]
     start = 1 - (1 - share) * length if is_far else -share * length
@@ -94,17 +90,17 @@ def _pushed(box: Box, edge: int, share: float) -> Box:
     return box[0] + x, box[1] + y, box[2] + x, box[3] + y
 
 
-def _overlapping(placed: Sequence[Placed], rng: random.Random) -> tuple[Placed, ...] | None:
+def _overlap_two(placed: Sequence[Placed], rng: random.Random) -> tuple[Placed, ...] | None:
     """One entity moved over another, of its kind if possible."""
     if len(placed) < 2:
         return tuple(placed)
     things = list(placed)
     pairs = [(i, j) for j in range(len(things)) for i in range(j)]
-    alike = [(i, j) for i, j in pairs if things[i].entity == things[j].entity]
+    of_one_kind = [(i, j) for i, j in pairs if things[i].entity == things[j].entity]
     for _ in range(_TRIES):
-        i, j = rng.choice(alike or pairs)
+        i, j = rng.choice(of_one_kind or pairs)
         under, over = things[i].box, things[j].box
-        moved = _over(under, over, rng)
+        moved = _move_over(under, over, rng)
         others = [thing.box for k, thing in enumerate(things) if k not in (i, j)]
         if min(moved) >= 0 and max(moved) <= 1 and not any(_overlap(moved, other) for other in others):
             things[j] = replace(things[j], box=moved)
@@ -112,7 +108,7 @@ def _overlapping(placed: Sequence[Placed], rng: random.Random) -> tuple[Placed, 
     return None
 
 
-def _over(under: Box, over: Box, rng: random.Random) -> Box:
+def _move_over(under: Box, over: Box, rng: random.Random) -> Box:
     """The second box, moved to overlap along one axis and aligned on the other."""
     size = over[2] - over[0], over[3] - over[1]
     axis = rng.randrange(2)

@@ -1,7 +1,7 @@
 """Layout: placements and relations in, boxes out.
 
-Entities on the left are wholly in the left part, with a gap to the right part, so that a place holds by the order of
-centroids, by halves and by thirds. One call is one attempt; the caller repeats it with the same random numbers.
+Entities on the left are wholly in the left part, with a gap to the right part, so that a place is right by the order
+of centroids, by halves and by thirds. One call is one attempt; the caller tries again with the same generator.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SIZE_RATIOS = (1.45, 1.8)
 _SIZES = ("larger_than", "smaller_than")
 _TOUCHING = ("on", "next_to", "near")
 _BESIDE_SHARE = 0.8
-"""How often two entities near each other are side by side, and not one on the other."""
+"""How often two entities near each other are side by side instead of one on the other."""
 _ORDERS = ("left_of", "right_of", "above", "below", "on")
 
 
@@ -56,8 +56,7 @@ class Span:
 
 _ANYWHERE = Span(low=_EDGE, high=1 - _EDGE, first_centre=0, last_centre=1)
 _MIDDLE = Span(low=0.2, high=0.8, first_centre=0.41, last_centre=0.59)
-# Centres stay in the outer thirds, so that a place holds by thirds as well; edges stop earlier if something is in the
-# middle.
+# Centres stay in the outer thirds; edges stop earlier if something is in the middle.
 _OUTER = {
     False: Span(low=_EDGE, high=0.49, first_centre=0, last_centre=0.3),
     True: Span(low=_EDGE, high=0.42, first_centre=0, last_centre=0.3),
@@ -192,11 +191,10 @@ def _start(span: Span, length: int, side: int, rng: random.Random) -> int:
 def _fits(box: _Pixels, spans: tuple[Span, Span], side: int) -> bool:
     for axis, span in enumerate(spans):
         start, end = box[axis] / side, box[axis + 2] / side
-        # Half a pixel of tolerance: boxes are rounded to whole pixels.
-        grace = 0.5 / side
-        if start < span.low - grace or end > span.high + grace:
+        tolerance = 0.5 / side  # boxes are rounded to whole pixels
+        if start < span.low - tolerance or end > span.high + tolerance:
             return False
-        if not span.first_centre - grace <= (start + end) / 2 <= span.last_centre + grace:
+        if not span.first_centre - tolerance <= (start + end) / 2 <= span.last_centre + tolerance:
             return False
     return True
 
@@ -259,7 +257,7 @@ def _is_ordered(
     relations: Sequence[Related],
     side: int,
 ) -> bool:
-    """Whether the new box keeps every order relation with the boxes already there."""
+    """Whether the new box satisfies its order relations to the boxes that are already placed."""
     for name, partner, is_first in _of_entity(placements[index].entity, relations, _ORDERS):
         axis = 0 if name in ("left_of", "right_of") else 1
         is_before = is_first == (name in ("left_of", "above", "on"))

@@ -1,4 +1,4 @@
-"""A user's own prompt for scores: what is asked, what its key is, and which files cannot be used."""
+"""Prompt templates for scores: the prompt, the key, and invalid files."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from salva.core.protocols import Query
 from salva.core.run_spec import ComponentSpec
 from salva.core.score_rubric import SCORE_RUBRIC
 from salva.errors import UsageError
-from salva.judges.own_prompts import PRESETS, own_prompt
 from salva.judges.prompts import SYSTEM, judge_prompt
 from salva.judges.replies import read_reply
+from salva.judges.score_templates import PRESETS, score_template
 from salva.registry import bind
 
 SCORE = Query(role="judge", kind="score", text="a cat {and} a {prompt}", rubric=SCORE_RUBRIC)
@@ -28,17 +28,17 @@ def written(folder: Path, text: str, name: str = "prompt.txt") -> str:
     return str(path)
 
 
-def test_the_text_stands_where_the_file_wants_it_and_braces_are_braces(tmp_path: Path) -> None:
-    own = own_prompt(written(tmp_path, "Rate {this}: {prompt}\n"))
-    ask = judge_prompt(SCORE, is_structured=False, explains=False, own=own)
+def test_the_text_replaces_its_placeholder(tmp_path: Path) -> None:
+    template = score_template(written(tmp_path, "Rate {this}: {prompt}\n"))
+    ask = judge_prompt(SCORE, is_structured=False, explains=False, template=template)
     assert ask.text.startswith(f"Rate {{this}}: {SCORE.text}\n\nReply")
     assert "Object Accuracy (0-50 points): [[number]]" in ask.text
     assert "How to grade" not in ask.text
-    assert judge_prompt(SCORE, is_structured=True, explains=False, own=own).schema is not None
+    assert judge_prompt(SCORE, is_structured=True, explains=False, template=template).schema is not None
 
 
-def test_the_papers_prompt_says_itself_how_to_reply_and_its_example_is_read() -> None:
-    ask = judge_prompt(SCORE, is_structured=True, explains=True, own=own_prompt("semvarbench"))
+def test_the_papers_template_has_its_own_form() -> None:
+    ask = judge_prompt(SCORE, is_structured=True, explains=True, template=score_template("semvarbench"))
     assert ask.schema is None
     assert ask.text.endswith(SCORE.text)
     assert ask.system == SYSTEM
@@ -47,14 +47,14 @@ def test_the_papers_prompt_says_itself_how_to_reply_and_its_example_is_read() ->
 
 
 @pytest.mark.parametrize("kind", ["answer", "grade"])
-def test_other_questions_are_asked_as_ever(kind: str) -> None:
+def test_templates_do_not_change_other_queries(kind: str) -> None:
     query = Query(role="judge", kind=kind, text="is it red?", questions=("is it red?",) if kind == "grade" else ())
-    assert judge_prompt(query, is_structured=False, explains=True, own=own_prompt("semvarbench")) == judge_prompt(
-        query, is_structured=False, explains=True
-    )
+    assert judge_prompt(
+        query, is_structured=False, explains=True, template=score_template("semvarbench")
+    ) == judge_prompt(query, is_structured=False, explains=True)
 
 
-def test_the_key_holds_what_is_in_the_file_and_not_where_it_lies(tmp_path: Path) -> None:
+def test_the_key_depends_on_the_content_and_not_on_the_path(tmp_path: Path) -> None:
     one = identity(prompt=written(tmp_path, "Rate {prompt}"))
     assert identity(prompt=written(tmp_path, "Rate {prompt}\n", "another.txt")) == one
     assert identity(prompt=written(tmp_path, "Please rate {prompt}")) != one
@@ -66,27 +66,25 @@ def test_the_key_holds_what_is_in_the_file_and_not_where_it_lies(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("content", "complaint"),
+    ("content", "text"),
     [
         (b" \n", "is empty"),
         (b"Rate this picture", "has no {prompt}"),
         (b"{prompt} " + b"x" * 20_000, "has 20009 characters"),
         (b"Rate {prompt} as [[number]]", "does not name Object Accuracy and Relevance"),
-        (b"Rate {prompt}: relevance [[number]]", "does not name Object Accuracy;"),
+        (b"Rate {prompt}: relevance [[number]]", "does not name Object Accuracy,"),
         (b"\xff\xfe{prompt}\x81", "prompt.txt"),
     ],
 )
-def test_a_file_that_cannot_be_used_is_refused_before_anybody_is_asked(
-    tmp_path: Path, content: bytes, complaint: str
-) -> None:
+def test_invalid_templates_are_refused(tmp_path: Path, content: bytes, text: str) -> None:
     path = tmp_path / "prompt.txt"
     path.write_bytes(content)
     with pytest.raises(UsageError) as error:
         identity(prompt=str(path))
-    assert complaint in str(error.value)
+    assert text in str(error.value)
 
 
-def test_what_is_neither_a_file_nor_a_preset_is_refused(tmp_path: Path) -> None:
+def test_unknown_templates_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"semvarbench.*\[option-invalid\]"):
         identity(prompt=str(tmp_path / "nowhere.txt"))
     for no_file in (str(tmp_path), "/dev/zero"):
@@ -94,9 +92,9 @@ def test_what_is_neither_a_file_nor_a_preset_is_refused(tmp_path: Path) -> None:
             identity(prompt=no_file)
 
 
-def test_a_file_far_too_long_is_not_read(tmp_path: Path) -> None:
+def test_a_very_large_file_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "prompt.txt"
     with path.open("wb") as file:
-        file.truncate(1 << 40)  # takes no room on the disk, and all there is in memory
+        file.truncate(1 << 40)  # sparse on disk
     with pytest.raises(UsageError, match=r"1,099,511,627,776.*\[file-unreadable\]"):
         identity(prompt=str(path))
