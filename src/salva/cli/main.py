@@ -183,7 +183,7 @@ def _is_flushed() -> bool:
 def _exit_code() -> int:
     """Run the command line; whatever it does, there is an exit code, and 0 and 1 are the command's own."""
     try:
-        return _run()
+        return run_command()
     except Exception:
         click.echo(printable(redact(traceback.format_exc())), err=True)
         return _failed(message("unexpected-error"))
@@ -191,7 +191,8 @@ def _exit_code() -> int:
         return _failed(message("command-aborted", why=type(error).__name__), NOT_SURE)
 
 
-def _run() -> int:
+def run_command() -> int:
+    """Run the command line and give its exit code; raises where salva or a component is at fault."""
     try:
         with CtrlC() as ctrl_c, ctrl_c.at_once():
             ended = salva.main(standalone_mode=False, prog_name="salva")
