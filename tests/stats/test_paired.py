@@ -39,9 +39,9 @@ def test_one_category_is_a_paired_t_with_one_difference_more_each_way() -> None:
     assert made is not None
     assert made.value == pytest.approx(fmean(each))
     half = t_95(9) * sqrt(stdev(each) ** 2 / 10 + 2 / 10**2)
-    assert made.interval is not None
     assert (made.interval.low, made.interval.high) == pytest.approx((fmean(each) - half, fmean(each) + half))
-    assert made.standardised == pytest.approx(fmean(each) / stdev(each))
+    assert (made.half_width, made.t) == pytest.approx((half, t_95(9)))
+    assert made.effect_size == pytest.approx(fmean(each) / stdev(each))
 
 
 def test_categories_weigh_the_same_and_their_own_means_are_in_no_variance() -> None:
@@ -50,7 +50,6 @@ def test_categories_weigh_the_same_and_their_own_means_are_in_no_variance() -> N
     made = paired_difference(many)
     assert made is not None
     assert made.value == pytest.approx(0.5)
-    assert made.interval is not None
     n_even = 4 / (1 / 8 + 1 / 4)
     assert made.interval.high - made.value == pytest.approx(t_95(10) * sqrt(2) / n_even)
 
@@ -58,18 +57,28 @@ def test_categories_weigh_the_same_and_their_own_means_are_in_no_variance() -> N
 def test_the_same_twice_is_no_difference_and_not_a_certain_one() -> None:
     made = paired_difference(pairs([0, 1] * 20, [0, 1] * 20))
     assert made is not None
-    assert (made.value, made.standardised, made.p) == (0, None, 1.0)
-    assert made.interval is not None
+    assert (made.value, made.effect_size, made.p) == (0, None, 1.0)
     assert made.interval.low < 0 < made.interval.high
-    assert made.detectable is not None
     assert made.detectable > 0
 
 
-def test_one_case_has_a_difference_and_nothing_more() -> None:
-    made = paired_difference(pairs([0], [1]))
-    assert made is not None
-    assert (made.value, made.interval, made.p, made.detectable) == (1, None, None, None)
+def test_fewer_than_five_cases_have_no_difference() -> None:
+    assert paired_difference(pairs([0] * 4, [1] * 4)) is None
     assert paired_difference([]) is None
+    made = paired_difference(pairs([0] * 5, [1] * 5))
+    assert made is not None
+    assert made.value == 1
+
+
+def test_an_interval_stays_inside_what_a_difference_can_be() -> None:
+    scores = [Paired(category="", first=-2, second=2 if place % 2 else -2, n=1) for place in range(5)]
+    shares, kappas, free = (paired_difference(scores, is_share=False, reach=reach) for reach in (1.0, 4.0, None))
+    assert shares is not None
+    assert kappas is not None
+    assert free is not None
+    assert shares.interval.high == 1
+    assert kappas.interval.high == 4 < free.interval.high
+    assert free.interval.high == pytest.approx(free.value + free.half_width)
 
 
 def test_p_and_interval_tell_the_same_story() -> None:
@@ -79,8 +88,6 @@ def test_p_and_interval_tell_the_same_story() -> None:
         seconds = [int(rng.random() < 0.45) for _ in range(40)]
         made = paired_difference(pairs(firsts, seconds))
         assert made is not None
-        assert made.interval is not None
-        assert made.p is not None
         assert (made.p < 0.05) == (not made.interval.low <= 0 <= made.interval.high)
 
 
@@ -89,7 +96,6 @@ def test_other_things_are_never_surer_than_other_seeds() -> None:
     firsts, seconds = [0] * 60, [int(place % 6 == 0) for place in range(60)]
     made = paired_difference(pairs(firsts, seconds))
     assert made is not None
-    assert made.interval is not None
     assert made.interval_entities is not None
     assert made.interval_entities.low < made.interval.low
     assert made.interval_entities.high > made.interval.high
@@ -107,19 +113,15 @@ def test_repeats_are_one_case() -> None:
     assert theirs is not None
     assert ours.value == theirs.value
     # Cases that speak with one voice in every repeat are as few as they are.
-    assert ours.interval is not None
-    assert theirs.interval is not None
     assert isclose(ours.interval.low, theirs.interval.low, abs_tol=0.02)
 
 
-@given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), min_size=2, max_size=60))
+@given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), min_size=5, max_size=60))
 def test_turned_round_everything_turns_round(outcomes: list[tuple[int, int]]) -> None:
     firsts, seconds = [a for a, _ in outcomes], [b for _, b in outcomes]
     one, other = paired_difference(pairs(firsts, seconds)), paired_difference(pairs(seconds, firsts))
     assert one is not None
     assert other is not None
-    assert one.interval is not None
-    assert other.interval is not None
     assert one.value == pytest.approx(-other.value)
     assert (one.interval.low, one.interval.high) == pytest.approx((-other.interval.high, -other.interval.low))
     assert one.p == pytest.approx(other.p)
@@ -185,6 +187,5 @@ def test_false_alarms_are_as_rare_as_promised() -> None:
         seconds = [int(rng.random() < 0.4) for _ in range(60)]
         made = paired_difference(pairs(firsts, seconds))
         assert made is not None
-        assert made.interval is not None
         n_alarms += made.interval.low > 0.1
     assert n_alarms / 800 < 0.045

@@ -18,6 +18,8 @@ POWER = 0.8
 """The chance to show a difference that is there which `detectable` stands for."""
 _Z_POWER = 0.8416212335729143
 """The normal quantile of it."""
+MIN_CASES = 5
+"""A difference over fewer cases says nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,41 +40,55 @@ class Difference:
     """The second side less the first, a mean over categories."""
 
     value: float
-    interval: Interval | None
-    """95 %: these prompts, other seeds; None of a single case."""
+    interval: Interval
+    """95 %: these prompts, other seeds."""
+    half_width: float
+    """Of the interval, before it is cut to what a difference can be."""
+    t: float
+    """The quantile that the interval was made with."""
     interval_entities: Interval | None
     """95 %: prompts like these, other entities."""
     why_no_entities: str
-    p: float | None
-    """Of no difference, two-sided, by the same variance; None of a single case."""
-    detectable: float | None
-    """The smallest difference that so many pairs show with the chance POWER; None of a single case."""
-    standardised: float | None
+    p: float
+    """Of no difference, two-sided, by the same variance."""
+    detectable: float
+    """The smallest difference that so many pairs show with the chance POWER."""
+    effect_size: float | None
     """In standard deviations of the cases' differences; None where they have none."""
 
 
-def paired_difference(cases: Sequence[Paired], *, is_share: bool = True) -> Difference | None:
-    """How far apart the two sides are; None without cases. is_share: whether sides are shares of hits."""
+def paired_difference(
+    cases: Sequence[Paired], *, is_share: bool = True, reach: float | None = 1.0
+) -> Difference | None:
+    """How far apart the two sides are; None with fewer than MIN_CASES.
+
+    is_share: whether sides are shares of hits. reach: the largest difference there can be; None where there is none.
+    """
+    if len(cases) < MIN_CASES:
+        return None
     counted = [
         Counted(category=case.category, entities=case.entities, n_hits=case.second - case.first, n=case.n)
         for case in cases
     ]
-    value = macro(counted)
-    if value is None:
-        return None
-    spread = spread_of(counted, is_share=is_share)
-    entities = _entities(counted, value, spread, is_share=is_share)
+    value, spread = macro(counted), spread_of(counted, is_share=is_share)
+    assert value is not None
+    assert spread is not None
+    left = without_entities(counted)
+    others = None if isinstance(left, str) else (max(jackknife(left), spread.variance), len(left) - 1)
     each = [case.rate for case in counted]
     centre = sum(each) / len(each)
-    deviation = sqrt(sum((one - centre) ** 2 for one in each) / max(1, len(each) - 1))
+    deviation = sqrt(sum((one - centre) ** 2 for one in each) / (len(each) - 1))
     return Difference(
         value=value,
-        interval=None if spread is None else _around(value, spread.variance, spread.degrees, is_share=is_share),
-        interval_entities=entities if isinstance(entities, Interval) else None,
-        why_no_entities="" if isinstance(entities, Interval) else entities,
-        p=None if spread is None else p_value(value, spread),
-        detectable=None if spread is None else detectable(spread),
-        standardised=value / deviation if deviation > 0 else None,
+        interval=_around(value, spread.variance, spread.degrees, reach),
+        half_width=t_95(spread.degrees) * sqrt(spread.variance),
+        t=t_95(spread.degrees),
+        # Each entity is left out in turn; never surer than for other seeds.
+        interval_entities=None if others is None else _around(value, *others, reach),
+        why_no_entities=left if isinstance(left, str) else "",
+        p=p_value(value, spread),
+        detectable=detectable(spread),
+        effect_size=value / deviation if deviation > 0 else None,
     )
 
 
@@ -133,17 +149,7 @@ def pseudo_values(
     return values
 
 
-def _entities(counted: Sequence[Counted], value: float, spread: Spread | None, *, is_share: bool) -> Interval | str:
-    """For prompts like these about other entities: each entity left out in turn, never surer than for other seeds."""
-    left = without_entities(counted)
-    if isinstance(left, str):
-        return left
-    if spread is None:
-        return "it takes two cases"
-    return _around(value, max(jackknife(left), spread.variance), len(left) - 1, is_share=is_share)
-
-
-def _around(value: float, variance: float, degrees: int, *, is_share: bool) -> Interval:
+def _around(value: float, variance: float, degrees: int, reach: float | None) -> Interval:
     half = t_95(degrees) * sqrt(variance)
     low, high = value - half, value + half
-    return Interval(low=max(-1.0, low), high=min(1.0, high)) if is_share else Interval(low=low, high=high)
+    return Interval(low=low, high=high) if reach is None else Interval(low=max(-reach, low), high=min(reach, high))

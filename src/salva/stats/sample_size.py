@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil, sqrt
+from math import ceil
 
 from salva.stats.intervals import Z_95, wilson
+from salva.stats.means import variance as variance_of
 from salva.stats.paired import detectable
 from salva.stats.rates import Spread
 
@@ -39,12 +40,12 @@ class VarianceParts:
         )
 
 
-def beside_worse(single: VarianceParts, rate: float | None, difference: float) -> VarianceParts:
-    """That of the difference to another model that fails independently; where this is a rate, to one worse by so much.
+def beside_worse(single: VarianceParts, rate: float, difference: float) -> VarianceParts:
+    """That of the difference to another model that fails independently and is worse by so much.
 
     A rate nearer to a half has more variance: cases of the other have as much more as rates of their mean would.
     """
-    if rate is None or not 0 < rate < 1:
+    if not 0 < rate < 1:
         return single.times(2.0)
     other = rate + difference if rate + difference < 1 else rate - difference
     return single.times(1 + max(0.0, other * (1 - other)) / (rate * (1 - rate)))
@@ -56,8 +57,8 @@ def parts_of(values: Mapping[str, Sequence[Sequence[float]]]) -> VarianceParts |
     if not groups:
         return None
     n_repeats = sum(len(case) for group in groups for case in group) / sum(map(len, groups))
-    spread = sum(_variance([sum(case) / len(case) for case in group]) for group in groups) / len(groups)
-    repeated = [[_variance(case) for case in group if len(case) > 1] for group in groups]
+    spread = sum(variance_of([sum(case) / len(case) for case in group]) for group in groups) / len(groups)
+    repeated = [[variance_of(case) for case in group if len(case) > 1] for group in groups]
     known = [sum(each) / len(each) for each in repeated if each]
     if not known:
         return VarianceParts(between=spread, within=None)
@@ -109,21 +110,14 @@ def pairs_for_difference(difference: float, variance: float, n_categories: int, 
     return fewest(lambda n: detectable(evenly(variance, n, n_categories, more)) <= difference, n_categories)
 
 
-def pairs_for_half_width(half_width: float, rate: float | None, variance: float, n_categories: int) -> int | None:
-    """How many pairs give a figure an interval that reaches so far each way; variance: of a case's value."""
+def pairs_for_half_width(half_width: float, rate: float, variance: float, n_categories: int) -> int | None:
+    """How many pairs give a rate an interval that reaches so far each way; variance: of a case's value."""
     return fewest(lambda n: half_of(rate, variance, n) <= half_width, n_categories)
 
 
-def half_of(rate: float | None, variance: float, n_pairs: float) -> float:
-    """Half the width of an interval under other seeds: Wilson's of a rate, the plain one of any other mean."""
-    if rate is None:
-        return Z_95 * sqrt(variance / n_pairs)
+def half_of(rate: float, variance: float, n_pairs: float) -> float:
+    """Half the width of Wilson's interval of a rate under other seeds."""
     spread = rate * (1 - rate)
     n = n_pairs * spread / variance if variance > 0 and spread > 0 else n_pairs
     interval = wilson(rate, n, Z_95)
     return (interval.high - interval.low) / 2
-
-
-def _variance(values: Sequence[float]) -> float:
-    centre = sum(values) / len(values)
-    return sum((value - centre) ** 2 for value in values) / (len(values) - 1)
