@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar
 
 from salva.core.about import About
@@ -12,9 +12,16 @@ from salva.core.judgements import CaseVerdict, Judgements
 from salva.core.metric import LOWER, MetricValue, not_measured
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
-from salva.core.result import DECIDED, Result, counted
+from salva.core.result import Result, counted
 from salva.core.table import Cell, Table
 from salva.core.verdict import Outcome
+from salva.results.agreement import (
+    BOTH_WRONG,
+    INCONSISTENT,
+    both_wrong_results,
+    compared_pairs,
+    inconsistent_results,
+)
 from salva.results.chance import chance_of, chance_to_differ
 from salva.results.control import compared_controls, excess_of
 from salva.results.metrics.control_table import control_table
@@ -27,7 +34,7 @@ from salva.results.wordings import wording_difference
 
 MAX_ROWS = 40
 """Findings and reasons beyond this are summed up in a last row."""
-INCONSISTENT, BOTH_WRONG, CHANCE = "inconsistent", "both_wrong", "chance"
+CHANCE = "chance"
 WORDING_EFFECT, WORDING_DISTANCE = "wording_effect", "wording_distance"
 _Rest = Callable[[int, int], tuple[Cell, ...]]
 """The last row of a table that is cut: how many rows are left out, and their sum."""
@@ -70,52 +77,18 @@ class FailureRates:
 
 def agreement(judgements: Judgements) -> dict[str, MetricValue]:
     """How often the images of a pair disagree, and how often they agree and neither shows its prompt."""
-    compared = compared_pairs(judgements)
-    if not compared:
+    disagree = inconsistent_results(judgements)
+    if not disagree:
         none = "no pair of images was compared"
         return {name: not_measured(none, better=LOWER) for name in (INCONSISTENT, BOTH_WRONG)}
     average = judgements.average
-    disagree = failure_rate(results_of_check(compared.values()), average)
-    wrong = [result for result in _both_wrong(judgements, compared) if result.is_decided]
-    metrics = {INCONSISTENT: _share(disagree, "the two images of a pair disagree")}
+    wrong = [result for result in both_wrong_results(judgements) if result.is_decided]
+    metrics = {INCONSISTENT: _share(failure_rate(disagree, average), "the two images of a pair disagree")}
     if wrong:
         metrics[BOTH_WRONG] = _share(failure_rate(wrong, average), "the images agree and neither shows its prompt")
     else:
         metrics[BOTH_WRONG] = not_measured("no check says which images are right", better=LOWER)
     return metrics
-
-
-def compared_pairs(judgements: Judgements) -> dict[tuple[str, int], CaseVerdict]:
-    """By case and repeat, the verdict of the first check that compares the images of a pair of one meaning."""
-    comparing = [name for name, check in judgements.checks.items() if check.compares]
-    groups = {name: judgements.of_check(name) for name in comparing}
-    found: dict[str, dict[tuple[str, int], CaseVerdict]] = {}
-    for name, group in groups.items():
-        same = {_unit(pair): pair for pair in group if pair.case.equivalent is not False and pair.case.mutation is None}
-        if same:
-            found[name] = same
-    chosen = judgements.rule.check if judgements.rule.check in found else next(iter(found), "")
-    if chosen and chosen == judgements.rule.check:
-        return {_unit(pair): pair for pair in groups[chosen]}
-    return found.get(chosen, {})
-
-
-def _both_wrong(judgements: Judgements, compared: Mapping[tuple[str, int], CaseVerdict]) -> Iterator[Result]:
-    """Pairs of which it is known whether both images are wrong, FAIL where they are and agree."""
-    for name, check in judgements.checks.items():
-        rows = [] if check.compares else [pair for pair in judgements.of_check(name) if _unit(pair) in compared]
-        rows = [pair for pair in rows if {"right_a", "right_b"} <= pair.verdict.scores.keys()]
-        if not rows:
-            continue
-        for result in results_of_check(rows):
-            beside = compared[result.case.case_id, result.repeat].verdict
-            assert result.verdict is not None
-            is_right = any(result.verdict.scores[f"right_{role}"] for role in "ab")
-            outcome = result.outcome if not result.is_decided else beside.outcome
-            if outcome in DECIDED:
-                outcome = Outcome.FAIL if beside.outcome is Outcome.PASS and not is_right else Outcome.PASS
-            yield Result(case=result.case, repeat=result.repeat, model=result.model, outcome=outcome, check=name)
-        return
 
 
 def _share(rate: FailureRate, reason: str) -> MetricValue:
