@@ -6,7 +6,7 @@ import pytest
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from salva.stats.intervals import implied_bounds, wilson
+from salva.stats.intervals import Interval, wilson
 
 
 @pytest.mark.parametrize(("hits", "n"), [(1, 10), (5, 10), (193, 554), (9, 10), (3, 800)])
@@ -34,8 +34,6 @@ def test_no_cases_no_interval() -> None:
         wilson(0.5, 0)
 
 
-def test_bounds_are_all_held_and_all_broken() -> None:
-    bounds = implied_bounds(30, 90, 10)
-    assert bounds is not None
-    assert (bounds.low, bounds.high) == (0.3, 0.4)
-    assert implied_bounds(0, 0, 0) is None
+def test_an_interval_is_cut_to_its_range() -> None:
+    assert Interval(low=-0.2, high=0.7).clipped(0, 1) == Interval(low=0, high=0.7)
+    assert Interval(low=-3, high=2.5).clipped(-2, 2) == Interval(low=-2, high=2)

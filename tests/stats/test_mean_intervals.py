@@ -28,11 +28,10 @@ def test_a_mean_at_its_ceiling_is_not_certain() -> None:
     assert ceiling is not None
     assert ceiling.low < 0.9
     assert mean_interval({i: [1.0] for i in range(10)}) == Interval(low=1.0, high=1.0)
-    assert mean_interval({0: [1.0, 0.5]}) is None
 
 
 def test_one_more_at_nought_is_added_as_it_stands() -> None:
-    values = [1.0, 1.0, 0.9, 1.0]
+    values = [1.0, 1.0, 0.9, 1.0, 1.0]
     widened = mean_interval({i: [value] for i, value in enumerate(values)}, pseudo=0.0)
     with_one_more = mean_interval({i: [value] for i, value in enumerate([*values, 0.0])})
     assert widened is not None
@@ -70,21 +69,41 @@ def test_over_categories_each_weighs_the_same_and_its_own_spread_counts() -> Non
     assert sure == Interval(low=0.5, high=0.5)
     assert unsure is not None
     assert unsure.high - unsure.low > 0.5
-    lonely = macro_mean_interval([Valued(value=float(k), cluster=k, category=str(k)) for k in (0, 1)])
+    lonely = macro_mean_interval([Valued(value=k / 5, cluster=k, category=str(k)) for k in range(6)])
     assert lonely is not None
-    assert lonely.high - lonely.low > 0.5, "a category of one value shows no spread of its own"
+    assert lonely.high - lonely.low > 0.3, "a category of one value shows no spread of its own"
 
 
 def test_the_wider_of_clusters_and_cases_stands() -> None:
     loud = [0.0] * 8 + [1.0] * 8
-    clusters, cases = ["a"] * 4 + ["b"] * 4 + ["c"] * 4 + ["d"] * 4, [str(i) for i in range(16)]
+    clusters, cases = [str(i // 2) for i in range(16)], [str(i) for i in range(16)]
     together, apart = cautious_mean_interval(loud, clusters, cases), cautious_mean_interval(loud, cases, cases)
     assert together is not None
     assert apart is not None
-    assert together.high - together.low > 2 * (apart.high - apart.low)
+    assert together.high - together.low > 1.4 * (apart.high - apart.low)
     even = [0.0, 1.0] * 8
     assert cautious_mean_interval(even, clusters, cases) == cautious_mean_interval(even, cases, cases)
-    assert cautious_mean_interval(even, ["only"] * 16, cases) is None
+    assert cautious_mean_interval(even, [str(i // 4) for i in range(16)], cases) is None, "four clusters"
+
+
+def test_four_clusters_have_no_interval_however_many_values() -> None:
+    values = {k: [0.1 * k, 0.3, 0.5] for k in range(5)}
+    assert mean_interval(values) is not None
+    assert mean_interval({k: group for k, group in values.items() if k < 4}) is None
+
+
+def test_no_interval_leaves_the_range_of_its_mean() -> None:
+    kappas = [2.0, 2.0, -1.5, 2.0, 2.0, 2.0]
+    names = [str(i) for i in range(6)]
+    free = cautious_mean_interval(kappas, names, names)
+    assert free is not None
+    assert free.high > 2
+    cut = Interval(low=free.low, high=2.0)
+    assert cautious_mean_interval(kappas, names, names, least=-2.0, most=2.0) == cut
+    assert mean_interval({name: [kappa] for name, kappa in zip(names, kappas, strict=True)}, most=2.0) == cut
+    widened = mean_interval({name: [0.01] for name in names}, pseudo=-1.0, least=0.0, most=1.0)
+    assert widened is not None
+    assert widened.low == 0.0
 
 
 @pytest.mark.parametrize(("value", "pseudo"), [(0.0, None), (0.5, None), (0.0, 0.0)])

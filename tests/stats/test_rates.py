@@ -18,7 +18,6 @@ from salva.stats.rates import (
     macro,
     n_effective,
     seeds_interval,
-    without_one,
 )
 from salva.stats.student import t_95
 
@@ -72,14 +71,6 @@ def test_every_repeat_narrows_the_interval() -> None:
     assert once is not None
     assert thrice is not None
     assert thrice.high - thrice.low < once.high - once.low
-
-
-def test_the_range_without_one_category_names_the_one_that_carries_the_rate() -> None:
-    left = without_one(_cases(("one", 1), ("two", 4), ("three", 0)))
-    assert left is not None
-    assert (left.low, left.high) == pytest.approx((0.125, 0.625))
-    assert (left.low_without, left.high_without) == ("two", "three")
-    assert without_one(_cases(("one", 1))) is None
 
 
 def test_nothing_and_everything_wrong_leave_room_and_all_or_nothing_is_not_certain() -> None:
@@ -152,7 +143,8 @@ def test_a_difference_is_paired_students_and_as_wide_as_one_more_each_way_makes_
     many = difference_interval({"": values * 100})
     assert many is not None
     assert many.high - many.low == pytest.approx(2 * t_95(499) * sqrt(0.24 / 499 + 2 / 500**2))
-    assert difference_interval({"": [1.0]}) is None
+    assert difference_interval({"a": [1.0, 0.0], "b": [0.0, 0.5]}) is None, "four cases"
+    assert difference_interval({"a": [1.0, 0.0], "b": [0.0, 0.5, 0.0]}) is not None
 
 
 def test_no_difference_seen_is_not_none_for_sure() -> None:

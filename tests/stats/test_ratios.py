@@ -33,10 +33,16 @@ def test_nothing_to_divide_gives_nothing(clusters: list[Shares]) -> None:
 
 
 def test_a_base_that_rests_on_one_cluster_has_no_interval() -> None:
-    clusters = [Shares(hits=1, n=2, base_hits=1, base_n=2), Shares(hits=1, n=2, base_hits=0, base_n=2)]
+    clusters = [Shares(hits=1, n=2, base_hits=1, base_n=2), *[Shares(hits=1, n=2, base_hits=0, base_n=2)] * 4]
     found = relative_change(clusters)
     assert found is not None
     assert found.interval is None
+
+
+def test_four_clusters_have_no_interval() -> None:
+    found = relative_change([Shares(hits=2, n=4, base_hits=1, base_n=4)] * 4)
+    assert found is not None
+    assert (found.value, found.interval) == (1.0, None)
 
 
 def test_the_interval_is_students_over_changes_without_one_cluster_each() -> None:
@@ -44,14 +50,19 @@ def test_the_interval_is_students_over_changes_without_one_cluster_each() -> Non
         Shares(hits=1, n=4, base_hits=1, base_n=5),
         Shares(hits=3, n=5, base_hits=2, base_n=4),
         Shares(hits=2, n=6, base_hits=1, base_n=8),
+        Shares(hits=0, n=3, base_hits=2, base_n=5),
+        Shares(hits=2, n=4, base_hits=3, base_n=9),
     ]
-    without = [(5 / 11) / (3 / 12) - 1, (3 / 10) / (2 / 13) - 1, (4 / 9) / (3 / 9) - 1]
-    half = 4.302653 * (2 / 3 * sum((change - mean(without)) ** 2 for change in without)) ** 0.5
+    without = [
+        *((7 / 18) / (8 / 26) - 1, (5 / 17) / (7 / 27) - 1, (6 / 16) / (8 / 23) - 1),
+        *((8 / 19) / (7 / 26) - 1, (6 / 18) / (6 / 22) - 1),
+    ]
+    half = 2.776445 * (4 / 5 * sum((change - mean(without)) ** 2 for change in without)) ** 0.5
     changed = relative_change(clusters)
     assert changed is not None
-    assert changed.value == pytest.approx((6 / 15) / (4 / 17) - 1)
+    assert changed.value == pytest.approx((8 / 22) / (9 / 31) - 1)
     assert changed.interval is not None
-    assert changed.interval.low == pytest.approx(changed.value - half)
+    assert changed.interval.low == pytest.approx(max(-1, changed.value - half))
     assert changed.interval.high == pytest.approx(changed.value + half)
 
 

@@ -9,15 +9,13 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from salva.stats.intervals import Interval
+from salva.stats.intervals import MIN_CLUSTERS, Interval
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 _N_DRAWS = 2000
-_FEWEST = 5
-"""With fewer groups the draws say more about the draws than about the groups."""
 
 
 def bootstrap_interval(
@@ -30,7 +28,7 @@ def bootstrap_interval(
     """
     import numpy as np
 
-    if len(sums) < _FEWEST:
+    if len(sums) < MIN_CLUSTERS:
         return None
     with np.errstate(divide="ignore", invalid="ignore"):
         values = statistic(_draws(len(sums)) @ np.asarray(sums, np.float64))

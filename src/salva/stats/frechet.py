@@ -120,7 +120,7 @@ def inception_score(logits: ArrayLike, *, temperature: float = 1.0, n_splits: in
         value=float(np.mean(scores)),
         n_images=len(rows),
         spread=float(np.std(scores)),
-        interval=mean_interval({place: [score] for place, score in enumerate(scores)}),
+        interval=mean_interval({place: [score] for place, score in enumerate(scores)}, least=1.0, most=rows.shape[1]),
         warning=_warning(len(rows)),
     )
 

@@ -1,4 +1,4 @@
-"""Wilson's interval of a rate, and the bounds that undecided cases leave.
+"""An interval, and Wilson's interval of a rate.
 
 Counts in, numbers out; knows nothing of verdicts or images.
 """
@@ -10,6 +10,8 @@ from math import sqrt
 
 Z_95 = 1.959963984540054
 """The normal quantile of a two-sided 95 % interval."""
+MIN_CLUSTERS = 5
+"""With fewer clusters a mean or a difference has no interval: too little to learn a spread from."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,6 +20,10 @@ class Interval:
 
     low: float
     high: float
+
+    def clipped(self, least: float, most: float) -> Interval:
+        """The same inside the range that its statistic can have."""
+        return Interval(low=max(least, self.low), high=min(most, self.high))
 
 
 def wilson(rate: float, n: float, z: float = Z_95) -> Interval:
@@ -30,11 +36,3 @@ def wilson(rate: float, n: float, z: float = Z_95) -> Interval:
     low = 0.0 if rate <= 0 else max(0.0, centre - half)
     high = 1.0 if rate >= 1 else min(1.0, centre + half)
     return Interval(low=low, high=high)
-
-
-def implied_bounds(n_hits: int, n_decided: int, n_undecided: int) -> Interval | None:
-    """The rate if every undecided case were no hit, and if every one were; None without cases."""
-    total = n_decided + n_undecided
-    if not total:
-        return None
-    return Interval(low=n_hits / total, high=(n_hits + n_undecided) / total)

@@ -1,30 +1,33 @@
 """Intervals of a mean of scores, by Student's t over clusters.
 
 Numbers and cluster names in, an interval out. Values of one cluster rise and fall together, so clusters are what
-counts. Values may have any scale, unlike the shares of rates.py.
+counts: with fewer than five there is no interval. Values may have any scale, unlike the shares of rates.py; whoever
+knows the scale says what range the mean can have.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from math import sqrt
+from math import inf, sqrt
 from typing import TypeVar
 
-from salva.stats.intervals import Interval
+from salva.stats.intervals import MIN_CLUSTERS, Interval
 from salva.stats.student import t_95
 
 Name = TypeVar("Name", bound=Hashable)
 
 
-def mean_interval(values: Mapping[Name, Sequence[float]], pseudo: float | None = None) -> Interval | None:
-    """95 % of a mean over clusters of values, by Student's t; None with fewer than two clusters.
+def mean_interval(
+    values: Mapping[Name, Sequence[float]], pseudo: float | None = None, *, least: float = -inf, most: float = inf
+) -> Interval | None:
+    """95 % of a mean over clusters of values, by Student's t; None of few clusters.
 
     pseudo: a value that the lower end is widened by, as if one more cluster had it: a mean near its ceiling has hardly
-    any spread left to show.
+    any spread left to show. least, most: the range that the mean can have.
     """
     rows = [Valued(value=value, cluster=cluster) for cluster, group in values.items() for value in group]
-    return macro_mean_interval(rows, pseudo)
+    return macro_mean_interval(rows, pseudo, least=least, most=most)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,10 +40,12 @@ class Valued:
     category: str = ""
 
 
-def macro_mean_interval(values: Sequence[Valued], pseudo: float | None = None) -> Interval | None:
+def macro_mean_interval(
+    values: Sequence[Valued], pseudo: float | None = None, *, least: float = -inf, most: float = inf
+) -> Interval | None:
     """The same of the mean over categories of their means; a category of one value is held against the whole mean."""
     clusters = dict.fromkeys(valued.cluster for valued in values)  # in their order: a sum of floats depends on it
-    if len(clusters) < 2:
+    if len(clusters) < MIN_CLUSTERS:
         return None
     by_name: dict[str, list[float]] = {}
     for valued in values:
@@ -64,7 +69,7 @@ def macro_mean_interval(values: Sequence[Valued], pseudo: float | None = None) -
         moved = (pseudo - centre) / (len(values) + 1)
         further = (pseudo - centre - moved) / (len(values) + 1)
         low = min(low, low_and_high(len(values) / (len(values) + 1), moved, (further,))[0])
-    return Interval(low=low, high=high)
+    return Interval(low=low, high=high).clipped(least, most)
 
 
 def cautious_mean_interval(
@@ -73,8 +78,11 @@ def cautious_mean_interval(
     cases: Sequence[str],
     categories: Sequence[str] | None = None,
     pseudo: float | None = None,
+    *,
+    least: float = -inf,
+    most: float = inf,
 ) -> Interval | None:
-    """The wider of holding clusters and holding cases together; None with fewer than two clusters.
+    """The wider of holding clusters and holding cases together; None of few clusters.
 
     A chance evenness of few clusters must not make an interval narrower than independent cases would. None too where
     all values are the same and nothing widens it: what has shown no spread is not known to ±0.
@@ -90,4 +98,4 @@ def cautious_mean_interval(
     if len(known) < len(made):
         return None
     widest = max(known, key=lambda interval: interval.high - interval.low)
-    return widest if widest.low < widest.high else None
+    return widest.clipped(least, most) if widest.low < widest.high else None

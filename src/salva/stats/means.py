@@ -1,4 +1,4 @@
-"""Means and shares of numbers."""
+"""Means, variances and shares of numbers."""
 
 from __future__ import annotations
 
@@ -13,6 +13,12 @@ def mean(values: Iterable[float]) -> float:
     """The arithmetic mean of at least one number."""
     numbers = list(values)
     return fsum(numbers) / len(numbers)
+
+
+def variance(values: Sequence[float]) -> float:
+    """The sample variance of at least two numbers."""
+    centre = sum(values) / len(values)
+    return sum((value - centre) ** 2 for value in values) / (len(values) - 1)
 
 
 def group_mean(values: Sequence[float], groups: Sequence[Sequence[Group]]) -> float:

@@ -7,15 +7,14 @@ question at hand implies. docs/explanation/statistics.md has the formulas and ho
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
 
-from salva.stats.intervals import Z_95, Interval, wilson
+from salva.stats.intervals import MIN_CLUSTERS, Z_95, Interval, wilson
+from salva.stats.means import variance
 from salva.stats.student import t_95
 
-MIN_ENTITIES = 5
-"""With fewer the jackknife over entities has too little to leave out."""
 LEAST_CORRELATION = 0.1
 """Cases of one cluster are taken to be at least this much alike, whatever few of them happen to show."""
 _PRIOR_CASES = 8
@@ -56,29 +55,10 @@ def share(cases: Sequence[Counted]) -> float:
 
 def by_category(cases: Iterable[Counted]) -> dict[str, list[Counted]]:
     """Cases by category, in order of first appearance."""
-    return _grouped(cases, lambda case: case.category)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeftOut:
-    """How far a mean over categories moves when one of them is left out."""
-
-    low: float
-    high: float
-    low_without: str
-    """The category whose absence gives the lowest rate."""
-    high_without: str
-
-
-def without_one(cases: Iterable[Counted]) -> LeftOut | None:
-    """The lowest and highest rate with one category left out; None with fewer than two."""
-    shares = {name: share(group) for name, group in by_category(cases).items()}
-    if len(shares) < 2:
-        return None
-    total = sum(shares.values())
-    rates = {name: (total - value) / (len(shares) - 1) for name, value in shares.items()}
-    low_without, high_without = min(rates, key=rates.__getitem__), max(rates, key=rates.__getitem__)
-    return LeftOut(low=rates[low_without], high=rates[high_without], low_without=low_without, high_without=high_without)
+    groups: dict[str, list[Counted]] = {}
+    for case in cases:
+        groups.setdefault(case.category, []).append(case)
+    return groups
 
 
 def seeds_interval(cases: Sequence[Counted], z: float = Z_95) -> Interval | None:
@@ -131,7 +111,7 @@ def rate_interval(rate: float, n: float, z: float = Z_95) -> Interval:
     interval = wilson(rate, n, z)
     low = min(interval.low, _poisson_end(rate, n, z))
     high = max(interval.high, 1 - _poisson_end(1 - rate, n, z))
-    return Interval(low=max(0.0, low), high=min(1.0, high))
+    return Interval(low=low, high=high).clipped(0.0, 1.0)
 
 
 def _poisson_end(rate: float, n: float, z: float) -> float:
@@ -179,12 +159,12 @@ def entities_interval(cases: Sequence[Counted]) -> Interval | str:
 def without_entities(cases: Sequence[Counted]) -> list[float] | str:
     """The mean over categories without each entity in turn, or the reason why that says nothing."""
     entities = sorted({entity for case in cases for entity in case.entities})
-    if len(entities) < MIN_ENTITIES:
-        return f"it takes {MIN_ENTITIES} different entities, and these prompts are about {len(entities)}"
+    if len(entities) < MIN_CLUSTERS:
+        return f"it takes {MIN_CLUSTERS} different entities, and these prompts are about {len(entities)}"
     if not any(len({case.entities for case in group}) > 1 for group in by_category(cases).values()):
         return "every category is about one set of entities only"
     rates = _left_out(cases, entities)
-    return rates if len(rates) >= MIN_ENTITIES else "leaving out one entity leaves no case"
+    return rates if len(rates) >= MIN_CLUSTERS else "leaving out one entity leaves no case"
 
 
 def clusters_interval(clusters: Sequence[Counted]) -> Interval | None:
@@ -207,7 +187,7 @@ def clusters_interval(clusters: Sequence[Counted]) -> Interval | None:
 
 
 def difference_interval(differences: Mapping[str, Sequence[float]], n_repeats: float = 1) -> Interval | None:
-    """95 % of the mean over categories of paired differences of shares, one a case; None of one case alone.
+    """95 % of the mean over categories of paired differences of shares, one a case; None of fewer than five cases.
 
     n_repeats: over how many a case's difference is a mean.
     """
@@ -216,7 +196,7 @@ def difference_interval(differences: Mapping[str, Sequence[float]], n_repeats: f
         return None
     centre = sum(sum(group) / len(group) for group in differences.values()) / len(differences)
     half = t_95(spread.degrees) * sqrt(spread.variance)
-    return Interval(low=max(-1.0, centre - half), high=min(1.0, centre + half))
+    return Interval(low=centre - half, high=centre + half).clipped(-1.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,17 +213,17 @@ class Spread:
 def difference_spread(
     differences: Mapping[str, Sequence[float]], n_repeats: float = 1, *, is_share: bool = True
 ) -> Spread | None:
-    """The variance behind the interval of paired differences, one a case; None of one case alone.
+    """The variance behind the interval of paired differences, one a case; None of fewer than five cases.
 
     The same variance as a rate's, with Student's t: within categories, a category of one case taking the spread of all.
     To it comes what one more difference each way would add: none seen among few cases does not mean that there is none.
     is_share: whether a difference is one of shares, so that one that was not seen is as large as a repeat's.
     """
     everything = [value for group in differences.values() for value in group]
-    if len(everything) < 2:
+    if len(everything) < MIN_CLUSTERS:
         return None
-    spread = _spread(everything)
-    variances = [(_spread(group) if len(group) > 1 else spread) / len(group) for group in differences.values()]
+    spread = variance(everything)
+    variances = [(variance(group) if len(group) > 1 else spread) / len(group) for group in differences.values()]
     n_even = len(differences) ** 2 / sum(1 / len(group) for group in differences.values())
     pure = sum(variances) / len(differences) ** 2
     return Spread(
@@ -290,15 +270,3 @@ def jackknife(rates: Sequence[float]) -> float:
     """The variance that leaving out one at a time shows."""
     centre = sum(rates) / len(rates)
     return (len(rates) - 1) / len(rates) * sum((rate - centre) ** 2 for rate in rates)
-
-
-def _spread(values: Sequence[float]) -> float:
-    centre = sum(values) / len(values)
-    return sum((value - centre) ** 2 for value in values) / (len(values) - 1)
-
-
-def _grouped(cases: Iterable[Counted], key: Callable[[Counted], str]) -> dict[str, list[Counted]]:
-    groups: dict[str, list[Counted]] = {}
-    for case in cases:
-        groups.setdefault(key(case), []).append(case)
-    return groups

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from math import sqrt
+from math import inf, sqrt
 
-from salva.stats.intervals import Interval
+from salva.stats.intervals import MIN_CLUSTERS, Interval
+from salva.stats.rates import jackknife
 from salva.stats.student import t_95
 
 
@@ -29,7 +30,7 @@ class RelativeChange:
 
     value: float
     interval: Interval | None
-    """95 %, by leaving out one cluster at a time; None where that leaves nothing to divide by."""
+    """95 %, by leaving out one cluster at a time; None of few clusters, or where that leaves nothing to divide by."""
 
 
 def relative_change(clusters: Collection[Shares]) -> RelativeChange | None:
@@ -45,12 +46,10 @@ def relative_change(clusters: Collection[Shares]) -> RelativeChange | None:
         for one in clusters
         if (change := _change(hits - one.hits, n - one.n, base_hits - one.base_hits, base_n - one.base_n)) is not None
     ]
-    if len(left_out) < max(2, len(clusters)):
+    if len(left_out) < max(MIN_CLUSTERS, len(clusters)):
         return RelativeChange(value=whole, interval=None)
-    centre = sum(left_out) / len(left_out)
-    variance = (len(left_out) - 1) / len(left_out) * sum((value - centre) ** 2 for value in left_out)
-    half = t_95(len(left_out) - 1) * sqrt(variance)
-    return RelativeChange(value=whole, interval=Interval(low=max(-1.0, whole - half), high=whole + half))
+    half = t_95(len(left_out) - 1) * sqrt(jackknife(left_out))
+    return RelativeChange(value=whole, interval=Interval(low=whole - half, high=whole + half).clipped(-1.0, inf))
 
 
 def _change(hits: float, n: float, base_hits: float, base_n: float) -> float | None:
