@@ -114,7 +114,7 @@ def test_inception_score_is_the_published_formula() -> None:
     assert found.value == pytest.approx(np.mean(wanted), abs=1e-12)
     assert found.spread == pytest.approx(np.std(wanted), abs=1e-12)
     assert found.interval is not None
-    half = 12.706204736432095 * np.std(wanted, ddof=1) / np.sqrt(2)  # Student's t of one degree of freedom
+    half = 2.7764451051977987 * np.std(wanted, ddof=1) / np.sqrt(5)  # Student's t of four degrees of freedom
     assert (found.interval.low, found.interval.high) == pytest.approx((found.value - half, found.value + half))
 
 
