@@ -30,7 +30,7 @@ def exit_code(models: Iterable[Standing], *, is_complete: bool, max_errors: int 
         return NOT_SURE
     if any(code == GATE_FAILED for code, _ in codes):
         return GATE_FAILED
-    return max((code for code, _ in codes), default=OK if is_complete else NOT_SURE)
+    return max((code for code, _ in codes), default=NOT_SURE)
 
 
 def _of_model(model: Standing, *, is_complete: bool, max_errors: int) -> tuple[int, bool]:

@@ -74,10 +74,5 @@ def test_the_control_arm_is_not_paid_twice() -> None:
     assert row["calls"] == 1
 
 
-def test_numbers_come_along() -> None:
-    numbers = _measured(verdict(answers=1, calls=3, unreadable=1, cost_usd=0.25)).numbers
-    assert numbers == {"judge_calls": 3, "judge_cost_usd": 0.25, "judge_unreadable": 1, "judge_flip_rate": None}
-
-
 def test_a_run_without_a_judge_gets_no_table() -> None:
     assert _measured(verdict()).tables == ()

@@ -148,7 +148,8 @@ def _wording_distance(judgements: Judgements) -> dict[str, MetricValue]:
         return {}
     low, high = ends(excess.interval)
     reason = "half the squared distance of what the two wordings show, without seed noise"
-    return {WORDING_DISTANCE: MetricValue(value=excess.excess, low=low, high=high, n=excess.n, reason=reason)}
+    distance = MetricValue(value=excess.excess, low=low, high=high, n=excess.n, better=LOWER, reason=reason)
+    return {WORDING_DISTANCE: distance}
 
 
 def _by_category(results: Sequence[Result]) -> Table:
