@@ -10,27 +10,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
-from random import Random
 
 from salva.core.case import Case
 from salva.core.fingerprint import fingerprint
 from salva.core.scene import Scene, Thing
-from salva.errors import UsageError
 from salva.logic.comparing import Comparable, comparable, shows_same
-from salva.logic.formula import Atom, Formula, atoms, axis_of, entities
+from salva.logic.formula import entities
 from salva.logic.notation import parse
-from salva.logic.order import RANK
 from salva.logic.satisfaction import satisfies
-from salva.logic.worlds import choose_world
+from salva.results.drawn_scenes import draw_scene
 
 MOST_PROMPTS = 60
 """Of more cases so many get others' images, spread over the categories and the same ones each time."""
 MOST_PICTURES = 300
 """So many pairs of images are dealt out, each case's as likely as any other's: categories differ in size, and what
 an image has to do with a prompt depends on where most images come from. Few cases are generated several times."""
-_FEWEST_SLOTS = 6
-"""Where a thing can stand on an axis: few, so that many images come down to one scene, and enough for two things to
-stand on the same side."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +63,10 @@ def chance_of(cases: Sequence[Case], counts: str = "", *, is_pooled: bool = Fals
 # A run is summarised once for every form of its report.
 @lru_cache(maxsize=32)
 def _chance_of(cases: tuple[_ShuffledPair, ...]) -> float | None:
-    paintable = list(islice(filter(_is_painted, sorted(cases, key=_shuffled)), MOST_PICTURES))
+    paintable = list(islice(filter(_is_drawn, sorted(cases, key=_shuffled)), MOST_PICTURES))
     draws = range(MOST_PICTURES // len(paintable)) if paintable else ()
     by_category: dict[str, list[float]] = {}
-    for case in islice(filter(_is_painted, _spread(cases)), MOST_PROMPTS):
+    for case in islice(filter(_is_drawn, _spread(cases)), MOST_PROMPTS):
         fits = _fitting(case)
         others = [other for other in paintable if other is not case and len(other.formulas) == len(case.formulas)]
         if others:
@@ -96,7 +90,7 @@ def chance_to_differ(
 def _chance_to_differ(
     cases: tuple[_ShuffledPair, ...], shown: tuple[_ShuffledPair, ...], place: str, is_all: bool
 ) -> float | None:
-    paintable = list(islice(filter(_is_painted, sorted(shown, key=_shuffled)), MOST_PICTURES))
+    paintable = list(islice(filter(_is_drawn, sorted(shown, key=_shuffled)), MOST_PICTURES))
     n_draws = MOST_PICTURES // len(paintable) if len(paintable) > 1 else 0
     # Each image beside one of another pair, in every draw of a further one.
     dealt = [
@@ -105,7 +99,7 @@ def _chance_to_differ(
         for i, first in enumerate(paintable)
     ]
     by_category: dict[str, list[float]] = {}
-    for case in islice(filter(_is_painted, _spread(cases)), MOST_PROMPTS):
+    for case in islice(filter(_is_drawn, _spread(cases)), MOST_PROMPTS):
         what = comparable([parse(formula) for formula in case.formulas])
         differs: dict[tuple[tuple[Thing, ...], ...], bool] = {}
         n_differ = n = 0
@@ -126,12 +120,12 @@ def _chance_to_differ(
 
 def _things(notation: str, seed: str, what: Comparable, is_all: bool) -> tuple[Thing, ...]:
     """What an image shows of what is compared."""
-    scene = _painted(notation, seed) or Scene()
+    scene = draw_scene(notation, seed) or Scene()
     return scene.things if is_all else tuple(thing for thing in scene.things if thing.label in what.entities)
 
 
-def _is_painted(case: _ShuffledPair) -> bool:
-    return all(_painted(formula, f"{case.case_id} 0") for formula in case.formulas)
+def _is_drawn(case: _ShuffledPair) -> bool:
+    return all(draw_scene(formula, f"{case.case_id} 0") for formula in case.formulas)
 
 
 def _shuffled(case: _ShuffledPair) -> str:
@@ -163,49 +157,7 @@ def _fitting(case: _ShuffledPair) -> Callable[[_ShuffledPair, int], bool]:
         return decided[key]
 
     def fits(other: _ShuffledPair, draw: int) -> bool:
-        scenes = (_painted(formula, f"{other.case_id} {draw}") for formula in other.formulas)
+        scenes = (draw_scene(formula, f"{other.case_id} {draw}") for formula in other.formulas)
         return all(scene is not None and is_right(index, scene) for index, scene in enumerate(scenes))
 
     return fits
-
-
-@lru_cache(maxsize=8192)
-def _painted(notation: str, seed: str) -> Scene | None:
-    """A right image of a formula, each thing in the third of its place; None where there is none to be had."""
-    try:
-        f = parse(notation)
-        # The words are left out: two wordings of one case show the same world.
-        world = choose_world(f, Random(seed))
-    except UsageError:
-        return None
-    named = _named(f)
-    rng = Random(f"{notation} {seed}")
-    n_slots = max(_FEWEST_SLOTS, len(world.things))
-    lines = {axis: rng.sample(range(n_slots), len(world.things)) for axis in ("x", "y")}
-    things = []
-    for number, thing in enumerate(world.things):
-        x, y = (
-            _at(getattr(thing, axis), named.get((thing.entity, axis), frozenset()), line[number], n_slots)
-            for axis, line in lines.items()
-        )
-        box = (x - 0.02, y - 0.02, x + 0.02, y + 0.02)
-        colour = thing.colour if thing.colour != "other" else "gray"
-        things.append(Thing(label=thing.entity, box=box, colour=colour))
-    return Scene(things=tuple(things))
-
-
-def _named(f: Formula) -> dict[tuple[str, str], frozenset[int]]:
-    named: dict[tuple[str, str], frozenset[int]] = {}
-    for leaf in atoms(f):
-        if isinstance(leaf, Atom) and leaf.place:
-            key = (leaf.entity, axis_of(leaf.place))
-            named[key] = named.get(key, frozenset()) | {RANK[leaf.place]}
-    return named
-
-
-def _at(place: str | None, named: frozenset[int], slot: int, n_slots: int) -> float:
-    """A coordinate in the third of a place; a thing without one stands anywhere."""
-    if place is None:
-        return (slot + 0.5) / n_slots
-    rank = min({0, 1, 2} - named) if place == "elsewhere" else RANK[place]
-    return rank / 3 + (slot + 1) / (n_slots + 1) / 3

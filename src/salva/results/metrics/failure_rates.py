@@ -9,7 +9,7 @@ from typing import ClassVar
 from salva.core.about import About
 from salva.core.case import Case, unit_of
 from salva.core.judgements import CaseVerdict, Judgements
-from salva.core.metric import LOWER, MetricValue, not_measured
+from salva.core.metric import HIGHER, LOWER, MetricValue, not_measured
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.result import Result, counted
@@ -27,6 +27,7 @@ from salva.results.control import compared_controls, excess_of
 from salva.results.metrics.control_table import control_table
 from salva.results.metrics.rate_charts import rate_charts
 from salva.results.metrics.wording_table import wording_table
+from salva.results.nouns_only import NOUNS_ONLY, SKILL, nouns_only_metrics
 from salva.results.rates import MACRO, FailureRate, failure_rate
 from salva.results.tables import RATES, TableColumns, build_table, ends, group_by, group_by_each, present, rows_table
 from salva.results.tally import RATE_NOTE, rate_cells, results_of_check
@@ -45,7 +46,15 @@ class FailureRates:
 
     version: ClassVar[str] = "1"
     about: ClassVar[About] = About(
-        metrics={INCONSISTENT: LOWER, BOTH_WRONG: LOWER, CHANCE: "", WORDING_EFFECT: "", WORDING_DISTANCE: LOWER}
+        metrics={
+            INCONSISTENT: LOWER,
+            BOTH_WRONG: LOWER,
+            CHANCE: "",
+            NOUNS_ONLY: "",
+            SKILL: HIGHER,
+            WORDING_EFFECT: "",
+            WORDING_DISTANCE: LOWER,
+        }
     )
 
     def __init__(self, options: NoOptions) -> None:
@@ -69,6 +78,7 @@ class FailureRates:
         metrics = {
             **agreement(judgements),
             CHANCE: _chance(judgements),
+            **nouns_only_metrics(judgements),
             WORDING_EFFECT: _wording_effect(judgements),
             **_wording_distance(judgements),
         }
