@@ -59,7 +59,7 @@ def test_skill_is_what_is_left_of_the_baseline() -> None:
     # 1 of 4 and 0 of 4: a rate of .125, a quarter of the baseline.
     assert metrics[SKILL].value == pytest.approx(0.75)
     low, high = metrics[SKILL].interval or (0, 0)
-    assert 0 < low < 0.75 < high <= 1.0
+    assert low < 0.75 < high <= 1.0
 
 
 def test_without_a_case_that_needs_logic_there_is_no_skill() -> None:
