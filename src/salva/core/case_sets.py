@@ -21,19 +21,22 @@ def slug(text: str, empty: str = "") -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or empty
 
 
-def few_of_each(items: Sequence[Item], n: int, group: Callable[[Item], str], name: Callable[[Item], str]) -> list[Item]:
-    """The first n of each group by a hash of their names, in the order of the items."""
+def few_of_each(
+    items: Sequence[Item], n: int, group: Callable[[Item], str], name: Callable[[Item], str], fewest: int = 0
+) -> list[Item]:
+    """The first n of each group by a hash of their names, in the order of the items; more where that is too few."""
     groups: dict[str, list[int]] = {}
     for i, item in enumerate(items):
         groups.setdefault(group(item), []).append(i)
     chosen = {i for members in groups.values() for i in sorted(members, key=lambda i: fingerprint(name(items[i])))[:n]}
+    if len(chosen) < min(fewest, len(items)):
+        return few_of_each(items, n + 1, group, name, fewest)
     return [item for i, item in enumerate(items) if i in chosen]
 
 
 def few_cases(cases: Sequence[Case], n: int) -> list[Case]:
     """The first n cases of each category by a hash of their ids; more of each where that gives too few to be a size."""
-    few = few_of_each(cases, n, lambda case: case.category, lambda case: case.case_id)
-    return few if len(few) >= min(FEWEST_CASES, len(cases)) else few_cases(cases, n + 1)
+    return few_of_each(cases, n, lambda case: case.category, lambda case: case.case_id, FEWEST_CASES)
 
 
 def with_distinct_ids(cases: Iterable[Case]) -> list[Case]:

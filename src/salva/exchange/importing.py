@@ -81,7 +81,7 @@ def _write(read_in: ReadIn, files: Sequence[Path], form: str, out: Path) -> None
         observers=tuple(ComponentSpec(role=role, name=name) for name, role in read_in.observers.items()),
         checks=read_in.rules,
         check=read_in.check,
-        published=bool(read_in.check) and suite_about(read_in.suite).published.get("check") == read_in.check,
+        published=_is_published(read_in),
         size="imported",
         repeats=read_in.repeats,
         imported=form,
@@ -98,3 +98,13 @@ def _write(read_in: ReadIn, files: Sequence[Path], form: str, out: Path) -> None
     # Last, so that a folder with a run.json holds all that was read.
     with open_run(out, "write") as store:
         store_run_file(store, new_run_file(asked, imported=imported, judging=judging))
+
+
+def _is_published(read_in: ReadIn) -> bool:
+    """Whether the files were judged by the rule of the suite's paper."""
+    published = suite_about(read_in.suite).published
+    options = {f"check.{name}": value for rule in read_in.rules for name, value in rule.options.items()}
+    said = {"check": read_in.check, **options}
+    return bool(read_in.check and published) and all(
+        str(said.get(name, value)) == value for name, value in published.items()
+    )

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+import judged as judged_records
+
 from salva.core.case import Case
-from salva.core.judgements import Judgements, Rate, RunCheck
+from salva.core.judgements import Judgements, RunCheck
+from salva.core.result import Rule
 from salva.core.verdict import PAIR, Outcome, Verdict
-from salva.results.headline import judgements
 from salva.suites.geneval.suite import GenEval, GenEvalOptions
 
-CHECKS = {"geneval": RunCheck(options={"rule": "published"}), "truth": RunCheck(rate=Rate.WRONG)}
+CHECKS = {"geneval": RunCheck(options={"rule": "published"}), "truth": RunCheck()}
 Right = Callable[[Case, int], bool | None]
 
 
@@ -43,5 +45,9 @@ def verdicts(
     return made
 
 
-def judged(cases: list[Case], made: list[Verdict], chosen: str = "geneval") -> Judgements:
-    return judgements(cases, made, CHECKS, chosen, apart=("set", "beside"))
+def judged(
+    cases: list[Case], made: list[Verdict], chosen: str = "geneval", deciding: tuple[str, ...] = ("eye",)
+) -> Judgements:
+    """chosen: the check that makes the results; deciding: the observers that come first."""
+    rule = Rule(check=chosen, is_published=chosen == "geneval")
+    return judged_records.judged(cases, made, CHECKS, rule=rule, deciding=deciding)

@@ -30,7 +30,7 @@ def test_only_what_is_there_has_a_table() -> None:
 
 def test_pairs_by_variant() -> None:
     cases = cases_of(variants=tuple(VARIANTS))
-    made = judged(cases, verdicts(cases, lambda case, _: case.category != "exchanged"))
+    made = judged(cases, verdicts(cases, lambda case, _: case.labels.get("kind") != "exchanged"))
     rows = {row["variant"]: row for row in _table(made, "variants")}
     assert [(name, row["both_right_rate"], row["n"]) for name, row in rows.items()] == [
         ("commuted", 1.0, 8),

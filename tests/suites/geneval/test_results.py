@@ -1,4 +1,4 @@
-"""Result lines: ours come back equal, the published program's are read, and what is wrong with one is said."""
+"""ResultLine lines: ours come back equal, the published program's are read, and what is wrong with one is said."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from salva.errors import UsageError
 from salva.messages import code_of
 from salva.suites.geneval.files import asked_in
 from salva.suites.geneval.published import SeenBox
-from salva.suites.geneval.results import Result, ResultPlace, line_of, picture_path, placed, result_in
+from salva.suites.geneval.results import ResultLine, ResultPlace, line_of, picture_path, placed, result_in
 
 METADATA: dict[str, Json] = {
     "tag": "single_object",
@@ -43,7 +43,7 @@ _BOXES = st.lists(
 @given(_BOXES, st.booleans(), st.text(), st.text())
 def test_a_line_comes_back_equal(boxes: list[SeenBox], is_right: bool, reason: str, model: str) -> None:
     by_class = tuple(sorted(boxes, key=lambda box: [one.name for one in boxes].index(box.name)))
-    result = Result(
+    result = ResultLine(
         filename=picture_path(7, 3),
         asked=asked_in(METADATA),
         is_right=is_right,

@@ -1,4 +1,4 @@
-"""Strangers' result lines become a run that reports: their verdicts lead, boxes are judged again, gaps are counted."""
+"""Strangers' result lines become a run: their verdicts are its results, boxes are judged again, gaps are counted."""
 
 from __future__ import annotations
 
@@ -10,9 +10,13 @@ import pytest
 from in_process import salva
 
 from salva.core.exchange import ImportSettings, ReadIn
+from salva.core.result import Rule
 from salva.core.verdict import Outcome
 from salva.errors import UsageError
+from salva.exchange.importing import import_files
+from salva.store.queries import read_records
 from salva.suites.geneval.results_import import THEIRS, ResultsImport, ResultsOptions
+from salva.suites.geneval.rules import NO_COLOURS
 
 
 def _line(prompt: str = "a photo of a cow", number: int = 0, sample: int = 0, **change: Any) -> dict[str, Any]:
@@ -73,16 +77,24 @@ def test_a_strangers_file_becomes_a_run_and_a_report(foreign_data: Path, tmp_pat
     assert f"{len(lines)} images, {len(lines)} prompts of stranger" in done.stdout
     assert f"{len(lines)} of GenEval's 553" in done.stdout
     assert "contradict" not in done.stdout, "its boxes say by the published rule what it says"
-    told = json.loads(salva("report", str(run), "--format", "json").stdout)
-    assert told["headline"]["check"] == "geneval"
-    assert told["outcomes"]["PASS"] == sum(line["correct"] for line in lines)
+    report = json.loads(salva("report", str(run), "--format", "json").stdout)
+    assert (report["settings"]["rule"], report["checks"]) == ("published", {"geneval": len(lines)})
+    assert report["results"]["pass"] == sum(line["correct"] for line in lines)
     by_task = {
         tag: [line["correct"] for line in lines if line["tag"] == tag] for tag in {line["tag"] for line in lines}
     }
     overall = sum(sum(right) / len(right) for right in by_task.values()) / len(by_task)
-    assert told["metrics"]["published_overall"] == pytest.approx(overall)
-    assert told["metrics"]["ours_counting"] is not None
-    assert told["metrics"]["ours_color_attr"] is None or told["metrics"]["ours_color_attr"] == 0
+    assert report["metrics"]["published_overall"]["value"] == pytest.approx(overall)
+    assert report["failure_rate"] == pytest.approx(1 - overall)
+    ours = report["metrics"]["ours_overall"]
+    assert ours["value"] is None, "lines have no colours: only wrong images can be decided"
+    low, high = ours["interval"]
+    assert 0 < low < high < 1
+    (table,) = (table for table in report["tables"] if table["name"] == "geneval")
+    rows = [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
+    shares = {row["task"]: row["right_rate"] for row in rows if row["rule"] == "ours"}
+    assert {task for task, share in shares.items() if share is None} >= {"colors", "color_attr", "overall"}
+    assert shares["counting"] is not None
     for form in ("md", "html"):
         assert salva("report", str(run), "--format", form, "-o", str(tmp_path / f"report.{form}")).returncode == 0
 
@@ -93,16 +105,18 @@ def test_boxes_are_judged_again_by_our_rule_and_colours_are_not(tmp_path: Path) 
     read = _read(
         tmp_path / "r.jsonl",
         _line(),
-        _line("a photo of one cow", 1, details=two),
+        _line("a photo of one cow", 1, details=two, tag="counting"),
+        _line("a photo of two cows", 4, details=two),
         _line("a photo of a red cow", 2, **red),
         _line("a photo of a red cow again", 3, details="{}", correct=False, reason="expected cow>=1, found 0", **red),
     )
     ours = {verdict.case_id: verdict for verdict in read.verdicts if verdict.check == "truth"}
     outcomes = [verdict.outcome for verdict in ours.values()]
-    assert outcomes == [Outcome.PASS, Outcome.FAIL, Outcome.UNDECIDED, Outcome.FAIL]
+    assert outcomes == [Outcome.PASS, Outcome.FAIL, Outcome.PASS, Outcome.UNDECIDED, Outcome.FAIL]
+    assert [NO_COLOURS in verdict.scores for verdict in ours.values()] == [False, False, False, True, True]
     theirs = [verdict for verdict in read.verdicts if verdict.check == "geneval"]
-    assert [verdict.outcome for verdict in theirs] == [Outcome.PASS] * 3 + [Outcome.FAIL]
-    assert theirs[3].failure_types == ("entity-omission",)
+    assert [verdict.outcome for verdict in theirs] == [Outcome.PASS] * 4 + [Outcome.FAIL]
+    assert theirs[4].failure_types == ("entity-omission",)
     assert {name for verdict in read.verdicts for name in verdict.observers} == {THEIRS}
 
 
@@ -175,9 +189,9 @@ def test_results_without_any_box_stand_as_they_are_and_nobody_is_called_blind(tm
     assert read.counts["lines without boxes"] == 30
     done = salva("import", str(path), "--as", "geneval", "--out", str(tmp_path / "run"))
     assert done.returncode == 0, done.stderr
-    told = json.loads(salva("report", str(tmp_path / "run"), "--format", "json").stdout)
-    assert told["headline"]["oracle"] == "ok", told["headline"]["reason"]
-    assert told["outcomes"]["PASS"] == told["outcomes"]["FAIL"] == 15
+    report = json.loads(salva("report", str(tmp_path / "run"), "--format", "json").stdout)
+    assert report["trust"]["status"] != "none", report["trust"]["reasons"]
+    assert report["results"]["pass"] == report["results"]["fail"] == 15
 
 
 def test_broken_lines_cost_themselves_alone(tmp_path: Path) -> None:
@@ -200,6 +214,18 @@ def test_missing_prompts_by_name(tmp_path: Path) -> None:
     assert [flaw.what for flaw in read.problems] == ["1 of 3 prompts; missing: a photo of a dog; a photo of a cat"]
 
 
+@pytest.mark.parametrize(
+    ("rule", "check", "is_published"),
+    [("published", "geneval", True), ("rl-strict", "geneval", False), ("ours", "", False)],
+)
+def test_the_rule_of_the_lines_is_the_rule_of_the_run(
+    tmp_path: Path, rule: str, check: str, is_published: bool
+) -> None:
+    (tmp_path / "r.jsonl").write_text(json.dumps(_line(rule=rule)) + "\n")
+    import_files([tmp_path / "r.jsonl"], "geneval", tmp_path / "run")
+    assert read_records(tmp_path / "run").asked.rule == Rule(check=check, is_published=is_published)
+
+
 def test_what_is_no_result_file(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="import-empty"):
         _read(tmp_path / "r.jsonl", {"a": 1})
@@ -218,5 +244,5 @@ def test_names_of_models(tmp_path: Path) -> None:
     assert _read(tmp_path / "results.jsonl", _line(**plain)).models == (tmp_path.name,)
     both = ResultsImport(ResultsOptions()).read([tmp_path / "r.jsonl", tmp_path / "r.jsonl"], ImportSettings())
     assert both.models == ("sdxl", "sdxl (2)")
-    with pytest.raises(UsageError, match="names one model"):
+    with pytest.raises(UsageError, match="model-name-ambiguous"):
         ResultsImport(ResultsOptions()).read([tmp_path / "r.jsonl"] * 2, ImportSettings(model="m"))

@@ -10,6 +10,7 @@ from salva.core.case import Case
 from salva.core.image import ImageRef
 from salva.core.masks import Mask, mask_of
 from salva.core.observation import Detection, Detections, Observation, Vector
+from salva.core.options import value_of
 from salva.core.protocols import ImageObservations, Query
 from salva.core.run_spec import RunSpec
 from salva.core.verdict import Outcome
@@ -75,11 +76,11 @@ def test_ours_is_left_to_truth() -> None:
     assert GenEvalRule(RuleOptions(rule=PUBLISHED)).applies(case)
 
 
-def test_published_asks_for_this_relation_and_rule() -> None:
-    ask, told = published_rule(RunSpec.of(suite="geneval"))
-    assert told == "--check geneval --reader none --set check.rule=published"
-    spec = make_plan(ask)
-    assert spec.spec.check == "geneval"
+def test_published_asks_for_this_check_and_rule() -> None:
+    plan = make_plan(published_rule(RunSpec.of(suite="geneval", models=["painter"])))
+    assert plan.spec.check == "geneval"
+    assert "reader" not in {observer.role for observer in plan.observers()}
+    assert {check.label: value_of(check.options, "rule") for check in plan.checks}["geneval"] == PUBLISHED
     with pytest.raises(UsageError, match=r"check\.rule"):
         published_rule(RunSpec.of(suite="geneval", settings={"check.rule": RL_STRICT}))
 

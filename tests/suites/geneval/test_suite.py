@@ -41,6 +41,14 @@ def test_the_official_file_becomes_a_case_a_prompt(foreign_data: Path) -> None:
     assert {case.case_id for case in quick} <= {case.case_id for case in cases}
 
 
+def test_a_file_of_few_tasks_gives_more_prompts_of_each(foreign_data: Path, tmp_path: Path) -> None:
+    lines = (foreign_data / "geneval" / "evaluation_metadata.jsonl").read_text().splitlines()
+    two = [line for line in lines if json.loads(line)["tag"] in ("counting", "position")]
+    (tmp_path / "m.jsonl").write_text("\n".join(two))
+    quick = Counter(case.category for case in _suite(path=str(tmp_path / "m.jsonl")).cases("quick"))
+    assert quick == {"counting": 9, "position": 9}
+
+
 def test_prompts_that_a_file_does_not_have_are_counted(foreign_data: Path, tmp_path: Path) -> None:
     lines = (foreign_data / "geneval" / "evaluation_metadata.jsonl").read_text().splitlines()
     (tmp_path / "m.jsonl").write_text("\n".join(lines[9:]))
@@ -61,19 +69,20 @@ def test_our_own_sizes() -> None:
 def test_beyond_holds_only_what_stands_beside_the_tasks() -> None:
     cases = list(_suite().cases("beyond"))
     assert {case.labels["set"] for case in cases} == {BESIDE}
-    assert {case.category for case in cases} == {*VARIANTS, "hard"}
+    assert {case.labels["kind"] for case in cases} == {*VARIANTS, "hard"}
 
 
 def test_variants_share_the_picture_of_their_prompt() -> None:
     suite = _suite(variants=("commuted", "other-side", "exchanged"))
     cases = {case.case_id: case for case in suite.cases("quick")}
     pairs = [case for case in cases.values() if len(case.prompts) == 2]
-    assert Counter(case.category for case in pairs) == {"commuted": 8, "other-side": 4, "exchanged": 4}
+    assert Counter(case.labels["kind"] for case in pairs) == {"commuted": 8, "other-side": 4, "exchanged": 4}
+    assert {case.category for case in cases.values()} == set(TASKS), "the failure rate stays a mean of six tasks"
     for case in pairs:
         base = cases[case.labels["of"]]
         assert case.prompts[0] == base.prompts[0]
         assert case.seed(0, 1) == base.seed(0, 1)
-        assert case.equivalent is (case.category != "exchanged")
+        assert case.equivalent is (case.labels["kind"] != "exchanged")
     commuted = cases["geneval-turtle-and-a-cow-commuted"]
     assert [prompt.text for prompt in commuted.prompts] == [
         "a photo of a turtle and a cow",
@@ -101,5 +110,5 @@ def test_ids_are_made_of_the_words() -> None:
 
 
 def test_an_unknown_variant_is_refused() -> None:
-    with pytest.raises(UsageError, match="no variant named 'mirrored'"):
+    with pytest.raises(UsageError, match=r"\[name-unknown\]"):
         _suite(variants=("mirrored",))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from salva.core.chart import Chart, ChartKind
-from salva.core.judgements import CaseVerdict, Judgements, Rate
+from salva.core.judgements import CaseVerdict, Judgements
 from salva.core.table import Cell, Table
-from salva.results.headline import of_main_observers
+from salva.results.metrics.failure_rates import compared_pairs
 from salva.results.tables import ends, group_by, present, rows_table
 from salva.stats.rates import difference_interval
 from salva.suites.geneval.embedded import HARD
@@ -50,11 +50,7 @@ def _of_kind(group: Sequence[CaseVerdict], kind: str) -> list[CaseVerdict]:
 
 def _variants(judgements: Judgements, groups: Groups) -> Table | None:
     """Both images of a pair: how often both are correct, and how often only one is."""
-    compared = [
-        judged
-        for judged in of_main_observers(judgements.pairs)
-        if judgements.rate_of(judged.verdict.check) is Rate.INCONSISTENT
-    ]
+    compared = list(compared_pairs(judgements).values())
 
     def cells(kind: str, pairs: Sequence[CaseVerdict]) -> tuple[Cell, ...]:
         scores = [judged.verdict.scores for judged in pairs if is_right(judged) is not None]

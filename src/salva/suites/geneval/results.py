@@ -29,7 +29,7 @@ _TRUE, _FALSE = (True, 1, "true", "True"), (False, 0, "false", "False")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
+class ResultLine:
     """What one line says."""
 
     filename: str
@@ -50,7 +50,7 @@ def picture_path(number: int, repeat: int) -> str:
     return f"{number:05}/{SAMPLES}/{repeat:04}.png"
 
 
-def line_of(result: Result) -> str:
+def line_of(result: ResultLine) -> str:
     """The line that says it, keys in the published order."""
     metadata = metadata_of(result.asked.demand, result.asked.text)
     details: dict[str, list[list[float]]] = {}
@@ -72,17 +72,19 @@ def line_of(result: Result) -> str:
     return json.dumps(said, ensure_ascii=False)
 
 
-def result_in(cells: Mapping[str, Json]) -> Result:
+def result_in(cells: Mapping[str, Json]) -> ResultLine:
     """What a line says; UsageError where it cannot be used."""
     correct = cells.get("correct")
     if correct not in (*_TRUE, *_FALSE):
         raise UsageError(message("field-invalid", name="correct", value=correct, wanted="true or false"))
     asked = asked_in(_metadata(cells))
-    for name, told in (("prompt", asked.text), ("tag", asked.demand.tag)):
-        if cells.get(name) not in (None, told):
-            raise UsageError(message("field-invalid", name=name, value=cells[name], wanted=f"{told!r}, its metadata"))
+    for name, expected in (("prompt", asked.text), ("tag", asked.demand.tag)):
+        if cells.get(name) not in (None, expected):
+            raise UsageError(
+                message("field-invalid", name=name, value=cells[name], wanted=f"{expected!r}, its metadata")
+            )
     rule = cells.get("rule", PUBLISHED)
-    return Result(
+    return ResultLine(
         filename=str(cells.get("filename") or ""),
         asked=asked,
         is_right=correct in _TRUE,
@@ -128,7 +130,7 @@ def _boxes(stored: Json) -> tuple[SeenBox, ...] | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultPlace:
-    """What a file name says: whose image, of which prompt, the how manieth."""
+    """What a file name says: whose image, of which prompt, and which of its images."""
 
     model: str = ""
     number: int | None = None

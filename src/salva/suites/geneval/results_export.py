@@ -14,21 +14,22 @@ from typing import ClassVar
 from salva.core.case import Case
 from salva.core.exchange import ExportCount
 from salva.core.image import Picture
-from salva.core.judgements import CaseVerdict
+from salva.core.judgements import CaseVerdict, deciding_verdicts
 from salva.core.observation import Detections
 from salva.core.options import NoOptions
+from salva.core.result import DECIDED
 from salva.core.source import ImageSource, RunSource
 from salva.core.table import Table
-from salva.core.verdict import PAIR, Outcome, Verdict
+from salva.core.verdict import Outcome, Verdict
 from salva.errors import UsageError
 from salva.files.outfiles import safe_name, write_bytes, write_text
 from salva.imaging.files import encode_picture, stored_picture
 from salva.messages import message
-from salva.results.headline import join, of_main_observers
+from salva.results.deciding import TRUTH, join
 from salva.suites.geneval.demands import demands_of, metadata_of, names_of
 from salva.suites.geneval.files import METADATA, GenEvalPrompt
 from salva.suites.geneval.published import THRESHOLD, kept_boxes
-from salva.suites.geneval.results import RESULTS, Result, line_of, picture_path
+from salva.suites.geneval.results import RESULTS, ResultLine, line_of, picture_path
 from salva.suites.geneval.rules import OURS, SAYS, boxes_in_pixels
 from salva.suites.geneval.suite import CHECK, IN_TASKS, SET
 
@@ -57,8 +58,8 @@ class ResultsExport:
             for case in cases:
                 path = folder / f"{numbers[case.case_id]:05}" / METADATA
                 write_text(path, json.dumps(_metadata(case), ensure_ascii=False) + "\n")
-            pairs = _leading(join(cases, [verdict for verdict in records.verdicts if verdict.model == model], PAIR))
-            pairs.sort(key=lambda pair: (numbers[pair.case.case_id], pair.verdict.repeat))
+            verdicts = [verdict for verdict in records.verdicts if verdict.model == model]
+            pairs = _by_one_rule(join(cases, verdicts, records.deciding))
             rule = str(rules.get(CHECK)) if pairs and pairs[0].verdict.check == CHECK else OURS
             lines = []
             n_images = 0
@@ -69,7 +70,7 @@ class ResultsExport:
                 name = picture_path(numbers[verdict.case_id], verdict.repeat)
                 write_bytes(folder / name, encode_picture(picture))
                 n_images += 1
-                if verdict.outcome in (Outcome.PASS, Outcome.FAIL):
+                if verdict.outcome in DECIDED:
                     lines.append(line_of(_result(case, verdict, name, picture, rule, source.images)))
             write_text(folder / RESULTS, "".join(f"{line}\n" for line in lines))
             rows.append((model, n_images, len(lines), len(pairs) - len(lines)))
@@ -91,21 +92,18 @@ def _metadata(case: Case) -> Mapping[str, object]:
     return metadata_of(demands[0], case.prompts[0].text)
 
 
-def _leading(pairs: Sequence[CaseVerdict]) -> list[CaseVerdict]:
+def _by_one_rule(pairs: Sequence[CaseVerdict]) -> Sequence[CaseVerdict]:
     """Those of the rule that is not ours where one judged, else ours."""
-    seen = of_main_observers(pairs)
-    return [pair for pair in seen if pair.verdict.check == CHECK] or [
-        pair for pair in seen if pair.verdict.check == "truth"
-    ]
+    return deciding_verdicts(pairs, CHECK) or deciding_verdicts(pairs, TRUTH)
 
 
-def _result(case: Case, verdict: Verdict, name: str, picture: Picture, rule: str, images: ImageSource) -> Result:
+def _result(case: Case, verdict: Verdict, name: str, picture: Picture, rule: str, images: ImageSource) -> ResultLine:
     demands, prompt = demands_of(case), case.prompts[0]
     assert demands
     threshold = THRESHOLD if rule == OURS else demands[0].threshold
     seen = images.detections(verdict.images["a"], verdict.observers)
     boxes = boxes_in_pixels(seen or Detections(), picture.width, picture.height, names_of(demands))
-    return Result(
+    return ResultLine(
         filename=name,
         asked=GenEvalPrompt(text=prompt.text, demand=demands[0], formula=prompt.formula or ""),
         is_right=verdict.outcome is Outcome.PASS,

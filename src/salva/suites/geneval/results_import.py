@@ -1,7 +1,8 @@
 """Importer: result lines that GenEval's program wrote, read into cases and verdicts.
 
-Their own verdicts lead. Where lines hold boxes, numbers and positions are judged again, by the published rule to see
-whether it says the same, and by ours; colours nobody told, so a coloured entity that is there stays undecided.
+Their own verdicts make the results. Where lines hold boxes, numbers and positions are judged again, by the published
+rule to see whether it says the same, and by ours; lines have no colours, so a coloured entity that is there stays
+undecided.
 """
 
 from __future__ import annotations
@@ -27,17 +28,17 @@ from salva.errors import UsageError
 from salva.files.infiles import file_text
 from salva.files.tables import parse_json
 from salva.messages import message, text_of
+from salva.results.deciding import TRUTH
 from salva.suites.geneval.demands import TASKS, demands_of
 from salva.suites.geneval.files import read_metadata
 from salva.suites.geneval.published import JUDGES, PUBLISHED, Ruling, SeenBox, fault_in
-from salva.suites.geneval.results import RESULTS, Result, placed, result_in
-from salva.suites.geneval.rules import OURS, GenEvalRule, RuleOptions, failure_of
+from salva.suites.geneval.results import RESULTS, ResultLine, placed, result_in
+from salva.suites.geneval.rules import NO_COLOURS, OURS, GenEvalRule, RuleOptions, failure_of
 from salva.suites.geneval.suite import CHECK, case_id_of, missing_prompts, task_case
 
 THEIRS = "published evaluation"
 """The observer, where the lines do not say."""
-_TRUTH = "truth"
-_ERRORS = {_TRUTH: Truth.about.failure_types, CHECK: GenEvalRule.about.failure_types}
+_ERRORS = {TRUTH: Truth.about.failure_types, CHECK: GenEvalRule.about.failure_types}
 """The error types of each check."""
 _N_NAMED = 5
 _NO_IMAGE = ImageRef(image_id="", width=0, height=0)
@@ -51,9 +52,9 @@ class ResultsOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class _ResultLine:
+class _PlacedLine:
     where: str
-    result: Result
+    result: ResultLine
     repeat: int
 
 
@@ -105,14 +106,14 @@ class ResultsImport:
             verdicts=tuple(verdicts),
             problems=tuple(problems),
             counts={"images": counts["images"], "prompts": len(cases), **{what: n for what, n in counts.items() if n}},
-            rules=_asked(rules.pop()),
+            rules=_asked(*rules),
             repeats=1 + max(verdict.repeat for verdict in verdicts),
             observers={name: "detector" for verdict in verdicts for name in verdict.observers},
-            check=verdicts[0].check,
+            check="" if rules <= {OURS} else CHECK,
         )
 
     def _judged_again(
-        self, case: Case, line: _ResultLine, model: str, name: str, problems: list[Flaw], counts: Counter[str]
+        self, case: Case, line: _PlacedLine, model: str, name: str, problems: list[Flaw], counts: Counter[str]
     ) -> list[Verdict]:
         """What the line's boxes say by ours; and a problem where they contradict the line by its own rule."""
         result = line.result
@@ -136,17 +137,18 @@ class ResultsImport:
                 repeat=line.repeat,
                 arm=PAIR,
                 model=model,
-                check=_TRUTH,
+                check=TRUTH,
                 observers=result.seen_by or (THEIRS,),
                 outcome=conclusion.outcome,
                 failure_types=conclusion.failure_types,
                 failures=conclusion.failures,
-                scores=conclusion.scores,
+                # Without colours a coloured entity can be found missing, and never right.
+                scores={**conclusion.scores, **({NO_COLOURS: 1.0} if is_coloured else {})},
                 reason=conclusion.reason,
             )
         ]
 
-    def _gaps(self, name: str, results: Sequence[Result]) -> list[Flaw]:
+    def _gaps(self, name: str, results: Sequence[ResultLine]) -> list[Flaw]:
         """Prompts that have no line: by name where the metadata is given, else by task."""
         there = {result.asked.text for result in results}
         if self._metadata:
@@ -161,8 +163,8 @@ class ResultsImport:
         return [Flaw(file=name, what=gaps)] if gaps else []
 
 
-def _lines(path: Path, name: str, problems: list[Flaw]) -> list[_ResultLine]:
-    """The lines that can be used; what is wrong with the others is told."""
+def _lines(path: Path, name: str, problems: list[Flaw]) -> list[_PlacedLine]:
+    """The lines that can be used; what is wrong with the others is noted."""
     usable = list(_usable(path, name, problems))
     boxes = [result.boxes for _, result in usable]
     if () in boxes and not any(boxes):
@@ -174,7 +176,7 @@ def _lines(path: Path, name: str, problems: list[Flaw]) -> list[_ResultLine]:
     samples = [placed(result.filename).sample for _, result in usable]
     numbered = {(result.asked.text, sample) for (_, result), sample in zip(usable, samples, strict=True)}
     taken: set[tuple[str, int]] = set()
-    lines: list[_ResultLine] = []
+    lines: list[_PlacedLine] = []
     for (where, result), sample in zip(usable, samples, strict=True):
         prompt = result.asked.text
         repeat = sample
@@ -184,11 +186,11 @@ def _lines(path: Path, name: str, problems: list[Flaw]) -> list[_ResultLine]:
             problems.append(Flaw(file=name, where=where, what=f"second line for {result.filename!r}, skipped"))
             continue
         taken.add((prompt, repeat))
-        lines.append(_ResultLine(where, result, repeat))
+        lines.append(_PlacedLine(where, result, repeat))
     return lines
 
 
-def _usable(path: Path, name: str, problems: list[Flaw]) -> Iterator[tuple[str, Result]]:
+def _usable(path: Path, name: str, problems: list[Flaw]) -> Iterator[tuple[str, ResultLine]]:
     """What each line says, with its place."""
     for number, text in enumerate(file_text(path).split("\n"), 1):
         if not text.strip():
@@ -203,12 +205,12 @@ def _usable(path: Path, name: str, problems: list[Flaw]) -> Iterator[tuple[str, 
             problems.append(Flaw(file=name, where=where, what=f"{text_of(error)}; not used"))
 
 
-def _case(result: Result, cases: dict[str, Case]) -> Case:
+def _case(result: ResultLine, cases: dict[str, Case]) -> Case:
     case_id = case_id_of(result.asked.text)
     return cases.setdefault(case_id, task_case(case_id, result.asked))
 
 
-def _theirs(case: Case, line: _ResultLine, model: str) -> Verdict:
+def _theirs(case: Case, line: _PlacedLine, model: str) -> Verdict:
     """The verdict that the line states, with the errors that its reason tells of."""
     result = line.result
     failures = () if result.is_right else tuple(_failures(result))
@@ -226,7 +228,7 @@ def _theirs(case: Case, line: _ResultLine, model: str) -> Verdict:
     )
 
 
-def _failures(result: Result) -> Iterator[Failure]:
+def _failures(result: ResultLine) -> Iterator[Failure]:
     """A line of the reason each: in the words of the rule, or in words of ours with the error type with them."""
     for number, line in enumerate(result.reason.split("\n")):
         fault = fault_in(line) if result.rule in JUDGES else None
@@ -236,12 +238,12 @@ def _failures(result: Result) -> Iterator[Failure]:
             yield Failure(failure_type=result.errors[number], role="a", message=line)
 
 
-def _check(result: Result) -> str:
-    return _TRUTH if result.rule == OURS else CHECK
+def _check(result: ResultLine) -> str:
+    return TRUTH if result.rule == OURS else CHECK
 
 
-def _optimistic(result: Result, case: Case) -> Ruling:
-    """The line's rule over its boxes, every colour taken to be the one asked for: nobody told any."""
+def _optimistic(result: ResultLine, case: Case) -> Ruling:
+    """The line's rule over its boxes, every colour taken to be the one asked for, since lines have none."""
     demands = demands_of(case)
     assert demands is not None
     asked = {clause.name: clause.colour for clause in demands[0].include}
@@ -261,7 +263,7 @@ def _shares(boxes: Sequence[SeenBox]) -> list[Detection]:
     ]
 
 
-def _model_of(path: Path, lines: Sequence[_ResultLine]) -> str:
+def _model_of(path: Path, lines: Sequence[_PlacedLine]) -> str:
     """As most lines say, or the folder that most images lie in, or the file's own name or folder."""
     for names in (
         [line.result.model for line in lines],
@@ -279,5 +281,5 @@ def _untaken(model: str, taken: Sequence[str]) -> str:
 def _asked(rule: str) -> tuple[ComponentSpec, ...]:
     options = keyed_options(RuleOptions(rule=rule if rule != OURS else PUBLISHED))
     by_rule = ComponentSpec(role="check", name=CHECK, options=options)
-    truth = ComponentSpec(role="check", name=_TRUTH, options=keyed_options(SceneOptions()))
+    truth = ComponentSpec(role="check", name=TRUTH, options=keyed_options(SceneOptions()))
     return (truth,) if rule == OURS else (by_rule, truth)

@@ -51,6 +51,8 @@ OURS = "ours"
 WITHOUT_TARGET = "no-target"
 COLOURS_BY_EMBEDDER = "colours_by_embedder"
 """Score of a verdict that colours had a say in: 1 where an embedder told them, 0 where the pixels did."""
+NO_COLOURS = "no_colours"
+"""Score of a verdict on boxes without colours about a prompt that asks for some: a FAIL or undecided, never a PASS."""
 CREDIT = "credit_"
 """Score of a verdict by partial credit, with the prompt's role behind it."""
 SIDE = 224

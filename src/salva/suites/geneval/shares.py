@@ -9,16 +9,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from salva.core.judgements import CaseVerdict, Judgements, Rate
+from salva.core.judgements import CaseVerdict, Judgements
+from salva.core.result import DECIDED
 from salva.core.table import Cell
-from salva.core.verdict import Outcome, observers_text
-from salva.results.headline import main_observers
+from salva.core.verdict import Outcome
+from salva.results.deciding import TRUTH
 from salva.results.rates import entities_of
 from salva.results.tables import ends, group_by
 from salva.stats.intervals import Interval
 from salva.stats.rates import Counted, macro, seeds_interval
 from salva.suites.geneval.demands import TASKS
-from salva.suites.geneval.rules import OURS
+from salva.suites.geneval.rules import NO_COLOURS, OURS
 from salva.suites.geneval.suite import CHECK, IN_TASKS, SET
 
 OVERALL, IMAGES, PROMPTS = "overall", "all images", "any of a prompt"
@@ -32,7 +33,7 @@ class Standpoint(NamedTuple):
 
 
 Groups = Mapping[Standpoint, Sequence[CaseVerdict]]
-"""Verdicts by rule and observers, the leading ones first."""
+"""Verdicts by rule and observers, those that make the results first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +42,7 @@ class CorrectShare:
 
     rate: float | None
     interval: Interval | None
+    """95 %; without a rate what it can be at least and at most, where only wrong images could be told."""
     n: int
     undecided: int = 0
 
@@ -49,26 +51,24 @@ class CorrectShare:
         return (self.rate, *ends(self.interval), self.n, self.undecided)
 
 
-def by_standpoint(judgements: Judgements) -> dict[Standpoint, list[CaseVerdict]]:
-    """Verdicts by rule and observers; those that lead come first."""
-    leading = judgements.headline[0].verdict.check if judgements.headline else ""
-    main = main_observers(judgements.pairs)
-    groups: dict[tuple[bool, bool, str, Standpoint], list[CaseVerdict]] = {}
-    for judged in judgements.pairs:
-        check, observers = judged.verdict.check, judged.verdict.observers
-        rule = rule_of(judgements, check)
-        if rule:
-            standpoint = Standpoint(rule, observers_text(observers))
-            key = (check != leading, observers != main[check], check, standpoint)
-            groups.setdefault(key, []).append(judged)
-    return {key[-1]: group for key, group in sorted(groups.items(), key=lambda item: item[0])}
+def by_standpoint(judgements: Judgements) -> dict[Standpoint, Sequence[CaseVerdict]]:
+    """Verdicts by rule and observers; those that make the results come first."""
+    making = next((result.check for result in judgements.results if result.check), "")
+    rules = {check: rule for check in judgements.checks if (rule := rule_of(judgements, check))}
+    return {
+        Standpoint(rules[check], seen_by): group
+        for check in sorted(rules, key=lambda name: name != making)
+        for seen_by, group in judgements.by_observer(check).items()
+    }
 
 
 def rule_of(judgements: Judgements, check: str) -> str:
-    """The rule that a check judges by; empty for one that is no rule of GenEval's."""
+    """The rule that a check judges by; empty for one that holds no image against its prompt."""
     if check == CHECK:
         return str(judgements.options_of(CHECK).get("rule", ""))
-    return OURS if judgements.rate_of(check) is Rate.WRONG else ""
+    if check == TRUTH:
+        return OURS
+    return "" if judgements.checks[check].compares else check
 
 
 def in_tasks(group: Iterable[CaseVerdict]) -> list[CaseVerdict]:
@@ -79,37 +79,43 @@ def in_tasks(group: Iterable[CaseVerdict]) -> list[CaseVerdict]:
 def is_right(one: CaseVerdict) -> bool | None:
     """Whether all its images are correct; None where that is undecided."""
     outcome = one.verdict.outcome
-    return outcome is Outcome.PASS if outcome in (Outcome.PASS, Outcome.FAIL) else None
+    return outcome is Outcome.PASS if outcome in DECIDED else None
 
 
-def share_of(group: Sequence[CaseVerdict], *, by_task: bool = False) -> CorrectShare:
-    """The share of correct images; by_task: the mean of the tasks' shares."""
-    counted = _counted(group)
-    cases = counted if by_task else [replace(case, category="") for case in counted]
-    n = sum(case.n for case in counted)
-    return CorrectShare(rate=macro(cases), interval=seeds_interval(cases), n=n, undecided=len(group) - n)
+def share_of(group: Sequence[CaseVerdict], *, by_task: bool = False, of_prompts: bool = False) -> CorrectShare:
+    """The share of correct images.
+
+    by_task: the mean of the tasks' shares. of_prompts: the share of prompts with a correct image.
+    """
+
+    def counted(undecided: bool | None = None) -> list[Counted]:
+        cases = _counted(group, undecided)
+        if of_prompts:
+            cases = [replace(case, n_hits=int(case.n_hits > 0), n=1) for case in cases]
+        return cases if by_task else [replace(case, category="") for case in cases]
+
+    decided = counted()
+    n = sum(case.n for case in decided)
+    n_asked = len({judged.case.case_id for judged in group}) if of_prompts else len(group)
+    rate, interval = macro(decided), seeds_interval(decided)
+    if any(NO_COLOURS in judged.verdict.scores for judged in group):
+        low, high = (macro(counted(undecided)) for undecided in (False, True))
+        rate, interval = None, None if low is None or high is None else Interval(low=low, high=high)
+    return CorrectShare(rate=rate, interval=interval, n=n, undecided=n_asked - n)
 
 
-def share_of_prompts(group: Sequence[CaseVerdict]) -> CorrectShare:
-    """The share of prompts with any correct image, over those with a decided one."""
-    counted = [replace(case, category="", n_hits=int(case.n_hits > 0), n=1) for case in _counted(group)]
-    n_asked = len({judged.case.case_id for judged in group})
-    return CorrectShare(
-        rate=macro(counted), interval=seeds_interval(counted), n=len(counted), undecided=n_asked - len(counted)
-    )
-
-
-def _counted(group: Iterable[CaseVerdict]) -> list[Counted]:
-    """One a case, its repeats together."""
-    decided = group_by((one for one in group if is_right(one) is not None), lambda one: one.case.case_id)
+def _counted(group: Iterable[CaseVerdict], undecided: bool | None) -> list[Counted]:
+    """One a case, its repeats together; undecided: what such images count as, None to leave them out."""
+    known = [(one, undecided if (right := is_right(one)) is None else right) for one in group]
+    by_case = group_by((pair for pair in known if pair[1] is not None), lambda pair: pair[0].case.case_id)
     return [
         Counted(
-            category=repeats[0].case.category,
-            entities=entities_of(repeats[0].case),
-            n_hits=sum(bool(is_right(one)) for one in repeats),
+            category=repeats[0][0].case.category,
+            entities=entities_of(repeats[0][0].case),
+            n_hits=sum(bool(right) for _, right in repeats),
             n=len(repeats),
         )
-        for repeats in decided.values()
+        for repeats in by_case.values()
     ]
 
 
@@ -121,5 +127,5 @@ def task_shares(group: Sequence[CaseVerdict]) -> dict[str, CorrectShare]:
         **{task: share_of(by_task[task]) for task in ordered},
         OVERALL: share_of(group, by_task=True),
         IMAGES: share_of(group),
-        PROMPTS: share_of_prompts(group),
+        PROMPTS: share_of(group, of_prompts=True),
     }

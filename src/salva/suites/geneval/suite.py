@@ -15,7 +15,7 @@ from typing import ClassVar
 
 from salva.core.about import About
 from salva.core.case import Case, Prompt
-from salva.core.case_sets import few_of_each, slug
+from salva.core.case_sets import FEWEST_CASES, few_of_each, slug
 from salva.core.options import option
 from salva.core.quantity import quantity
 from salva.english.pair_facts import settled
@@ -97,8 +97,9 @@ class GenEval:
     def cases(self, size: str) -> Iterator[Case]:
         """The cases of a named size, task by task.
 
-        quick: four prompts a task. paper: all of a file, forty a task of our own. full: a hundred a task of our own.
-        beyond: what stands beside the tasks alone: every variant of the paper's prompts, and prompts that grow.
+        quick: four prompts a task, and at least 18. paper: all of a file, forty a task of our own. full: a hundred a
+        task of our own. beyond: what stands beside the tasks alone: every variant of the paper's prompts, and prompts
+        that grow.
         """
         asked = _named(self._asked(size))
         if size != "beyond":
@@ -119,7 +120,7 @@ class GenEval:
         if n_each.keys() <= set(TASKS) and (gaps := missing_prompts(n_each)):
             yield f"{gaps}; figures are not GenEval's"
         if size == "quick":
-            yield f"size quick takes {_QUICK} prompts a task"
+            yield f"size quick takes {_QUICK} prompts a task, and at least {FEWEST_CASES}"
 
     def _asked(self, size: str) -> Sequence[GenEvalPrompt]:
         if not self._options.path:
@@ -129,7 +130,9 @@ class GenEval:
         if self._options.rewritten:
             asked = with_rewritten(asked, self._options.rewritten)
         if size == "quick":
-            return few_of_each(asked, _QUICK, lambda prompt: prompt.demand.tag, lambda prompt: prompt.text)
+            return few_of_each(
+                asked, _QUICK, lambda prompt: prompt.demand.tag, lambda prompt: prompt.text, FEWEST_CASES
+            )
         return asked
 
 
@@ -176,7 +179,7 @@ def _case(
     return Case(
         case_id=case_id,
         suite="geneval",
-        category=labels.get(KIND, asked.demand.tag),
+        category=asked.demand.tag,
         prompts=prompts,
         checks=("truth", "right-answers"),
         measures=("geneval", "same-scene") if equivalent else ("geneval",),

@@ -10,20 +10,19 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import ClassVar
 
-from salva.core.about import PUBLISHED_WEIGHTS
-from salva.core.case import Case
+from salva.core.about import PUBLISHED_WEIGHTS, About
 from salva.core.chart import Chart, ChartKind
 from salva.core.judgements import CaseVerdict, Judgements
+from salva.core.metric import HIGHER, MetricValue, not_measured
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.quantity import quantity
-from salva.core.table import Cell, KeyFigure, Table
+from salva.core.table import Cell, Table
 from salva.core.verdict import Outcome
-from salva.results.chance import chance_of
-from salva.results.tables import ends, present, rows_table
-from salva.suites.geneval.demands import TASKS
+from salva.results.tables import ends, group_by, present, rows_table
+from salva.stats.mean_intervals import cautious_mean_interval
 from salva.suites.geneval.further_tables import further_charts, further_tables
-from salva.suites.geneval.published import PUBLISHED, RL_SCORE
+from salva.suites.geneval.published import PUBLISHED, RL_SCORE, RL_STRICT
 from salva.suites.geneval.rules import COLOURS_BY_EMBEDDER, CREDIT, OURS
 from salva.suites.geneval.shares import (
     IMAGES,
@@ -36,46 +35,95 @@ from salva.suites.geneval.shares import (
     in_tasks,
     task_shares,
 )
-from salva.suites.geneval.suite import IN_TASKS, OFFICIAL, SET, SOURCE, missing_prompts
+from salva.suites.geneval.suite import OFFICIAL, SOURCE, missing_prompts
 
-_RULES = {
-    OURS: "our rule (truth)",
-    PUBLISHED: "published rules",
-    "rl-strict": "rl-strict",
-    RL_SCORE: "rl-score: partial credit",
+_OVERALL = {
+    PUBLISHED: ("published_overall", "GenEval, published rules", "add --published"),
+    OURS: ("ours_overall", "GenEval, our rule (truth)", "add a --detector"),
+    RL_STRICT: ("rl_strict_overall", "GenEval, rl-strict", "add --set check.rule=rl-strict"),
 }
+"""Rules to the name and title of the mean over tasks, and to how it is measured."""
+_CREDIT = "rl_score_credit"
+_PAPER = 0.61
+"""IF-XL, the best model of the paper, by the published rules."""
+_FEWEST_CASES = 5
+"""With fewer prompts the mean credit has no interval."""
 
 
 class GenEvalTables:
     """How many images are correct, by task, rule and detector."""
 
     version: ClassVar[str] = "1"
+    about: ClassVar[About] = About(
+        metrics=dict.fromkeys((*(name for name, *_ in _OVERALL.values()), _CREDIT), HIGHER),
+    )
 
     def __init__(self, options: NoOptions) -> None:
         self._options = options
 
     def measure(self, judgements: Judgements) -> Measured:
-        """Tables, numbers and charts for the report."""
+        """Metrics, tables and charts for the report."""
         groups = by_standpoint(judgements)
-        if not groups:
-            return Measured()
         tasks = {standpoint: own for standpoint, group in groups.items() if (own := in_tasks(group))}
         shares = {standpoint: task_shares(group) for standpoint, group in tasks.items()}
-        chance = {rule: _chance(judgements.cases, rule) for rule in {standpoint.rule for standpoint in tasks}}
         by_task = _by_task(tasks, shares)
         return Measured(
+            metrics=_metrics(shares, tasks, judgements.weights),
             tables=present(by_task, *further_tables(judgements, groups)),
-            numbers=_numbers(shares, tasks),
             charts=(*([_chart(by_task)] if by_task else []), *further_charts(groups)),
-            key_figures=tuple(
-                _key_figure(s, shares[s], tasks[s], chance[s.rule], judgements.weights) for s in _shown(shares)
-            ),
         )
 
 
-def _shown(shares: Mapping[Standpoint, object]) -> list[Standpoint]:
-    """One standpoint for each rule, the leading one first."""
-    return list({standpoint.rule: standpoint for standpoint in reversed(list(shares))}.values())[::-1]
+def _metrics(
+    shares: Mapping[Standpoint, Mapping[str, CorrectShare]], tasks: Groups, weights: Mapping[str, str]
+) -> dict[str, MetricValue]:
+    """The mean over tasks by each rule, of the observers that come first; the rule that makes the results first."""
+    first: dict[str, Standpoint] = {}
+    for standpoint in shares:
+        first.setdefault(standpoint.rule, standpoint)
+    metrics = {}
+    for rule in dict.fromkeys((*first, *_OVERALL)):
+        if rule not in _OVERALL:
+            continue
+        name, title, how = _OVERALL[rule]
+        if rule in first:
+            metrics[name] = _overall(first[rule], shares[first[rule]], tasks[first[rule]], weights)
+        else:
+            metrics[name] = not_measured(how, better=HIGHER, title=title)
+    metrics[_CREDIT] = _mean_credit(tasks[first[RL_SCORE]] if RL_SCORE in first else ())
+    return metrics
+
+
+def _overall(
+    standpoint: Standpoint,
+    shares: Mapping[str, CorrectShare],
+    group: Sequence[CaseVerdict],
+    weights: Mapping[str, str],
+) -> MetricValue:
+    share, gaps, who = shares[OVERALL], _gaps(group), _colours_by(group)
+    is_official = all(judged.case.labels.get(SOURCE) == OFFICIAL for judged in group) and not gaps
+    low, high = ends(share.interval)
+    if low is not None and share.rate is None:
+        why = f"without colours only wrong images can be decided: {100 * low:.1f} to {100 * (high or 0):.1f} %"
+    else:
+        why = "no image was decided" if share.rate is None else f"mean of {quantity(len(shares) - 3, 'tasks')}"
+    notes = [
+        why,
+        gaps,
+        f"observed by {standpoint.seen_by}",
+        f"colours by {who}, not the published classifier" if who == "the pixels" else "",
+    ]
+    return MetricValue(
+        value=share.rate,
+        low=low,
+        high=high,
+        n=share.n,
+        better=HIGHER,
+        published=_PAPER if standpoint.rule == PUBLISHED and is_official else None,
+        is_share=True,
+        reason="; ".join(note for note in notes if note),
+        title=f"{_OVERALL[standpoint.rule][1]}{_whose_weights(standpoint, group, weights)}",
+    )
 
 
 def _by_task(tasks: Groups, shares: Mapping[Standpoint, Mapping[str, CorrectShare]]) -> Table | None:
@@ -93,8 +141,8 @@ def _by_task(tasks: Groups, shares: Mapping[Standpoint, Mapping[str, CorrectShar
         ),
         title="Correct images by task, rule and detector",
         note=(
-            f"{OVERALL}: the mean of tasks; {PROMPTS}: prompts with a correct image. colours_by: "
-            f"the published classifier is an embedder."
+            f"{OVERALL}: the mean of tasks; {PROMPTS}: prompts with a correct image. Without right_rate, low and high "
+            f"are what it can be where colours are unknown. colours_by: the published classifier is an embedder."
         ),
         is_joined=True,
     )
@@ -123,60 +171,27 @@ def _gaps(group: Sequence[CaseVerdict]) -> str:
     return missing_prompts(Counter(case.category for case in seen.values())).partition(";")[0]
 
 
-def _chance(cases: Sequence[Case], rule: str) -> float | None:
-    """The share of correct images if every image were a correct one of another prompt."""
-    own = [case for case in cases if case.labels.get(SET) == IN_TASKS]
-    wrong = chance_of(own, "exact" if rule in (OURS, "rl-strict") else "at-least")
-    return None if wrong is None else 1 - wrong
-
-
-def _numbers(
-    shares: Mapping[Standpoint, Mapping[str, CorrectShare]], tasks: Mapping[Standpoint, Sequence[CaseVerdict]]
-) -> dict[str, float | None]:
-    """One number a rule and task, of the leading observers: published_overall, ours_counting."""
-    numbers: dict[str, float | None] = {}
-    for standpoint in _shown(shares):
-        prefix = standpoint.rule.replace("-", "_")
-        for task, share in shares[standpoint].items():
-            numbers[f"{prefix}_{task.replace(' ', '_')}"] = share.rate
-        if standpoint.rule == RL_SCORE:
-            numbers[f"{prefix}_credit"] = _mean_credit(tasks[standpoint])
-    return numbers
-
-
-def _mean_credit(group: Sequence[CaseVerdict]) -> float | None:
+def _mean_credit(group: Sequence[CaseVerdict]) -> MetricValue:
     """The mean over tasks of the mean partial credit."""
-    earned = [_credit([judged for judged in group if judged.case.category == task]) for task in TASKS]
-    shares = [value for value in earned if value is not None]
-    return fmean(shares) if shares else None
-
-
-def _key_figure(
-    standpoint: Standpoint,
-    shares: Mapping[str, CorrectShare],
-    group: Sequence[CaseVerdict],
-    chance: float | None,
-    weights: Mapping[str, str],
-) -> KeyFigure:
-    share = shares[OVERALL]
-    n_prompts = len({judged.case.case_id for judged in group if judged.verdict.outcome is not Outcome.ERROR})
-    who = _colours_by(group)
-    notes = [
-        f"mean of {len(shares) - 3} tasks, {quantity(share.n, 'images')}, {quantity(n_prompts, 'prompts')}",
-        _gaps(group),
-        f"seen by {standpoint.seen_by}",
-        f"colours by {who}, not the published classifier" if who == "the pixels" else "",
-        f"chance {100 * chance:.1f} %" if chance is not None else "",
-        f"mean credit {credit:.3f}" if (credit := _mean_credit(group)) is not None else "",
-    ]
-    low, high = ends(share.interval)
-    return KeyFigure(
-        title=f"GenEval, {_RULES.get(standpoint.rule, standpoint.rule)}{_whose_weights(standpoint, group, weights)}",
-        value=share.rate,
-        low=low,
-        high=high,
+    title = "GenEval, rl-score: partial credit"
+    earned = [(judged.case, credit) for judged in group if (credit := _credit([judged])) is not None]
+    if not earned:
+        return not_measured("add --set check.rule=rl-score", better=HIGHER, title=title)
+    by_task = group_by(earned, lambda pair: pair[0].category)
+    cases = [case.case_id for case, _ in earned]
+    interval = None
+    if len(set(cases)) >= _FEWEST_CASES:
+        interval = cautious_mean_interval([c for _, c in earned], cases, cases, [case.category for case, _ in earned])
+    low, high = ends(interval)
+    return MetricValue(
+        value=fmean(fmean(credit for _, credit in own) for own in by_task.values()),
+        low=None if low is None else max(0.0, low),
+        high=None if high is None else min(1.0, high),
+        n=len(earned),
+        better=HIGHER,
         is_share=True,
-        note="; ".join(note for note in notes if note),
+        reason="mean over tasks",
+        title=title,
     )
 
 
