@@ -14,14 +14,19 @@ from PIL import Image
 from report.fake_runs import FakeImages, make_case, make_verdict, random_run, store_run
 from report.hostile import FORMULA, hostile_run
 
+from salva.charts.colours import rgb
+from salva.charts.scene import BAD, FINE, Colour
+from salva.core.image import Picture
 from salva.core.options import NoOptions
 from salva.core.source import RunRecords, RunSource
 from salva.core.verdict import Failure, Outcome
 from salva.errors import StoreError
 from salva.exchange.counterexamples import Counterexamples
 from salva.exchange.exporting import export_run
+from salva.exchange.slides import Mark, Panel, slide
 from salva.exchange.verdict_rows import verdicts_csv
 from salva.files.outfiles import safe_name, write_text
+from salva.imaging.files import as_image
 
 
 def _rows(records: RunRecords) -> list[dict[str, str]]:
@@ -38,7 +43,7 @@ def test_one_row_a_verdict_with_the_columns_of_the_contract(tmp_path: Path) -> N
         assert len(list(reader)) == len(records.verdicts)
     assert header == [
         *("case_id", "suite", "model", "repeat", "arm", "check", "observers", "outcome", "is_primary", "is_fail"),
-        *("failure_types", "reason", "prompt.a", "prompt.b", "image.a", "image.b"),
+        *("result", "failure_types", "reason", "prompt.a", "prompt.b", "image.a", "image.b"),
         *("label.count", "label.entities", "label.entity", "label.law", "label.modifier"),
         *("score.both_wrong", "score.differs_between", "score.differs_within_a", "score.differs_within_b"),
         *("score.right_a", "score.right_b"),
@@ -56,9 +61,10 @@ def test_a_row_holds_errors_labels_and_scores() -> None:
 
 def test_rows_of_several_judges_say_whose_they_are() -> None:
     verdicts = tuple(make_verdict(observers=("pocket", judge), scores={"kappa": 0.5}) for judge in ("scene", "gpt"))
-    rows = _rows(RunRecords(cases=(make_case(),), verdicts=verdicts))
+    case = make_case(checks=("same-scene",))
+    rows = _rows(RunRecords(cases=(case,), verdicts=verdicts, primaries={case.case_id: case.check}, deciding=("gpt",)))
     assert [row["observers"] for row in rows] == ["pocket+scene", "pocket+gpt"]
-    assert [row["is_primary"] for row in rows] == ["1", "0"], "two opinions, and the first leads"
+    assert [row["is_primary"] for row in rows] == ["0", "1"], "two opinions, and the deciding one makes the result"
 
 
 def test_no_cell_of_a_hostile_run_starts_a_formula() -> None:
@@ -68,7 +74,7 @@ def test_no_cell_of_a_hostile_run_starts_a_formula() -> None:
             assert not cell.startswith(("=", "+", "@", "\t", "\r")), cell
 
 
-def test_counterexamples_are_pictures_with_an_index(tmp_path: Path) -> None:
+def test_counterexamples_are_images_and_slides_with_an_index(tmp_path: Path) -> None:
     drawn, images = random_run(n_entities=2)
     records = replace(drawn, asked=structs.replace(drawn.asked, check="same-scene"))
     store_run(tmp_path / "run", records, images)
@@ -84,25 +90,51 @@ def test_counterexamples_are_pictures_with_an_index(tmp_path: Path) -> None:
     assert n_pairs == len(entries) == len(failed)
     for entry in entries[:5]:
         shot = entry["images"]["b"]
-        with Image.open(out / shot["file"]) as picture:
-            assert (picture.format, picture.size) == ("PNG", (256, 256))
+        with Image.open(out / shot["file"]) as image:
+            assert (image.format, image.size) == ("PNG", (256, 256))
+        with Image.open(out / entry["slide"]) as image:
+            assert image.width > image.height > 640, "both images stand beside each other, with text below"
         assert shot["prompt"].startswith("There is")
         assert entry["failures"][0]["role"] == "b"
         assert shot["boxes"][0]["score"] > 0.8
     with open(out / "index.csv", newline="", encoding="utf-8") as file:
-        assert len(list(csv.DictReader(file))) == 2 * n_pairs
+        rows = list(csv.DictReader(file))
+    assert [(row["case_id"], int(row["repeat"])) for row in rows] == [(e["case_id"], e["repeat"]) for e in entries]
+    for row, entry in zip(rows, entries, strict=True):
+        assert row["label.law"] == entry["labels"]["law"]
+        assert (out / row["slide"]).is_file()
+        assert (out / row["file.a"]).is_file()
+
+
+def test_a_slide_marks_what_failed() -> None:
+    """Red is what a failure names; a prompt that is not Latin or endless is drawn all the same."""
+    grey = Picture(rgb=bytes([128]) * 3 * 64 * 32, width=64, height=32)
+    marks = Mark(box=(0.1, 0.1, 0.4, 0.9), name="cat"), Mark(box=(0.5, 0.1, 0.9, 0.9), name="dog", is_blamed=True)
+    drawn = slide(
+        [
+            Panel(picture=grey, prompt="a cat", marks=marks, failures=("no dog",)),
+            Panel(picture=None, prompt="\u202eünï " + "x" * 5000),
+        ],
+        "painter, case-1",
+    )
+    image = as_image(drawn)
+    left, right = image.crop((24, 24, 344, 344)), image.crop((344, 24, 664, 344))
+    counts = [set(half.getdata()) for half in (left, right)]
+    blue, red = rgb(Colour(FINE)), rgb(Colour(BAD))
+    assert [(blue in count, red in count) for count in counts] == [(True, False), (False, True)]
 
 
 def test_hostile_text_stays_inside_the_folder(tmp_path: Path) -> None:
-    records, images = hostile_run()
+    hostile, images = hostile_run()
+    records = replace(hostile, asked=structs.replace(hostile.asked, check="same-scene"))
     out = tmp_path / "deep" / "out"
     assert Counterexamples(NoOptions()).write(RunSource(records, images), out).n == 1
     written = [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert len(written) == 4
+    assert len(written) == 5
     assert all(path.is_relative_to(out) for path in written)
     with open(out / "index.csv", newline="", encoding="utf-8") as file:
-        prompts = [row["prompt"] for row in csv.DictReader(file)]
-    assert prompts[1] == "'" + FORMULA
+        (row,) = csv.DictReader(file)
+    assert row["prompt.b"] == "'" + FORMULA
 
 
 @pytest.mark.parametrize("text", ["../../etc", "a/b", "..", "", "CON", "ünï", "x" * 300, "a\0b"])
@@ -114,13 +146,15 @@ def test_safe_names_are_plain_and_tell_texts_apart(text: str) -> None:
     assert safe_name(text + "!") != name
 
 
-def test_a_damaged_picture_is_one_clear_error(tmp_path: Path) -> None:
+def test_a_damaged_image_is_one_clear_error(tmp_path: Path) -> None:
     failure = Failure(failure_type="entity-omission", role="a", message="no cat")
+    case = make_case(checks=("same-scene",))
     verdict = make_verdict(outcome=Outcome.FAIL, failures=(failure,), images={"a": "broken", "b": "fine"})
-    records = RunRecords(cases=(make_case(),), verdicts=(verdict,))
+    records = RunRecords(cases=(case,), verdicts=(verdict,), primaries={case.case_id: case.check})
     images = FakeImages(broken=frozenset({"broken"}))
-    with pytest.raises(StoreError, match="salva verify"):
+    with pytest.raises(StoreError) as caught:
         Counterexamples(NoOptions()).write(RunSource(records, images), tmp_path / "out")
+    assert caught.value.code == "image-damaged"
 
 
 def test_a_place_that_cannot_be_written_is_a_store_error(tmp_path: Path) -> None:

@@ -143,7 +143,7 @@ def test_the_results_are_one_row_a_case_and_repeat(run: Path, tmp_path: Path) ->
     assert summary.results is not None
     assert len(rows) == len(frame) == summary.results["total"]
     assert not rows.duplicated(["case_id", "repeat", "model"]).any()
-    counts = {name.lower(): n for name, n in rows["result"].value_counts().items()}
+    counts = {str(name).lower(): n for name, n in rows["result"].value_counts().items()}
     assert counts == {
         name: summary.results[name] for name in ("pass", "fail", "undecided", "error") if summary.results[name]
     }
