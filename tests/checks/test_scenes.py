@@ -20,7 +20,7 @@ from salva.checks.scenes import (
 )
 from salva.core.boxes import scene_of
 from salva.core.image import ImageRef
-from salva.core.observation import Detection, Detections, Observation, Reading
+from salva.core.observation import Detection, Detections, Observation, Reading, TextSpan
 from salva.core.options import keyed_options, parse_options
 from salva.core.protocols import ImageObservations, Query
 from salva.core.run_spec import ComponentSpec
@@ -65,6 +65,12 @@ def test_text_is_asked_for_by_quoting_it(read: str, prompt: str, unrequested: tu
 def test_text_read_with_a_low_score_is_left_out() -> None:
     assert unrequested_text(text("CAT", score=0.3), "There is a cat", 0.5) == ()
     assert unrequested_text(text("CAT", score=0.5), "There is a cat", 0.5) == ("CAT",), "at the threshold it counts"
+
+
+@pytest.mark.parametrize(("at", "unrequested"), [((0.4, 0.4), ()), ((0.9, 0.9), ("12",))])
+def test_text_on_an_entity_that_carries_text_is_no_fault(at: tuple[float, float], unrequested: tuple[str, ...]) -> None:
+    read = Reading(spans=(TextSpan(text="12", score=0.9, box=(at[0], at[1], at[0] + 0.05, at[1] + 0.05)),))
+    assert unrequested_text(read, "There is a clock", 0.5, [(0.2, 0.2, 0.6, 0.6)]) == unrequested
 
 
 def test_errors_are_each_named_once_most_specific_first() -> None:

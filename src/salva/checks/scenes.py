@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
@@ -18,7 +18,7 @@ from salva.core.case import Case
 from salva.core.observation import Detections, Reading
 from salva.core.options import option
 from salva.core.protocols import ImageObservations, Need, Query
-from salva.core.scene import Scene
+from salva.core.scene import Box, Scene
 from salva.core.verdict import (
     ENTITY_DUPLICATION,
     ENTITY_FORBIDDEN,
@@ -52,6 +52,48 @@ _ERROR_OF = {
     Y_MISPLACED: Y_MISPOSITION,
     COLOUR: WRONG_COLOUR,
 }
+CARRIES_TEXT = frozenset(
+    (
+        *(
+            "stop sign",
+            "street sign",
+            "traffic sign",
+            "road sign",
+            "sign",
+            "billboard",
+            "poster",
+            "banner",
+            "parking meter",
+        ),
+        *(
+            "clock",
+            "watch",
+            "book",
+            "newspaper",
+            "magazine",
+            "calendar",
+            "map",
+            "letter",
+            "envelope",
+            "ticket",
+            "stamp",
+        ),
+        *("keyboard", "laptop", "computer", "computer keyboard", "cell phone", "phone", "remote", "tv", "calculator"),
+        *(
+            "bus",
+            "truck",
+            "train",
+            "taxi",
+            "police car",
+            "ambulance",
+            "license plate",
+            "parking meter",
+            "coin",
+            "stamp",
+        ),
+    )
+)
+"""Entities that have text on them: text in the box of one is no fault of the image."""
 _QUOTED = re.compile(r'"([^"]*)"|“([^”]*)”|«([^»]*)»')
 _MIN_LETTERS = 2
 _LONGEST_QUOTE = 80
@@ -168,7 +210,8 @@ def see(
         told = coloured if isinstance(coloured, Detections) else boxes
         things = placed_entities(told, options.merge_iou, query.labels, options.threshold)
         least = options.min_text_score
-        text = unrequested_text(reading, prompt.text, least) if isinstance(reading, Reading) else ()
+        carriers = [entity.thing.box for entity in things if entity.thing.label in CARRIES_TEXT]
+        text = unrequested_text(reading, prompt.text, least, carriers) if isinstance(reading, Reading) else ()
         threshold = boxes.threshold if options.threshold is None else options.threshold
         seen.append(
             ImageScene(
@@ -195,11 +238,12 @@ def unusable(detections: Detections, threshold: float | None) -> str:
     return ""
 
 
-def unrequested_text(reading: Reading, prompt: str, min_score: float) -> tuple[str, ...]:
+def unrequested_text(reading: Reading, prompt: str, min_score: float, carriers: Sequence[Box] = ()) -> tuple[str, ...]:
     """The texts in the image that the prompt does not ask for.
 
     A text counts from two letters or digits on: single strokes are read off drawings. A prompt asks
-    for text by quoting it, and a part of what was quoted is what was asked for.
+    for text by quoting it, and a part of what was quoted is what was asked for. carriers: boxes of entities that have
+    text on them.
     """
     if not reading.spans:
         return ()
@@ -210,7 +254,13 @@ def unrequested_text(reading: Reading, prompt: str, min_score: float) -> tuple[s
         if span.score >= min_score
         and len(letters := _letters(span.text)) >= _MIN_LETTERS
         and not any(letters in quoted for quoted in asked)
+        and not any(_has_centre_of(span.box, carrier) for carrier in carriers)
     )
+
+
+def _has_centre_of(box: Box, outer: Box) -> bool:
+    x, y = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
+    return outer[0] <= x <= outer[2] and outer[1] <= y <= outer[3]
 
 
 def _letters(text: str) -> str:
