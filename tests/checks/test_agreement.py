@@ -23,7 +23,7 @@ from salva.suites.metalogic.suite import MetaLogic, MetaLogicOptions
 SUITE = MetaLogic(MetaLogicOptions(counts=3))
 OWN = {case.category: case for case in reversed(list(SUITE.cases("beyond")))}
 CASES = [*SUITE.cases("quick"), *OWN.values()]
-DETERMINATE = [case for case in CASES if case.check == "same-scene"]
+DETERMINATE = [case for case in CASES if case.determinate]
 
 SAME = SameScene(SameSceneOptions(indeterminate="same-scene"))
 TRUTH = Truth(SceneOptions())

@@ -21,7 +21,6 @@ from salva.checks.same_similarity import SameSimilarity, SameSimilarityOptions
 from salva.checks.truth import Truth
 from salva.core.about import About
 from salva.core.case import Case, Prompt
-from salva.core.judgements import Rate
 from salva.core.observation import Vector
 from salva.core.options import parse_options
 from salva.core.question import Question
@@ -47,16 +46,16 @@ def asking(first: tuple[Question, ...], second: tuple[Question, ...], *, equival
 @pytest.mark.parametrize(
     ("check", "said"),
     [
-        (Truth, About(needs_roles=("detector",), rate=Rate.WRONG, has_control=True)),
-        (SameScene, About(needs_roles=("detector",), rate=Rate.INCONSISTENT, has_control=True)),
-        (SameAnswers, About(needs_roles=("judge",), has_control=True)),
+        (Truth, About(needs_roles=("detector",), has_control=True)),
+        (SameScene, About(needs_roles=("detector",), compares=True, has_control=True)),
+        (SameAnswers, About(needs_roles=("judge",), compares=True, has_control=True)),
         (RightAnswers, About(needs_roles=("judge",))),
-        (MustDiffer, About(needs_roles=("judge",))),
-        (SameSimilarity, About(needs_roles=("embedder",), has_control=True)),
+        (MustDiffer, About(needs_roles=("judge",), compares=True)),
+        (SameSimilarity, About(needs_roles=("embedder",), compares=True, has_control=True)),
     ],
 )
 def test_checks_say_whom_they_need_and_what_they_measure(check: Any, said: About) -> None:
-    assert replace(check.about, failure_types={}, broken="") == said
+    assert replace(check.about, failure_types={}) == said
     assert check.about.failure_types
 
 
@@ -230,14 +229,11 @@ def test_a_contrast_says_what_is_the_same() -> None:
     assert not MustDiffer(AnswerOptions()).applies(replace(contrast, prompts=contrast.prompts[:1]))
 
 
-def test_right_answers_applies_where_it_is_named_and_has_questions() -> None:
+def test_right_answers_applies_where_there_is_a_question_about_every_prompt() -> None:
     check = RightAnswers(RightAnswersOptions())
-    assert check.applies(pair("cup", "cup", check="right-answers"))
-    assert not check.applies(pair("cup", "cup"))
-    assert check.applies(replace(CUP, check_groups=(("truth",), ("right-answers",))))
-    assert not check.applies(replace(CUP, check_groups=(("truth",),)))
-    one_sided = replace(asking((own("Red?"),), (own("Blue?"),), equivalent=False), check="right-answers")
-    assert check.applies(one_sided)
+    assert check.applies(pair("cup", "cup"))
+    assert not check.applies(pair("cup", None, equivalent=None))
+    assert check.applies(asking((own("Red?"),), (own("Blue?"),), equivalent=False))
 
 
 @pytest.mark.parametrize(

@@ -79,12 +79,11 @@ def test_less_than_all_may_do() -> None:
     assert judged(case(DOG, RED, CAT), replies, min_faithfulness=0.7)[0].outcome is Outcome.FAIL
 
 
-def test_it_judges_what_was_made_for_it_and_has_a_question() -> None:
+def test_it_judges_what_has_a_question() -> None:
     check = RightAnswers(RightAnswersOptions())
     assert check.applies(case(DOG))
     assert not check.applies(case())
     assert not check.applies(case(Question(kind="graded", text="How red?")))
-    assert not check.applies(case(DOG, check="truth"))
     assert check.applies(case(formula="dog"))
 
 

@@ -27,9 +27,7 @@ from salva.store.blobs import digest_of
 from salva.store.queries import (
     StoredImages,
     current_judging,
-    is_leading,
     last_written,
-    leading_first,
     open_source,
     read_records,
     spent,
@@ -39,6 +37,7 @@ from salva.store.records import (
     FIGURES,
     GATE,
     IN_VAIN,
+    MAX_ERRORS,
     PACE,
     PASSED,
     STOPPED,
@@ -192,11 +191,11 @@ def test_the_preflight_is_told_in_a_word(
 
 def test_notes_of_a_run_are_read(tmp_path: Path) -> None:
     figure: Json = {"name": "FID", "set": "a", "value": 1.5, "n_images": 3, "by": "e"}
-    gate: dict[str, Json] = {"m": {"passed": True}}
-    notes: dict[str, Json] = {WHOLE: True, GATE: gate, FIGURES: {"m": [figure]}, "salva_version": "0.1"}
+    gates: dict[str, Json] = {"m": [{"metric": "failure_rate", "decision": "passed"}]}
+    notes: dict[str, Json] = {WHOLE: True, GATE: gates, MAX_ERRORS: 2, FIGURES: {"m": [figure]}, "salva_version": "0.1"}
     places = {"environment": {"n_cores": 2, "platform": "x"}, "resumed_in": ({"n_cores": 2, "platform": "x"}, {})}
     records = records_with(tmp_path, {**notes, PACE: {"seconds": 2, "n_images": 4}}, **places)
-    assert (records.is_whole, records.gate, records.made_by) == (True, gate, "0.1")
+    assert (records.is_whole, records.gates, records.max_errors, records.made_by) == (True, gates, 2, "0.1")
     assert (records.name, records.asked, records.suite) == (tmp_path.resolve().name, ASKED, "s")
     (read,) = records.figures["m"]
     assert (read.name, read.value, read.n_images) == ("FID", 1.5, 3)
@@ -207,9 +206,10 @@ def test_notes_of_a_run_are_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("pace", [None, "odd", {"seconds": 2}, {"n_images": 4}, {"seconds": "2", "n_images": 4}])
 def test_without_its_numbers_nobody_knows_the_effort(tmp_path: Path, pace: Json) -> None:
-    records = records_with(tmp_path, {PACE: pace, GATE: "odd", FIGURES: "odd"}, environment={})
+    records = records_with(tmp_path, {PACE: pace, GATE: "odd", MAX_ERRORS: "odd", FIGURES: "odd"}, environment={})
     assert records.effort is None
-    assert (records.gate, records.figures, records.is_whole, records.made_by) == ({}, {}, False, "")
+    assert (records.gates, records.max_errors, records.figures) == ({}, 0, {})
+    assert (records.is_whole, records.made_by) == (False, "")
 
 
 def test_without_run_json_nothing_was_asked(tmp_path: Path) -> None:
@@ -237,24 +237,14 @@ def test_a_verdict_on_no_case_is_refused(tmp_path: Path) -> None:
     assert refused.value.code == "store-damaged"
 
 
-def test_verdicts_of_the_observers_named_last_come_first(store: RunStore) -> None:
-    verdicts = [verdict(observers=observers) for observers in (("a",), ("a", "j"), ("b",))]
-    for one in verdicts:
-        store.put_verdict(one)
-    assert [one.observers for one in leading_first(store, {})] == [("a",), ("a", "j"), ("b",)]
-    assert [one.observers for one in leading_first(store, {"truth": "a+j"})] == [("a", "j"), ("a",), ("b",)]
-    assert is_leading(verdicts[1], {"truth": "a+j"})
-    assert not is_leading(verdicts[0], {"same-scene": "a"})
-
-
 @pytest.mark.parametrize(("options", "n"), [({}, 1), ({"threshold": None}, 1), ({"threshold": 0.2}, 2)])
 def test_boxes_are_shown_as_the_checks_count_them(tmp_path: Path, options: dict[str, Json], n: int) -> None:
     boxes = tuple(Detection(label="cat", score=score, box=BOX) for score in (0.9, 0.3))
     with open_run(tmp_path, "write") as store:
         store.put_component(component("d", "detector"))
         store.put_observation(look("d", Query(role="detector"), Detections(boxes=boxes, threshold=0.5)))
-    other = ComponentSpec(role="check", name="same-answers")
-    checks = (other, ComponentSpec(role="check", name="truth", options=options))
+    other = ComponentSpec(role="check", name="same-answers", options={"threshold": 0.1})
+    checks = (other, ComponentSpec(role="check", name="truth", options={"doubt": None, **options}))
     write_run_file(tmp_path, new_run_file(structs.replace(ASKED, checks=checks)))
     with open_source(tmp_path) as (_, images):
         assert len(images.seen("ab12", ("d",)).boxes) == n

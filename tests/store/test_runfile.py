@@ -27,7 +27,7 @@ FILE = new_run_file(
     ),
     environment={"python": "3.11"},
     resumed_in=({"python": "3.12"},),
-    judging=Judging(spec=structs.replace(SPEC, check=""), leading={"truth": "pocket"}),
+    judging=Judging(spec=structs.replace(SPEC, check=""), deciding=("pocket", "rapidocr")),
 )
 RATED = RunSpec(suite=part("suite", "ratings"), size="imported", imported="ratings")
 IMPORTED = new_run_file(
@@ -38,7 +38,7 @@ IMPORTED = new_run_file(
         n_problems=2,
         about={"columns": {"item": ["image"]}},
     ),
-    judging=Judging(spec=RATED, leading={"r": "ann"}),
+    judging=Judging(spec=RATED, deciding=("ann",)),
 )
 
 

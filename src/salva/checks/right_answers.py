@@ -32,6 +32,7 @@ class RightAnswersOptions(AnswerOptions):
 class RightAnswers(AnswerCheck):
     """Check: a judge answers about every image as its prompt calls for."""
 
+    version: ClassVar[str] = "3"
     about: ClassVar[About] = About(
         needs_roles=("judge",),
         failure_types={WRONG_ANSWER: "An image gets another answer than its prompt calls for."},
