@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from itertools import permutations
 from math import sqrt
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from scipy.optimize import brentq
 
 from salva.stats.intervals import Interval, wilson
 from salva.stats.rates import (
@@ -55,6 +59,59 @@ def test_golden_numbers(cases: list[Counted], rate: float, low: float, high: flo
     assert interval is not None
     assert (macro(cases), interval.low, interval.high) == pytest.approx((rate, low, high), abs=5e-5)
     assert (n_effective(cases), kish_n(cases)) == pytest.approx((n, kish), abs=5e-5)
+
+
+def _reckoned(cases: list[Counted], z: float) -> tuple[float, float, float]:
+    """Both ends and n_eff by other means: fractions, Wilson's ends as roots of the score, Poisson's by hits."""
+    groups = [[case for case in cases if case.category == name] for name in dict.fromkeys(c.category for c in cases)]
+    sizes = [sum(case.n for case in group) for group in groups]
+    shares = [Fraction(sum(int(c.n_hits) for c in group), n) for group, n in zip(groups, sizes, strict=True)]
+    rate = sum(shares, Fraction(0)) / len(groups)
+    variance = Fraction(0)
+    for group, n, p in zip(groups, sizes, shares, strict=True):
+        ss, df = n * p * (1 - p), n - 1
+        if max(case.n for case in cases) > 1:
+            each = [Fraction(int(case.n_hits), case.n) for case in group]
+            ss = sum((case.n * x * (1 - x) for case, x in zip(group, each, strict=True)), Fraction(0))
+            df = n - len(group)
+        variance += (ss + 8 * rate * (1 - rate)) / (df + 8) / n / len(groups) ** 2
+    even = Fraction(len(groups) ** 2) / sum(Fraction(1, n) for n in sizes)
+    n_eff = float(even if rate in (0, 1) else rate * (1 - rate) / variance)
+
+    def lower(r: float) -> float:
+        end = brentq(lambda p: (r - p) - z * sqrt(p * (1 - p) / n_eff), 0, r - 1e-12) if r > 1e-9 else 0.0
+        x = r * n_eff
+        if 0 < x < 8:
+            factor = max(0.0, 1 - 1 / (9 * x) - 1.6448536269514722 * z / 1.959963984540054 / 3 / sqrt(x))
+            end = min(end, x * factor**3 / n_eff)
+        return float(max(0.0, end))
+
+    return lower(float(rate)), 1 - lower(float(1 - rate)), n_eff
+
+
+@st.composite
+def _some_cases(draw: st.DrawFn) -> list[Counted]:
+    k = draw(st.sampled_from([1, 1, 3, 10]))
+    sizes = draw(st.lists(st.integers(1, 12), min_size=1, max_size=6))
+    n_of = st.integers(1, k)
+    each = [(str(name), draw(n_of)) for name, size in enumerate(sizes) for _ in range(size)]
+    is_low = draw(st.booleans())
+    return [
+        _of(name, min(n, draw(st.integers(0, n + 2)) if is_low else draw(st.integers(0, n))), n) for name, n in each
+    ]
+
+
+@given(_some_cases(), st.sampled_from([1.959963984540054, 2.908]))
+@example([_of("a", 1, 2), _of("a", 2, 2)], 1.959963984540054)
+@example([_of("a", 7, 7), _of("b", 49, 49)], 1.959963984540054)
+def test_another_reckoning_gives_the_same_ends(cases: list[Counted], z: float) -> None:
+    interval = seeds_interval(cases, z)
+    assert interval is not None
+    low, high, n = _reckoned(cases, z)
+    assert (interval.low, interval.high, n_effective(cases)) == pytest.approx((low, high, n), abs=1e-6, rel=1e-6)
+    rate = macro(cases)
+    assert rate is not None
+    assert 0 <= interval.low <= rate <= interval.high <= 1
 
 
 def test_misses_mirror_hits() -> None:
