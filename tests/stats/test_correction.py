@@ -50,6 +50,16 @@ def test_a_label_counts_as_much_as_its_result_weighs() -> None:
     assert stratum_of([0.1], []) == Stratum(weight=0.1)
 
 
+def test_what_nobody_can_tell_leaves_bounds() -> None:
+    half = stratum_of([0.25, 0.25], [(0.25, True), (0.25, None)])
+    assert (half.share, half.n, half.bounds) == (1.0, 1.0, (0.5, 1.0))
+    unclear = stratum_of([0.5], [(0.5, None)])
+    assert (unclear.share, unclear.bounds) == (None, (0.0, 1.0))
+    found = correct_rate([half, stratum_of([0.5], [(0.5, False)])], 10)
+    assert found.rate == pytest.approx(0.5)
+    assert (found.bounds.low, found.bounds.high) == pytest.approx((0.25, 0.5))
+
+
 @given(
     st.lists(st.tuples(st.floats(0.01, 1), st.none() | st.integers(0, 10), st.integers(1, 10)), min_size=1, max_size=4),
     st.integers(10, 1000),

@@ -21,9 +21,11 @@ class Stratum:
     weight: float
     """What all its results weigh; the weights of all strata sum to 1."""
     share: float | None = None
-    """The weighted share that people call FAIL; None where they reviewed none."""
+    """The weighted share that people call FAIL; None where nobody reviewed any, or nobody could tell."""
     n: float = 0.0
     """The number of reviewed results of even weight that would know the share as well."""
+    bounds: tuple[float, float] = (0.0, 1.0)
+    """The share if all that people cannot tell is PASS, and if it is FAIL."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,19 +35,26 @@ class CorrectedRate:
     rate: float | None
     """None where a stratum has no review."""
     interval: Interval
+    bounds: Interval
+    """The rate if all that is not known is PASS, and if it is FAIL."""
 
 
-def stratum_of(weights: Collection[float], reviewed: Iterable[tuple[float, bool]]) -> Stratum:
-    """A stratum of results; weights: of all of them, reviewed: weight and label of those that people decided."""
-    labels = list(reviewed)
-    total = fsum(weight for weight, _ in labels)
-    if not total:
+def stratum_of(weights: Collection[float], reviewed: Iterable[tuple[float, bool | None]]) -> Stratum:
+    """A stratum of results; weights: of all of them, reviewed: weight and whether it is a FAIL, None if unclear."""
+    given = list(reviewed)
+    clear = [(weight, is_fail) for weight, is_fail in given if is_fail is not None]
+    if not clear:
         return Stratum(weight=fsum(weights))
     return Stratum(
         weight=fsum(weights),
-        share=fsum(weight for weight, is_fail in labels if is_fail) / total,
-        n=kish(weight for weight, _ in labels),
+        share=_share(clear),
+        n=kish(weight for weight, _ in clear),
+        bounds=(_share([(w, bool(fail)) for w, fail in given]), _share([(w, fail is not False) for w, fail in given])),
     )
+
+
+def _share(labels: Collection[tuple[float, bool]]) -> float:
+    return fsum(weight for weight, is_fail in labels if is_fail) / fsum(weight for weight, _ in labels)
 
 
 def kish(weights: Iterable[float]) -> float:
@@ -62,7 +71,10 @@ def correct_rate(strata: Sequence[Stratum], n: float) -> CorrectedRate:
     low, high = ([assumed if one.share is None else one.share for one in strata] for assumed in (0.0, 1.0))
     rate = None if any(one.share is None for one in strata) else _sum(strata, low)
     interval = Interval(low=_interval(strata, low, n).low, high=_interval(strata, high, n).high)
-    return CorrectedRate(rate=rate, interval=interval)
+    bounds = Interval(
+        low=fsum(s.weight * s.bounds[0] for s in strata), high=fsum(s.weight * s.bounds[1] for s in strata)
+    )
+    return CorrectedRate(rate=rate, interval=interval, bounds=bounds)
 
 
 def _interval(strata: Sequence[Stratum], shares: Sequence[float], n: float) -> Interval:
