@@ -14,6 +14,7 @@ from salva.logic.notation import parse
 from salva.suites.faithfulness.suite import Faithfulness, FaithfulnessOptions
 from salva.suites.faithfulness.templates import CONTRASTS, DIMENSIONS, LAWS, TEMPLATES
 
+CHECKS = ("truth", "right-answers")
 HEADER = "pair_id,category_id,logical_law,semantic_dimension,prompt_A,prompt_B"
 
 
@@ -41,7 +42,7 @@ def test_every_generated_pair_is_equivalent_by_the_logic_core(options: dict[str,
         assert are_equivalent(f, g), case.case_id
         assert case.equivalent is True
         assert not is_contradictory(f), case.case_id
-        assert case.check == "same-answers"
+        assert (case.checks, case.measures) == (CHECKS, ("same-answers", "same-similarity"))
         assert case.prompts[0].text != case.prompts[1].text
 
 
@@ -57,7 +58,7 @@ def test_contrasts_are_not_equivalent_and_must_differ() -> None:
     for case in found:
         f, g = (parse(prompt.formula or "") for prompt in case.prompts)
         assert case.equivalent is False
-        assert case.check == "must-differ"
+        assert (case.checks, case.measures) == (CHECKS, ("must-differ", "same-similarity"))
         assert case.labels["law"] == "contrast"
         # A thing against its denial leaves no picture for both; the published De Morgan forms overlap.
         assert excludes(f, g) is (case.labels["contrast_of"] == "complement"), case.case_id
@@ -129,7 +130,7 @@ def test_pairs_come_from_a_file_with_what_the_logic_core_finds(tmp_path: Path) -
     assert first.prompts[0].formula == "red cat & blue dog"
     assert first.equivalent is True
     assert second.equivalent is False
-    assert second.check == "must-differ"
+    assert (second.checks, second.measures) == (CHECKS, ("must-differ", "same-similarity"))
     assert any("not equivalent: a red cat fits only prompt a" in sentence for sentence in sentences(second))
     assert third.equivalent is None
     assert ("no-formula", ("a", "b")) in {(finding.kind, finding.subject) for finding in third.findings}
@@ -210,6 +211,8 @@ def test_the_published_file_is_read_and_its_false_equivalences_are_found(foreign
     assert by_pair["demorgan_horiz_001"].equivalent is False
     assert by_pair["demorgan_attr_001"].equivalent is False
     assert by_pair["demorgan_conj_001"].equivalent is True
+    quick = cases("quick", path=str(foreign_data / "tifa_lite" / "prompts_metalogic.csv"))
+    assert len({case.category for case in quick}) == len(quick) == 20
     others = [case for case in found if case.labels["law"] in ("commutative", "distributive")]
     assert all(case.equivalent is not False for case in others)
     assert sum(case.equivalent is None for case in found) == 13

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
-from report.fake_runs import judged
+from judged import judged
 
 from salva.core.case import Case, Prompt
 from salva.core.chart import ChartKind
+from salva.core.judgements import RunCheck
+from salva.core.metric import MetricValue
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.table import Cell, Table
@@ -43,9 +47,8 @@ def _verdict(case: Case, a: float, b: float, outcome: Outcome = Outcome.PASS, **
 
 def _measured(verdicts: list[tuple[Case, Verdict]], **options: str) -> Measured:
     cases = [case for case, _ in verdicts]
-    return FaithfulnessTables(NoOptions()).measure(
-        judged(cases, [verdict for _, verdict in verdicts], same_answers=options)
-    )
+    checks = {"same-answers": RunCheck(compares=True, options=options), "must-differ": RunCheck(compares=True)}
+    return FaithfulnessTables(NoOptions()).measure(judged(cases, [verdict for _, verdict in verdicts], checks))
 
 
 def _table(measured: Measured, name: str) -> Table:
@@ -74,22 +77,34 @@ def test_a_mean_says_how_many_it_averaged_and_how_many_it_left_out() -> None:
     assert (row["n_pairs"], row["n_left_out"]) == (2, 1)
     assert (row["mean_faith_A"], row["mean_faith_B"], row["mean_faith"]) == (1.0, 0.75, 0.875)
     assert row["mean_faith_stability"] == 0.75
-    low, high = row["stability_from"], row["stability_to"]
-    assert isinstance(low, float)
-    assert isinstance(high, float)
-    assert low <= 0.75 <= high
-    assert rows["7"]["stability_from"] is None, "one cluster shows no spread"
+    assert row["stability_from"] is None, "few clusters say little about the mean of others"
 
 
-def test_laws_dimensions_and_totals() -> None:
+def test_a_mean_has_an_interval_from_five_clusters_on() -> None:
+    def metric(n_clusters: int, name: str, **scores: float) -> MetricValue:
+        cases = [_case(f"c{i}", "commutative", "conjunctive", "1") for i in range(6)]
+        cases = [replace(case, cluster=str(min(i, n_clusters - 1))) for i, case in enumerate(cases)]
+        run = [(case, _verdict(case, 1.0, i / 5, **scores)) for i, case in enumerate(cases)]
+        return _measured(run).metrics[name]
+
+    for name in ("faith_mean", "faith_stability", "clip_stability"):
+        assert metric(4, name, clip_stability=0.9).interval is None
+    known = metric(5, "faith_mean")
+    assert known.low is not None
+    assert known.high is not None
+    assert 0 <= known.low < 0.75 < known.high <= 1
+    assert metric(5, "clip_mean", clip_mean=30.0).interval is None, "without any spread nothing is known"
+
+
+def test_laws_dimensions_and_metrics() -> None:
     measured = _measured(RUN)
     assert list(_rows(measured, "faithfulness by law", "law")) == ["commutative", "associative"]
     assert list(_rows(measured, "faithfulness by dimension", "dimension")) == ["conjunctive", "vertical"]
-    assert measured.numbers["n_faith_pairs"] == 3
-    assert measured.numbers["n_faith_left_out"] == 1
-    assert measured.numbers["faith_stability"] == pytest.approx((1 + 0.5 + 0.5) / 3)
-    assert [figure.title for figure in measured.key_figures] == ["faithfulness", "stability"]
-    assert measured.key_figures[0].note == "3 pairs, 1 left out"
+    stability = measured.metrics["faith_stability"]
+    assert (stability.n, stability.better, stability.is_share) == (3, "higher", True)
+    assert stability.value == pytest.approx((1 + 0.5 + 0.5) / 3)
+    assert stability.reason.endswith("1 have no score")
+    assert list(measured.metrics) == list(FaithfulnessTables.about.metrics)
 
 
 def test_the_worst_categories_come_first_with_prompts_and_answers() -> None:
@@ -103,8 +118,9 @@ def test_the_worst_categories_come_first_with_prompts_and_answers() -> None:
 def test_contrasts_stand_apart_from_the_laws() -> None:
     contrast = _case("x1", "contrast", "conjunctive", "21", "must-differ")
     measured = _measured([*RUN, (contrast, _verdict(contrast, 1.0, 0.0, Outcome.FAIL))])
-    assert measured.numbers["n_faith_pairs"] == 3
-    assert measured.numbers["contrast_rate"] == 1.0
+    assert measured.metrics["faith_mean"].n == 3
+    contrasts = measured.metrics["contrast_rate"]
+    assert (contrasts.value, contrasts.n, contrasts.better) == (1.0, 1, "lower")
     assert _rows(measured, "faithfulness by dimension", "dimension")["conjunctive"]["n_pairs"] == 2
 
 
@@ -136,11 +152,12 @@ def test_bars_and_heat_maps_are_drawn_from_the_tables() -> None:
     ]
 
 
-def test_nothing_judged_gives_no_tables() -> None:
+def test_nothing_judged_measures_nothing() -> None:
     measured = _measured([])
     assert measured.tables == ()
     assert measured.charts == ()
-    assert measured.numbers["faith_mean"] is None
+    assert {metric.value for metric in measured.metrics.values()} == {None}
+    assert all(metric.reason for metric in measured.metrics.values())
 
 
 def test_the_mean_keeps_digits_that_a_plain_sum_loses() -> None:

@@ -73,8 +73,11 @@ def read(files: Sequence[Path], model: str = "") -> ReadIn:
     return TifaImport(TifaImport.Options()).read(files, ImportSettings(model=model))
 
 
-def _verdict(read_in: ReadIn, pair: str) -> Verdict:
-    return next(verdict for verdict in read_in.verdicts if verdict.case_id == f"faithfulness-{pair}")
+def _verdict(read_in: ReadIn, pair: str, check: str = "") -> Verdict:
+    """By this check; else the one that compares the two images."""
+    checks = (check,) if check else ("same-answers", "must-differ")
+    (verdict,) = (v for v in read_in.verdicts if v.case_id == f"faithfulness-{pair}" and v.check in checks)
+    return verdict
 
 
 def test_the_published_category_table_comes_out_to_the_last_digit(foreign_data: Path, tmp_path: Path) -> None:
@@ -82,7 +85,7 @@ def test_the_published_category_table_comes_out_to_the_last_digit(foreign_data: 
     files = sorted(folder.glob("*.csv"))
     read_in = import_files(files, "tifa-lite", tmp_path / "run")
     assert read_in.counts == {"pairs": 100, "answers": 1000, "CLIP scores": 200}
-    table = summarise_run(tmp_path / "run").by_model[0].table("faithfulness by category")
+    table = summarise_run(tmp_path / "run").by_model["SD_v1-5"].table("faithfulness by category")
     assert table is not None
     ours = {str(row[0]): dict(zip(table.columns, row, strict=True)) for row in table.rows}
     with (folder / "category_metrics.csv").open(newline="") as file:
@@ -100,7 +103,9 @@ def test_the_published_category_table_comes_out_to_the_last_digit(foreign_data: 
 
 def test_published_clip_scores_give_a_stability_within_0_and_1(foreign_data: Path) -> None:
     files = [foreign_data / "tifa_lite" / name for name in ("prompts_metalogic.csv", "clip_results_SD_v1-5.csv")]
-    verdicts = read(files).verdicts
+    read_in = read(files)
+    assert {v.outcome for v in read_in.verdicts if v.check == "right-answers"} == {Outcome.UNDECIDED}
+    verdicts = [verdict for verdict in read_in.verdicts if verdict.check != "right-answers"]
     assert len(verdicts) == 100
     assert all(0 <= verdict.scores["clip_stability"] <= 1 for verdict in verdicts)
     first = next(verdict for verdict in verdicts if verdict.case_id == "faithfulness-comm-conj-001")
@@ -112,13 +117,13 @@ def test_published_clip_scores_give_a_stability_within_0_and_1(foreign_data: Pat
 def test_floor_and_lighting_decide_no_contrast(foreign_data: Path) -> None:
     read_in = read(sorted((foreign_data / "tifa_lite").glob("*.csv")))
     complement = {case.case_id for case in read_in.cases if case.labels["law"] == "complement"}
-    verdicts = [verdict for verdict in read_in.verdicts if verdict.case_id in complement]
+    verdicts = [v for v in read_in.verdicts if v.case_id in complement and v.check != "right-answers"]
     assert {verdict.check for verdict in verdicts} == {"must-differ"}
     # One of the twenty pairs was asked about the thing that its second prompt denies.
     assert Counter(verdict.outcome for verdict in verdicts) == {Outcome.UNDECIDED: 19, Outcome.PASS: 1}
 
 
-def test_pairs_get_the_scores_and_outcomes_the_relations_would_give(tmp_path: Path) -> None:
+def test_pairs_get_the_scores_and_outcomes_the_checks_would_give(tmp_path: Path) -> None:
     read_in = _read(tmp_path, *GOOD)
     assert read_in.problems == ()
     assert read_in.models == ("toy",)
@@ -127,6 +132,29 @@ def test_pairs_get_the_scores_and_outcomes_the_relations_would_give(tmp_path: Pa
     assert (pair.scores["faith_A"], pair.scores["faith_B"], pair.scores["faith_stability"]) == (1, 0.5, 0.5)
     contrast = _verdict(read_in, "p2")
     assert (contrast.check, contrast.failure_types) == ("must-differ", ("no-difference",))
+    each = _verdict(read_in, "p1", "right-answers")
+    assert (each.outcome, each.failure_types) == (Outcome.FAIL, ("wrong-answer",))
+    assert (each.scores["right_a"], each.scores["right_b"]) == (1, 0)
+    assert [failure.role for failure in each.failures] == ["b"]
+    assert _verdict(read_in, "p2", "right-answers").outcome is Outcome.PASS
+    listed = {case.labels["pair_id"]: (case.checks, case.measures) for case in read_in.cases}
+    assert listed == {
+        "p1": (("right-answers", "same-answers"), ()),
+        "p2": (("right-answers",), ("must-differ",)),
+    }
+
+
+def test_an_answer_that_rests_on_a_wrong_one_is_not_right(tmp_path: Path) -> None:
+    lines = [f"{line},{mark}" for line, mark in zip(GOOD, "111101", strict=True)]
+    read_in = _read(tmp_path, *lines, header=f"{ANSWERS},is_grounded")
+    each = _verdict(read_in, "p2", "right-answers")
+    assert (each.outcome, each.scores["faith_A"], each.scores["dsg_A"]) == (Outcome.FAIL, 1, 0)
+
+
+def test_the_failure_rate_of_an_import_is_of_images_held_against_their_own_prompts(tmp_path: Path) -> None:
+    import_files([_prompts(tmp_path), _write(tmp_path, "toy.csv", ANSWERS, *GOOD)], "tifa-lite", tmp_path / "run")
+    one = summarise_run(tmp_path / "run").by_model["toy"]
+    assert (one.checks, one.failure_rate, one.n) == ({"right-answers": 2}, 0.5, 2)
 
 
 def test_an_imported_run_is_a_run_that_can_be_reported_and_not_judged_again(tmp_path: Path) -> None:
@@ -136,7 +164,7 @@ def test_an_imported_run_is_a_run_that_can_be_reported_and_not_judged_again(tmp_
     assert verify(out, SilentProgress()).problems == ()
     summary = summarise_run(out)
     assert summary.models == ("toy",)
-    assert summary.by_model[0].numbers["n_faith_pairs"] == 2
+    assert summary.by_model["toy"].metrics["faith_mean"].n == 2
     write_html(out, out / "report" / "index.html")
     page = (out / "report" / "index.html").read_text(encoding="utf-8")
     assert "generate it again" not in page
@@ -162,7 +190,8 @@ def test_a_side_without_answers_is_named(tmp_path: Path) -> None:
     assert _verdict(read_in, "p2").reason.endswith("image B")
     assert any(problem.what.endswith("image B") for problem in read_in.problems)
     silent = _read(tmp_path, *(line for line in GOOD if line.startswith("p1")))
-    assert _verdict(silent, "p2").outcome is Outcome.UNDECIDED
+    for check in ("must-differ", "right-answers"):
+        assert _verdict(silent, "p2", check).outcome is Outcome.UNDECIDED
 
 
 @pytest.mark.parametrize(
@@ -214,7 +243,8 @@ def test_repeats_are_verdicts_of_their_own_and_what_is_none_is_named(tmp_path: P
     bad = (f"{GOOD[0]},x", f"{GOOD[0]},-1", f"{GOOD[0]},{'9' * 5000}", f"{GOOD[0]},1.0")
     read_in = _read(tmp_path, *lines, *bad, header=f"{ANSWERS},repeat")
     assert read_in.repeats == 2
-    by_repeat = {(verdict.case_id, verdict.repeat): verdict.outcome for verdict in read_in.verdicts}
+    compared = [verdict for verdict in read_in.verdicts if verdict.check != "right-answers"]
+    by_repeat = {(verdict.case_id, verdict.repeat): verdict.outcome for verdict in compared}
     assert by_repeat == {
         ("faithfulness-p1", 0): Outcome.FAIL,
         ("faithfulness-p1", 1): Outcome.FAIL,

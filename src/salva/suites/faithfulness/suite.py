@@ -13,6 +13,7 @@ from typing import ClassVar
 
 from salva.core.about import About
 from salva.core.case import Case, Finding, Prompt
+from salva.core.case_sets import few_cases
 from salva.core.options import option
 from salva.english.pair_facts import facts_of, findings_of
 from salva.english.words import with_article
@@ -86,19 +87,16 @@ class Faithfulness:
         """The cases of a named size, category by category.
 
         quick: one pair a category. paper: five, as published. full: suite.pairs. contrast: the pairs that must
-        differ, suite.pairs a category. Of a file quick takes the first pair of each category, contrast those that
-        the logic core finds not to be equivalent, and the others take all.
+        differ, suite.pairs a category. Of a file quick takes a pair of each category and at least 18, contrast those
+        that the logic core finds not to be equivalent, and the others take all.
         """
         return self._of_file(size) if self._options.path else self._made(size)
 
     def _of_file(self, size: str) -> Iterator[Case]:
-        seen: set[str] = set()
-        for row in read_pairs(self._options.path):
-            case = _case_of_row(row)
-            if (size == "quick" and case.category in seen) or (size == "contrast" and case.equivalent is not False):
-                continue
-            seen.add(case.category)
-            yield case
+        cases = [_case_of_row(row) for row in read_pairs(self._options.path)]
+        if size == "contrast":
+            cases = [case for case in cases if case.equivalent is False]
+        return iter(few_cases(cases, 1) if size == "quick" else cases)
 
     def _made(self, size: str) -> Iterator[Case]:
         if size == "contrast":

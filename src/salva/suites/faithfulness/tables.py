@@ -7,32 +7,45 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import partial
+from math import inf
 from typing import ClassVar
 
 from salva.core.about import About
 from salva.core.chart import Chart, ChartKind
-from salva.core.judgements import CaseVerdict, Judgements
+from salva.core.judgements import CaseVerdict, Judgements, deciding_verdicts
+from salva.core.metric import HIGHER, LOWER, MetricValue, not_measured
 from salva.core.options import NoOptions
 from salva.core.own_figure import OwnFigure
 from salva.core.protocols import Measured
-from salva.core.table import Cell, KeyFigure, Table
+from salva.core.table import Cell, Table
 from salva.core.verdict import observers_text
-from salva.results.headline import main_observers, of_main_observers
+from salva.results.rates import POOLED, failure_rate
 from salva.results.tables import TableColumns, build_table, ends, group_by, present, rows_table
-from salva.results.tally import cluster_of, tally
+from salva.results.tally import cluster_of, results_of_check
 from salva.stats.intervals import Interval
 from salva.stats.mean_intervals import cautious_mean_interval
 from salva.stats.pair_scores import mean
+from salva.suites.faithfulness.templates import CONTRAST
+from salva.suites.faithfulness.tifa_verdicts import MUST_DIFFER, SAME_ANSWERS
 
-SAME_ANSWERS, MUST_DIFFER, SAME_SIMILARITY = "same-answers", "must-differ", "same-similarity"
-CONTRAST = "contrast"
+SAME_SIMILARITY = "same-similarity"
 _LAWS = ("commutative", "associative", "distributive", "complement", "de-morgan", CONTRAST)
 _DIMENSIONS = ("conjunctive", "horizontal", "vertical", "attributes")
 _FAITH = ("faith_A", "faith_B", "faith_mean", "faith_stability")
 _CLIP = ("clip_A", "clip_B", "clip_mean", "clip_diff", "clip_stability", "image_similarity")
 _CATEGORY = ("category_id", "law", "dimension")
 _N_WORST = 5
-
+_FEWEST_CLUSTERS = 5
+"""With fewer clusters of pairs a mean has no interval."""
+_NOT_ANSWERED, _NOT_COMPARED = "no judge answered about both images of a pair", "no embedder compared a pair"
+_MEAN_METRICS = {
+    "faith_mean": ("faithfulness", _NOT_ANSWERED),
+    "faith_stability": ("stability", _NOT_ANSWERED),
+    "clip_mean": ("CLIP score", _NOT_COMPARED),
+    "clip_stability": ("CLIP stability", _NOT_COMPARED),
+}
+"""Each with its title, and why there is none."""
+_CONTRAST_RATE = "contrast_rate"
 
 Groups = list[tuple[tuple[str, ...], list[CaseVerdict]]]
 """Pairs by their labels, in the order of the paper."""
@@ -49,6 +62,7 @@ class FaithfulnessTables:
 
     version: ClassVar[str] = "1"
     about: ClassVar[About] = About(
+        metrics={**dict.fromkeys(_MEAN_METRICS, HIGHER), _CONTRAST_RATE: LOWER},
         figures=(
             OwnFigure(
                 name="faith_mean", title="faithfulness", terms=lambda one: _term(one, "faith_mean"), is_share=True
@@ -59,21 +73,18 @@ class FaithfulnessTables:
                 terms=lambda one: _term(one, "faith_stability"),
                 is_share=True,
             ),
-        )
+        ),
     )
 
     def __init__(self, options: NoOptions) -> None:
         self._options = options
 
     def measure(self, judgements: Judgements) -> Measured:
-        """Tables, numbers and charts for the report."""
-        mine = of_main_observers(judgements.pairs)
-        answered = [pair for pair in mine if pair.verdict.check == SAME_ANSWERS]
-        contrasts = [pair for pair in mine if pair.verdict.check == MUST_DIFFER]
-        everyone = answered + contrasts
+        """Metrics, tables and charts for the report."""
+        everyone = answered_pairs(judgements.pairs)
         # A pair that a file calls an equivalence stays under its law here, whatever the logic core found.
         of_laws = [pair for pair in everyone if pair.case.labels.get("law") != CONTRAST]
-        by_category = category_table(judgements.pairs)
+        by_category = category_table(everyone)
         by_law = _table("faithfulness by law", everyone, "law")
         by_dimension = _table("faithfulness by dimension", of_laws, "dimension")
         by_both = _table("faithfulness by law and dimension", of_laws, "law", "dimension")
@@ -85,30 +96,34 @@ class FaithfulnessTables:
             _worst(of_laws),
             _clip_table(everyone, _clip_note(judgements)),
         )
-        numbers, figures = _totals(of_laws, contrasts)
         return Measured(
+            metrics={
+                **{name: _mean_metric(of_laws, name) for name in _MEAN_METRICS},
+                _CONTRAST_RATE: _contrast_rate(judgements.of_check(MUST_DIFFER)),
+            },
             tables=tables,
-            numbers=numbers,
             charts=tuple(_charts(by_category, by_law, by_dimension, by_both)),
-            key_figures=figures,
         )
+
+
+def answered_pairs(pairs: Sequence[CaseVerdict]) -> list[CaseVerdict]:
+    """The verdicts on one model that compare answers; pairs: with the deciding observers first."""
+    # One check after the other: a sum depends on its order in the last digit.
+    return [judged for name in (SAME_ANSWERS, MUST_DIFFER) for judged in deciding_verdicts(pairs, name)]
+
+
+def category_table(answered: Sequence[CaseVerdict]) -> Table | None:
+    """Faithfulness by category; None where nothing was answered."""
+    return _table("faithfulness by category", answered, *_CATEGORY)
 
 
 def _clip_note(judgements: Judgements) -> str:
     """Which embedder made the CLIP scores, and by which options."""
-    observers = main_observers(judgements.pairs)
-    seen_by = observers.get(SAME_SIMILARITY) or observers.get(SAME_ANSWERS) or ("an unnamed embedder",)
+    judged = next(iter(judgements.of_check(SAME_SIMILARITY) or judgements.of_check(SAME_ANSWERS)), None)
+    seen_by = observers_text(judged.verdict.observers) if judged else "an unnamed embedder"
     given = judgements.options_of(SAME_ANSWERS)
     scale, stability = given.get("clip_scale", "percent"), given.get("clip_stability", "scaled")
-    return f"CLIP scores by {observers_text(seen_by)}; scale: {scale}; stability: {stability}."
-
-
-def category_table(pairs: Sequence[CaseVerdict]) -> Table | None:
-    """Faithfulness by category, of the verdicts on one model; None where nothing was answered."""
-    mine = of_main_observers(pairs)
-    # One check after the other: a sum depends on its order in the last digit.
-    answered = [judged for name in (SAME_ANSWERS, MUST_DIFFER) for judged in mine if judged.verdict.check == name]
-    return _table("faithfulness by category", answered, *_CATEGORY)
+    return f"CLIP scores by {seen_by}; scale: {scale}; stability: {stability}."
 
 
 def _scored(pairs: Iterable[CaseVerdict], *names: str) -> list[CaseVerdict]:
@@ -121,14 +136,19 @@ def _mean(pairs: Sequence[CaseVerdict], name: str) -> float | None:
 
 
 def _interval(pairs: Sequence[CaseVerdict], name: str) -> Interval | None:
-    """95 % of a mean of scores from 0 to 1, by Student's t over clusters; None for a single cluster.
+    """95 % of a mean of scores, by Student's t over clusters; None with few clusters.
 
-    The lower end is widened as if one more pair had 0: at its ceiling a score has no spread to show.
+    The lower end of shares is widened as if one more pair had 0: at its ceiling a score has no spread to show.
     """
     values = [pair.verdict.scores[name] for pair in pairs]
     clusters, cases = [cluster_of(pair.case) for pair in pairs], [pair.case.case_id for pair in pairs]
-    interval = cautious_mean_interval(values, clusters, cases, pseudo=0.0)
-    return interval and Interval(low=max(0.0, interval.low), high=min(1.0, interval.high))
+    if len(set(clusters)) < _FEWEST_CLUSTERS:
+        return None
+    is_open = name == "clip_mean"
+    interval = cautious_mean_interval(values, clusters, cases, pseudo=None if is_open else 0.0)
+    # The published stability of CLIP scores goes far below 0.
+    least, most = (-inf if min(values) < 0 else 0.0), (inf if is_open else 1.0)
+    return interval and Interval(low=max(least, interval.low), high=min(most, interval.high))
 
 
 def _by_labels(pairs: Sequence[CaseVerdict], *labels: str) -> Groups:
@@ -216,26 +236,34 @@ def _clip_table(pairs: Sequence[CaseVerdict], note: str) -> Table | None:
     )
 
 
-def _totals(
-    answered: Sequence[CaseVerdict], contrasts: Sequence[CaseVerdict]
-) -> tuple[dict[str, float | None], tuple[KeyFigure, ...]]:
-    counted = _scored(answered, *_FAITH)
-    numbers: dict[str, float | None] = {"n_faith_pairs": len(counted), "n_faith_left_out": len(answered) - len(counted)}
-    figures = []
-    note = f"{len(counted)} pairs, {len(answered) - len(counted)} left out"
-    for name, title in (("faith_mean", "faithfulness"), ("faith_stability", "stability")):
-        value, interval = _mean(counted, name), _interval(counted, name)
-        low, high = ends(interval)
-        numbers |= {name: value, f"{name}_low": low, f"{name}_high": high}
-        if value is not None:
-            figures.append(KeyFigure(title=title, value=value, low=low, high=high, is_share=True, note=note))
-    with_clip = [pair for pair in answered if "clip_stability" in pair.verdict.scores]
-    if with_clip:
-        numbers |= {"clip_mean": _mean(with_clip, "clip_mean"), "clip_stability": _mean(with_clip, "clip_stability")}
-        numbers["n_clip_pairs"] = len(with_clip)
-    if contrasts:
-        numbers |= {"contrast_rate": tally(contrasts).rate, "n_contrasts": len(contrasts)}
-    return numbers, tuple(figures)
+def _mean_metric(pairs: Sequence[CaseVerdict], name: str) -> MetricValue:
+    """The mean of a score over the pairs that have it."""
+    title, why = _MEAN_METRICS[name]
+    is_share = name in _FAITH
+    scored = _scored(pairs, *(_FAITH if is_share else (name,)))
+    if not scored:
+        return not_measured(why, better=HIGHER, title=title)
+    low, high = ends(_interval(scored, name))
+    return MetricValue(
+        value=_mean(scored, name),
+        low=low,
+        high=high,
+        n=len(scored),
+        better=HIGHER,
+        is_share=is_share,
+        reason=f"mean over pairs; {len(pairs) - len(scored)} have no score",
+        title=title,
+    )
+
+
+def _contrast_rate(contrasts: Sequence[CaseVerdict]) -> MetricValue:
+    """How often images of different meanings get the same answers."""
+    title = "contrasts with equal answers"
+    rate = failure_rate(results_of_check(contrasts), POOLED)
+    if rate.rate is None:
+        return not_measured("no contrast was decided", better=LOWER, title=title)
+    low, high = ends(rate.interval)
+    return MetricValue(value=rate.rate, low=low, high=high, n=rate.n, better=LOWER, is_share=True, title=title)
 
 
 def _charts(

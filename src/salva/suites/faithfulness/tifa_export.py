@@ -21,15 +21,15 @@ from salva.core.options import option
 from salva.core.run_spec import RunSpec
 from salva.core.source import ImageSource, RunRecords, RunSource
 from salva.core.table import Cell, Table
-from salva.core.verdict import PAIR, Verdict
+from salva.core.verdict import Verdict
 from salva.english.questions import NO, YES
 from salva.errors import UsageError
 from salva.files.outfiles import unique_name, write_bytes, write_text
 from salva.files.tables import csv_text
 from salva.imaging.files import png_of
 from salva.messages import message
-from salva.results.headline import join, of_main_observers
-from salva.suites.faithfulness.tables import MUST_DIFFER, SAME_ANSWERS, category_table
+from salva.results.deciding import join
+from salva.suites.faithfulness.tables import answered_pairs, category_table
 from salva.suites.faithfulness.tifa_files import (
     ANSWER_COLUMNS,
     CLIP_COLUMNS,
@@ -41,8 +41,10 @@ from salva.suites.faithfulness.tifa_files import (
     PROMPT_COLUMNS,
     REPEAT,
 )
+from salva.suites.faithfulness.tifa_verdicts import MUST_DIFFER, SAME_ANSWERS
 
-_RELATIONS = (SAME_ANSWERS, MUST_DIFFER)
+_ASKING = (SAME_ANSWERS, MUST_DIFFER)
+"""The checks whose answers are written."""
 _PROMPTS, _MEANS = "prompts_metalogic.csv", "category_metrics.csv"
 RECKONED = "Is the picture one of those the prompt allows?"
 _NOT_ASKED = "not asked: no such thing"
@@ -97,10 +99,11 @@ class TifaExport:
         write_text(out / _PROMPTS, csv_text(prompt_rows(records.cases)))
         options = _asked_with(records.asked, self._questions)
         for model in records.models:
-            pairs = join(records.cases, [verdict for verdict in records.verdicts if verdict.model == model], PAIR)
+            verdicts = [verdict for verdict in records.verdicts if verdict.model == model]
+            pairs = answered_pairs(join(records.cases, verdicts, records.deciding))
             folder = out if len(records.models) == 1 else out / _safe(model)
-            verdicts = [pair.verdict for pair in of_main_observers(pairs) if pair.verdict.check in _RELATIONS]
-            _ModelFolder(source.images, records, folder, options).write(verdicts, _safe(model))
+            answered = [pair.verdict for pair in pairs]
+            _ModelFolder(source.images, records, folder, options).write(answered, _safe(model))
             table = category_table(pairs)
             if table is not None:
                 write_text(folder / _MEANS, csv_text(_metric_rows(records.cases, table)))
@@ -187,7 +190,7 @@ def _write_images(images: ImageSource, case: Case, verdict: Verdict, folder: Pat
 
 def _asked_with(asked: RunSpec, questions: str) -> AnswerOptions:
     """How a run's images were asked about; questions: the file of questions, named anew."""
-    used = next((check.options for check in asked.checks if check.name in _RELATIONS), {})
+    used = next((check.options for check in asked.checks if check.name in _ASKING), {})
     if used.get("questions") and not questions:
         why = f"the run used questions from {used['questions']!r}"
         raise UsageError(message("flag-needed", flag="--questions", why=why))

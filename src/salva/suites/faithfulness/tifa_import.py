@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar
 
+from salva.checks.right_answers import RIGHT_ANSWERS
 from salva.core.case import Case, Finding, Prompt
 from salva.core.case_sets import slug
 from salva.core.exchange import Flaw, ImportSettings, ReadIn
@@ -28,17 +29,12 @@ from salva.suites.faithfulness.tifa_files import (
     TifaKind,
     read_tifa_file,
 )
-from salva.suites.faithfulness.tifa_verdicts import (
-    AnswerRow,
-    ClipRow,
-    verdict_of,
-)
+from salva.suites.faithfulness.tifa_verdicts import MUST_DIFFER, SAME_ANSWERS, AnswerRow, ClipRow, verdicts_of
 
 _LABELS = ("category_id", "logical_law", "semantic_dimension")
 _TRUTH = {"1": True, "1.0": True, "true": True, "yes": True, "0": False, "0.0": False, "false": False, "no": False}
 _RANGES = {"percent": 100.0, "cosine": 1.0, "clipscore": 2.5}
 _MOST_DIGITS = 6
-_CHECKS = ("same-answers", "must-differ")
 _Image = tuple[str, int]
 """A pair by its id, and a repeat of it."""
 _Answers = dict[_Image, dict[str, list[AnswerRow]]]
@@ -102,22 +98,23 @@ def _read(files: Sequence[Path], model: str, scale: str) -> ReadIn:
     images += [image for of_model in clips.values() for image in of_model]
     repeats = sorted({0, *(repeat for _, repeat in images)})
     verdicts = tuple(
-        replace(
-            verdict_of(
-                case, name, answers.get(name, {}).get((pair_id, n)), clips.get(name, {}).get((pair_id, n)), scale
-            ),
-            repeat=n,
-        )
+        replace(verdict, repeat=n)
         for name in names
         for pair_id, case in cases.items()
         for n in repeats
+        for verdict in verdicts_of(
+            case, name, answers.get(name, {}).get((pair_id, n)), clips.get(name, {}).get((pair_id, n)), scale
+        )
     )
     for verdict in verdicts:
-        if verdict.reason:
+        if verdict.reason and verdict.check == RIGHT_ANSWERS:
             whose = f"{verdict.model}, " if len(names) > 1 else ""
             which = f"repeat {verdict.repeat}, " if len(repeats) > 1 else ""
             work.problems.append(Flaw(file=verdict.case_id, what=f"{whose}{which}{verdict.reason}"))
-    rules = (ComponentSpec(role="check", name=name, options={"clip_scale": scale}) for name in _CHECKS)
+    rules = (
+        ComponentSpec(role="check", name=name, options={"clip_scale": scale})
+        for name in dict.fromkeys(verdict.check for verdict in verdicts)
+    )
     return ReadIn(
         suite="faithfulness",
         models=names,
@@ -249,7 +246,14 @@ def _number(text: str) -> float | None:
 def _cases(sheet: TifaFile) -> dict[str, Case]:
     """The cases of a file of prompts, by pair id, as the suite reads it."""
     cases = Faithfulness(Faithfulness.Options(path=str(sheet.path))).cases("full")
-    return {case.labels["pair_id"].strip(): case for case in cases}
+    return {case.labels["pair_id"].strip(): _answered(case) for case in cases}
+
+
+def _answered(case: Case) -> Case:
+    """The case with the checks that answers alone can decide."""
+    if MUST_DIFFER in case.measures:
+        return replace(case, checks=(RIGHT_ANSWERS,), measures=(MUST_DIFFER,))
+    return replace(case, checks=(RIGHT_ANSWERS, SAME_ANSWERS), measures=())
 
 
 def _case_without_prompts(pair_id: str, labels: Mapping[str, str]) -> Case:
@@ -259,7 +263,7 @@ def _case_without_prompts(pair_id: str, labels: Mapping[str, str]) -> Case:
         suite="faithfulness",
         category="-".join(part for part in (law, dimension) if part) or "unknown",
         prompts=(Prompt(role="a", text=""), Prompt(role="b", text="")),
-        checks=("right-answers", "same-answers"),
+        checks=(RIGHT_ANSWERS, SAME_ANSWERS),
         labels={
             "law": law,
             "dimension": dimension,
