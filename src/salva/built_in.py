@@ -196,6 +196,7 @@ BUILT_IN: dict[str, dict[str, BuiltIn]] = {
         ),
         "parquet": _one("exchange.verdict_rows:ParquetRows", "The rows of csv as Parquet."),
         "ratings": _one("review.rating_sheets:RatingSheet", "Images and an empty sheet for people to fill in."),
+        "review": _one("review.review_sheets:ReviewSheet", "Results drawn at random, for people to say what failed."),
         "sft": _one("exchange.training_export:SftFolder", "Right images with captions, for supervised tuning."),
         "tifa-lite": _one(
             "suites.faithfulness.tifa_export:TifaExport",

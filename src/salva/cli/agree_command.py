@@ -81,7 +81,7 @@ def command(
     from salva.review.agreement import AgreementOptions, parse_bins, parse_scales, table_agreement
     from salva.review.columns import Columns
     from salva.review.rating_table import read_ratings
-    from salva.review.run_agreement import imported_agreement, run_agreement
+    from salva.review.run_agreement import reviewed_agreement, run_agreement
 
     n_bins, edges = parse_bins(bins)
     options = AgreementOptions(n_bins=n_bins, edges=edges, scales=parse_scales(scales), level=level, cluster=cluster)
@@ -95,7 +95,7 @@ def command(
         if columns != Columns():
             why = "a RUN made of ratings knows its columns"
             raise UsageError(message("flag-unrelated", flags="--item, --rater, --people and --judge", why=why))
-        tables, notes = imported_agreement(runs[0], group, options)
+        tables, notes = reviewed_agreement(runs[0], group, options)
     else:
         if group:
             raise UsageError(message("flag-unrelated", flags="--by", why="a RUN has no such column"))

@@ -15,6 +15,7 @@ from salva.core.case import Case
 from salva.core.fingerprint import Json
 from salva.core.judgements import Effort, SetFigure
 from salva.core.observation import Answer, Detection, Detections, TextSpan
+from salva.core.review import Review
 from salva.core.run_spec import NOTHING, RunSpec
 from salva.core.verdict import Observers, Verdict
 
@@ -81,6 +82,8 @@ class RunRecords:
     """The version of salva that made it."""
     gates: Mapping[str, Json] = field(default_factory=dict)
     """What gates last decided, by model."""
+    contrast: Mapping[str, Json] = field(default_factory=dict)
+    """What control questions showed of its judges, by model and judge."""
     max_errors: int = 0
     """How many results may be ERROR before the exit code says so."""
     preflight_about: tuple[str, ...] = ()
@@ -101,6 +104,8 @@ class RunRecords:
     """Whether no verdict is missing: what has none is a case that the check does not apply to."""
     import_copies: tuple[ImportCopy, ...] = ()
     """The files that it was imported from, as far as it keeps them."""
+    reviews: tuple[Review, ...] = ()
+    """People's labels of its results, the oldest first."""
 
     @property
     def suite(self) -> str:

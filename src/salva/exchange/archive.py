@@ -32,12 +32,12 @@ from salva.store.blobs import IMAGES, check_image_id, digest_of, store_error
 from salva.store.connection import write_copy
 from salva.store.images import IMAGES_AT
 from salva.store.reading import DATABASE, RunReader
+from salva.store.reviews import REVIEWS
 from salva.store.runfile import RUN_FILE, read_run_file, store_run_file
 from salva.store.sqlite import open_run
 
 _LIST = "archive.json"
-_REVIEWS = "review.db"
-_MAY_STAND = re.compile(rf"{RUN_FILE}|{re.escape(DATABASE)}|{_REVIEWS}|import-problems\.csv|{COPIES_FOLDER}/[^/\x00]+")
+_MAY_STAND = re.compile(rf"{RUN_FILE}|{re.escape(DATABASE)}|{REVIEWS}|import-problems\.csv|{COPIES_FOLDER}/[^/\x00]+")
 _BLOCK = tarfile.BLOCKSIZE
 _CHUNK = 1 << 20
 _MOST_LIST_BYTES = 1 << 20
@@ -86,9 +86,9 @@ class ArchiveExport:
             read_run_file(directory)  # a damaged one is an error now, not when the archive is opened elsewhere
             store.write_snapshot(still / DATABASE)
             files |= {RUN_FILE: still / RUN_FILE, DATABASE: still / DATABASE}
-            if (directory / _REVIEWS).is_file():
-                _copy_database(directory / _REVIEWS, still / _REVIEWS)
-                files[_REVIEWS] = still / _REVIEWS
+            if (directory / REVIEWS).is_file():
+                _copy_database(directory / REVIEWS, still / REVIEWS)
+                files[REVIEWS] = still / REVIEWS
             copies = sorted(path for path in (directory / COPIES_FOLDER).glob("*") if path.is_file())
             others = [path for path in (directory / "import-problems.csv", *copies) if path.is_file()]
             files |= {path.relative_to(directory).as_posix(): path for path in others}

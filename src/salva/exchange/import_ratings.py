@@ -25,9 +25,10 @@ from salva.core.scoring import Pair
 from salva.core.verdict import PAIR, Outcome, Verdict
 from salva.exchange.rated_cases import RATED, RatedItem, RatedItems, place_all
 from salva.review.columns import FAILED, RATING, Columns
-from salva.review.rating_table import Rating, RatingTable, read_ratings
+from salva.review.rating_table import CANNOT_TELL, Rating, RatingTable, read_ratings
 
 _NO_VERDICT = "a rating does not decide whether a check passes"
+_CANNOT_TELL = "the rater cannot tell"
 _HALVES = ("objects", "relations")
 
 
@@ -167,6 +168,8 @@ def _concluded(ratings: Sequence[Rating]) -> Conclusion:
         scores |= dict(zip(_HALVES, by_measure[RATING].parts, strict=True))
     if FAILED not in by_measure:
         return Conclusion(outcome=Outcome.UNDECIDED, scores=scores, reason=_NO_VERDICT)
+    if by_measure[FAILED].value == CANNOT_TELL:
+        return Conclusion(outcome=Outcome.UNDECIDED, scores=scores, reason=_CANNOT_TELL)
     return Conclusion(outcome=Outcome.FAIL if by_measure[FAILED].value else Outcome.PASS, scores=scores)
 
 

@@ -23,6 +23,21 @@ ENTRIES: Mapping[str, Entry] = {
         "{path!r} holds no rating by a person, only {header}. Fill in the sheet, or use --people.",
         "`salva explain ratings-read` lists the columns.",
     ),
+    "review-empty": Entry("{path!r} has no such result with images to review.", "An imported run has no images."),
+    "review-not-random": Entry(
+        "{model}: the labels give no corrected rate. Fill in a sheet of `salva export RUN --as review`.",
+        "A corrected rate needs labels of results drawn at random among all that passed, among all that failed, and "
+        "among the others; failures alone show how many of them people confirm.",
+    ),
+    "review-results-changed": Entry(
+        "{model}: the results are not those that the sheet was drawn from. Export a new sheet.",
+        "A draw is random within each result; after `salva rejudge` or `salva run` results may be others.",
+    ),
+    "review-not-kept": Entry("The labels could not be kept in the run: {why}"),
+    "reviewers-few": Entry(
+        "{model}: {n} reviewers a result are few for a failure rate under 20 %. Have three review it.",
+        "A reviewer who errs on 5 % of the images shifts a rate of 5 % by 4.5 points; the majority of three does not.",
+    ),
     "ratings-unrelated": Entry(
         "The ratings share nothing with {path!r}; people rated {rated}.",
         "Ratings match by score name, text_role and image_role, question, or the column failed.",

@@ -35,6 +35,7 @@ from salva.results.exit_code import Standing, exit_code
 from salva.results.gate import Gate, GateDecision, decide
 from salva.results.rates import CategoryCount, FailureRate
 from salva.results.trust import Trust
+from salva.review.corrected_rates import corrected_json
 from salva.run_results import judgements_by_model, rate_of, trust_in
 from salva.store.queries import read_records
 
@@ -391,6 +392,7 @@ def _summarise_model(model: str, judged: Judgements, records: RunRecords) -> Mod
         failure_types=dict(types.most_common()),
         examples=examples_of(judged.results),
         gates=tuple(_gates(records, model)),
+        corrected=corrected_json(judged, records.reviews),
         cost_usd=total_cost(records.spent),
         n_images=len({image for verdict in judged.verdicts for image in verdict.images.values()}),
         n_instructed=len(instructed),

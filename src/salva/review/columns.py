@@ -20,7 +20,8 @@ PART_OF_ITEM = ("repeat", "seed", "model", "text_role", "image_role", "question"
 PEOPLE, JUDGE = "rater", "judge"
 """The column that names the person or judge of a row."""
 HALF_COLUMNS = tuple(half.key for half in HALVES)
-FAILED = "failed"
+FAILED, SAMPLE = "failed", "sample"
+"""What a reviewer says of a result: yes, no or cannot tell; and how the result was drawn."""
 RATING, LABEL = "rating", "label"
 """Measures: an ordinary rating, and the yes or no to a whole image on a sheet by question."""
 _DSG = ("item_id", "t2i_model", "worker_id", "answer")

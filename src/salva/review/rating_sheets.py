@@ -60,7 +60,7 @@ class RatingSheetOptions:
 
     roles: tuple[str, ...] = option((), "Only images of these roles, such as l1; all otherwise.")
     sample: int = option(0, "Number of images, mostly those whose judges' mean score is from 0.3 to 0.7; 0 for all.")
-    per_category: int = option(0, "Number of cases of each category, drawn at random; 0 for all.")
+    per_category: int = option(0, "Number of cases (review: results) of each category, drawn at random.")
     seed: int = option(0, "Which cases are drawn for --per-category.")
 
     def __post_init__(self) -> None:
@@ -92,7 +92,7 @@ class RatingSheet:
             raise UsageError(message("images-missing", path=source.records.name))
         lines = _question_sheet(records, graded, numbers) if graded else _sheet(rows, numbers)
         sheet = csv_text(_with_chances(lines, chances) if chances else lines)
-        _check_unfilled(out / "ratings.csv", sheet)
+        check_unfilled(out / "ratings.csv", sheet)
         for image_id, number in numbers.items():
             data = png_of(source.images, image_id)
             write_bytes(out / "images" / f"{number:05}.png", data)
@@ -178,7 +178,7 @@ def _question_sheet(
     return lines
 
 
-def _check_unfilled(path: Path, sheet: str) -> None:
+def check_unfilled(path: Path, sheet: str) -> None:
     """Refuse to replace a sheet that may be filled in."""
     if path.exists() and file_bytes(path) != sheet.encode():
         raise UsageError(message("sheet-filled", path=str(path)))

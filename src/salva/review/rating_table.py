@@ -22,8 +22,9 @@ from salva.review.cells import FileRow, as_number, is_silent
 from salva.review.columns import FAILED, LABEL, RATING, Columns, Layout, Scale, column_missing, layout_of
 from salva.review.dsg_answers import is_question_file, is_raw, scored_rows
 
-_VERDICTS = {"yes": 1.0, "true": 1.0, "fail": 1.0, "no": 0.0, "false": 0.0, "pass": 0.0}
-"""What a cell of the column `failed` may say in words."""
+CANNOT_TELL = 0.5
+_VERDICTS = {"yes": 1.0, "true": 1.0, "fail": 1.0, "no": 0.0, "false": 0.0, "pass": 0.0, "cannot tell": CANNOT_TELL}
+"""What a cell of the column `failed` may say, and what it is as a rating."""
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 _MAX_NAMED = 5
 
@@ -188,6 +189,8 @@ class _RatingReader:
             value = None if name in silent else as_number(cell, _VERDICTS) if measure == FAILED else as_number(cell)
             if value is None and name not in silent:
                 self.flaws.append(line.flaw(f"{name} is {cell!r}, which is no number"))
+            elif measure == FAILED and value is not None and value not in _VERDICTS.values():
+                self.flaws.append(line.flaw(f"{name} is {cell!r}; it must be yes, no or cannot tell"))
             elif value is not None and limits and not limits[0] <= value <= limits[1]:
                 what = f"{name} is {cell!r}; it must be from {limits[0]:g} to {limits[1]:g}"
                 self.flaws.append(line.flaw(what))

@@ -1,4 +1,8 @@
-"""Agreement of a run's judges with people, and its failure rate corrected by them."""
+"""Agreement of a run's judges with people, and its failure rate corrected by them.
+
+People's ratings of scores are held against those of judges; their labels of results (`failed`) are kept in the run and
+correct its rate.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +14,12 @@ from salva.component_facts import pair_scorings
 from salva.core.case import Case
 from salva.core.exchange import Flaw
 from salva.core.question import DIMENSIONS
+from salva.core.review import Review
 from salva.core.scoring import is_pair_name, pair_name
 from salva.core.source import RunRecords
 from salva.core.table import Cell, Table
 from salva.core.verdict import PAIR, Observers, Outcome, Verdict, observers_text
-from salva.errors import UsageError
+from salva.errors import StoreError, UsageError
 from salva.messages import message
 from salva.review.agreement import (
     REWEIGHTED_COLUMNS,
@@ -28,13 +33,16 @@ from salva.review.agreement import (
 from salva.review.calibration import calibration_tables, is_passes
 from salva.review.chances import chance_in, chance_note, weights_of
 from salva.review.columns import FAILED, LABEL, RATING, Columns, Scale
+from salva.review.corrected_rates import review_notes, review_tables
 from salva.review.imported_ratings import imported_ratings
 from salva.review.question_sheets import question_measure, with_image_scores
 from salva.review.rating_table import Rating, RatingTable, problem_notes, read_ratings
 from salva.review.run_join import CaseKey, RunJoin, pair_of
-from salva.stats.agreement import Calibration, rogan_gladen
+from salva.review.run_reviews import reviews_of
+from salva.run_results import judgements_by_model
 from salva.stats.means import mean
 from salva.store.queries import read_records
+from salva.store.reviews import append_reviews
 
 _ALL = "all s"
 """The alignment scores of all pairs of text and image together."""
@@ -69,27 +77,50 @@ class _Draws:
 def run_agreement(
     directory: Path, files: Sequence[Path], columns: Columns | None = None, options: AgreementOptions | None = None
 ) -> tuple[list[Table], list[str]]:
-    """Tables of a run's judges against people's ratings, and notes on what of the files could not be used."""
+    """Tables of a run's judges against people's ratings, and notes on what of the files could not be used.
+
+    Labels of results are kept in the run, so that its reports have the corrected rate.
+    """
     records = read_records(directory)
     known = {name for verdict in records.verdicts for name in verdict.scores}
     table = read_ratings(files, columns, scores=known)
+    reviews, unplaced = reviews_of(table, records)
+    kept = _keep(directory, reviews) if reviews else []
     tables, flaws = _by_score(records, records.verdicts, table, options or AgreementOptions())
+    reviewed, notes = _reviewed(replace(records, reviews=(*records.reviews, *reviews)) if reviews else records)
+    tables = [*reviewed, *tables]
     if not {one.name for one in tables} - {_AMONG}:
         rated = ", ".join(dict.fromkeys(rating.measure for rating in table.ratings))
         raise UsageError(message("ratings-unrelated", path=str(directory), rated=rated))
     rows = [line.cells for line in table.items.values()]
-    return tables, [*problem_notes([*table.flaws, *flaws]), *chance_note(rows)]
+    return tables, [*problem_notes([*table.flaws, *flaws, *unplaced]), *chance_note(rows), *notes, *kept]
 
 
-def imported_agreement(
+def _keep(directory: Path, reviews: Sequence[Review]) -> list[str]:
+    """A run that cannot be written to is compared all the same."""
+    try:
+        append_reviews(directory, reviews)
+    except StoreError as error:
+        return [message("review-not-kept", why=str(error))]
+    return []
+
+
+def _reviewed(records: RunRecords) -> tuple[list[Table], list[str]]:
+    by_model = judgements_by_model(records)
+    return review_tables(by_model, records.reviews), review_notes(by_model, records.reviews)
+
+
+def reviewed_agreement(
     directory: Path, group: str = "", options: AgreementOptions | None = None
 ) -> tuple[list[Table], list[str]]:
-    """Tables of a run that was made of people's ratings: those of the files, then those of the verdicts."""
-    options = options or AgreementOptions()
+    """Tables of a run by what it has itself: the ratings that it was made of, or people's labels of its results."""
     ratings = imported_ratings(directory)
     records = read_records(directory)
+    if ratings is None and records.reviews:
+        return _reviewed(records)
     if ratings is None:
         raise UsageError(message("run-unrated", path=str(directory)))
+    options = options or AgreementOptions()
     tables, notes = table_agreement(ratings.table, options, group)
     judged = [verdict for verdict in records.verdicts if not {*verdict.observers} <= {*ratings.people}]
     more, _ = _by_score(records, judged, ratings.table, replace(options, cluster=""))
@@ -176,11 +207,9 @@ def _judges_tables(
         if verdict.arm == PAIR and verdict.outcome in (Outcome.PASS, Outcome.FAIL):
             by_observer.setdefault((verdict.check, verdict.observers), []).append(verdict)
     scored: list[tuple[Cell, ...]] = []
-    corrected: list[tuple[Cell, ...]] = []
     for (check, observers), group in by_observer.items():
         judge = f"{check}: {observers_text(observers)}"
         scored += _score_rows(judge, group, people, options, draws)
-        corrected += _corrected_rows(judge, group, people)
     tables: list[Table] = []
     if scored:
         n_clusters = len({*draws.names([key.case_id for key in rated])})
@@ -189,14 +218,6 @@ def _judges_tables(
         note += REWEIGHTED_NOTE if draws.weights else ""
         headings = ("score", *STATISTIC_COLUMNS, *(REWEIGHTED_COLUMNS if draws.weights else ()))
         tables.append(Table(name="judges and people", columns=headings, rows=tuple(scored), note=note))
-    if corrected:
-        columns = (
-            *("judge", "model", "n_rated", "sensitivity", "specificity", "observed_rate"),
-            *("corrected_rate", "corrected_low", "corrected_high"),
-        )
-        note = "The failure rate after Rogan and Gladen, from cases that people judged too; interval after Lang and "
-        note += "Reiczigel. A dash: people and judge agree no better than chance, or one side never occurs."
-        tables.append(Table(name="corrected failure rate", columns=columns, rows=tuple(corrected), note=note))
     return tables, {str(row[0]) for row in scored} | {FAILED}
 
 
@@ -277,30 +298,3 @@ def _scale(name: str, pairs: Sequence[tuple[float, float]]) -> Scale:
         return 0.0, 1.0
     numbers = [number for pair in pairs for number in pair]
     return min(numbers), max(numbers)
-
-
-def _corrected_rows(
-    judge: str, verdicts: Sequence[Verdict], people: Mapping[CaseKey, Mapping[str, float]]
-) -> list[tuple[Cell, ...]]:
-    """One row a model; the judge is calibrated on all models together, because it is one judge."""
-    both = [
-        (verdict.outcome is Outcome.FAIL, given >= 0.5)
-        for verdict in verdicts
-        if (given := _ratings_of(verdict.case_id, verdict.repeat, verdict.model, people).get(FAILED)) is not None
-    ]
-    if not both:
-        return []
-    calibration = Calibration(
-        n_positive=sum(is_broken for _, is_broken in both),
-        n_found=sum(is_flagged and is_broken for is_flagged, is_broken in both),
-        n_negative=sum(not is_broken for _, is_broken in both),
-        n_cleared=sum(not is_flagged and not is_broken for is_flagged, is_broken in both),
-    )
-    rows: list[tuple[Cell, ...]] = []
-    for model in dict.fromkeys(verdict.model for verdict in verdicts):
-        mine: Collection[Verdict] = [verdict for verdict in verdicts if verdict.model == model]
-        n_hits = sum(verdict.outcome is Outcome.FAIL for verdict in mine)
-        rate = rogan_gladen(n_hits, len(mine), calibration)
-        shares = (calibration.sensitivity, calibration.specificity, n_hits / len(mine))
-        rows.append((judge, model, len(both), *shares, rate.value, rate.low, rate.high))
-    return rows

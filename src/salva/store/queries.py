@@ -27,6 +27,7 @@ from salva.messages import message
 from salva.store.blobs import digest_of
 from salva.store.reading import DATABASE, RunReader
 from salva.store.records import FIGURES, GATE, IN_VAIN, MAX_ERRORS, PACE, PASSED, STOPPED, UNTRIED, WARNED, WHOLE
+from salva.store.reviews import read_reviews
 from salva.store.runfile import read_run_file
 from salva.store.sqlite import RunStore, open_run
 
@@ -209,6 +210,7 @@ def open_source(directory: Path) -> Iterator[RunSource]:
             painted=tuple(_painted(store)),
             effort=_effort(store.meta().get(PACE), run_file),
             import_copies=import_copies(directory, run_file.imported if run_file else None),
+            reviews=read_reviews(directory),
         )
         yield RunSource(records, StoredImages(store, _threshold(records.asked)))
 

@@ -1,0 +1,137 @@
+"""Review sheets: results drawn at random, for people to say which of them failed.
+
+`salva agree RUN --ratings SHEET` corrects the failure rate by it. The sheet is blind: it states no result, no model and
+no score.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from salva.core.exchange import ExportCount
+from salva.core.judgements import Judgements
+from salva.core.options import option
+from salva.core.result import Result
+from salva.core.source import RunSource
+from salva.core.table import Cell
+from salva.core.verdict import Outcome
+from salva.errors import UsageError
+from salva.files.outfiles import write_bytes, write_text
+from salva.files.tables import csv_text
+from salva.imaging.files import png_of
+from salva.messages import message
+from salva.registry import entries
+from salva.review.columns import FAILED, PEOPLE, SAMPLE
+from salva.review.rating_sheets import check_unfilled
+from salva.review.result_samples import BY_CATEGORY, BY_RESULT, drawn_results, images_of, sample_token, unit_of
+from salva.review.run_join import model_code
+from salva.run_results import judgements_by_model
+
+_RESULTS = tuple(str(outcome).lower() for outcome in Outcome)
+_HINT = """Look at the images of each row, beside their prompts, and fill in:
+
+rater      your name, the same in all your rows
+failed     yes, no, or "cannot tell"
+
+yes: an image does not show what its prompt says: something is missing, its number, place or colour is another, or
+there is text that the prompt does not ask for. Where the column rule says something, yes means that it is not so.
+Style and beauty do not matter. The last column is for salva.
+
+Start at the top; rows are in random order. Several raters, best three: each fills in a copy, and
+`salva agree RUN --ratings COPY --ratings COPY` reads all of them.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewSheetOptions:
+    """Which results people review."""
+
+    per_result: int = option(20, "Number of results drawn of each kind: fail, pass, undecided, error.", least=1)
+    per_category: int = option(0, "Number of results drawn of each kind and category instead.", least=0)
+    result: tuple[str, ...] = option((), "Only results of these kinds, such as fail; all otherwise.")
+    seed: int = option(0, "Which results are drawn.")
+
+    def __post_init__(self) -> None:
+        if unknown := [name for name in self.result if name not in _RESULTS]:
+            raise UsageError(message("option-invalid", name="--result", value=unknown[0], wanted=", ".join(_RESULTS)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Row:
+    """A drawn result, with its images and how it was drawn."""
+
+    result: Result
+    images: Mapping[str, str]
+    rule: str
+    """What passes, where images are compared with each other."""
+    sample: str
+
+
+class ReviewSheet:
+    """A folder: results drawn at random with their images, and an empty sheet for people to review them."""
+
+    version: ClassVar[str] = "1"
+    Options = ReviewSheetOptions
+
+    def __init__(self, options: ReviewSheetOptions) -> None:
+        self._options = options
+
+    def write(self, source: RunSource, out: Path) -> ExportCount:
+        """OUT/review.csv, OUT/README.txt and OUT/images/*.png."""
+        by_model = judgements_by_model(source.records)
+        rows = [row for judged in by_model.values() for row in self._drawn(judged)]
+        if not rows:
+            raise UsageError(message("review-empty", path=source.records.name))
+        # Shuffled, so that no rater sees results of one kind in a row; seeded, so that a sheet can be made again.
+        random.Random(self._options.seed).shuffle(rows)
+        sheet = csv_text(_lines(rows, is_one_model=len(by_model) == 1))
+        check_unfilled(out / "review.csv", sheet)
+        for number, row in enumerate(rows, 1):
+            for place, image_id in enumerate(row.images.values(), 1):
+                write_bytes(out / _file(number, place), png_of(source.images, image_id))
+        write_text(out / "review.csv", sheet)
+        write_text(out / "README.txt", _HINT)
+        return ExportCount(n=len(rows), what="results to review")
+
+    def _drawn(self, judged: Judgements) -> list[_Row]:
+        wanted = self._options
+        drawn = drawn_results(
+            judged,
+            wanted.result,
+            wanted.per_category or wanted.per_result,
+            by_category=bool(wanted.per_category),
+            seed=wanted.seed,
+        )
+        rules = {entry.name: entry.summary for entry in entries("check")}
+        images, sample = images_of(judged), sample_token(judged, BY_CATEGORY if wanted.per_category else BY_RESULT)
+        return [
+            _Row(
+                result=result,
+                images={prompt.role: images[unit_of(result)][prompt.role] for prompt in result.case.prompts},
+                rule=rules.get(result.check, "") if result.is_compared_only else "",
+                sample=sample,
+            )
+            for result in drawn
+        ]
+
+
+def _lines(rows: Sequence[_Row], *, is_one_model: bool) -> list[list[Cell]]:
+    roles = list(dict.fromkeys(role for row in rows for role in row.images))
+    shown = [f"{what}.{role}" for role in roles for what in ("prompt", "image")]
+    lines: list[list[Cell]] = [["case_id", "repeat", "model", *shown, "rule", PEOPLE, FAILED, SAMPLE]]
+    for number, row in enumerate(rows, 1):
+        cells: dict[str, Cell] = {}
+        for place, role in enumerate(row.images, 1):
+            cells |= {f"prompt.{role}": row.result.case.prompt(role).text, f"image.{role}": _file(number, place)}
+        model = "" if is_one_model else model_code(row.result.model)
+        named = (row.result.case.case_id, row.result.repeat, model)
+        lines.append([*named, *(cells.get(name, "") for name in shown), row.rule, "", "", row.sample])
+    return lines
+
+
+def _file(number: int, place: int) -> str:
+    return f"images/{number:05}-{place}.png"

@@ -1,0 +1,81 @@
+"""People's labels beside a run: review.db, to which rows are only appended.
+
+The file is data: it is read only where its one table is word for word the one made here, so nothing in it is evaluated.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+from salva.core.review import Label, Review
+from salva.errors import StoreError
+from salva.messages import message
+from salva.store.connection import UNREADABLE, connect_for_reading, translated
+
+REVIEWS = "review.db"
+_TABLE = (
+    "CREATE TABLE labels (case_id TEXT NOT NULL, repeat INTEGER NOT NULL, model TEXT NOT NULL, reviewer TEXT NOT NULL, "
+    "label TEXT NOT NULL, sample TEXT NOT NULL, written_at TEXT NOT NULL)"
+)
+_SELECT = "SELECT case_id, repeat, model, reviewer, label, sample FROM labels ORDER BY rowid LIMIT 1000000"
+_INSERT = "INSERT INTO labels VALUES (?, ?, ?, ?, ?, ?, ?)"
+
+
+def read_reviews(directory: Path) -> tuple[Review, ...]:
+    """The labels of a run, the oldest first; none where nobody reviewed it."""
+    path = directory / REVIEWS
+    if not path.exists():
+        return ()
+    with closing(connect_for_reading(path)) as connection:
+        try:
+            _check_table(connection, path)
+            return tuple(_review(row) for row in connection.execute(_SELECT))
+        except (*UNREADABLE, TypeError, ValueError) as error:
+            raise translated(path, error) from error
+
+
+def append_reviews(directory: Path, reviews: Iterable[Review]) -> int:
+    """Append the labels that the run does not have yet; says how many there were."""
+    path = directory / REVIEWS
+    try:
+        with closing(sqlite3.connect(path, isolation_level=None, timeout=10)) as connection:
+            connection.execute("PRAGMA synchronous=FULL")
+            connection.execute("BEGIN IMMEDIATE")
+            if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                connection.execute(_TABLE)
+            _check_table(connection, path)
+            known = {_unit(one): one for one in map(_review, connection.execute(_SELECT))}
+            new = [one for one in reviews if known.get(_unit(one)) != one]
+            now = datetime.now(UTC).isoformat(timespec="seconds")
+            connection.executemany(_INSERT, ([*_values(one), now] for one in new))
+            connection.execute("COMMIT")
+            return len(new)
+    except (*UNREADABLE, TypeError, ValueError) as error:
+        raise translated(path, error) from error
+
+
+def _check_table(connection: sqlite3.Connection, path: Path) -> None:
+    """Refuse any other content: views, triggers and computed columns would be evaluated."""
+    if [row[0] for row in connection.execute("SELECT sql FROM sqlite_master")] != [_TABLE]:
+        raise StoreError(message("store-damaged", path=str(path), why="it is an SQLite file but not one of salva's"))
+
+
+def _values(review: Review) -> tuple[str | int, ...]:
+    return review.case_id, review.repeat, review.model, review.reviewer, str(review.label), review.sample
+
+
+def _review(row: tuple[str, int, str, str, str, str]) -> Review:
+    case_id, repeat, model, reviewer, label, sample = row
+    if not all(isinstance(text, str) for text in (case_id, model, reviewer, label, sample)):
+        raise TypeError("a label holds what is no text")
+    return Review(
+        case_id=case_id, repeat=int(repeat), model=model, reviewer=reviewer, label=Label(label), sample=sample
+    )
+
+
+def _unit(review: Review) -> tuple[str, int, str, str]:
+    return review.case_id, review.repeat, review.model, review.reviewer
