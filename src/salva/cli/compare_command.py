@@ -1,4 +1,4 @@
-"""`salva compare`: models held against each other on the same cases."""
+"""`salva compare`: candidates against a baseline on the same cases."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from salva.cli import flags
 from salva.cli import help as pages
 from salva.cli.ending import end
 from salva.core.printable import printable_json
-from salva.results.exit_code import GATE_FAILED, NOT_SURE
+from salva.results.gate import GATE_ON, MIN_DECIDED
 
 if TYPE_CHECKING:
-    from salva.compare.comparing import Comparison
+    from salva.compare.comparing import ComparedRuns
 
 _PAGE = Path("comparison.html")
 
@@ -22,11 +22,34 @@ _PAGE = Path("comparison.html")
 @click.command("compare", cls=pages.Command)
 @click.argument("runs", nargs=-1, required=True, type=flags.RUN_DIRECTORY, metavar="BASELINE [CANDIDATE]...")
 @flags.flag(
+    "--margin",
+    group=pages.GATE,
+    type=flags.Number(0, 1),
+    default=0.05,
+    metavar="X",
+    help="Within it, either way, is no difference. Default: 0.05.",
+)
+@flags.flag(
     "--fail-if-worse",
     group=pages.GATE,
     type=flags.Number(0, 1),
     metavar="MARGIN",
-    help="Exit 1 if a model is worse than the first by more; 0.05: 5 points.",
+    help="The gate: by how much the failure rate may be higher.",
+)
+@flags.flag(
+    "--gate-on",
+    group=pages.GATE,
+    type=click.Choice(GATE_ON),
+    default="interval",
+    help="What decides: the whole interval, one end, or the point. Default: interval.",
+)
+@flags.flag(
+    "--min-decided",
+    group=pages.GATE,
+    type=click.IntRange(min=1),
+    metavar="N",
+    default=MIN_DECIDED,
+    help=f"No gate passes with fewer decided pairs. Default: {MIN_DECIDED}.",
 )
 @flags.flag(
     "--format",
@@ -44,26 +67,37 @@ _PAGE = Path("comparison.html")
     type=flags.OUTPUT_FILE,
     help=f"Default of html: {_PAGE}.",
 )
+@flags.verbose_flag
 @flags.images_flag
-def command(runs: tuple[Path, ...], fail_if_worse: float | None, form: str | None, output: Path | None) -> None:
+def command(
+    runs: tuple[Path, ...],
+    margin: float,
+    fail_if_worse: float | None,
+    gate_on: str,
+    min_decided: int,
+    form: str | None,
+    output: Path | None,
+    verbose: bool,
+) -> None:
     """Compare the models of CANDIDATEs with BASELINE on the cases, repeats and seeds they share.
 
-    The models of a single run are compared with its first model. Exit code 1: a model is worse. 2: the runs cannot be
-    compared. 3: too few pairs are decided.
+    The models of a single run are compared with its first model. With --fail-if-worse the exit code is 0 if the gate
+    passed, 1 if it failed, 3 if it is inconclusive. 2: the runs cannot be compared.
     """
     from salva.compare.comparing import compare_runs
+    from salva.compare.margin import Demands
 
     flags.require_folder(output)
-    comparison = compare_runs(runs)
-    _write(comparison, form, output)
+    demands = Demands(margin=margin, fail_if_worse=fail_if_worse, gate_on=gate_on, min_decided=min_decided)
+    compared = compare_runs(runs, demands)
+    _write(compared, form, output, verbose=verbose)
     if form is not None:
-        for note in dict.fromkeys(note for duel in comparison.against_first for note in duel.notes):
-            click.echo(f"salva: {note}", err=True)
-    if fail_if_worse is not None:
-        _gate(comparison, fail_if_worse)
+        _print_notes(compared)
+    if code := compared.exit_code:
+        end(code)
 
 
-def _write(comparison: Comparison, form: str | None, output: Path | None) -> None:
+def _write(compared: ComparedRuns, form: str | None, output: Path | None, *, verbose: bool) -> None:
     from salva.compare.forms import comparison_json, comparison_markdown, comparison_text
     from salva.files.outfiles import write_text
 
@@ -71,26 +105,39 @@ def _write(comparison: Comparison, form: str | None, output: Path | None) -> Non
         from salva.compare.page import comparison_page
 
         path = output or _PAGE
-        write_text(path, comparison_page(comparison))
+        write_text(path, comparison_page(compared))
         click.echo(path)
         return
     if form == "json":
-        text = printable_json(comparison_json(comparison), indent=2) + "\n"
+        text = printable_json(comparison_json(compared), indent=2) + "\n"
     else:
-        text = comparison_markdown(comparison) if form == "md" else comparison_text(comparison)
-    if output is None:
-        click.echo(text, nl=False)
-    else:
+        text = comparison_markdown(compared) if form == "md" else comparison_text(compared)
+    if output is not None:
         write_text(output, text)
         click.echo(output)
+        return
+    click.echo(text, nl=False)
+    if verbose and form is None:
+        _print_tables(compared)
 
 
-def _gate(comparison: Comparison, margin: float) -> None:
-    from salva.compare.words import gate_of
+def _print_tables(compared: ComparedRuns) -> None:
+    from salva.compare.tables import candidates_table, tables_of
+    from salva.report.terminal import print_table
 
-    for duel in comparison.against_first:
-        click.echo(gate_of(duel, margin), err=True)
-    if comparison.worse_than(margin):
-        end(GATE_FAILED)
-    if any(duel.too_little for duel in comparison.against_first):
-        end(NOT_SURE)
+    if compared.only is None:
+        print_table(candidates_table(compared))
+    for one in compared.comparisons:
+        for table in tables_of(one):
+            print_table(table)
+
+
+def _print_notes(compared: ComparedRuns) -> None:
+    """What a form says for itself, on stderr: what to know, and the gate."""
+    from salva.compare.words import margin_text
+
+    for note in dict.fromkeys(note for one in compared.comparisons for note in one.notes):
+        click.echo(f"salva: {note}", err=True)
+    for one in compared.comparisons:
+        if one.gate:
+            click.echo(f"gate {margin_text(one, one.gate)}", err=True)

@@ -1,233 +1,299 @@
-"""Compares models on the same cases.
+"""Compares candidates with a baseline on the same cases.
 
-Run directories in, one Comparison out. Only pairs that were decided on both sides count; the others are counted, named
-and given bounds. How sure a difference is, stats says; whether two runs may be compared at all, matching says.
+Run directories in, one ComparedRuns out. Only pairs that were decided in both count. How sure a difference is, stats
+says; whether two runs may be compared at all, matching says.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from itertools import combinations
 from pathlib import Path
 
+from salva import component_facts
 from salva.compare.entrants import Entrant, read_entrants
-from salva.compare.matching import notes_on, oracle_notes, unlike
-from salva.compare.pairing import FigureDifference, GroupDifference, by_group, difference_of, flips_of
-from salva.compare.pairing import Flip as Flip
-from salva.compare.series import Series
+from salva.compare.margin import Demands, decide_margin
+from salva.compare.matching import check_comparable, notes_on
+from salva.compare.pairing import (
+    FigureDifference,
+    Flip,
+    GroupDifference,
+    by_group,
+    difference_of,
+    flips_of,
+    shared_keys,
+)
+from salva.compare.series import failure_series, metric_series
+from salva.core.metric import HIGHER, LOWER, MetricValue
 from salva.core.printable import printable
 from salva.core.quantity import quantity
 from salva.errors import UsageError
-from salva.messages import message
-from salva.results.leading import FEWEST_DECIDED
+from salva.messages import Message, message
+from salva.results.exit_code import Standing, exit_code
+from salva.results.gate import GateDecision
+from salva.results.tally import cluster_of
+from salva.results.trust import FEWEST_DECIDED, NONE, OK
+from salva.stats.intervals import MIN_CLUSTERS
 from salva.stats.paired import holm
 
-MIN_DECIDED = 16
-"""A gate on fewer pairs passes nobody."""
+Ends = tuple[float, float] | None
 
 
-class DifferenceFinding(StrEnum):
-    """What the seeds interval of a difference says of the second model."""
+class Decision(StrEnum):
+    """What the interval of a difference says of the candidate."""
 
     BETTER = "better"
     WORSE = "worse"
-    NOT_SHOWN = "no difference shown"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Duel:
-    """Two entrants, the second held against the first."""
-
-    first: Entrant
-    second: Entrant
-    leading: FigureDifference
-    """The figure that leads."""
-    beside: tuple[FigureDifference, ...]
-    by_law: tuple[GroupDifference, ...]
-    by_category: tuple[GroupDifference, ...]
-    flipped: tuple[Flip, ...]
-    """Pairs that held on one side and broke on the other, those that the figure counts and that got worse first."""
-    notes: tuple[str, ...]
-    """What to know before believing it."""
-    p_holm: float | None = None
-    """Holm's p over all duels of the comparison."""
-
-    def __repr__(self) -> str:
-        """The verdict and what it rests on; all that a duel holds would fill a screen for every case."""
-        from salva.compare.words import sentence_of, verdict_of  # they are words about what stands here
-
-        return printable(f"{verdict_of(self)}: {sentence_of(self)}")
-
-    @property
-    def worsening(self) -> tuple[float, float] | None:
-        """The seeds interval of how much worse the second is, in the figure's unit; None where there is none."""
-        interval = self.leading.interval
-        if interval is None:
-            return None
-        return (-interval.high, -interval.low) if self.leading.is_high_good else (interval.low, interval.high)
-
-    @property
-    def verdict(self) -> DifferenceFinding:
-        """By the seeds interval alone."""
-        ends = self.worsening
-        if ends is None or ends[0] <= 0 <= ends[1]:
-            return DifferenceFinding.NOT_SHOWN
-        return DifferenceFinding.WORSE if ends[0] > 0 else DifferenceFinding.BETTER
-
-    def is_worse_than(self, margin: float) -> bool:
-        """Whether the seeds interval lies beyond the margin on the bad side."""
-        return self.worsening is not None and self.worsening[0] > margin
-
-    @property
-    def too_little(self) -> str:
-        """Why nobody should pass a gate on this; empty where there is enough."""
-        figure = self.leading
-        n_asked = figure.n_pairs + figure.n_undecided
-        if figure.n_pairs < MIN_DECIDED:
-            pairs = quantity(figure.n_pairs, "pairs were", "pair was")
-            return f"{pairs} decided on both sides, and it takes {MIN_DECIDED}"
-        if figure.n_pairs < FEWEST_DECIDED * n_asked:
-            return f"only {figure.n_pairs} of {n_asked} pairs were decided on both sides"
-        if figure.interval is None:
-            return f"how sure the difference is cannot be told from so few cases ({figure.n_cases})"
-        return "; ".join(oracle_notes(self.first, self.second))
+    NONE_SHOWN = "no-difference-shown"
+    """It lies inside the margin."""
+    INCONCLUSIVE = "inconclusive"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """All entrants, and every two of them."""
+    """A candidate against the baseline."""
 
-    entrants: tuple[Entrant, ...]
-    duels: tuple[Duel, ...]
-    """Every two in the order of the entrants: the first against each other comes first."""
+    baseline: Entrant
+    candidate: Entrant
+    figure: FigureDifference
+    """Of the failure rate."""
+    demands: Demands = field(default_factory=Demands)
+    metrics: Mapping[str, FigureDifference] = field(default_factory=dict)
+    """The metrics that both runs have, by name."""
+    by_category: Mapping[str, GroupDifference] = field(default_factory=dict)
+    by_law: Mapping[str, GroupDifference] = field(default_factory=dict)
+    """By the label `law`; empty where no case has it."""
+    flipped: tuple[Flip, ...] = ()
+    """Pairs that pass with one model and fail with the other, those that got worse first."""
+    n_shared: int = 0
+    """Pairs that both were asked for, decided or not."""
+    gate: GateDecision | None = None
+    notes: tuple[Message, ...] = ()
+    """What to know before believing it."""
+    p_holm: float | None = None
+    """Holm's p over all candidates."""
+
+    def __repr__(self) -> str:
+        """The sentence; all that a comparison holds would fill a screen for every case."""
+        from salva.compare.words import sentence_of  # these are words about what stands here
+
+        return printable(sentence_of(self))
+
+    @property
+    def pairs(self) -> int:
+        """Pairs decided in both."""
+        return self.figure.n_pairs
+
+    @property
+    def difference(self) -> float | None:
+        """The candidate's failure rate less the baseline's; None with fewer than five cases."""
+        return self.figure.difference
+
+    @property
+    def interval(self) -> Ends:
+        """95 %: these prompts, other seeds."""
+        return (self.figure.interval.low, self.figure.interval.high) if self.figure.interval else None
+
+    @property
+    def interval_entities(self) -> Ends:
+        """95 %: prompts like these about other entities."""
+        ends = self.figure.interval_entities
+        return (ends.low, ends.high) if ends else None
+
+    @property
+    def detectable(self) -> float | None:
+        """The difference that so many pairs detect with 80 % power."""
+        return self.figure.detectable
+
+    @property
+    def decision(self) -> Decision:
+        """By the interval alone."""
+        if self.interval is None:
+            return Decision.INCONCLUSIVE
+        low, high = self.interval
+        if low > 0 or high < 0:
+            return Decision.WORSE if low > 0 else Decision.BETTER
+        is_inside = -self.demands.margin <= low and high <= self.demands.margin
+        return Decision.NONE_SHOWN if is_inside else Decision.INCONCLUSIVE
+
+    @property
+    def standing(self) -> Standing:
+        """What decides the exit code."""
+        trusts = {entrant.figures.trust.status for entrant in (self.baseline, self.candidate)}
+        decisions = (self.gate.decision,) if self.gate else ()
+        # A gate holds at both ends of what is undecided, so coverage is in its decision.
+        return Standing(trust=NONE if NONE in trusts else OK, decisions=decisions, coverage=1.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedRuns:
+    """Every candidate against the baseline; the figures of a comparison are None here when there are several."""
+
+    baseline: Entrant
+    comparisons: tuple[Comparison, ...]
 
     def __repr__(self) -> str:
         """One line for each comparison, as Python shows a variable."""
-        return "\n".join(repr(duel) for duel in self.duels)
+        return "\n".join(map(repr, self.comparisons))
 
     @property
     def suite(self) -> str:
-        """The suite that all of them were run with."""
-        return self.entrants[0].suite
+        """The suite of all runs."""
+        return self.baseline.run.suite
 
     @property
-    def against_first(self) -> tuple[Duel, ...]:
-        """The duels that a gate looks at."""
-        return self.duels[: len(self.entrants) - 1]
+    def entrants(self) -> tuple[Entrant, ...]:
+        """The baseline, then the candidates."""
+        return (self.baseline, *(one.candidate for one in self.comparisons))
 
-    def worse_than(self, margin: float) -> tuple[Duel, ...]:
-        """The duels whose second entrant is worse than the first of all by more than the margin."""
-        return tuple(duel for duel in self.against_first if duel.is_worse_than(margin))
+    @property
+    def only(self) -> Comparison | None:
+        """The comparison, where there is one."""
+        return self.comparisons[0] if len(self.comparisons) == 1 else None
+
+    @property
+    def pairs(self) -> int | None:
+        """Pairs decided in both."""
+        return self.only.pairs if self.only else None
+
+    @property
+    def difference(self) -> float | None:
+        """The candidate's failure rate less the baseline's."""
+        return self.only.difference if self.only else None
+
+    @property
+    def interval(self) -> Ends:
+        """Of the difference, for other seeds."""
+        return self.only.interval if self.only else None
+
+    @property
+    def interval_entities(self) -> Ends:
+        """Of the difference, for other entities."""
+        return self.only.interval_entities if self.only else None
+
+    @property
+    def decision(self) -> Decision | None:
+        """better, worse, no-difference-shown or inconclusive."""
+        return self.only.decision if self.only else None
+
+    @property
+    def gate(self) -> GateDecision | None:
+        """What the gate decided, where one was set."""
+        return self.only.gate if self.only else None
+
+    @property
+    def detectable(self) -> float | None:
+        """The difference that so many pairs detect with 80 % power."""
+        return self.only.detectable if self.only else None
+
+    @property
+    def by_category(self) -> Mapping[str, GroupDifference] | None:
+        """The differences by category."""
+        return self.only.by_category if self.only else None
+
+    @property
+    def flipped(self) -> tuple[Flip, ...] | None:
+        """Pairs that pass with one model and fail with the other."""
+        return self.only.flipped if self.only else None
+
+    @property
+    def exit_code(self) -> int:
+        """What a command with a gate ends with; 0 without one."""
+        gated = [one.standing for one in self.comparisons if one.gate is not None]
+        return exit_code(gated, is_complete=True) if gated else 0
 
 
-def compare_runs(directories: Sequence[Path], parts: Sequence[str] = ()) -> Comparison:
-    """Compare the models of runs, or of one run with several; raises UsageError where that measures something else.
+def compare_runs(
+    directories: Sequence[Path], demands: Demands | None = None, parts: Sequence[str] = ()
+) -> ComparedRuns:
+    """Compare the models of runs, or of one run with several; UsageError where that measures something else.
 
-    The first model is what the others are held against. parts: what each run is here, which tells models of one name
-    apart; without it their directories do.
+    The first model is the baseline. parts: what each run is here, which tells models of one name apart; without it
+    their directories do.
     """
     entrants = read_entrants(directories, parts)
     if len(entrants) < 2:
         source = repr(str(directories[0])) if directories else "no run"
         raise UsageError(message("compare-one-model", source=source, models=quantity(len(entrants), "models")))
-    return compare_entrants(entrants)
-
-
-def compare_entrants(entrants: Sequence[Entrant]) -> Comparison:
-    """Every two of these."""
-    duels = [_duel(first, second) for first, second in combinations(entrants, 2)]
-    adjusted = holm({str(place): duel.leading.p for place, duel in enumerate(duels)})
-    return Comparison(
-        entrants=tuple(entrants),
-        duels=tuple(replace(duel, p_holm=adjusted[str(place)]) for place, duel in enumerate(duels)),
+    baseline, *candidates = entrants
+    made = [_compare(baseline, candidate, demands or Demands()) for candidate in candidates]
+    adjusted = holm({str(place): one.figure.p for place, one in enumerate(made)})
+    return ComparedRuns(
+        baseline=baseline,
+        comparisons=tuple(replace(one, p_holm=adjusted[str(place)]) for place, one in enumerate(made)),
     )
 
 
-def _duel(first: Entrant, second: Entrant) -> Duel:
-    notes = notes_on(first, second)
-    ours, theirs = _both_asked(*_led_by(first, second), first, second)
-    figure = difference_of(ours, theirs)
-    beside, unlike_notes = _beside(ours.name, first, second)
-    rewritten = first.fingerprints.rewritten | second.fingerprints.rewritten
-    return Duel(
-        first=first,
-        second=second,
-        leading=figure,
-        beside=beside,
-        by_law=by_group(ours, theirs, lambda case: case.labels.get("law") or case.category),
-        by_category=by_group(ours, theirs, lambda case: case.category),
-        flipped=flips_of(ours, theirs),
-        notes=(*notes, *unlike_notes, *_pair_notes(figure, ours, theirs, rewritten)),
+def _compare(baseline: Entrant, candidate: Entrant, demands: Demands) -> Comparison:
+    check_comparable(baseline, candidate)
+    before, after = failure_series(baseline.judged), failure_series(candidate.judged)
+    figure = difference_of(before, after)
+    metrics = _metrics(baseline, candidate)
+    n_shared = len(shared_keys(before, after))
+    has_laws = any("law" in case.labels for case in before.cases.values())
+    made = Comparison(
+        baseline=baseline,
+        candidate=candidate,
+        figure=figure,
+        demands=demands,
+        metrics=metrics,
+        by_category=by_group(before, after, lambda case: case.category),
+        by_law=by_group(before, after, lambda case: case.labels.get("law") or case.category) if has_laws else {},
+        flipped=flips_of(baseline.judged.results, candidate.judged.results),
+        n_shared=n_shared,
+        gate=decide_margin(demands, before, after, figure, (baseline.figures.trust, candidate.figures.trust)),
     )
+    return replace(made, notes=(*_pair_notes(figure, n_shared, metrics), *notes_on(baseline, candidate)))
 
 
-def _beside(leading: str, first: Entrant, second: Entrant) -> tuple[tuple[FigureDifference, ...], list[str]]:
-    """The other figures that are the same on both sides, and what to say of those that are not."""
-    made, notes = [], []
-    others = {series.name: series for series in second.series if series.name != leading}
-    for ours, theirs in ((series, others[series.name]) for series in first.series if series.name in others):
-        if why := unlike(ours, theirs, first, second):
-            notes.append(f"{ours.title} is not compared: {why}")
-        else:
-            made.append(difference_of(*_both_asked(ours, theirs, first, second)))
-    return tuple(made), notes
-
-
-def _led_by(first: Entrant, second: Entrant) -> tuple[Series, Series]:
-    """The figure that leads on both sides."""
-    ours = {series.name: series for series in first.series}
-    theirs = {series.name: series for series in second.series}
-    # Of those that can lead: a figure beside another has no verdicts to be held against each other.
-    shared = [name for name, series in ours.items() if name in theirs and series.verdicts and theirs[name].verdicts]
-    # A figure of the suite's own that nothing was scored for says nothing: the rate of what was judged leads then.
-    decided = [name for name in shared if not ours[name].is_own or _is_scored(ours[name]) or _is_scored(theirs[name])]
-    if not decided:
-        raise UsageError(
-            message(
-                "compare-no-figure",
-                first=str(first.directory),
-                second=str(second.directory),
-                ours=", ".join(ours) or "nothing is judged",
-                theirs=", ".join(theirs) or "nothing is judged",
-            )
-        )
-    return ours[decided[0]], theirs[decided[0]]
-
-
-def _both_asked(ours: Series, theirs: Series, first: Entrant, second: Entrant) -> tuple[Series, Series]:
-    """Both with the pairs that only one has a verdict on and both were asked: the other's run is not finished."""
-    before, after = ({case.case_id: case for case in entrant.cases} for entrant in (first, second))
-    repeats = min(first.asked.repeats, second.asked.repeats)
-    keys = [key for key in (*ours.terms, *theirs.terms) if key[0] in before and key[0] in after and key[1] < repeats]
-    return ours.asked(keys, before), theirs.asked(keys, after)
-
-
-def _is_scored(series: Series) -> bool:
-    return any(terms is not None for terms in series.terms.values())
-
-
-def _pair_notes(figure: FigureDifference, ours: Series, theirs: Series, rewritten: frozenset[str]) -> list[str]:
+def _pair_notes(figure: FigureDifference, n_shared: int, metrics: Mapping[str, FigureDifference]) -> list[Message]:
     notes = []
-    n_asked = figure.n_pairs + figure.n_undecided
-    if not figure.n_pairs:
-        notes.append(f"none of {quantity(n_asked, 'pairs')} was decided on both sides: nothing can be said")
-    elif figure.n_pairs < FEWEST_DECIDED * n_asked:
-        notes.append(
-            f"only {figure.n_pairs} of {n_asked} pairs were decided on both sides: what is left may not be like the "
-            "rest, and the comparison may be biased by that"
-        )
-    keys = [key for key, terms in ours.terms.items() if terms is not None and theirs.terms.get(key) is not None]
-    n_rewritten = sum(
-        bool(rewritten & {*series.verdicts[key].images.values()})
-        for key in keys
-        for series in (ours, theirs)
-        if key in series.verdicts
-    )
-    if n_rewritten:
-        notes.append(
-            f"{n_rewritten} of the {len(keys)} pairs rest on pictures whose prompt the provider had rewritten: what is "
-            "compared there is how two texts were painted that nobody asked for"
-        )
+    if figure.difference is None:
+        notes.append(message("compare-few-cases", n=figure.n_cases, least=MIN_CLUSTERS))
+    elif figure.n_pairs < FEWEST_DECIDED * n_shared:
+        notes.append(message("compare-few-pairs", n=figure.n_pairs, total=n_shared))
+    if opposite := [one for one in metrics.values() if _is_opposite(figure, one)]:
+        went = ("better", "worse") if figure.worsening < 0 else ("worse", "better")
+        titles = " and ".join(one.title for one in opposite[:2])
+        notes.append(message("compare-opposite", went=went[0], metrics=titles, other=went[1]))
     return notes
+
+
+def _is_opposite(figure: FigureDifference, metric: FigureDifference) -> bool:
+    """Whether one gets better and the other worse, and one of them for sure."""
+    return figure.worsening * metric.worsening < 0 and (figure.is_shown or metric.is_shown)
+
+
+def _metrics(baseline: Entrant, candidate: Entrant) -> dict[str, FigureDifference]:
+    """The metrics with a direction that both runs have; those without a value for each pair have no interval."""
+    figures = component_facts.own_figures(baseline.run.suite)
+    before, after = (metric_series(entrant.judged, figures) for entrant in (baseline, candidate))
+    n_clusters = len({cluster_of(case) for case in baseline.judged.cases})
+    made = {}
+    for name, ours in baseline.figures.metrics.items():
+        theirs = candidate.figures.metrics.get(name)
+        if name in before and name in after:
+            made[name] = difference_of(before[name], after[name])
+        elif theirs is not None and ours.better in (HIGHER, LOWER) and _has_same_pairs(baseline, candidate):
+            made[name] = _whole_difference(name, ours, theirs, n_clusters)
+    return {name: one for name, one in made.items() if one.baseline is not None and one.candidate is not None}
+
+
+def _has_same_pairs(baseline: Entrant, candidate: Entrant) -> bool:
+    """Whether both were asked for the same pairs, so that figures of a whole run may be compared."""
+    return baseline.cases.keys() == candidate.cases.keys() and baseline.asked.repeats == candidate.asked.repeats
+
+
+def _whole_difference(name: str, ours: MetricValue, theirs: MetricValue, n_clusters: int) -> FigureDifference:
+    """A metric that is known of a whole run alone: it has no interval."""
+    is_known = n_clusters >= MIN_CLUSTERS and ours.value is not None and theirs.value is not None
+    return FigureDifference(
+        name=name,
+        title=ours.title or name.replace("_", " "),
+        better=ours.better,
+        is_share=ours.is_share,
+        baseline=ours.value,
+        candidate=theirs.value,
+        difference=(theirs.value or 0.0) - (ours.value or 0.0) if is_known else None,
+    )

@@ -31,11 +31,11 @@ class Fingerprints:
     rules: Mapping[str, Identity] = field(default_factory=dict)
     """By check."""
     observers: Mapping[str, tuple[Identity, ...]] = field(default_factory=dict)
-    """By label: those whose looks are stored under it."""
+    """By label: those whose observations are stored under it."""
     snapshots: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """By label: which model an endpoint said that it was."""
     rewritten: frozenset[str] = frozenset()
-    """Images that were painted from a text which the provider had rewritten."""
+    """Images that were generated from a text which the provider had rewritten."""
 
 
 def read_fingerprints(directory: Path) -> Fingerprints:

@@ -1,182 +1,195 @@
-"""A comparison as JSON or text.
+"""A comparison as JSON, Markdown or text.
 
 Words that came from runs are escaped or made printable on their way out; numbers are the record's own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import textwrap
+from collections.abc import Iterator, Mapping
 
-from salva.compare.board import duels_table, groups_table, standings, standings_table
-from salva.compare.comparing import Comparison, Duel
+from salva.compare.comparing import ComparedRuns, Comparison
+from salva.compare.entrants import Entrant
 from salva.compare.pairing import FigureDifference, Flip, GroupDifference
-from salva.compare.words import asides_of, flips_of, sentence_of, title_of, verdict_of
+from salva.compare.tables import candidates_table, tables_of
+from salva.compare.words import (
+    changed_text,
+    flips_text,
+    margin_text,
+    metric_text,
+    pairs_of,
+    sentence_of,
+    title_of,
+)
 from salva.core.fingerprint import Json
 from salva.core.printable import printable
-from salva.core.table import Table
+from salva.report.headline_text import trust_text
 from salva.report.markdown import escape, table_text
-from salva.report.summary_json import ends_json
+from salva.report.summary_json import ends_json, trust_json
+from salva.results.trust import OK
 
-SCHEMA = 1
+SCHEMA = 2
 _MOST_FLIPS = 20
+_MOST_LINES = 12
+_WIDTH, _LABEL = 80, 9
+_N_METRICS = 2
 
 
-def comparison_json(comparison: Comparison) -> dict[str, Json]:
-    """The contract's object; with more than two entrants the top-level figures are null."""
-    duels: list[Json] = [duel_json(duel) for duel in comparison.duels]
-    only = duel_json(comparison.duels[0])
-    is_one = len(comparison.duels) == 1
+def comparison_json(compared: ComparedRuns) -> dict[str, Json]:
+    """The contract's object; with several candidates the figures of a comparison are null at the top."""
+    made: list[Json] = [one_json(one) for one in compared.comparisons]
+    first = one_json(compared.comparisons[0])
     return {
         "schema": SCHEMA,
-        "suite": comparison.suite,
-        "models": [
-            {"title": entrant.title, "model": entrant.model, "run": entrant.run} for entrant in comparison.entrants
-        ],
-        "figure": _named(comparison.duels[0].leading),
-        **(only if is_one else dict.fromkeys(only)),
-        "comparisons": duels,
-        "leaderboard": [
-            {
-                "place": standing.place,
-                "title": standing.title,
-                "run": standing.run,
-                "value": standing.value,
-                "pairs": standing.n_pairs,
-                "ahead_of": list(standing.ahead_of),
-            }
-            for standing in standings(comparison)
-        ],
+        "suite": compared.suite,
+        "rule": str(compared.baseline.asked.rule),
+        "exit_code": compared.exit_code,
+        "baseline": _entrant_json(compared.baseline),
+        **(first if compared.only else dict.fromkeys(first)),
+        "comparisons": made,
     }
 
 
-def duel_json(duel: Duel) -> dict[str, Json]:
-    """Two entrants."""
+def one_json(comparison: Comparison) -> dict[str, Json]:
+    """One candidate against the baseline."""
     return {
-        "first": duel.first.title,
-        "second": duel.second.title,
-        **_figure_json(duel.leading),
-        "p_holm": duel.p_holm,
-        "verdict": str(duel.verdict),
-        "by_law": _groups_json(duel.by_law),
-        "by_category": _groups_json(duel.by_category),
-        "beside": {figure.name: {**_named(figure), **_figure_json(figure)} for figure in duel.beside},
-        "flipped": [_flip_json(flip) for flip in duel.flipped],
-        "notes": list(duel.notes),
+        "candidate": _entrant_json(comparison.candidate),
+        **_figure_json(comparison.figure),
+        "undecided": comparison.n_shared - comparison.pairs,
+        "p_holm": comparison.p_holm,
+        "decision": str(comparison.decision),
+        "margin": comparison.demands.margin,
+        "gate": comparison.gate.to_json() if comparison.gate else None,
+        "metrics": {name: {**_figure_json(one), "better": one.better} for name, one in comparison.metrics.items()},
+        "by_category": _groups_json(comparison.by_category),
+        "by_law": _groups_json(comparison.by_law),
+        "flipped": [_flip_json(flip) for flip in comparison.flipped],
+        "notes": [{"code": note.code, "text": note.plain} for note in comparison.notes],
     }
 
 
-def _named(figure: FigureDifference) -> dict[str, Json]:
-    return {"name": figure.name, "title": figure.title, "is_high_good": figure.is_high_good}
+def _entrant_json(entrant: Entrant) -> dict[str, Json]:
+    return {
+        "title": entrant.title,
+        "model": entrant.model,
+        "run": entrant.run.run,
+        "failure_rate": entrant.figures.failure_rate,
+        "trust": trust_json(entrant.figures.trust),
+    }
 
 
 def _figure_json(figure: FigureDifference) -> dict[str, Json]:
-    signs = figure.signs
     return {
         "pairs": figure.n_pairs,
         "cases": figure.n_cases,
-        "undecided": figure.n_undecided,
-        "values": [figure.first, figure.second],
+        "values": [figure.baseline, figure.candidate],
         "difference": figure.difference,
-        "interval": ends_json(figure.interval),
-        "interval_entities": ends_json(figure.interval_entities),
-        "why_no_interval_entities": figure.why_no_entities or None,
-        "bounds": ends_json(figure.bounds),
+        "interval": ends_json(figure.interval and (figure.interval.low, figure.interval.high)),
+        "interval_entities": ends_json(
+            figure.interval_entities and (figure.interval_entities.low, figure.interval_entities.high)
+        ),
         "p": figure.p,
         "detectable": figure.detectable,
-        "effect": {"relative": figure.relative, "standardised": figure.standardised, "odds": figure.odds},
-        "mcnemar": None
-        if signs is None
-        else {"only_first": signs.n_higher, "only_second": signs.n_lower, "p": signs.p},
+        "effect_size": figure.effect_size,
     }
 
 
-def _groups_json(groups: Iterable[GroupDifference]) -> dict[str, Json]:
+def _groups_json(groups: Mapping[str, GroupDifference]) -> dict[str, Json]:
     return {
-        group.name: {
-            "pairs": group.figure.n_pairs,
-            "values": [group.figure.first, group.figure.second],
-            "difference": group.figure.difference,
-            "interval": ends_json(group.figure.interval),
-            "p": group.figure.p,
-            "p_holm": group.p_holm,
-        }
-        for group in groups
+        name: {**_figure_json(one.figure), "failed": [*one.n_failed], "p_holm": one.p_holm}
+        for name, one in groups.items()
     }
 
 
 def _flip_json(flip: Flip) -> dict[str, Json]:
+    case = flip.failed.case
     return {
-        "case_id": flip.case.case_id,
-        "repeat": flip.repeat,
+        "case_id": case.case_id,
+        "repeat": flip.failed.repeat,
         "got": "worse" if flip.got_worse else "better",
-        "is_apart": flip.is_apart,
-        "labels": dict(flip.case.labels),
-        "prompts": {prompt.role: prompt.text for prompt in flip.case.prompts},
-        "failure_types": list((flip.second if flip.got_worse else flip.first).failure_types),
-        "images": {"first": dict(flip.first.images), "second": dict(flip.second.images)},
+        "labels": dict(case.labels),
+        "prompts": {prompt.role: prompt.text for prompt in case.prompts},
+        "failure_types": list(flip.failed.failure_types),
+        "images": {"baseline": dict(flip.baseline.images), "candidate": dict(flip.candidate.images)},
     }
 
 
-def comparison_markdown(comparison: Comparison) -> str:
+def comparison_markdown(compared: ComparedRuns) -> str:
     """For an issue or a pull request, ending in a newline."""
-    blocks = [f"# {escape(comparison.suite)}: {escape(title_of(comparison))}"]
-    if len(comparison.entrants) > 2:
-        blocks += [table_text(standings_table(comparison)), table_text(duels_table(comparison))]
-    for duel in comparison.against_first:
-        if len(comparison.entrants) > 2:
-            blocks.append(f"## {escape(f'{duel.second.title} against {duel.first.title}')}")
-        blocks.append(f"**{escape(verdict_of(duel))}**: {escape(sentence_of(duel))}.")
-        blocks += [f"**{escape(note)}.**" for note in duel.notes]
-        blocks.append(
-            "\n".join(
-                f"- {escape(aside.title)}: {escape(aside.value)} ({escape(aside.note)})" for aside in asides_of(duel)
-            )
-        )
-        blocks += [f"### {escape(table.name)}\n\n{table_text(table)}" for table in _group_tables(duel)]
-        blocks.append(_flips_markdown(duel))
+    blocks = [f"# {escape(compared.suite)}: {escape(title_of(compared))}"]
+    if compared.only is None:
+        blocks.append(table_text(candidates_table(compared)))
+    for one in compared.comparisons:
+        if compared.only is None:
+            blocks.append(f"## {escape(one.candidate.title)}")
+        blocks.append(f"**{escape(sentence_of(one))}**")
+        rows = [row for row in _rows(one) if row[0] in ("pairs", "note", "trust", "gate")]
+        blocks.append("\n".join(f"- {label}: {escape(text)}" for label, text in rows))
+        blocks += [f"### {escape(table.name)}\n\n{table_text(table)}" for table in tables_of(one)]
+        blocks.append(_flips_markdown(one))
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
-def _group_tables(duel: Duel) -> list[Table]:
-    laws, categories = ([group.name for group in groups] for groups in (duel.by_law, duel.by_category))
-    tables = [groups_table("law", duel, duel.by_law)] if laws != categories else []
-    return [*tables, groups_table("category", duel, duel.by_category)]
-
-
-def _flips_markdown(duel: Duel) -> str:
-    if not duel.flipped:
+def _flips_markdown(comparison: Comparison) -> str:
+    if not comparison.flipped:
         return ""
-    head = f"### {flips_of(duel)}"
     lines = []
-    for flip in duel.flipped[:_MOST_FLIPS]:
-        texts = " / ".join(prompt.text for prompt in flip.case.prompts)
-        errors = ", ".join((flip.second if flip.got_worse else flip.first).failure_types)
+    for flip in comparison.flipped[:_MOST_FLIPS]:
+        case, types = flip.failed.case, ", ".join(flip.failed.failure_types)
+        texts = " / ".join(prompt.text for prompt in case.prompts)
         word = "worse" if flip.got_worse else "better"
-        lines.append(
-            f"- {word}: {escape(flip.case.case_id)}: {escape(texts)}" + (f" ({escape(errors)})" if errors else "")
-        )
-    n_more = len(duel.flipped) - _MOST_FLIPS
+        lines.append(f"- {word}: {escape(case.case_id)}: {escape(texts)}" + (f" ({escape(types)})" if types else ""))
+    n_more = len(comparison.flipped) - _MOST_FLIPS
     more = f"\n\n{n_more} more in the json form of this comparison." if n_more > 0 else ""
-    return f"{head}\n\n" + "\n".join(lines) + more
+    return f"### {flips_text(comparison)}\n\n" + "\n".join(lines) + more
 
 
-def comparison_text(comparison: Comparison) -> str:
-    """For a terminal: the verdict, what it rests on, what could have been shown, the laws."""
-    lines: list[str] = []
-    if len(comparison.entrants) > 2:
-        lines += [*_plain(standings_table(comparison)), "", *_plain(duels_table(comparison)), ""]
-    for duel in comparison.against_first:
-        lines += [f"{verdict_of(duel)}.", f"  {sentence_of(duel)}"]
-        lines += [f"  note: {note}" for note in duel.notes]
-        lines += [f"  {aside.title}  {aside.value} ({aside.note})" for aside in asides_of(duel)]
-        lines += ["", *_plain(_group_tables(duel)[0]), ""]
-        lines += [f"  {flips_of(duel)}", ""]
-    return "\n".join(printable(line) for line in lines).rstrip() + "\n"
+def comparison_text(compared: ComparedRuns) -> str:
+    """For a terminal: at most twelve lines of eighty columns for one candidate, one sentence each for several."""
+    if compared.only is None:
+        lines = [f"{compared.suite}: {title_of(compared)}"]
+        for one in compared.comparisons:
+            lines += _wrapped("", sentence_of(one))
+            lines += _wrapped("gate", margin_text(one, one.gate)) if one.gate else []
+    else:
+        lines = list(_fitted(compared.only))
+    return "\n".join(printable(line).rstrip() for line in lines) + "\n"
 
 
-def _plain(table: Table) -> list[str]:
-    rows = [list(table.columns), *([str(cell) for cell in row] for row in table.rows)]
-    widths = [max(len(row[place]) for row in rows) for place in range(len(table.columns))]
-    return [
-        "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
-    ]
+def _fitted(comparison: Comparison) -> Iterator[str]:
+    rows = list(_rows(comparison))
+    # What matters least goes first where the lines would be too many.
+    for label in ("", "metrics", "better", "worse", "flipped"):
+        if sum(len(_wrapped(*row)) for row in rows) < _MOST_LINES:
+            break
+        rows = [row for row in rows if row[0] != label]
+    title = f"{comparison.baseline.run.suite}: {comparison.candidate.title} against {comparison.baseline.title}"
+    pairs = pairs_of(comparison)
+    gap = max(2, _WIDTH - len(title) - len(pairs))
+    yield from (f"{title}{' ' * gap}{pairs}",) if gap > 2 else (title,)
+    for row in rows:
+        if row[0] != "pairs" or gap == 2:
+            yield from _wrapped(*row)
+
+
+def _rows(comparison: Comparison) -> Iterator[tuple[str, str]]:
+    yield "pairs", pairs_of(comparison)
+    yield "result", sentence_of(comparison)
+    for label in ("worse", "better"):
+        if changed := changed_text(comparison, is_worse=label == "worse"):
+            yield label, changed
+    yield "flipped", flips_text(comparison)
+    for place, metric in enumerate([*comparison.metrics.values()][:_N_METRICS]):
+        yield "metrics" if not place else "", metric_text(metric)
+    for entrant in (comparison.baseline, comparison.candidate):
+        if entrant.figures.trust.status != OK:
+            yield "trust", f"{entrant.title}: {trust_text(entrant.figures)}"
+    for note in comparison.notes:
+        yield "note", str(note)
+    if comparison.gate:
+        yield "gate", margin_text(comparison, comparison.gate)
+
+
+def _wrapped(label: str, text: str) -> list[str]:
+    lines = textwrap.wrap(text, _WIDTH - _LABEL, break_on_hyphens=False) or [""]
+    return [f"{label if not i else '':<{_LABEL}}{line}" for i, line in enumerate(lines)]

@@ -1,7 +1,7 @@
-"""Whether two runs are comparable: what must be the same, what may differ and must be said.
+"""Whether two runs are comparable: what must be the same, what may differ and is said.
 
-Two entrants in; sentences to show go out, or one error that says what differs, why that matters and what to do. A
-comparison is of models: whatever else differs between two runs would be counted as theirs.
+Two entrants in; notes go out, or one error that says what differs and what to do. A comparison is of models: whatever
+else differs between two runs would be counted as theirs.
 """
 
 from __future__ import annotations
@@ -10,326 +10,200 @@ import shlex
 from collections.abc import Iterator, Mapping
 
 from salva.compare.entrants import Entrant
-from salva.compare.series import Series
-from salva.component_facts import installed_version_of, suite_about
+from salva.compare.series import Key
+from salva.component_facts import installed_version_of
 from salva.core.case import Case
 from salva.core.fingerprint import Json
-from salva.core.quantity import quantity
-from salva.core.run_spec import OWN, RunSpec
-from salva.core.verdict import Verdict, observers_text
+from salva.core.options import as_typed
+from salva.core.run_spec import NOBODY
+from salva.core.verdict import Observers, observers_text
 from salva.errors import UsageError
-from salva.messages import message
-from salva.results.leading import BLIND
+from salva.messages import Message, message
 
 _LONGEST = 60
 _MOST = 3
 """Of differing options and cases so many are named."""
 
 
-def notes_on(first: Entrant, second: Entrant) -> list[str]:
-    """What to know of a comparison; raises UsageError where it would compare something else than two models."""
-    _same_suite(first, second)
-    _same_prompts(first, second)
-    _same_figure(first, second)
-    _same_rules(first, second)
-    _same_observers(first, second)
-    return [*_suite_notes(first, second), *_seed_notes(first, second), *oracle_notes(first, second)]
+def check_comparable(baseline: Entrant, candidate: Entrant) -> None:
+    """UsageError where a comparison would be of something else than two models."""
+    if baseline.run.suite != candidate.run.suite:
+        suites = {"suite": baseline.run.suite}, {"suite": candidate.run.suite}
+        raise _different(baseline, candidate, *suites, "Compare runs of one suite.")
+    _same_prompts(baseline, candidate)
+    ours, theirs = (_rules(entrant) for entrant in (baseline, candidate))
+    # A check of one run alone, and an import that does not say by which version, differ in no rule.
+    known = {name for name in ours if name in theirs}
+    before, after = ({name: rules[name] for name in known} for rules in (ours, theirs))
+    if before != after:
+        raise _different(baseline, candidate, before, after, _judge_alike(baseline, candidate))
+    _same_observers(baseline, candidate)
 
 
-def _same_suite(first: Entrant, second: Entrant) -> None:
-    if first.suite != second.suite:
-        raise UsageError(
-            message("compare-suites", first=_place(first), second=_place(second), ours=first.suite, theirs=second.suite)
-        )
+def _different(
+    baseline: Entrant, candidate: Entrant, ours: Mapping[str, Json], theirs: Mapping[str, Json], remedy: str
+) -> UsageError:
+    differing = _differing(ours, theirs)
+    places = {"baseline": _place(baseline), "candidate": _place(candidate)}
+    return UsageError(message("compare-settings", **places, differing=differing, remedy=remedy))
 
 
-def _same_prompts(first: Entrant, second: Entrant) -> None:
-    """A case id that stands for other words in the other run pairs nothing."""
-    before = {case.case_id: case for case in first.cases}
-    shared = [(before[case.case_id], case) for case in second.cases if case.case_id in before]
+def _same_prompts(baseline: Entrant, candidate: Entrant) -> None:
+    """A case id that stands for another prompt in the other run pairs nothing."""
+    before, after = baseline.cases, candidate.cases
+    shared = [name for name in before if name in after]
+    places = {"baseline": _place(baseline), "candidate": _place(candidate)}
     if not shared:
-        differing = _differing(_words(first.asked), _words(second.asked)) or "other options of the suite"
-        raise UsageError(message("compare-no-cases", first=_place(first), second=_place(second), differing=differing))
-    changed = [one.case_id for one, other in shared if _asks(one) != _asks(other)]
+        differing = _differing(_words(baseline), _words(candidate)) or "other options of the suite"
+        raise UsageError(message("compare-no-cases", **places, differing=differing))
+    changed = [name for name in shared if _asks(before[name]) != _asks(after[name])]
     if changed:
-        raise UsageError(
-            message(
-                "compare-prompts",
-                first=_place(first),
-                second=_place(second),
-                n=len(changed),
-                n_shared=len(shared),
-                ours=_version(first),
-                theirs=_version(second),
-                cases=", ".join(changed[:_MOST]) + (" ..." if len(changed) > _MOST else ""),
-            )
-        )
+        cases = ", ".join(changed[:_MOST]) + (" ..." if len(changed) > _MOST else "")
+        versions = f"versions {_version(baseline)} and {_version(candidate)} of the suite"
+        values = {"n": len(changed), "n_shared": len(shared), "cases": cases, "versions": versions}
+        raise UsageError(message("compare-prompts", **places, **values))
 
 
 def _asks(case: Case) -> object:
     return case.category, tuple((prompt.role, prompt.text, prompt.formula) for prompt in case.prompts)
 
 
-def _shared(first: Entrant, second: Entrant) -> Iterator[tuple[Verdict, Verdict]]:
-    """The verdicts on the same pair that a figure rests on, on both sides."""
-    others = {series.name: series for series in second.series}
-    for series in first.series:
-        theirs = others[series.name].verdicts if series.name in others else {}
-        yield from ((verdict, theirs[key]) for key, verdict in series.verdicts.items() if key in theirs)
+def _rules(entrant: Entrant) -> dict[str, Json]:
+    """The rule that makes the results, and the options and version of every check."""
+    rules: dict[str, Json] = {"rule": str(entrant.asked.rule)}
+    for check in entrant.asked.checks:
+        rules |= {f"{name} of {check.name}": value for name, value in check.options.items()}
+        version = entrant.fingerprints.rules.get(check.name, {}).get("version")
+        rules |= {f"version of {check.name}": version} if version is not None else {}
+    return rules
 
 
-def _same_figure(first: Entrant, second: Entrant) -> None:
-    """What leads one leads the other: a figure that only stands beside one of them is not what it was run for."""
-    if not first.series or not second.series:
-        return
-    ours, theirs = first.series[0], second.series[0]
-    # Where each case is judged by its own check, a run that is not finished may not have come to all of them.
-    is_each_its_own = OWN in (first.asked.check or suite_about(first.suite).leads, ours.check, theirs.check)
-    if ours.name == theirs.name and (ours.check == theirs.check or is_each_its_own):
-        return
-    led = [f"{series.title} ({series.check})" if series.check else series.title for series in (ours, theirs)]
-    # A figure of the suite's own cannot be named: then it is the other's check that both can be led by.
-    wanted, other = (first, second) if _leader(first) else (second, first)
-    command = _judge(wanted, other, _leader(wanted))
-    raise UsageError(
-        message(
-            "compare-figures", first=_place(first), second=_place(second), ours=led[0], theirs=led[1], command=command
-        )
+def _judge_alike(baseline: Entrant, candidate: Entrant) -> str:
+    """What to type so that one run is judged as the other is, whichever can be brought to the other."""
+    # Judging again starts from what a run was asked first; that can be given a rule, and not be freed of one.
+    is_bound = not candidate.at_first.rule.is_primary and baseline.asked.rule.is_primary
+    # It goes by the versions that are installed here.
+    is_newer = any(
+        version == installed_version_of("check", name) != _rule_version(baseline, name)
+        for name in baseline.fingerprints.rules
+        if (version := _rule_version(candidate, name))
     )
+    wanted, other = (candidate, baseline) if is_bound or is_newer else (baseline, candidate)
+    if other.asked.imported:
+        return "Verdicts of an import are not made again; judge the other run by its rule."
+    return f"To judge alike: {_command(wanted, other)}"
 
 
-def _leader(entrant: Entrant) -> str:
-    """The check that --check names to lead as this one; empty where none does."""
-    check = entrant.asked.check or entrant.series[0].check
-    return "" if check == OWN else check
+def _rule_version(entrant: Entrant, check: str) -> str:
+    return str(entrant.fingerprints.rules.get(check, {}).get("version") or "")
 
 
-def _same_rules(first: Entrant, second: Entrant) -> None:
-    """The same check by the same rule: counts, scope, thresholds and the rest."""
-    for one, other in _shared(first, second):
-        if one.check != other.check:
-            raise UsageError(
-                message(
-                    "compare-checks",
-                    first=_place(first),
-                    second=_place(second),
-                    case=one.case_id,
-                    ours=one.check,
-                    theirs=other.check,
-                    command=f"salva rejudge {shlex.quote(str(second.directory))} --check {one.check}",
-                )
-            )
-    for name in sorted(first.checks & second.checks):
-        ours, theirs = _rules(name, first, second)
-        if ours and theirs and (differing := _differing(ours, theirs)):
-            # Judging goes by the version that is installed, so it is the run of another that can be brought to it.
-            installed = installed_version_of("check", name)
-            is_first = ours.get("version") != installed == theirs.get("version")
-            wanted, brought = (second, first) if is_first else (first, second)
-            command = _judge(wanted, brought)
-            raise UsageError(
-                message(
-                    "compare-rules",
-                    check=name,
-                    first=_place(first),
-                    second=_place(second),
-                    differing=differing,
-                    command=command,
-                )
-            )
-
-
-def _rules(check: str, first: Entrant, second: Entrant) -> tuple[dict[str, Json], dict[str, Json]]:
-    """The rules a check judged both by; versions where both say theirs."""
-    ours, theirs = _rule(first, check), _rule(second, check)
-    if {"version"} <= ours.keys() & theirs.keys():
-        return ours, theirs
-    # Verdicts that were imported say by which rule they were made, and not by whose program.
-    return {k: v for k, v in ours.items() if k != "version"}, {k: v for k, v in theirs.items() if k != "version"}
-
-
-def unlike(ours: Series, theirs: Series, first: Entrant, second: Entrant) -> str:
-    """Why a figure beside the one that leads is not the same figure on both sides; empty where it is."""
-    for check in sorted(ours.judged_by.keys() | theirs.judged_by.keys()):
-        if (one := ours.judged_by.get(check)) != (other := theirs.judged_by.get(check)):
-            by = [f"by {observers_text(eyes)}" if eyes else "by no observer" for eyes in (one, other)]
-            return f"by {check} {first.title} was observed {by[0]} and {second.title} {by[1]}"
-        rules = _rules(check, first, second)
-        if all(rules) and (differing := _differing(*rules)):
-            return f"{check} judged them by different rules ({differing})"
-    return ""
-
-
-def _rule(entrant: Entrant, check: str) -> dict[str, Json]:
-    """The rule a check judged by: as asked, with its version where the run says so."""
-    asked = next((dict(component.options) for component in entrant.asked.checks if component.name == check), {})
-    version = entrant.fingerprints.rules.get(check, {}).get("version")
-    return {**asked, "version": version} if asked and version is not None else asked
-
-
-def _judge(wanted: Entrant, other: Entrant, leader: str = "", roles: str | None = None) -> str:
-    """The command that judges one run as the other is, all in one: judging again starts from what was asked at first.
-
-    leader: the check to lead with; roles: the flags that name who looks, where they must be named whoever did.
-    """
-    led = leader or (wanted.asked.check if wanted.asked.check != other.at_first.check else "")
-    flags = f" --check {led}" if led not in ("", OWN) else ""
-    at_first = {component.name: component.options for component in other.at_first.checks}
-    settings: dict[str, str] = {}
-    for check in sorted({*wanted.checks, leader} - {""}):
-        rule = _rule(wanted, check)
-        settings |= _settings(rule, at_first.get(check, {})) if rule else {}
-    flags += "".join(settings.values()) + (_changed(wanted, other) if roles is None else roles)
-    return f"salva rejudge {shlex.quote(str(other.directory))}{flags}"
-
-
-def _settings(ours: Mapping[str, Json], theirs: Mapping[str, Json]) -> dict[str, str]:
-    """By option the flag that brings one with the second rule to the first."""
-    flags = {}
-    for name in dict.fromkeys((*ours, *theirs)):
-        value = ours.get(name)
-        if name != "version" and theirs.get(name) != value:
-            said = "" if value is None else _word(value)
-            setting = f"--counts {said}" if name == "counts" else f"--set {shlex.quote(f'check.{name}={said}')}"
-            flags[name] = f" {setting}"
-    return flags
-
-
-def _changed(wanted: Entrant, other: Entrant) -> str:
-    """The flags that name those who look, where others did at first."""
-    flags = ""
+def _command(wanted: Entrant, other: Entrant) -> str:
+    """The command that judges one run as the other is."""
+    words = ["salva", "rejudge", str(other.directory)]
+    rule = wanted.asked.rule
+    if str(rule) != str(other.at_first.rule):
+        words += ["--published"] if rule.is_published else ["--check", rule.check] if rule.check else []
+    before = {check.name: check.options for check in other.at_first.checks}
+    changed = {
+        name: value
+        for check in wanted.asked.checks
+        for name, value in check.options.items()
+        if check.name in before and before[check.name].get(name) != value
+    }
+    for name, value in ({} if rule.is_published else changed).items():
+        words += ["--counts", str(value)] if name == "counts" else ["--set", f"check.{name}={as_typed(value)}"]
     for role in ("detector", "reader", "judge"):
-        now, before = (
-            [observer.typed or observer.name for observer in asked.observers if observer.role == role]
-            for asked in (wanted.asked, other.at_first)
-        )
-        if now != before and (now or role == "reader"):
-            flags += "".join(f" --{role} {shlex.quote(name)}" for name in now or ["none"])
-    return flags
+        now, then = wanted.asked.named(role), other.at_first.named(role)
+        if now != then and (now or role == "reader"):
+            words += [part for name in now or (NOBODY,) for part in (f"--{role}", name)]
+    return shlex.join(words)
 
 
-def _same_observers(first: Entrant, second: Entrant) -> None:
-    """The same eyes: name, version, weights, options and, at an endpoint, the model that answered."""
-    for one, other in _shared(first, second):
-        if one.observers != other.observers:
-            raise UsageError(
-                message(
-                    "compare-observers",
-                    first=_place(first),
-                    second=_place(second),
-                    ours=observers_text(one.observers),
-                    theirs=observers_text(other.observers),
-                    remedy=_look_again(first, second),
-                )
-            )
-    for label in sorted(first.observers & second.observers):
-        ours, theirs = first.fingerprints.observers.get(label), second.fingerprints.observers.get(label)
-        if ours and theirs and ours != theirs:
-            for entrant, identities, beside in ((first, ours, second), (second, theirs, first)):
-                if len(identities) > 1:
-                    command = f"salva rejudge {shlex.quote(str(beside.directory))}"
-                    raise UsageError(
-                        message(
-                            "compare-observer-mixed",
-                            run=_place(entrant),
-                            n=len(identities),
-                            observer=label,
-                            command=command,
-                        )
-                    )
-            differing = _differing(dict(ours[0]), dict(theirs[0]))
-            command = _judge(first, second, roles=_roles(first, second))
-            raise UsageError(
-                message(
-                    "compare-observer-version",
-                    observer=label,
-                    first=_place(first),
-                    second=_place(second),
-                    differing=differing,
-                    command=command,
-                )
-            )
-        said, says = first.fingerprints.snapshots.get(label), second.fingerprints.snapshots.get(label)
-        if said and says and said != says:
-            raise UsageError(
-                message(
-                    "compare-snapshot",
-                    observer=label,
-                    first=_place(first),
-                    second=_place(second),
-                    ours=", ".join(said),
-                    theirs=", ".join(says),
-                )
-            )
+def _same_observers(baseline: Entrant, candidate: Entrant) -> None:
+    """The same observers: name, version, weights, options and, at an endpoint, the model that answered."""
+    ours, theirs = _evidence(baseline), _evidence(candidate)
+    labels: dict[str, None] = {}
+    for key, by_check in ours.items():
+        for check, observers in by_check.items():
+            other = theirs.get(key, {}).get(check, observers)
+            if observers != other:
+                names = {"observers": observers_text(observers)}, {"observers": observers_text(other)}
+                raise _different(baseline, candidate, *names, _judge_alike(baseline, candidate))
+            labels |= dict.fromkeys(observers)
+        if key in theirs and not by_check.keys() & theirs[key].keys():
+            checks = {"check": ", ".join(by_check)}, {"check": ", ".join(theirs[key])}
+            raise _different(baseline, candidate, *checks, _judge_alike(baseline, candidate))
+    for label in sorted(labels):
+        _same_identity(label, baseline, candidate)
 
 
-def _look_again(first: Entrant, second: Entrant) -> str:
-    """How both come to be seen by the same eyes."""
-    foreign = [entrant for entrant in (first, second) if entrant.asked.imported]
-    if foreign:
-        return (
-            f"{_place(foreign[0])} was imported, so run the suite on its images with --model folder/... and the other "
-            "run's detector, and compare that run"
-        )
-    return f"{_judge(first, second, roles=_roles(first, second))}"
+def _evidence(entrant: Entrant) -> dict[Key, dict[str, Observers]]:
+    """Of each decided pair the checks that judged it for its result, each with its observers."""
+    return {
+        (result.case.case_id, result.repeat): {verdict.check: verdict.observers for verdict in result.evidence}
+        for result in entrant.judged.results
+        if result.is_decided
+    }
 
 
-def _roles(wanted: Entrant, other: Entrant) -> str:
-    """The flags that name those who looked, and leave out a reader that only the other has."""
-    named = [observer for observer in wanted.asked.observers if observer.name in wanted.observers]
-    flags = "".join(f" --{observer.role} {shlex.quote(observer.typed or observer.name)}" for observer in named)
-    has_reader = any(observer.role == "reader" for observer in named)
-    is_read = any(observer.role == "reader" and observer.name in other.observers for observer in other.asked.observers)
-    return f"{flags} --reader none" if is_read and not has_reader else flags
+def _same_identity(label: str, baseline: Entrant, candidate: Entrant) -> None:
+    ours, theirs = (entrant.fingerprints.observers.get(label) for entrant in (baseline, candidate))
+    said, says = (entrant.fingerprints.snapshots.get(label) for entrant in (baseline, candidate))
+    if ours and theirs and ours != theirs:
+        mixed = next((one for one in (ours, theirs) if len(one) > 1), None)
+        differing = f"{len(mixed)} versions in one run" if mixed else _differing(dict(ours[0]), dict(theirs[0]))
+    elif said and says and said != says:
+        differing = f"it answered as {', '.join(said)} and as {', '.join(says)}"
+    else:
+        return
+    # A run that mixes two versions would only gain a third; the other one can be observed again.
+    other = baseline if theirs and len(theirs) > 1 else candidate
+    observer = next((part for part in other.asked.observers if part.name == label), None)
+    flag = f" --{observer.role} {shlex.quote(observer.text)}" if observer else ""
+    command = f"salva rejudge {shlex.quote(str(other.directory))}{flag}"
+    places = {"baseline": _place(baseline), "candidate": _place(candidate)}
+    raise UsageError(message("compare-observers", **places, observer=label, differing=differing, command=command))
 
 
-def _suite_notes(first: Entrant, second: Entrant) -> Iterator[str]:
-    if _version(first) != _version(second):
-        yield (
-            f"the suite is of version {_version(first)} in {first.title} and of version {_version(second)} in "
-            f"{second.title}; the prompts of all shared cases are the same"
-        )
-    ours, theirs = ({case.case_id for case in entrant.cases} for entrant in (first, second))
-    if ours != theirs:
-        yield (
-            f"{quantity(len(ours & theirs), 'cases')} in both; {len(ours - theirs)} only in {first.title} and "
-            f"{len(theirs - ours)} only in {second.title} stay out"
-        )
-    if first.asked.repeats != second.asked.repeats:
-        yield (
-            f"{first.title} has {first.asked.repeats} repeats and {second.title} {second.asked.repeats}; those that "
-            "both have are compared"
-        )
-    unknown = [
-        entrant.title for entrant in (first, second) if entrant.observers - entrant.fingerprints.observers.keys()
-    ]
+def notes_on(baseline: Entrant, candidate: Entrant) -> Iterator[Message]:
+    """What to know before believing a comparison of two runs."""
+    titles = {"baseline": baseline.title, "candidate": candidate.title}
+    if _version(baseline) != _version(candidate):
+        yield message("compare-suite-version", ours=_version(baseline), theirs=_version(candidate))
+    before, after = baseline.cases.keys(), candidate.cases.keys()
+    if before != after:
+        n_only = {"n_baseline": len(before - after), "n_candidate": len(after - before)}
+        yield message("compare-some-cases", **titles, n=len(before & after), **n_only)
+    ours, theirs = baseline.asked, candidate.asked
+    if ours.repeats != theirs.repeats:
+        yield message("compare-repeats", **titles, ours=ours.repeats, theirs=theirs.repeats)
+    if ours.seed != theirs.seed:
+        yield message("compare-seeds", **titles, ours=ours.seed, theirs=theirs.seed)
+    unknown = [entrant.title for entrant in (baseline, candidate) if _unknown_observers(entrant)]
     if unknown:
-        names = " and ".join(dict.fromkeys(unknown))
-        yield f"the observers of {names} are known by name only, so versions are not compared"
+        yield message("compare-versions-unknown", runs=" and ".join(dict.fromkeys(unknown)))
+    if n_rewritten := len(_rewritten(baseline) | _rewritten(candidate)):
+        yield message("compare-rewritten", n=n_rewritten)
 
 
-def _seed_notes(first: Entrant, second: Entrant) -> Iterator[str]:
-    if first.asked.seed != second.asked.seed:
-        yield (
-            f"{first.title} was generated with --seed {first.asked.seed} and {second.title} with --seed "
-            f"{second.asked.seed}: pairs share prompts but not noise, so more of them are needed"
-        )
+def _unknown_observers(entrant: Entrant) -> bool:
+    observers = {label for by_check in _evidence(entrant).values() for labels in by_check.values() for label in labels}
+    return bool(observers - entrant.fingerprints.observers.keys())
 
 
-def oracle_notes(first: Entrant, second: Entrant) -> Iterator[str]:
-    """Why the figures of one or the other are not to be trusted."""
-    for entrant in (first, second):
-        is_blind = entrant.leading.oracle == BLIND
-        if is_blind or entrant.leading.is_one_picture:
-            what = f"the oracle is blind to {entrant.title}" if is_blind else f"figures of {entrant.title} say little"
-            yield f"{what}: {entrant.leading.reason}"
+def _rewritten(entrant: Entrant) -> set[Key]:
+    rewritten = entrant.fingerprints.rewritten
+    results = entrant.judged.results if rewritten else ()
+    return {(one.case.case_id, one.repeat) for one in results if rewritten & {*one.images.values()}}
 
 
 def _version(entrant: Entrant) -> str:
     return str(entrant.fingerprints.suite.get("version", "unknown"))
 
 
-def _words(asked: RunSpec) -> dict[str, Json]:
+def _words(entrant: Entrant) -> dict[str, Json]:
+    asked = entrant.asked
     only = ", ".join(f"{name}={value}" for name, value in asked.only)
     return {
         "--size": asked.size,
@@ -339,10 +213,10 @@ def _words(asked: RunSpec) -> dict[str, Json]:
 
 
 def _differing(ours: Mapping[str, Json], theirs: Mapping[str, Json]) -> str:
-    """What two sets of options say differently, in a few words."""
+    """What two sets of settings have different, in a few words."""
     names = [name for name in dict.fromkeys((*ours, *theirs)) if ours.get(name) != theirs.get(name)]
-    said = [f"{name} {_word(ours.get(name))} against {_word(theirs.get(name))}" for name in names[:_MOST]]
-    return ", ".join(said) + (f" and {len(names) - _MOST} more" if len(names) > _MOST else "")
+    said = [f"{name}: {_word(ours.get(name))} and {_word(theirs.get(name))}" for name in names[:_MOST]]
+    return "; ".join(said) + (f"; {len(names) - _MOST} more" if len(names) > _MOST else "")
 
 
 def _word(value: Json) -> str:

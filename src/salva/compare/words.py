@@ -2,48 +2,47 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from math import floor, log10
 
-from salva.charts.formats import NOTHING, percent
-from salva.compare.comparing import Comparison, DifferenceFinding, Duel
-from salva.compare.pairing import FigureDifference
+from salva.charts.formats import NOTHING, percent_text
+from salva.compare.comparing import ComparedRuns, Comparison, Decision
+from salva.compare.pairing import FigureDifference, GroupDifference
 from salva.core.quantity import quantity
+from salva.results.gate import INCONCLUSIVE, GateDecision, pairs_text
 from salva.stats.intervals import Interval
+from salva.stats.pairs_needed import MOST_PAIRS, pairs_for_margin
+
+_DECISIONS = {Decision.NONE_SHOWN: "no difference shown"}
+_N_CHANGED = 3
 
 
-class Aside(NamedTuple):
-    """A figure in the small print."""
-
-    title: str
-    value: str
-    note: str
-
-
-def value_of(figure: FigureDifference, value: float | None) -> str:
+def value_text(figure: FigureDifference, value: float | None) -> str:
     """A value of the figure itself."""
     if value is None:
         return NOTHING
-    return percent(value) if figure.is_share else f"{value:.3f}"
+    return percent_text(value) if figure.is_share else f"{value:.3f}"
 
 
-def step_of(figure: FigureDifference, value: float | None) -> str:
-    """A difference of two values, with its sign."""
+def step_text(figure: FigureDifference, value: float | None) -> str:
+    """A difference with its sign: +5 points, or +0.120 of a score."""
     if value is None:
         return NOTHING
-    return f"{value * 100 + 0.0:+.1f} points" if figure.is_share else f"{value + 0.0:+.3f}"
+    return f"{_points(value)} points" if figure.is_share else f"{value + 0.0:+.3f}"
 
 
-def size_of(figure: FigureDifference, value: float | None) -> str:
-    """How large a difference is, without a sign."""
-    return step_of(figure, value).lstrip("+")
+def _points(value: float) -> str:
+    """A difference of shares in whole points; one digit more where it would read as none and is not."""
+    points = value * 100
+    digits = 1 if points and abs(points) < 1 else 0
+    return f"{points:+.{digits}f}" if round(points, digits) else "0"
 
 
-def ends_of(figure: FigureDifference, interval: Interval | None) -> str:
-    """Both ends of an interval of differences."""
+def ends_text(figure: FigureDifference, interval: Interval | tuple[float, float] | None) -> str:
+    """Both ends of an interval of differences: -13 to +23."""
     if interval is None:
         return NOTHING
-    low, high = (step_of(figure, end).removesuffix(" points") for end in (interval.low, interval.high))
-    return f"{low} to {high}{' points' if figure.is_share else ''}"
+    low, high = (interval.low, interval.high) if isinstance(interval, Interval) else interval
+    return f"{_points(low)} to {_points(high)}" if figure.is_share else f"{low + 0.0:+.3f} to {high + 0.0:+.3f}"
 
 
 def p_text(p: float | None) -> str:
@@ -51,115 +50,94 @@ def p_text(p: float | None) -> str:
     return NOTHING if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
-def verdict_of(duel: Duel) -> str:
-    """Who is better, in a few words."""
-    first, second = duel.first.title, duel.second.title
-    if duel.verdict is DifferenceFinding.NOT_SHOWN:
-        return f"no difference shown between {first} and {second}"
-    return f"{second} is {duel.verdict} than {first}"
+def decision_text(comparison: Comparison) -> str:
+    """The decision as people read it."""
+    return _DECISIONS.get(comparison.decision, str(comparison.decision))
 
 
-def sentence_of(duel: Duel) -> str:
-    """What the verdict rests on: both figures, their difference, how sure it is."""
-    figure = duel.leading
+def sentence_of(comparison: Comparison) -> str:
+    """Both failure rates, their difference, how sure it is, and the decision."""
+    figure = comparison.figure
+    if not figure.n_pairs:
+        return f"no pair was decided in both {comparison.baseline.title} and {comparison.candidate.title}"
+    rates = (
+        f"{comparison.candidate.title} fails {percent_text(figure.candidate)}, "
+        f"{comparison.baseline.title} {percent_text(figure.baseline)}"
+    )
     if figure.difference is None:
-        return f"{quantity(figure.n_pairs, 'pairs')} decided on both sides, and {figure.title} is not defined for them"
-    both = f"{figure.title} {value_of(figure, figure.second)} against {value_of(figure, figure.first)}"
-    sure = f" (95 %: {ends_of(figure, figure.interval)} under other seeds)" if figure.interval else ""
-    return f"{both}: {step_of(figure, figure.difference)}{sure}, over {pairs_of(figure)}"
+        return f"{rates}, over {quantity(figure.n_cases, 'cases')}: {decision_text(comparison)}"
+    ends = ends_text(figure, figure.interval)
+    needed = detecting_text(comparison)
+    sure = f"{step_text(figure, figure.difference)}, 95 % CI {ends}: {decision_text(comparison)}"
+    return f"{rates}: {sure}{'; ' if needed else ''}{needed}"
 
 
-def pairs_of(figure: FigureDifference) -> str:
-    """What a difference rests on."""
-    cases = f" of {quantity(figure.n_cases, 'cases')}" if figure.n_cases != figure.n_pairs else ""
-    return f"{quantity(figure.n_pairs, 'pairs')}{cases}"
+def detecting_text(comparison: Comparison) -> str:
+    """How many pairs would detect a difference of the margin, where these decide nothing; else empty."""
+    figure, margin = comparison.figure, comparison.demands.margin
+    if comparison.decision is not Decision.INCONCLUSIVE or not figure.half_width or not margin:
+        return ""
+    needed = pairs_for_margin(0.0, figure.half_width, figure.n_pairs, margin, figure.t)
+    if needed is not None and needed <= figure.n_pairs:
+        return ""
+    pairs = f"more than {MOST_PAIRS:,}" if needed is None else f"about {_rounded(needed):,}"
+    return f"{pairs} pairs would detect {step_text(figure, margin).removeprefix('+')}"
 
 
-def flips_of(duel: Duel) -> str:
+def _rounded(n: int) -> int:
+    """A number of which two digits are known."""
+    return round(n, 1 - floor(log10(n)))
+
+
+def pairs_of(comparison: Comparison, unit: str = "") -> str:
+    """How many pairs were compared."""
+    shared = quantity(comparison.n_shared, unit or comparison.baseline.run.unit)
+    n = comparison.pairs
+    return f"{shared}, all decided in both" if n == comparison.n_shared else f"{shared}, {n:,} decided in both"
+
+
+def flips_text(comparison: Comparison) -> str:
     """How many pairs flipped, and which way."""
-    flips = [flip for flip in duel.flipped if not flip.is_apart]
-    n_worse = sum(flip.got_worse for flip in flips)
-    said = f"{quantity(len(flips), 'pairs')} flipped: {n_worse} got worse, {len(flips) - n_worse} better"
-    n_apart = len(duel.flipped) - len(flips)
-    return said + (f"; {n_apart} more among the cases reported separately" if n_apart else "")
+    n_worse = sum(flip.got_worse for flip in comparison.flipped)
+    flips = quantity(len(comparison.flipped), comparison.baseline.run.unit)
+    return f"{flips} flipped: {n_worse} got worse, {len(comparison.flipped) - n_worse} better"
 
 
-def gate_of(duel: Duel, margin: float) -> str:
-    """What a gate says of a duel, whether it passes or not."""
-    figure, ends = duel.leading, duel.worsening
-    word = "failed" if duel.is_worse_than(margin) else "not decided" if duel.too_little else "passed"
-    between = "unknown" if ends is None else ends_of(figure, Interval(low=ends[0], high=ends[1]))
-    said = (
-        f"{duel.second.title} against {duel.first.title}: worse by {between}, the margin is {size_of(figure, margin)}"
-    )
-    if word == "failed":
-        return f"gate failed: {said}"
-    open_end = ends is not None and ends[1] > margin and not duel.too_little
-    more = f"; {duel.too_little}" if duel.too_little else ""
-    more += f"; {pairs_of(figure)} cannot rule out more than the margin" if open_end else ""
-    return f"gate {word}: {said}{more}"
+def changed_text(comparison: Comparison, *, is_worse: bool) -> str:
+    """The categories in which most pairs flipped one way on balance, with the failures of both; empty for none."""
+    groups = comparison.by_law or comparison.by_category
+    changed = {name: (one.n_failed[1] - one.n_failed[0]) * (1 if is_worse else -1) for name, one in groups.items()}
+    names = sorted((name for name in changed if changed[name] > 0), key=lambda name: -changed[name])
+    return ", ".join(_group_text(name, groups[name]) for name in names[:_N_CHANGED])
 
 
-def title_of(comparison: Comparison) -> str:
-    """What is compared."""
-    titles = [entrant.title for entrant in comparison.entrants]
-    return f"{titles[1]} against {titles[0]}" if len(titles) == 2 else f"{len(titles)} models against each other"
+def _group_text(name: str, group: GroupDifference) -> str:
+    before, after = group.n_failed
+    return f"{name} {after}/{group.figure.n_pairs} (was {before})"
 
 
-def _could_show(figure: FigureDifference) -> str:
-    """Two shares lie 100 points apart at most."""
-    if figure.is_share and figure.detectable is not None and figure.detectable > 1:
-        return "no difference"
-    return size_of(figure, figure.detectable)
+def metric_text(metric: FigureDifference) -> str:
+    """A metric of both models, with its difference."""
+    values = f"{metric.title} {value_text(metric, metric.candidate)}, was {value_text(metric, metric.baseline)}"
+    ends = f" ({ends_text(metric, metric.interval)})" if metric.interval else ""
+    return values if metric.difference is None else f"{values}: {step_text(metric, metric.difference)}{ends}"
 
 
-def asides_of(duel: Duel) -> list[Aside]:
-    """The figures that stand beside the difference."""
-    figure = duel.leading
-    figures = [
-        Aside("for similar prompts about other entities", step_of(figure, figure.difference), _entities(figure)),
-        Aside("detectable difference", _could_show(figure), "with 80 % power"),
-        *_effects(figure),
+def margin_text(comparison: Comparison, gate: GateDecision) -> str:
+    """What the gate decided, with the numbers it went by."""
+    figure = comparison.figure
+    limit = step_text(figure, gate.limit).removeprefix("+")
+    worse = f"{step_text(figure, gate.value)} ({ends_text(figure, gate.interval)})"
+    parts = [
+        f"{gate.decision}: worse by {worse}, limit {limit}",
+        str(gate.reason),
+        pairs_text(gate) if gate.decision == INCONCLUSIVE else "",
     ]
-    for other in duel.beside:
-        note = f"{value_of(other, other.second)} against {value_of(other, other.first)}, over {pairs_of(other)}"
-        ends = f"; 95 %: {ends_of(other, other.interval)}" if other.interval else ""
-        figures.append(Aside(other.title, step_of(other, other.difference), note + ends))
-    figures.append(Aside("undecided pairs", f"{figure.n_undecided:,}", _undecided(duel)))
-    return figures
+    return "; ".join(filter(None, parts))
 
 
-def _entities(figure: FigureDifference) -> str:
-    if figure.interval_entities is None:
-        return f"not measured: {figure.why_no_entities}"
-    return f"95 %: {ends_of(figure, figure.interval_entities)}"
-
-
-def _effects(figure: FigureDifference) -> list[Aside]:
-    made = []
-    if figure.relative is not None:
-        made.append(Aside("relative change", f"{figure.relative * 100:+.0f} %", "of the first side's figure"))
-    if figure.standardised is not None:
-        made.append(
-            Aside("effect size", f"{figure.standardised:+.2f}", "in standard deviations of a case's difference")
-        )
-    if (signs := figure.signs) is not None:
-        odds = "" if figure.odds is None else f", {figure.odds:.2f} for each"
-        note = f"{signs.n_lower} broke only on the second side, {signs.n_higher} only on the first{odds}; for reference"
-        made.append(Aside("McNemar's exact p", p_text(signs.p), note))
-    return made
-
-
-def _undecided(duel: Duel) -> str:
-    figure = duel.leading
-    if not figure.n_undecided:
-        return "all were decided on both sides"
-    first, second, neither = figure.undecided
-    parts = ((first, f"on {duel.first.title}'s side"), (second, f"on {duel.second.title}'s"), (neither, "on both"))
-    said = ", ".join(f"{n} {where}" for n, where in parts if n)
-    bounds = (
-        f"; with these decided either way, the difference lies within {ends_of(figure, figure.bounds)}"
-        if figure.bounds
-        else ""
-    )
-    return said + bounds
+def title_of(compared: ComparedRuns) -> str:
+    """What is compared."""
+    if compared.only is None:
+        return f"{len(compared.comparisons)} candidates against {compared.baseline.title}"
+    return f"{compared.only.candidate.title} against {compared.baseline.title}"

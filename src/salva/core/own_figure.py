@@ -30,3 +30,5 @@ class OwnFigure:
     is_high_good: bool = True
     is_share: bool = False
     """Whether it lies between 0 and 1 and is shown as percent."""
+    reach: float | None = None
+    """The largest difference that two models can have; None where there is none. Of a share it is 1."""

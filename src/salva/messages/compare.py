@@ -11,42 +11,62 @@ ENTRIES: Mapping[str, Entry] = {
         "There is no folder {folder!r}. Name one, as in `salva runs runs`.",
     ),
     "compare-one-model": Entry(
-        "{source}: {models}, and a comparison takes two. Name another run.",
+        "{source}: {models}, and a comparison takes two. Name a second run.",
     ),
-    "compare-no-figure": Entry(
-        "{first!r} and {second!r} share no figure ({ours}; {theirs}). Judge both with `salva rejudge RUN "
-        "--check CHECK`.",
-    ),
-    "compare-suites": Entry(
-        "{first} is of the suite {ours!r}, {second} of {theirs!r}. Compare runs of one suite.",
+    "compare-settings": Entry(
+        "{baseline} and {candidate} were judged differently ({differing}). {remedy}",
+        "A comparison is of models: suite, rule (primary, published or one --check), counts, the options and versions "
+        "of checks, and observers must be the same in both runs. `salva rejudge` changes all but the suite without a "
+        "new image.",
     ),
     "compare-no-cases": Entry(
-        "{first} and {second} share no case ({differing}). Use the same --size, --only and suite options.",
+        "{baseline} and {candidate} share no case ({differing}). Use the same --size, --only and suite options.",
     ),
     "compare-prompts": Entry(
-        "{n} of {n_shared} shared cases have other prompts in {second} (suite version {theirs}) than in "
-        "{first} (version {ours}): {cases}. Use one version.",
-    ),
-    "compare-figures": Entry(
-        "The main figure of {first} is {ours}, of {second} {theirs}. To judge alike: {command}",
-    ),
-    "compare-checks": Entry(
-        "{first} judges the case {case} by {ours}, {second} by {theirs}. To judge alike: {command}",
-    ),
-    "compare-rules": Entry(
-        "{check} judged {first} and {second} differently ({differing}). To judge alike: {command}",
+        "{n} of {n_shared} shared cases have other prompts in {baseline} than in {candidate} ({versions}): {cases}. "
+        "Run both with one version.",
     ),
     "compare-observers": Entry(
-        "{first} was observed by {ours}, {second} by {theirs}. To use the same: {remedy}",
+        "The observer {observer} is not the same in {baseline} and {candidate} ({differing}). Use one version, or "
+        "observe again: {command}",
+        "Version, weights, options and, at an endpoint, the model that answered must be the same. Name a dated snapshot "
+        "as judge, so that a provider cannot change it between two runs.",
     ),
-    "compare-observer-mixed": Entry(
-        "{run} mixes observations of {n} versions of {observer}. Use another directory, or try {command}.",
+    "compare-few-cases": Entry(
+        "{n} cases are decided in both, and a difference takes {least}. Use a larger --size.",
     ),
-    "compare-observer-version": Entry(
-        "{observer} differs in {first} and {second} ({differing}). Use one version, or observe again: {command}",
+    "compare-few-pairs": Entry(
+        "Only {n} of {total} pairs are decided in both. Those may not be like the rest, so the difference may be biased.",
     ),
-    "compare-snapshot": Entry(
-        "{observer} answered as {ours} in {first} and as {theirs} in {second}. Name a dated snapshot as judge.",
+    "compare-opposite": Entry(
+        "The failure rate gets {went}, but {metrics} gets {other}. Look at both before choosing a model.",
+        "Images of one meaning can agree more and be wrong more often: a model that fails in the same way every time is "
+        "consistent.",
+    ),
+    "compare-undecided-decide": Entry(
+        "Undecided pairs leave it open: look at why they are undecided.",
+        "The gate holds whatever they are: it is recomputed with all of them as failures of the candidate, and with all "
+        "as failures of the baseline.",
+    ),
+    "compare-suite-version": Entry(
+        "The suite has version {ours} in the baseline and {theirs} in the candidate. The prompts of all shared cases "
+        "are the same.",
+    ),
+    "compare-some-cases": Entry(
+        "{n} cases are in both runs; {n_baseline} only in {baseline} and {n_candidate} only in {candidate} are left out, "
+        "and so are metrics of whole runs.",
+    ),
+    "compare-repeats": Entry(
+        "{baseline} has {ours} repeats and {candidate} {theirs}. Those that both have are compared.",
+    ),
+    "compare-seeds": Entry(
+        "{baseline} has --seed {ours} and {candidate} --seed {theirs}. With one seed fewer pairs would be needed.",
+    ),
+    "compare-versions-unknown": Entry(
+        "The observers of {runs} are known by name only, so their versions are not compared.",
+    ),
+    "compare-rewritten": Entry(
+        "In {n} pairs the provider rewrote a prompt, so these images follow texts that the suite does not have.",
     ),
     "gate-same-model": Entry(
         "{path}: candidate and baseline are the same model {model!r}. Change the model or candidate.set.",

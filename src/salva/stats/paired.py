@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import erf, sqrt
 
-from salva.stats.intervals import Interval
+from salva.stats.intervals import MIN_CLUSTERS, Interval
 from salva.stats.rates import Counted, Spread, by_category, difference_spread, jackknife, macro, without_entities
 from salva.stats.student import t_95, t_within
 
@@ -18,8 +18,6 @@ POWER = 0.8
 """The chance to show a difference that is there which `detectable` stands for."""
 _Z_POWER = 0.8416212335729143
 """The normal quantile of it."""
-MIN_CASES = 5
-"""A difference over fewer cases says nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,11 +58,11 @@ class Difference:
 def paired_difference(
     cases: Sequence[Paired], *, is_share: bool = True, reach: float | None = 1.0
 ) -> Difference | None:
-    """How far apart the two sides are; None with fewer than MIN_CASES.
+    """How far apart the two sides are; None with fewer than five.
 
     is_share: whether sides are shares of hits. reach: the largest difference there can be; None where there is none.
     """
-    if len(cases) < MIN_CASES:
+    if len(cases) < MIN_CLUSTERS:
         return None
     counted = [
         Counted(category=case.category, entities=case.entities, n_hits=case.second - case.first, n=case.n)
@@ -151,5 +149,5 @@ def pseudo_values(
 
 def _around(value: float, variance: float, degrees: int, reach: float | None) -> Interval:
     half = t_95(degrees) * sqrt(variance)
-    low, high = value - half, value + half
-    return Interval(low=low, high=high) if reach is None else Interval(low=max(-reach, low), high=min(reach, high))
+    interval = Interval(low=value - half, high=value + half)
+    return interval if reach is None else interval.clipped(-reach, reach)

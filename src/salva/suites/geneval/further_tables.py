@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from salva.core.chart import Chart, ChartKind
 from salva.core.judgements import CaseVerdict, Judgements
 from salva.core.table import Cell, Table
-from salva.results.metrics.failure_rates import compared_pairs
+from salva.results.agreement import compared_pairs
 from salva.results.tables import ends, group_by, present, rows_table
 from salva.stats.rates import difference_interval
 from salva.suites.geneval.embedded import HARD

@@ -90,8 +90,8 @@ class SemVarTables:
     about: ClassVar[About] = About(
         metrics={name: figure.better for name, figure in _METRICS.items()},
         figures=(
-            OwnFigure(name="kappa", title="kappa", terms=lambda one: _term(one, "kappa")),
-            OwnFigure(name="alignment", title="S-bar", terms=lambda one: _term(one, "alignment")),
+            OwnFigure(name="kappa", title="kappa", terms=lambda one: _term(one, "kappa"), reach=4.0),
+            OwnFigure(name="alignment", title="S-bar", terms=lambda one: _term(one, "alignment"), reach=1.0),
         ),
     )
 

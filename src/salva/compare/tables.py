@@ -1,0 +1,69 @@
+"""The tables of a comparison: all candidates in order, categories, metrics. The baseline always comes first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from salva.charts.formats import percent_text
+from salva.compare.comparing import ComparedRuns, Comparison
+from salva.compare.pairing import FigureDifference, GroupDifference
+from salva.compare.words import decision_text, ends_text, p_text, step_text, value_text
+from salva.core.table import Cell, Table
+
+_ENDS = "95 % CI"
+
+
+def candidates_table(compared: ComparedRuns) -> Table:
+    """The baseline, then the candidates, the best first."""
+    ordered = sorted(compared.comparisons, key=lambda one: (one.difference is None, one.difference or 0.0))
+    rate = compared.baseline.figures.failure_rate
+    rows: list[tuple[Cell, ...]] = [(compared.baseline.title, percent_text(rate), "", "", "", "", "baseline")]
+    rows += [_candidate_row(one) for one in ordered]
+    columns = ("model", "failure rate", "difference", _ENDS, "pairs", "p by Holm", "decision")
+    note = "Difference: the candidate less the baseline, over the pairs decided in both."
+    return Table(name="candidates", columns=columns, rows=tuple(rows), note=note)
+
+
+def _candidate_row(one: Comparison) -> tuple[Cell, ...]:
+    figure = one.figure
+    return (
+        *(one.candidate.title, percent_text(figure.candidate), *_steps(figure)),
+        *(str(one.pairs), p_text(one.p_holm), decision_text(one)),
+    )
+
+
+def _groups_table(name: str, comparison: Comparison, groups: Mapping[str, GroupDifference]) -> Table:
+    rows = tuple(
+        (
+            *(group, str(one.figure.n_pairs), *map(str, one.n_failed)),
+            *(*_steps(one.figure), p_text(one.p_holm)),
+        )
+        for group, one in groups.items()
+    )
+    failed = (f"{entrant.title} fails" for entrant in (comparison.baseline, comparison.candidate))
+    columns = (name, "pairs", *failed, "difference", _ENDS, "p by Holm")
+    note = f"A difference takes five cases. p is adjusted by Holm's method over the {len(groups)} rows."
+    return Table(name=f"by {name}", columns=columns, rows=rows, note=note)
+
+
+def tables_of(comparison: Comparison) -> list[Table]:
+    """The metrics, and the groups: by law, where cases have one, and by category."""
+    laws, categories = comparison.by_law, comparison.by_category
+    metrics = [_metrics_table(comparison)] if comparison.metrics else []
+    by_law = [_groups_table("law", comparison, laws)] if laws and laws.keys() != categories.keys() else []
+    return [*metrics, *by_law, _groups_table("category", comparison, categories)]
+
+
+def _metrics_table(comparison: Comparison) -> Table:
+    rows = tuple(
+        (one.title, value_text(one, one.baseline), value_text(one, one.candidate), *_steps(one), one.better)
+        for one in comparison.metrics.values()
+    )
+    titles = (comparison.baseline.title, comparison.candidate.title)
+    columns = ("metric", *titles, "difference", _ENDS, "better")
+    note = "Metrics without a value for each pair are those of the whole runs, and have no interval."
+    return Table(name="metrics", columns=columns, rows=rows, note=note)
+
+
+def _steps(figure: FigureDifference) -> tuple[str, str]:
+    return step_text(figure, figure.difference), ends_text(figure, figure.interval)
