@@ -13,23 +13,24 @@ from salva.core.verdict import Outcome
 from salva.suites.metalogic.tables import MetaLogicTables
 
 
-def _measure(scope: str = "mentioned", check: str = "same-scene") -> Measured:
+def _measure(*, is_published: bool = False) -> Measured:
     cases = metalogic_cases(3)
+    check = "same-scene" if is_published else "truth"
     verdicts = [
-        make_verdict(case.case_id, Outcome.FAIL if case.labels["law"] == "distributive" else Outcome.PASS)
+        make_verdict(case.case_id, Outcome.FAIL if case.labels["law"] == "distributive" else Outcome.PASS, check=check)
         for case in cases
     ]
-    if check == "truth":
-        verdicts = [make_verdict(case.case_id, check="same-scene" if case.determinate else "truth") for case in cases]
-    return MetaLogicTables(NoOptions()).measure(judged(cases, verdicts, same_scene={"scope": scope}))
+    chosen = check if is_published else ""
+    return MetaLogicTables(NoOptions()).measure(judged(cases, verdicts, chosen, is_published=is_published))
 
 
-def test_the_macro_rate_leaves_numbering_out() -> None:
-    numbers = _measure().numbers
-    assert numbers["macro_rate"] == pytest.approx(4 / 20)
-    assert numbers["n_categories"] == 20
-    assert numbers["numbering_macro_rate"] == 0.0
-    assert numbers["numbering_n_categories"] == 40
+def test_the_paper_s_mean_leaves_numbering_out_and_is_of_its_own_rule() -> None:
+    published = _measure(is_published=True).metrics["misaligned"]
+    assert (published.value, published.published, published.better) == (pytest.approx(4 / 20), 0.65, "lower")
+    assert published.n == 20 * 6
+    ours = _measure().metrics["misaligned"]
+    assert (ours.value, ours.published) == (None, 0.65)
+    assert ours.reason
 
 
 def test_rates_agree_with_a_data_frame() -> None:
@@ -47,7 +48,6 @@ def test_rates_agree_with_a_data_frame() -> None:
         if v.arm == "pair" and v.check == "truth" and v.outcome.value in ("PASS", "FAIL")
     )
     logic = frame[frame.law != "numbering"]
-    assert measured.numbers["macro_rate"] == pytest.approx(logic.groupby("category").hit.mean().mean())
     table = next(table for table in measured.tables if table.name == "law by modifier")
     expected = logic.groupby(["law", "modifier"]).hit.mean().to_dict()
     assert len(table.rows) == len(expected) == 20
@@ -65,15 +65,9 @@ def test_tables_keep_the_papers_order_and_numbers_count_up() -> None:
     assert len(by_entity.rows) == 40
 
 
-@pytest.mark.parametrize(
-    ("scope", "check", "is_shown"),
-    [("all", "same-scene", True), ("mentioned", "same-scene", False), ("all", "truth", False)],
-)
-def test_published_figures_are_shown_under_their_own_rule_alone(scope: str, check: str, is_shown: bool) -> None:
-    tables = {table.name: table for table in _measure(scope, check).tables}
-    assert ("reference" in tables) == is_shown
-    if not is_shown:
-        return
+def test_published_figures_are_shown_under_their_own_rule_alone() -> None:
+    assert "reference" not in {table.name for table in _measure().tables}
+    tables = {table.name: table for table in _measure(is_published=True).tables}
     ours = {row[0]: row[3] for row in tables["reference"].rows}
     assert ours["distributive, both models"] == 1.0
     assert ours["misaligned, Flux.dev"] == pytest.approx(0.2)
@@ -91,7 +85,9 @@ def test_published_figures_are_shown_under_their_own_rule_alone(scope: str, chec
 
 def test_modifiers_stand_in_the_papers_order_where_the_first_law_lacks_some() -> None:
     cases = [case for case in metalogic_cases(2) if case.category in ("commutative-y", "de-morgan-and", "de-morgan-x")]
-    measured = MetaLogicTables(NoOptions()).measure(judged(cases, [make_verdict(case.case_id) for case in cases]))
+    measured = MetaLogicTables(NoOptions()).measure(
+        judged(cases, [make_verdict(case.case_id, check="truth") for case in cases])
+    )
     (chart,) = (chart for chart in measured.charts if chart.name == "law-by-modifier")
     assert list(names_of(chart, "modifier")) == ["and", "x", "y", "all"]
     assert list(names_of(chart, "law")) == ["commutative", "de-morgan", "all"]

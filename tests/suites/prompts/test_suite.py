@@ -1,4 +1,4 @@
-"""The prompts suite: every entry of a file becomes a case with the ways open to it, or is counted and told."""
+"""The prompts suite: every entry of a file becomes a case with the checks that can judge it, or is counted."""
 
 from __future__ import annotations
 
@@ -23,19 +23,22 @@ def cases(folder: Path, content: str, name: str = "p.txt", **options: object) ->
     return list(suite(folder, content, name, **options).cases("quick"))
 
 
-def test_a_formula_opens_truth_first_then_a_judge(tmp_path: Path) -> None:
+BY_FORMULA = ("truth", "right-answers")
+COMPARING = ("same-answers", "same-scene", "same-similarity")
+
+
+def test_a_formula_is_judged_by_truth_first_then_by_a_judge(tmp_path: Path) -> None:
     (case,) = cases(tmp_path, "a cat and a dog")
     assert [prompt.text for prompt in case.prompts] == ["a cat and a dog", "There is a dog and a cat"]
     assert [prompt.formula for prompt in case.prompts] == ["cat & dog", "dog & cat"]
-    assert (case.equivalent, case.determinate, case.check) == (True, True, "same-scene")
-    assert case.check_groups[0] == ("truth", "same-scene")
-    assert "right-answers" in case.check_groups[1]
+    assert (case.equivalent, case.determinate) == (True, True)
+    assert (case.checks, case.measures) == (BY_FORMULA, ("same-scene",))
     assert case.labels == {"formula": "read", "reworded": "commutative-and"}
 
 
 def test_a_prompt_that_cannot_be_read_brings_one_question(tmp_path: Path) -> None:
     (case,) = cases(tmp_path, f"A man riding a wave.{HOSTILE}")
-    assert case.check_groups == (("right-answers", "same-answers"),)
+    assert (case.checks, case.measures) == (("right-answers",), ())
     assert case.prompts[0].formula is None
     (question,) = case.prompts[0].questions
     assert question.answer == "yes"
@@ -55,14 +58,14 @@ def test_pairs_take_what_their_formulas_allow(tmp_path: Path) -> None:
         "a cat,A man rides a wave,\n"
     )
     same, contrast, wrongly, plain, unlike, half = cases(tmp_path, content, "p.csv")
-    assert (same.equivalent, same.check, same.check_groups[0]) == (True, "same-scene", ("truth", "same-scene"))
-    assert (contrast.equivalent, contrast.check, contrast.check_groups[0]) == (False, "must-differ", ("truth",))
-    assert (wrongly.equivalent, wrongly.check) == (False, "truth")
+    assert (same.equivalent, same.checks, same.measures) == (True, BY_FORMULA, ("same-scene",))
+    assert (contrast.equivalent, contrast.checks, contrast.measures) == (False, BY_FORMULA, ())
+    assert (wrongly.equivalent, wrongly.checks) == (False, BY_FORMULA)
     assert "not-equivalent" in [finding.kind for finding in wrongly.findings]
-    assert plain.check_groups == (("same-scene", "same-answers", "right-answers", "same-similarity"),)
-    assert (plain.equivalent, plain.determinate, plain.check) == (None, None, "same-scene")
-    assert (unlike.equivalent, unlike.check) == (False, "must-differ")
-    assert half.check_groups == plain.check_groups
+    assert (plain.equivalent, plain.determinate) == (None, None)
+    assert (plain.checks, plain.measures) == (("right-answers", *COMPARING), COMPARING)
+    assert (unlike.equivalent, unlike.checks) == (False, ("right-answers", "must-differ"))
+    assert half.checks == plain.checks
     # Of a pair with one formula the other half says nothing, so neither does it.
     assert [prompt.formula for prompt in half.prompts] == [None, None]
 
@@ -73,7 +76,7 @@ def test_formulas_of_the_file_go_before_what_is_read(tmp_path: Path) -> None:
     assert given.prompts[0].formula == "cat & dog & !bird"
 
 
-def test_rewordings_share_the_picture_of_the_prompt_as_it_was(tmp_path: Path) -> None:
+def test_rewordings_share_the_image_of_the_prompt_as_it_was(tmp_path: Path) -> None:
     made = cases(tmp_path, "a cat, a dog and a bird", rewordings=3)
     assert len(made) == 3
     assert len({case.case_id for case in made}) == 3
@@ -81,7 +84,7 @@ def test_rewordings_share_the_picture_of_the_prompt_as_it_was(tmp_path: Path) ->
     assert len({case.labels["reworded"] for case in made}) > 1
     (alone,) = cases(tmp_path, "a cat, a dog and a bird", rewordings=0)
     assert [prompt.role for prompt in alone.prompts] == ["a"]
-    with pytest.raises(UsageError, match="from 0 to 8"):
+    with pytest.raises(UsageError, match="option-invalid"):
         PromptsOptions(rewordings=9)
 
 
@@ -138,22 +141,23 @@ def test_long_and_strange_prompts_are_read_to_their_end(tmp_path: Path) -> None:
 def test_a_few_prompts_come_without_a_file() -> None:
     quick, full = (list(Prompts(PromptsOptions()).cases(size)) for size in ("quick", "full"))
     assert {case.case_id for case in quick} < {case.case_id for case in full}
+    assert len(quick) == 18
     assert all(prompt.formula for case in full for prompt in case.prompts)
 
 
-def test_mutants_have_a_way_of_their_own_beside_the_prompts(tmp_path: Path) -> None:
+def test_mutants_have_the_check_of_their_operator_beside_the_prompts(tmp_path: Path) -> None:
     content = "a cat next to a dog\na bird above a house\na cup on a book\nEine Katze auf dem Sofa im Haus"
     made = suite(tmp_path, content, mutate=("ec", "er-a"), parser="grammar")
     plain = cases(tmp_path, content)
     mutants = [case for case in made.cases("quick") if case.mutation is not None]
     assert [case for case in made.cases("quick") if case.mutation is None] == plain
-    assert {case.check_groups for case in mutants} == {(("entity-change",),), (("triple-addition",),)}
+    assert {case.checks for case in mutants} == {("entity-change",), ("triple-addition",)}
     assert all(case.equivalent is False and "reworded" not in case.labels for case in mutants)
-    # The prompt as it was is painted once, for its rewording and for its mutants.
+    # The prompt as it was is generated once, for its rewording and for its mutants.
     assert {case.painting for case in mutants} <= {case.painting for case in plain}
     told = "\n".join(made.remarks("quick"))
     assert "3 of 4 prompts" in told
-    with pytest.raises(UsageError, match="no operator named 'ex'"):
+    with pytest.raises(UsageError, match="name-unknown"):
         PromptsOptions(mutate=("ex",))
 
 

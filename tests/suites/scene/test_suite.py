@@ -25,18 +25,19 @@ def texts(case: Case) -> list[str]:
 def test_a_law_gives_a_pair_for_every_other_wording() -> None:
     (case,) = cases("2 cat & dog", "commutative")
     assert texts(case) == ["There are two cats and a dog", "There is a dog and two cats"]
-    assert (case.equivalent, case.determinate, case.check) == (True, True, "same-scene")
+    assert (case.equivalent, case.determinate) == (True, True)
+    assert (case.checks, case.measures) == (("truth", "right-answers"), ("same-scene",))
     assert case.labels == {"law": "commutative"}
     several = cases("cat & dog", "complement")
     assert len({case.case_id for case in several}) == len(several) == 3
-    assert len({case.painting for case in several}) == 1, "the first wording is painted once"
+    assert len({case.painting for case in several}) == 1, "the first wording is generated once"
 
 
 def test_without_a_law_the_prompt_stands_alone() -> None:
     (case,) = cases("cat & dog", prompt="my two friends")
     assert texts(case) == ["my two friends"]
     assert case.prompts[0].formula == "cat & dog"
-    assert case.check == "truth"
+    assert (case.checks, case.measures) == (("truth", "right-answers"), ())
     assert cases("cat | dog")[0].findings[0].kind == SEVERAL_WORLDS
 
 

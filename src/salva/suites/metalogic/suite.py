@@ -147,18 +147,22 @@ class MetaLogic:
 
     def _few_cases(self, templates: Sequence[LawTemplate]) -> Iterator[Case]:
         """Three pairs a category; the entities go round, so that every one of them is asked about as often."""
-        entities = self._options.entities
+        entities, numbered = self._options.entities, self._options.numbering_entities
         circle = (*entities, _SIXTH) if entities == MetaLogicOptions().entities else entities
-        start = 0
-        for template in templates:
-            for _ in range(1 if template.count else _QUICK_PAIRS):
-                yield self._case(template, tuple(circle[(start + i) % len(circle)] for i in range(template.n_entities)))
-                start += 1
+        pairs = (template for template in templates for _ in range(1 if template.count else _QUICK_PAIRS))
+        chosen: dict[tuple[LawTemplate, tuple[str, ...]], None] = {}
+        for start, template in enumerate(pairs):
+            names = (numbered or circle) if template.count else circle
+            about = tuple(names[(start + i) % len(names)] for i in range(template.n_entities))
+            chosen[template, about] = None
+        for template, about in chosen:
+            yield self._case(template, about)
 
     def _quick_counts(self) -> Sequence[int]:
-        """A few numbers from small to large."""
+        """A few numbers from small to large, one a pair."""
         most = self._options.counts
-        return sorted({min(2, most), (most + 1) // 2, max(most - 1, 1)})
+        few = (2, (most + 1) // 2, most - 1) if most > _QUICK_PAIRS else range(1, _QUICK_PAIRS + 1)
+        return [min(count, most) for count in few]
 
     def _case(self, template: LawTemplate, entities: tuple[str, ...]) -> Case:
         facts = decide(template)

@@ -1,4 +1,4 @@
-"""Prompts and pairs in pocket's world, for a first look without a file: some with formulas, some without."""
+"""Prompts and pairs in pocket's world, for a first run without a file."""
 
 from __future__ import annotations
 
@@ -17,13 +17,19 @@ _PROMPTS = (
     "a dog next to a ball",
     "a green umbrella",
     "a tree, a house and a sheep",
+    "a butterfly below a flower",
+    "a train and two trees",
+    "a guitar to the right of a clock",
+    "a sheep and no cow",
+    "a pizza above a cake",
+    "a boat, a bicycle and a bus",
 )
 _PAIRS = (
     ("a cat to the left of a dog", "a dog to the right of a cat", ""),
     ("a horse above a cow", "a cow below a horse", ""),
     ("two cats and a dog", "a cat and two dogs", "differ"),
 )
-_N_QUICK = 9
+_N_QUICK = 15
 
 
 def embedded_rows(size: str) -> list[PromptRow]:

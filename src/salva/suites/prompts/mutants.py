@@ -1,7 +1,7 @@
 """Prompts changed by one entity, by ACTesting's operators: each mutant a case beside the prompt it was made from.
 
-Rows of prompts come in, cases go out, with what to tell of those that no operator could change. A mutant's images are
-held against what changed and against nothing else, so they have a way and a rate of their own.
+Rows of prompts come in, cases go out, with what to say of those that no operator could change. A mutant's images are
+held against what changed and against nothing else.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MUTANTS = "mutants"
 def mutant_cases(
     rows: Sequence[PromptRow], operators: Sequence[str], reader: CaptionReader
 ) -> tuple[list[Case], list[str]]:
-    """The cases of all mutants, and what to tell."""
+    """The cases of all mutants, and what to say of them."""
     classes, corpus, unfit = Classes(kind="vg"), Corpus(), Counter[str]()
     seeds: list[tuple[PromptRow, Seed]] = []
     for i, reading, pool, why in fit_seeds([row.texts[0] for row in rows], reader, classes, unfit):

@@ -1,7 +1,7 @@
 """Prompts asked about by part: entities, numbers, attributes and relations before the whole.
 
 Cases come in with one question a prompt; they go out with the questions of what a parser read in the prompt before it,
-and with what to tell of them. The whole is still asked, since a parser does not read everything that a prompt says.
+and with a remark on them. The whole is still asked, since a parser does not read everything that a prompt says.
 """
 
 from __future__ import annotations

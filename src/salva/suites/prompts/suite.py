@@ -1,8 +1,8 @@
-"""Suite: prompts of one's own, each tested by the best way that is open to it.
+"""Suite: prompts of one's own, each tested by the best check that can judge it.
 
 A file comes in, or a few prompts of pocket's world; cases go out, with a formula where one is given or can be read,
 rewordings that a law of logic proves, and a question for a judge where there is none. Nothing is dropped in silence:
-what is in a file twice, and what no way is open to, is counted and told. Knows nothing of models and judges.
+what is in a file twice, and what no check can judge, is counted and listed. Knows nothing of models and judges.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
+from salva.core.about import About
 from salva.core.case import Case
 from salva.core.options import option
 from salva.core.quantity import quantity
@@ -24,6 +25,7 @@ from salva.errors import UsageError, unknown_name
 from salva.files.infiles import file_bytes
 from salva.files.tables import unusable
 from salva.messages import message
+from salva.results.rates import POOLED
 from salva.suites.prompts.cases import (
     GIVEN,
     NO_FORMULA,
@@ -77,7 +79,7 @@ class PromptsOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptPlan:
-    """The cases of a file, and what to tell before they are generated."""
+    """The cases of a file, and what to say before they are generated."""
 
     cases: tuple[Case, ...]
     remarks: tuple[str, ...]
@@ -88,6 +90,7 @@ class Prompts:
 
     version: ClassVar[str] = "3"
     sizes: ClassVar[tuple[str, ...]] = ("quick", "full")
+    about: ClassVar[About] = About(average=POOLED)
     Options = PromptsOptions
 
     def __init__(self, options: PromptsOptions) -> None:

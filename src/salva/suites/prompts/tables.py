@@ -1,4 +1,4 @@
-"""Metric: own prompts by the check that judged them, and the prompts that no check could judge."""
+"""Metric: own prompts by the check that made their results, and the prompts that no check could judge."""
 
 from __future__ import annotations
 
@@ -8,19 +8,18 @@ from typing import ClassVar
 
 from salva.core.case import Case
 from salva.core.chart import Chart, share_bars
-from salva.core.judgements import CaseVerdict, Judgements
+from salva.core.judgements import Judgements
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
+from salva.core.result import Result
 from salva.core.table import Cell, Table
 from salva.english.prompt_files import PARAPHRASED_BY
-from salva.results.headline import of_main_observers
+from salva.results.deciding import NO_CHECK, NOT_JUDGED
 from salva.results.metrics.rate_charts import BY_CATEGORY
-from salva.results.tables import RATES, group_by, present, rows_table
-from salva.results.uncheckable import cases_without_check, why_unchecked
+from salva.results.tables import RATES, TableColumns, build_table, group_by, present, rows_table
 from salva.suites.prompts.cases import NONE
 
 _MOST_ROWS = 200
-NO_CHECK = "no check"
 _SHARES = ("dsg_A", "dsg_B")
 """Scores of a verdict: of each image the share of right answers."""
 
@@ -35,52 +34,49 @@ class PromptsTables:
 
     def measure(self, judgements: Judgements) -> Measured:
         """Tables for the report."""
-        seen = of_main_observers(judgements.pairs)
-        unchecked = cases_without_check(judgements)
-        settled = {judged.case.case_id for judged in seen} | {case.case_id for case in unchecked}
-        waiting = [case for case in judgements.cases if case.case_id not in settled]
-        by_check = _by_check(seen, unchecked, waiting)
-        files = (rule.options.get("questions") for rule in judgements.checks.values())
-        file = next((str(path) for path in files if path), "")
+        by_check = _by_check(judgements.results)
         is_sorted = any("category" in case.labels for case in judgements.cases)
         return Measured(
-            tables=present(by_check, _unchecked(unchecked, file)),
-            numbers={"n_without_check": float(len(unchecked))},
-            charts=tuple(_chart(by_check, is_sorted=is_sorted)),
+            tables=present(by_check, _unchecked(judgements.results)),
+            charts=tuple(_chart(by_check, is_sorted=is_sorted)) if by_check else (),
         )
 
 
-def _by_check(seen: Sequence[CaseVerdict], unchecked: Sequence[Case], waiting: Sequence[Case]) -> Table:
-    def cells(group: Sequence[CaseVerdict]) -> tuple[Cell, ...]:
-        right = [judged.verdict.scores[name] for judged in group for name in _SHARES if name in judged.verdict.scores]
-        n_prompts = len({judged.case.painting for judged in group})
-        return (n_prompts, *RATES.cells(group), fmean(right) if right else None)
-
-    groups = group_by(seen, lambda judged: (judged.verdict.check, _kind(judged.case)))
-    unjudged = {NO_CHECK: unchecked, "not judged yet": waiting}
-    return Table(
-        name="prompts by check",
+def _by_check(results: Sequence[Result]) -> Table | None:
+    groups = group_by(results, lambda result: (_method(result), _kind(result.case)))
+    return build_table(
+        "prompts by check",
+        ("check", "what"),
+        groups.items(),
+        TableColumns(("prompts",), lambda group: (len({result.case.painting for result in group}),)),
+        RATES,
+        TableColumns(("right_answers",), lambda group: (_right_answers(group),)),
         title="Prompts by check",
-        columns=("check", "what", "prompts", *RATES.names, "right_answers"),
-        rows=(
-            *((*key, *cells(group)) for key, group in groups.items()),
-            *(
-                (name, "", len({case.painting for case in cases}), *(None for _ in RATES.names), None)
-                for name, cases in unjudged.items()
-                if cases
-            ),
-        ),
         note="right_answers: the mean share of right answers; a question behind a wrong one is wrong.",
     )
+
+
+def _method(result: Result) -> str:
+    """The check that makes a result, or why there is none."""
+    if not result.check:
+        return NO_CHECK
+    return result.check if result.evidence else NOT_JUDGED
+
+
+def _right_answers(group: Sequence[Result]) -> float | None:
+    scores = [result.verdict.scores for result in group if result.verdict is not None]
+    shares = [given[name] for given in scores for name in _SHARES if name in given]
+    return fmean(shares) if shares else None
 
 
 def _chart(table: Table, *, is_sorted: bool) -> Iterator[Chart]:
     """The checks side by side, where there are several; without categories of the user's that is all there is."""
     rows: list[tuple[Cell, ...]] = []
-    for check, what, n_prompts, n, _, *rates, undecided, _ in table.rows:
-        counts = [cell for cell in (n, undecided) if isinstance(cell, int)]
-        n_asked = sum(counts) if counts else n_prompts
-        rows.append((f"{check}: {what}" if what else check, *rates, f"{n or 0} of {n_asked}"))
+    for row in table.rows:
+        cells = dict(zip(table.columns, row, strict=True))
+        n, undecided = (int(str(cells[name])) for name in ("n", "undecided"))
+        name = f"{cells['check']}: {cells['what']}"
+        rows.append((name, *(cells[column] for column in ("rate", "low", "high")), f"{n} of {n + undecided}"))
     if len(rows) > 1:
         yield share_bars(
             name="prompts-by-check",
@@ -89,7 +85,7 @@ def _chart(table: Table, *, is_sorted: bool) -> Iterator[Chart]:
             x="check",
             y="rate",
             n="decided",
-            y_label="failure rate; decided: of all cases",
+            y_label="failure rate; decided: of all results",
             replaces="" if is_sorted else BY_CATEGORY,
             is_printed=True,
         )
@@ -106,14 +102,15 @@ def _kind(case: Case) -> str:
     return f"{what} without formulas" if source == NONE else f"{what} with formulas"
 
 
-def _unchecked(cases: Sequence[Case], file: str) -> Table | None:
-    """file: of the questions that judges were asked from, where they were not the suite's own."""
+def _unchecked(results: Sequence[Result]) -> Table | None:
+    """The prompts that no check could judge, each once."""
+    left = {result.case.case_id: result for result in results if not result.check}
     return rows_table(
         "prompts without a check",
         ("case_id", "prompt", "why"),
         (
-            (case.case_id, " / ".join(prompt.text for prompt in case.prompts), why_unchecked(case, file))
-            for case in cases[:_MOST_ROWS]
+            (name, " / ".join(prompt.text for prompt in result.case.prompts), result.reason)
+            for name, result in list(left.items())[:_MOST_ROWS]
         ),
-        note=f"{len(cases)} of them. Name a --judge, or give formulas in a column.",
+        note=f"{len(left)} of them. Name a --judge, or give formulas in a column.",
     )
