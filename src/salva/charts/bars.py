@@ -13,6 +13,7 @@ from salva.charts.layout import (
     colour_of,
     ends_of,
     fit_text,
+    hatch,
     legend,
     text_width,
     value_axis,
@@ -21,12 +22,14 @@ from salva.charts.layout import (
 from salva.charts.reading import (
     Row,
     choices,
+    counts_text,
     groups_of,
     mark_title,
     names_of,
     number,
     numbers_of,
     rows_of,
+    shown_value,
     small_print,
     value_text,
     word,
@@ -52,7 +55,7 @@ def draw_bars(chart: Chart, width: float, top: float) -> tuple[list[Part], float
     values = [number(row[column]) for row in rows.values() for column in (chart.y, chart.low, chart.high) if column]
     low, high = ends_of(chart, [value for value in values if value is not None], has_zero=True)
     label_width = _label_width(chart, names, width)
-    value_width = max(text_width(value_text(chart, number(row[chart.y])), _SIZE * BOLD) for row in rows.values()) + 8
+    value_width = max(text_width(shown_value(chart, row), _SIZE * BOLD) for row in rows.values()) + 8
     scale = Scale(low, high, label_width, width - value_width)
     parts, y = legend(chart, width, top)
     begin = y
@@ -82,14 +85,18 @@ def _bar(
     """The shapes of a bar, and where the next one begins."""
     value = number(row[chart.y])
     low, high = (number(row[column]) if column else None for column in (chart.low, chart.high))
+    is_few = bool(counts_text(chart, row))
     shapes: list[Shape] = [Rect(x=scale.start, y=y, width=scale.end - scale.start, height=_THICK, fill=TRACK, radius=3)]
     if value is not None:
         start, end = sorted((scale(0.0), scale(value)))
-        shapes.append(Rect(x=start, y=y, width=end - start, height=_THICK, fill=Colour(colour.role, 0.8), radius=3))
-    if low is not None and high is not None:
+        fill = Colour(colour.role, 0.4 if is_few else 0.8)
+        shapes.append(Rect(x=start, y=y, width=end - start, height=_THICK, fill=fill, radius=3))
+    if is_few:
+        shapes += hatch(scale.start, y, scale.end - scale.start, _THICK)
+    elif low is not None and high is not None:
         middle = y + _THICK / 2
         shapes.append(Line(points=((scale(low), middle), (scale(high), middle)), stroke=INK, width=2))
-    text, note = value_text(chart, value), small_print(chart, row)
+    text, note = shown_value(chart, row), small_print(chart, row)
     shapes.append(Text(x=width, y=y + 11, text=text, size=_SIZE, anchor="end", is_bold=True))
     if note:
         # Clear of a line across the chart where the bars begin.

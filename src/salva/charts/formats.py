@@ -14,6 +14,14 @@ def percent(value: float | None, digits: int = 1) -> str:
     return NOTHING if value is None else f"{value * 100:.{digits}f} %"
 
 
+def percent_text(share: float | None) -> str:
+    """A share in whole percent; one digit more where it would read as 0 or 100 and is not."""
+    if share is None:
+        return "not measured"
+    digits = 1 if 0 < share < 0.01 or 0.99 < share < 1 else 0
+    return percent(share, digits)
+
+
 def interval_text(low: float | None, high: float | None) -> str:
     """Both ends of an interval of shares."""
     return NOTHING if low is None or high is None else f"{low * 100:.1f} to {high * 100:.1f} %"
@@ -37,6 +45,13 @@ def metric_text(metric: MetricValue) -> tuple[str, str]:
     ends = metric.interval
     between = NOTHING if ends is None else f"{ends[0]:.3f} to {ends[1]:.3f}"
     return f"{metric.value:.3f}" if metric.value != int(metric.value) else f"{metric.value:g}", between
+
+
+def published_text(metric: MetricValue) -> str:
+    """The figure of a metric's paper; a dash for none."""
+    if metric.published is None:
+        return NOTHING
+    return f"{metric.published * 100:g} %" if metric.is_share else f"{metric.published:g}"
 
 
 def is_share(column: str) -> bool:

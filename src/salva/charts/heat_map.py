@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
-from salva.charts.layout import BOLD, NARROW, SMALL, fit_text, text_width, wrap_text
-from salva.charts.reading import Row, cells_of, choices, mark_title, n_text, names_of, number, value_text, word
+from salva.charts.layout import BOLD, NARROW, SMALL, fit_text, hatch, text_width, wrap_text
+from salva.charts.reading import (
+    Row,
+    cells_of,
+    choices,
+    counts_text,
+    mark_title,
+    n_text,
+    names_of,
+    number,
+    shown_value,
+    word,
+)
 from salva.charts.scene import BAD, FINE, INK, LINE, ON_STRONG, SOFT, Colour, Mark, Part, Rect, Text
 from salva.core.chart import Chart
 
 _SIZE, _SPACE = 12.5, 3.0
+_FAINT = 0.4
+"""How strong the colour of a cell with few results is, beside that of others."""
 _STRONG = 0.8
 """From this share of the scale on, text is light."""
 
@@ -56,7 +69,8 @@ def _cell(chart: Chart, row: Row | None, place: Rect, shade: tuple[float, float]
         dash = Text(x=middle, y=place.y + place.height / 2 + 4, text="–", fill=SOFT, anchor="middle")
         return Mark(parts=(empty, dash), title="nothing decided")
     low, high = shade
-    share = min(max((value - low) / (high - low), 0.0), 1.0)
+    is_few = bool(counts_text(chart, row))
+    share = min(max((value - low) / (high - low), 0.0), 1.0) * (_FAINT if is_few else 1.0)
     colour = Colour(FINE if chart.is_high_good else BAD, 0.04 + 0.92 * share)
     is_edge = chart.edge and chart.edge in (str(row[chart.x]), str(row[chart.y]))
     box = Rect(
@@ -69,11 +83,12 @@ def _cell(chart: Chart, row: Row | None, place: Rect, shade: tuple[float, float]
         edge=LINE if is_edge else None,
     )
     ink = ON_STRONG if share >= _STRONG else INK
-    text = value_text(chart, value, 0)
+    text = shown_value(chart, row, 0)
     size = min(13.5, place.width / max(1.0, text_width(text, BOLD)))
     note = fit_text(n_text(chart, row), place.width, 10.0)
     base = place.y + place.height / 2 + (-1 if note else 4.5)
     words = [Text(x=middle, y=base, text=text, size=size, fill=ink, anchor="middle", is_bold=True)]
     if note:
         words.append(Text(x=middle, y=base + 14, text=note, size=10.0, fill=ink, anchor="middle"))
-    return Mark(parts=(box, *words), title=mark_title(chart, row), chooses=choices(chart, row))
+    lines = hatch(place.x, place.y, place.width, place.height) if is_few else ()
+    return Mark(parts=(box, *lines, *words), title=mark_title(chart, row), chooses=choices(chart, row))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10
 
@@ -18,6 +18,7 @@ BOLD = 1.13
 NARROW = 420.0
 """Below this width names are above their bars instead of beside them."""
 _TICKS = 5
+_HATCH = 7.0
 
 
 def text_width(text: str, size: float) -> float:
@@ -93,6 +94,15 @@ def _step(span: float) -> float:
 def tick_text(chart: Chart, value: float) -> str:
     """A round number on an axis of values."""
     return f"{value * 100:g} %" if chart.is_share else f"{value:g}"
+
+
+def hatch(x: float, y: float, width: float, height: float) -> Iterator[Line]:
+    """Thin lines from the lower left to the upper right of a box."""
+    for step in range(1, floor((width + height) / _HATCH) + 1):
+        reach = step * _HATCH
+        start = (x + max(0.0, reach - height), y + min(reach, height))
+        end = (x + min(reach, width), y + max(0.0, reach - width))
+        yield Line(points=(start, end), stroke=LINE, width=0.8)
 
 
 def caption(text: str, middle: float, y: float, width: float) -> Text:

@@ -14,6 +14,8 @@ from salva.core.table import Cell
 Row = Mapping[str, Cell]
 MAX_MARKS = 60
 """The most bars, boxes or cells on one side; the others are only in the table."""
+FEW = 5
+"""A share of fewer results is shown by its counts, not in percent."""
 _MANY = 1000
 """From here on values have no decimals."""
 
@@ -83,14 +85,29 @@ def _has_counts(chart: Chart) -> bool:
     return all(isinstance(row[column], int) for row in chart.table.rows)
 
 
+def counts_text(chart: Chart, row: Row) -> str:
+    """How many failed of so few results that a percentage would say too much: 2 of 3; empty elsewhere."""
+    n, failed = row[chart.n] if chart.n else None, row.get("failed")
+    is_rate = chart.is_share and (chart.value or chart.y) == "rate"
+    is_few = is_rate and isinstance(n, int) and isinstance(failed, int) and 0 < n < FEW
+    return f"{failed} of {n}" if is_few else ""
+
+
+def shown_value(chart: Chart, row: Row, digits: int = 1) -> str:
+    """The value of a row, or its counts where they are few."""
+    return counts_text(chart, row) or value_text(chart, number(row[chart.value or chart.y]), digits)
+
+
 def n_text(chart: Chart, row: Row) -> str:
-    """The number of cases of a row; empty if the chart has none."""
+    """The number of cases of a row; empty if the chart has none, or its counts are shown."""
     n = row[chart.n] if chart.n else None
-    return "" if n is None else n if isinstance(n, str) else f"n {n:,}"
+    return "" if n is None or counts_text(chart, row) else n if isinstance(n, str) else f"n {n:,}"
 
 
 def small_print(chart: Chart, row: Row) -> str:
-    """The number of cases and the interval of a row."""
+    """The number of cases and the interval of a row; empty where its counts are shown."""
+    if counts_text(chart, row):
+        return ""
     low, high = (number(row[column]) if column else None for column in (chart.low, chart.high))
     ends = ""
     if low is not None and high is not None:
@@ -102,7 +119,7 @@ def mark_title(chart: Chart, row: Row) -> str:
     """The title of a mark, for tooltips and screen readers."""
     columns = dict.fromkeys(column for column in (chart.y if chart.value else "", chart.x, chart.series) if column)
     subject = ", ".join(word(chart, str(row[column])) for column in columns)
-    value, more = value_text(chart, number(row[chart.value or chart.y])), small_print(chart, row)
+    value, more = shown_value(chart, row), small_print(chart, row)
     return f"{subject}: {value}" + (f" ({more})" if more else "")
 
 

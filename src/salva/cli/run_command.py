@@ -131,6 +131,7 @@ def command(
     """
     from salva.engine.budget import Limits
     from salva.engine.progress import make_progress
+    from salva.report.html import write_report_page
     from salva.report.summary import decided, summarise_run
     from salva.report.terminal import print_summary
     from salva.runs.directory import RUNS
@@ -169,7 +170,7 @@ def command(
         end(INTERRUPTED)
     summary = decided(replace(summarise_run(directory), max_errors=max_errors), gate)
     keep_decisions(directory, summary.decisions(), max_errors)
-    page = ""
+    page = write_report_page(directory, summary)
     print_summary(summary, verbose=verbose, quiet=quiet, page=str(page), directory=str(directory))
     _warn_of_costs(done)
     if code := summary.exit_code:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from salva.report.run_list import RunLine
 
 _PIPE_WIDTH = 10_000
 
@@ -13,7 +17,7 @@ _PIPE_WIDTH = 10_000
 @click.command("runs")
 @click.argument("folder", type=click.Path(path_type=Path), default="runs")
 def command(folder: Path) -> None:
-    """List the runs in FOLDER (default: runs), newest first: model, suite, rate, date.
+    """List the runs in FOLDER (default: runs), newest first: failure rate, trust, date, state.
 
     Unfinished and damaged runs are listed with the reason. Nothing is contacted.
     """
@@ -21,43 +25,45 @@ def command(folder: Path) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from salva.charts.formats import interval_text, percent
     from salva.core.printable import printable
     from salva.core.secrets import redact
     from salva.report.run_list import DAMAGED, NO_RUN, list_runs
-    from salva.results.leading import OK
 
-    rows, others = [], []
-    for line in list_runs(folder):
-        if line.state in (DAMAGED, NO_RUN):
-            others.append(f"{line.directory.name}: {line.state}: {line.problem}")
-            continue
-        rate, interval = line.figure or percent(line.rate), interval_text(line.low, line.high)
-        odd = [f"{n} ERROR"] if (n := line.outcomes.get("ERROR", 0)) else []
-        # A rate that a blind detector gave must not stand there like the others.
-        odd += [f"{line.oracle} oracle"] if line.oracle not in ("", OK) else []
-        shown_interval = f" ({interval})" if line.title and not line.figure else ""
-        row = {
-            "run": line.directory.name,
-            "suite": line.suite,
-            "size": line.size,
-            "model": line.model,
-            "leads": f"{line.title} {rate}{shown_interval}" if line.title else line.problem,
-            "n": str(line.n or 0),
-            "date (UTC)": f"{line.date:%Y-%m-%d %H:%M}" if line.date else "",
-            "state": ", ".join([line.state, *odd]),
-        }
-        rows.append({name: printable(cell) for name, cell in row.items()})
+    lines = list(list_runs(folder))
+    rows = [_cells(line) for line in lines if line.state not in (DAMAGED, NO_RUN)]
     if rows:
         table = Table(box=None, pad_edge=False)
         for name in rows[0]:
-            table.add_column(name, justify="right" if name == "n" else "left", overflow="fold")
+            # Names may be broken over lines; figures, dates and states may not.
+            table.add_column(name, overflow="fold", no_wrap=name not in ("run", "model", "suite", "state"))
         for cells in rows:
-            table.add_row(*map(Text, cells.values()))
+            table.add_row(*(Text(printable(cell)) for cell in cells.values()))
         # In a file or a pipe every run is one line.
         width = None if sys.stdout.isatty() else _PIPE_WIDTH
         Console(width=width, markup=False, highlight=False).print(table)
     else:
         click.echo(f"no runs in {folder}")
-    for other in others:
-        click.echo(printable(redact(other)))
+    for line in lines:
+        if line.state in (DAMAGED, NO_RUN):
+            click.echo(printable(redact(f"{line.directory.name}: {line.state}: {line.problem}")))
+
+
+def _cells(line: RunLine) -> dict[str, str]:
+    from salva.charts.formats import percent_text
+    from salva.report.headline_text import range_text
+
+    rate = line.problem
+    if line.model:
+        ends = "" if line.low is None or line.high is None else f" ({range_text(line.low, line.high)})"
+        rate = percent_text(line.failure_rate) + ends if line.n else "nothing decided"
+    errors = f", {n} ERROR" if (n := line.results.get("error", 0)) else ""
+    return {
+        "run": line.directory.name,
+        "suite": line.suite,
+        "model": line.model,
+        "failure rate": rate,
+        "n": str(line.n or 0),
+        "trust": line.trust,
+        "date (UTC)": f"{line.date:%Y-%m-%d %H:%M}" if line.date else "",
+        "state": line.state + errors,
+    }

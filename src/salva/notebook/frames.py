@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from salva.core.case import Case
 from salva.core.source import RunRecords
-from salva.core.verdict import Outcome
 from salva.engine.actors import requests_of
 from salva.exchange.verdict_rows import RunRows, result_rows, verdict_rows
 from salva.report.run_list import RunLine
@@ -34,8 +33,9 @@ _IMAGE = (
     "height",
     "path",
 )
-_RUN = ("run", "model", "suite", "size", "repeats", "seed", "cases", "check", "title", "rate", "low", "high", "n")
-_RUN_END = ("oracle", "figure", *(str(outcome) for outcome in Outcome), "date", "state", "problem", "path")
+_RUN = ("run", "model", "suite", "size", "repeats", "seed", "cases", "failure_rate", "low", "high", "n", "trust")
+_RESULTS = ("total", "pass", "fail", "undecided", "error", "refused")
+_RUN_END = (*_RESULTS, "date", "state", "problem", "path")
 
 
 def verdict_frame(records: RunRecords) -> pd.DataFrame:
@@ -82,19 +82,15 @@ def run_frame(lines: Iterable[RunLine]) -> pd.DataFrame:
             "run": line.directory.name,
             "cases": line.n_cases,
             **{name: getattr(line, name) for name in _RUN if name not in ("run", "cases")},
-            **{str(outcome): line.outcomes.get(str(outcome)) for outcome in Outcome},
-            "oracle": line.oracle,
-            "figure": line.figure,
-            "date": line.date,
-            "state": line.state,
-            "problem": line.problem,
+            **{name: line.results.get(name) for name in _RESULTS},
+            **{name: getattr(line, name) for name in ("date", "state", "problem")},
             "path": str(line.directory),
         }
         for line in lines
     ]
     frame = _frame(rows, _RUN, _RUN_END)
-    whole = ("repeats", "seed", "cases", "n", *(str(outcome) for outcome in Outcome))
-    kinds = dict.fromkeys(whole, "Int64") | dict.fromkeys(("rate", "low", "high"), "float64")
+    kinds = dict.fromkeys(("repeats", "seed", "cases", "n", *_RESULTS), "Int64")
+    kinds |= dict.fromkeys(("failure_rate", "low", "high"), "float64")
     frame["date"] = pd.to_datetime(frame["date"], utc=True)
     return frame.astype(kinds)
 

@@ -1,6 +1,6 @@
 """A run's values for loggers.
 
-Nothing that was not decided is a number: a rate that rests on no pair is left out and never zero.
+What was not measured is left out and never zero.
 """
 
 from __future__ import annotations
@@ -22,72 +22,59 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _GAP = 4
-"""White pixels between the pictures of a pair."""
+"""White pixels between the images of a case."""
 
 
-class LoggedPair(NamedTuple):
+class LoggedExample(NamedTuple):
     """A counterexample as a log shows it."""
 
     tag: str
     pixels: NDArray[np.uint8]
-    """Its pictures side by side: height, width, 3."""
+    """Its images side by side: height, width, 3."""
     text: str
-    """Prompts and what broke, as a block that no markdown is read in."""
+    """Prompts and what is wrong, as a block that no markdown is read in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Logged:
-    """What a log is told of a run."""
+    """What a log gets of a run."""
 
     numbers: Mapping[str, float]
-    pictures: tuple[LoggedPair, ...] = ()
+    images: tuple[LoggedExample, ...] = ()
 
 
-def logged(directory: Path, n_pictures: int) -> Logged:
-    """The rates of a run by name, and the first of its counterexamples."""
+def logged(directory: Path, n_images: int) -> Logged:
+    """The failure rate and the metrics of a run by name, and the first of its counterexamples."""
     with open_source(directory) as (records, images):
         summary = summarise_records(records)
         is_one = len(summary.by_model) == 1
         numbers: dict[str, float] = {}
-        for model in summary.by_model:
+        for model in summary.by_model.values():
             prefix = summary.suite if is_one else f"{summary.suite}/{model.model}"
             numbers |= {f"{prefix}/{name}": value for name, value in _numbers(model)}
-        gallery = make_gallery(records, images, n_pictures) if n_pictures else None
-        exhibits = gallery.exhibits[: min(gallery.n_shown, n_pictures)] if gallery else ()
-        pairs = [
-            LoggedPair(f"{summary.suite}/counterexample_{i}", pixels, _words(exhibit))
-            for i, exhibit in enumerate(exhibits, 1)
+        gallery = make_gallery(summary, images, n_images) if n_images else None
+        examples = [
+            LoggedExample(f"{summary.suite}/counterexample_{i}", pixels, _words(exhibit))
+            for i, exhibit in enumerate(gallery.exhibits[: gallery.n_shown] if gallery else (), 1)
             if (pixels := _side_by_side(exhibit, images)) is not None
         ]
-    return Logged(numbers=numbers, pictures=tuple(pairs))
+    return Logged(numbers=numbers, images=tuple(examples))
 
 
 def _numbers(model: ModelSummary) -> Iterator[tuple[str, float]]:
-    leading = model.leading
-    for name, figure in leading.rates.items():
-        if figure is not None and figure.rate is not None:
-            yield name, figure.rate
-    for key_figure in model.key_figures:
-        if key_figure.value is not None:
-            yield key_figure.title, key_figure.value
-    if leading.figure is not None and leading.figure.rate is not None:
-        if leading.rate is None and not model.key_figures:
-            yield "failure rate", leading.figure.rate
-        if leading.figure.interval is not None:
-            yield "low", leading.figure.interval.low
-            yield "high", leading.figure.interval.high
-    n_decided = model.outcomes["PASS"] + model.outcomes["FAIL"]
-    if n_all := sum(model.outcomes.values()):
-        yield "decided", n_decided / n_all
-    yield "failed", float(model.outcomes["ERROR"])
+    low, high = model.interval or (None, None)
+    figures = {"failure_rate": model.failure_rate, "low": low, "high": high, "coverage": model.coverage}
+    figures |= {name: metric.value for name, metric in model.metrics.items()}
+    yield from ((name, value) for name, value in figures.items() if value is not None)
+    yield "errors", float(model.results["error"])
 
 
 def _side_by_side(exhibit: Exhibit, images: ImageSource) -> NDArray[np.uint8] | None:
-    """The pictures of a case in one, on white; None where none can be read."""
+    """The images of a case in one, on white; None where none can be read."""
     import numpy as np
 
     read: list[NDArray[np.uint8]] = []
-    for image_id in exhibit.verdict.images.values():
+    for image_id in exhibit.result.images.values():
         try:
             picture = decode_picture(images.file_bytes(image_id))
         except (StoreError, OSError, ValueError):
@@ -106,7 +93,8 @@ def _side_by_side(exhibit: Exhibit, images: ImageSource) -> NDArray[np.uint8] | 
 
 
 def _words(exhibit: Exhibit) -> str:
-    lines = [exhibit.kind, *(f"{shot.role}: {shot.text}" for shot in exhibit.shots)]
-    lines += [failure.message for failure in exhibit.verdict.failures] or list(exhibit.verdict.failure_types)
+    result = exhibit.result
+    lines = [f"{result.check}: {result.outcome}", *(f"{shot.role}: {shot.text}" for shot in exhibit.shots)]
+    lines += [failure.message for failure in result.failures] or list(result.failure_types)
     # Four spaces: a block of code, in which markdown and markup stay words.
     return "\n".join(f"    {' '.join(line.split())}" for line in lines)

@@ -1,6 +1,6 @@
-"""A run on a card: four lines for a prompt, and for a notebook the rate, the first chart and a few counterexamples.
+"""A run on a card: four lines for a prompt, and for a notebook the interval and a few counterexamples.
 
-Takes records and pictures. On the card nothing can run: words are escaped, charts and pictures are images.
+Takes a Summary and images. On the card nothing can run: words are escaped, charts and images are images.
 """
 
 from __future__ import annotations
@@ -10,97 +10,85 @@ from importlib.resources import files
 
 from jinja2 import Environment, StrictUndefined
 
-from salva.charts.drawing import draw_chart
-from salva.charts.formats import figure_text, percent
+from salva.charts.interval import draw_interval
 from salva.charts.svg import svg_file
 from salva.core.printable import printable
 from salva.core.quantity import quantity
-from salva.core.source import ImageSource, RunRecords
-from salva.report.chart_files import all_charts
+from salva.core.source import ImageSource
+from salva.report.chart_files import rate_with_interval
 from salva.report.gallery import Exhibit, make_gallery
-from salva.report.lead import averaged_over, decided_of, interval_of, title_of, untried, warning_of
+from salva.report.headline_text import (
+    coverage_text,
+    failed_text,
+    headline_sentence,
+    headline_title,
+    notes_of,
+    rate_text,
+    trust_text,
+)
 from salva.report.summary import ModelSummary, Summary
 
 _TEMPLATES = files("salva.report") / "templates"
-_CHART_WIDTH = 560
+_CHART_WIDTH = 480
 _N_EXHIBITS = 3
 _MOST_MODELS = 4
 """Of more models than this the rest are counted."""
 
 
 def card_lines(summary: Summary, place: str) -> tuple[str, str, str, str]:
-    """Where the run is, what it asked, what leads, and how the verdicts came out; never more than four lines."""
-    asked = summary.asked
-    size = f", size {asked.size}, repeats {asked.repeats}, seed {asked.seed}" if asked.size else ""
-    shown = summary.by_model[:_MOST_MODELS]
+    """Where the run is, how much was decided, how much failed, and the trust; never more than four lines."""
+    shown = list(summary.by_model.values())[:_MOST_MODELS]
     n_more = len(summary.by_model) - len(shown)
     more = f"; {quantity(n_more, 'more models')}" if n_more else ""
     is_one = len(summary.by_model) == 1
+
+    def joined(texts: list[str]) -> str:
+        named = texts if is_one else [f"{model.model}: {text}" for model, text in zip(shown, texts, strict=True)]
+        return _one_line("; ".join(named) + more)
+
     return (
         _one_line(f"salva run {place}"),
-        _one_line(f"{summary.suite} on {', '.join(summary.models)}: {quantity(summary.cases, 'cases')}{size}"),
-        _one_line("; ".join(("" if is_one else f"{m.model}: ") + _leads(m, summary.unit) for m in shown) + more),
-        _one_line("; ".join(("" if is_one else f"{m.model}: ") + _counts(m) for m in shown) + _warnings(summary)),
+        _one_line(f"{summary.suite} on {', '.join(summary.models)}: ")
+        + joined([coverage_text(summary, model) for model in shown]),
+        joined([f"failed {headline_sentence(summary, model)}" for model in shown]),
+        joined(["; ".join((f"trust {trust_text(model)}", *notes_of(summary, model))) for model in shown]),
     )
 
 
-def card_html(summary: Summary, records: RunRecords, images: ImageSource, place: str) -> str:
-    """The same as a fragment of HTML, with the first chart and the first counterexamples."""
+def card_html(summary: Summary, images: ImageSource, place: str) -> str:
+    """The same as a fragment of HTML, with the interval of each model and the first counterexamples."""
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_legible
     )
-    gallery = make_gallery(records, images, _N_EXHIBITS)
-    exhibits = gallery.exhibits[: min(gallery.n_shown, _N_EXHIBITS)]
+    gallery = make_gallery(summary, images, _N_EXHIBITS)
+    shown = list(summary.by_model.values())[:_MOST_MODELS]
     return environment.from_string((_TEMPLATES / "card.html.j2").read_text("utf-8")).render(
         summary=summary,
-        lines=card_lines(summary, place),
-        chart=_first_chart(summary),
-        exhibits=exhibits,
+        place=place,
+        models=[(model, _interval(model)) for model in shown],
+        n_more=len(summary.by_model) - len(shown),
+        exhibits=gallery.exhibits[: gallery.n_shown],
         n_fail=gallery.n_fail,
-        broke=_broke,
+        headline_title=headline_title,
+        coverage_text=coverage_text,
+        failed_text=failed_text,
+        rate_text=rate_text,
+        notes_of=notes_of,
+        messages_of=_messages,
     )
 
 
-def _leads(model: ModelSummary, unit: str) -> str:
-    n_own = 2 if not model.has_rate else 1 if model.own_figure else 0
-    said = [f"{figure.title} {figure_text(figure)[0]}" for figure in model.key_figures[:n_own]]
-    figure = model.leading.figure
-    if model.has_rate:
-        rate = f"{title_of(model.leading)} {percent(model.failure_rate)} (95 %: {interval_of(model.leading)})"
-        over = f" of {decided_of(figure, unit)}{averaged_over(figure)}" if figure else f", no decided {unit}"
-        said.append(f"{rate}{over}")
-    return ", ".join(said)
+def _interval(model: ModelSummary) -> str:
+    """The picture of the interval as the address of an image, in which no script can run; empty without a rate."""
+    drawn = rate_with_interval(model)
+    if drawn is None:
+        return ""
+    return f"data:image/svg+xml;base64,{base64.b64encode(svg_file(draw_interval(drawn, _CHART_WIDTH))).decode('ascii')}"
 
 
-def _counts(model: ModelSummary) -> str:
-    unjudged = f", {model.n_unjudged} not judged yet" if model.n_unjudged else ""
-    return ", ".join(f"{n} {outcome}" for outcome, n in model.outcomes.items()) + unjudged
-
-
-def _warnings(summary: Summary) -> str:
-    """What is to be said of the run, and of each model; by name where there are several."""
-    said = [untried(summary.preflight, summary.preflight_about)]
-    for model in summary.by_model:
-        warning = warning_of(model.leading)
-        said.append(f"{model.model}: {warning}" if warning and len(summary.by_model) > 1 else warning)
-    return "".join(f"; {warning}" for warning in said if warning)
-
-
-def _first_chart(summary: Summary) -> tuple[str, str] | None:
-    """The chart a report leads with as the address of an image, in which no script can run, and its title."""
-    chart = next((chart for _, chart in all_charts(summary)), None)
-    if chart is None or not chart.table.rows:
-        return None
-    drawn = base64.b64encode(svg_file(draw_chart(chart, _CHART_WIDTH, has_title=True))).decode("ascii")
-    return f"data:image/svg+xml;base64,{drawn}", chart.title
-
-
-def _broke(exhibit: Exhibit) -> str:
-    failures = [
-        *(f.message for shot in exhibit.shots for f in shot.failures),
-        *(f.message for f in exhibit.shared_failures),
-    ]
-    return "; ".join(dict.fromkeys(failures)) or ", ".join(exhibit.verdict.failure_types)
+def _messages(exhibit: Exhibit) -> str:
+    failures = exhibit.result.failures
+    return "; ".join(dict.fromkeys(one.message for one in failures)) or ", ".join(exhibit.result.failure_types)
 
 
 def _one_line(text: str) -> str:

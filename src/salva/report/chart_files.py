@@ -1,4 +1,4 @@
-"""The charts of a run: those of each model, those of several models joined, and all of them as files."""
+"""The charts of a run: the one that shows where it fails, those of several models joined, and all of them as files."""
 
 from __future__ import annotations
 
@@ -7,60 +7,79 @@ from dataclasses import replace
 from pathlib import Path
 
 from salva.charts.drawing import draw_chart
+from salva.charts.interval import RateWithInterval
 from salva.charts.png import png_file
+from salva.charts.reading import names_of
 from salva.charts.svg import svg_file
 from salva.core.chart import Chart, ChartKind, share_bars
 from salva.core.table import Table
 from salva.files.outfiles import write_bytes
-from salva.report.lead import title_of
-from salva.report.summary import Summary
+from salva.report.summary import ModelSummary, Summary
+from salva.results.metrics.failure_rates import CHANCE
+from salva.results.metrics.rate_charts import BY_CATEGORY
 
 _FILE_WIDTH = 760
-_MANY = 12
+_MANY, _MANY_COLUMNS = 12, 6
 _MOST_TOGETHER = 6
 """Of more models than this the bars of one name cannot be told apart by colour."""
+
+
+def where_chart(charts: Sequence[Chart]) -> Chart | None:
+    """The chart that shows where a model fails: by category, or what a suite puts in the place of that."""
+    wanted = (chart for chart in charts if BY_CATEGORY in (chart.name, chart.replaces))
+    return next(wanted, charts[0] if charts else None)
+
+
+def rate_with_interval(model: ModelSummary) -> RateWithInterval | None:
+    """The failure rate as it is drawn; None where nothing is decided."""
+    if model.failure_rate is None or model.interval is None:
+        return None
+    low, high = model.interval
+    chance = model.metrics.get(CHANCE)
+    is_open = model.bounds is not None and (model.bounds[0] < low or model.bounds[1] > high)
+    return RateWithInterval(
+        rate=model.failure_rate,
+        low=low,
+        high=high,
+        bounds=model.bounds if is_open else None,
+        chance=chance.value if chance else None,
+    )
 
 
 def all_charts(summary: Summary) -> Iterator[tuple[str, Chart]]:
     """Every chart of a run with the name of its model; those of several models together come first, without one."""
     if len(summary.by_model) == 1:
-        yield from ((summary.models[0], chart) for chart in summary.by_model[0].charts if not chart.is_for_several)
+        model = summary.only_model
+        yield from ((model.model, chart) for chart in model.charts if not chart.is_for_several) if model else ()
         return
     named: dict[str, list[tuple[str, Chart]]] = {}
-    for model in summary.by_model:
+    for model in summary.by_model.values():
         for chart in model.charts:
             named.setdefault(chart.name, []).append((model.model, chart))
     together = {name: made for name, same in named.items() if (made := _together(same)) is not None}
-    if (leading := _leading(summary)) is not None:
-        yield "", leading
+    if (rates := _failure_rates(summary)) is not None:
+        yield "", rates
     yield from (("", chart) for chart in together.values())
-    for model in summary.by_model:
+    for model in summary.by_model.values():
         yield from ((model.model, chart) for chart in model.charts if chart.name not in together)
 
 
-def _leading(summary: Summary) -> Chart | None:
-    """What leads, a bar a model; None where no model has a rate."""
-    figures = [(model.model, model.leading.figure) for model in summary.by_model if model.has_rate]
+def _failure_rates(summary: Summary) -> Chart | None:
+    """The failure rates, a bar a model; None where nothing is decided."""
     rows = tuple(
-        (
-            name,
-            figure.rate,
-            *((figure.interval.low, figure.interval.high) if figure.interval else (None, None)),
-            figure.n,
-        )
-        for name, figure in figures
-        if figure is not None and figure.rate is not None
+        (model.model, model.failure_rate, *(model.interval or (None, None)), model.n)
+        for model in summary.by_model.values()
+        if model.failure_rate is not None
     )
     if not rows:
         return None
-    title = title_of(next(model.leading for model in summary.by_model if model.has_rate))
     return share_bars(
         name="models",
-        title=f"The models: {title}",
+        title="Failure rate by model",
         table=Table(name="models", columns=("model", "rate", "low", "high", "n"), rows=rows),
         x="model",
         y="rate",
-        y_label=title,
+        y_label="failure rate",
         filters={"model": "model"},
         note="The lines are 95 % intervals under other seeds, of each model by itself. To see whether two models "
         "differ, use salva compare.",
@@ -90,7 +109,9 @@ def _together(same: Sequence[tuple[str, Chart]]) -> Chart | None:
 def is_wide(chart: Chart) -> bool:
     """Whether a chart wants the whole width of a page; the others do with half of one."""
     kind = chart.kind
-    return kind in (ChartKind.HEAT_MAP, ChartKind.BOXES) or (kind is ChartKind.BARS and len(chart.table.rows) > _MANY)
+    if kind is ChartKind.HEAT_MAP:
+        return len(names_of(chart, chart.x)) > _MANY_COLUMNS
+    return kind is ChartKind.BOXES or (kind is ChartKind.BARS and len(chart.table.rows) > _MANY)
 
 
 def write_figures(summary: Summary, folder: Path) -> list[Path]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from salva.core.result import Result
+from salva.core.verdict import Observers
 
 MOST_EXAMPLES = 10
 
@@ -37,7 +38,7 @@ def examples_of(results: Iterable[Result], limit: int = MOST_EXAMPLES) -> tuple[
 
 
 def spread(results: Sequence[Result], limit: int) -> list[Result]:
-    """At most `limit` results, taken in turn from every model and category; prompts come once, then again."""
+    """At most `limit` results, taken in turn from every model and category, so that none is crowded out."""
     groups: dict[tuple[str, str], list[Result]] = {}
     for result in results:
         groups.setdefault((result.model, result.case.category), []).append(result)
@@ -61,3 +62,8 @@ def example_of(result: Result) -> Example:
         message=message,
         role=first.role if first else "",
     )
+
+
+def observers_of(result: Result) -> Observers:
+    """Whose observations a result rests on."""
+    return tuple(dict.fromkeys(name for verdict in result.evidence for name in verdict.observers))

@@ -1,52 +1,46 @@
-"""Counterexamples as a page shows them: which ones, with which pictures, boxes and words.
+"""Counterexamples as a page shows them: which ones, with which images, boxes and words.
 
-Takes records and an ImageSource, gives exhibits ready to print. Everything in them is plain
-text and numbers; whoever writes them out must escape them for the format at hand.
+Takes results and an ImageSource, gives exhibits ready to print. Everything in them is plain text and numbers; whoever
+writes them out must escape them for the format at hand.
 """
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from typing import NamedTuple
 
 from salva import component_facts
-from salva.component_facts import broken_name, rates_of, suite_about
 from salva.core.case import Case, Prompt
 from salva.core.command import command_for
-from salva.core.judgements import CaseVerdict, Rate
 from salva.core.observation import Detection, Reading
+from salva.core.result import Result
 from salva.core.run_spec import RunSpec
 from salva.core.scene import Box
 from salva.core.scoring import role_score
-from salva.core.source import ImageSource, QuestionAnswer, RewrittenPrompt, RunRecords, Seen
-from salva.core.verdict import OPTICAL_CHARACTER, PAIR, Failure, Observers, Outcome, Verdict
+from salva.core.source import ImageSource, QuestionAnswer, RewrittenPrompt, Seen
+from salva.core.verdict import OPTICAL_CHARACTER, Failure, Observers
 from salva.errors import StoreError
 from salva.judging.instructing import instructing_texts, is_instructed
-from salva.results.headline import leading_verdicts
-from salva.results.pair_kinds import pair_kind
+from salva.report.changed_words import Segment, changed_words
+from salva.report.examples import observers_of, spread
+from salva.report.summary import Summary
 
-MAX_EXHIBITS = 200
-MAX_UNSEEN = 40
-"""Pairs whose headline holds although truth says both pictures are wrong."""
+MAX_EXHIBITS = 120
 MAX_INSTRUCTED = 40
-"""Pairs that are shown only because text in an image instructs a judge."""
+"""Results that are shown only because text in an image instructs a judge."""
+INSTRUCTED = "text in an image instructs the judge"
 _SIDE = 320
 _QUALITY = 80
-UNSEEN = "agree, both wrong"
-WRONG_BY_TRUTH = "wrong by truth"
-INSTRUCTED = "instructs a judge"
-
-Key = tuple[str, int, str, Observers]
 
 
 class Thumbnail(NamedTuple):
-    """A small copy of a picture."""
+    """A small copy of an image."""
 
     uri: str
-    """data: URI; empty when there is no picture to show."""
+    """data: URI; empty when there is no image to show."""
     width: int
     height: int
 
@@ -56,7 +50,7 @@ _NO_PICTURE = Thumbnail("", 1, 1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overlay:
-    """A box drawn over a picture, in the picture's own units."""
+    """A box drawn over an image, in the image's own units."""
 
     x: float
     y: float
@@ -65,25 +59,24 @@ class Overlay:
     label: str
     is_text: bool
     is_blamed: bool
-    """Whether a failure of this picture names it."""
+    """Whether a failure of this image names it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shot:
-    """One prompt and its picture."""
+    """One prompt and its image."""
 
     role: str
-    text: str
+    words: tuple[Segment, ...]
+    """The prompt in pieces: those that differ between the prompts of the case are marked."""
     formula: str
     picture: Thumbnail
     overlays: tuple[Overlay, ...]
     failures: tuple[Failure, ...]
-    also: tuple[Failure, ...]
-    """What truth finds wrong in this picture beyond the headline's failures."""
     is_right: bool
-    """Whether truth judged this picture and found nothing."""
+    """Whether a check held this image against its prompt and found nothing."""
     answers: tuple[QuestionAnswer, ...] = ()
-    """What judges were asked about this picture."""
+    """What judges were asked about this image."""
     instructing: tuple[str, ...] = ()
     """Texts in it that tell a judge what to say."""
     score: float | None = None
@@ -91,21 +84,40 @@ class Shot:
     reasons: tuple[QuestionAnswer, ...] = ()
     """The grades of its weightiest question with the judge's reasons, as far as no failure says them."""
     painted: RewrittenPrompt | None = None
-    """What was made of its prompt, where that was not painted word for word."""
+    """What was made of its prompt, where the image was not generated from that word for word."""
+
+    @property
+    def text(self) -> str:
+        """The prompt."""
+        return "".join(segment.text for segment in self.words)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exhibit:
-    """One pair that broke its check."""
+    """One result with its images."""
 
-    case: Case
-    verdict: Verdict
-    kind: str
+    result: Result
+    note: str
+    """Why it is shown, where it did not fail."""
     seed: int
     shots: tuple[Shot, ...]
-    shared_failures: tuple[Failure, ...]
-    """Failures that only the comparison shows."""
     command: str
+
+    @property
+    def case(self) -> Case:
+        """What was tested."""
+        return self.result.case
+
+    @property
+    def shared_failures(self) -> tuple[Failure, ...]:
+        """Failures that only the comparison of its images shows."""
+        roles = {shot.role for shot in self.shots}
+        return tuple(failure for failure in self.result.failures if failure.role not in roles)
+
+    @property
+    def is_half_right(self) -> bool:
+        """Whether one of its images fails and another does not: the clearest kind to begin with."""
+        return len({bool(shot.failures) for shot in self.shots}) == 2
 
     @property
     def search_text(self) -> str:
@@ -121,121 +133,70 @@ class Gallery:
     exhibits: tuple[Exhibit, ...]
     n_fail: int
     n_shown: int
-    n_unseen: int
-    """Exhibits whose headline holds although both pictures are wrong."""
-    n_wrong_by_truth: int = 0
-    """Further exhibits of one picture each: right by the check that leads, and wrong by the one for truth."""
-    n_instructing: int = 0
-    """Further exhibits, shown because text in an image instructs a judge."""
+    """Of those that failed; the others follow them."""
+    featured: Exhibit | None = None
+    """The one to begin with: where one image is right and another is not, if there is such a one. It is the last of
+    those that failed, so that no reader meets it twice."""
 
 
-def make_gallery(records: RunRecords, images: ImageSource, limit: int = MAX_EXHIBITS) -> Gallery:
+def make_gallery(summary: Summary, images: ImageSource, limit: int = MAX_EXHIBITS) -> Gallery:
     """The counterexamples to show, spread over models and categories."""
-    everyone = speaking(records)
-    failed = [judged for judged in everyone if judged.verdict.outcome is Outcome.FAIL]
-    truths = truths_of(records)
+    results = [result for model in summary.by_model.values() for result in model.all_results]
+    failed = [result for result in results if result.is_fail]
     shown = spread(failed, limit)
-    unseen = spread(_unseen(everyone, truths), min(limit, MAX_UNSEEN))
-    maker = ExhibitMaker(records.asked, images)
-    exhibits = []
-    for judged in shown:
-        truth = truths.get(key_of(judged.verdict))
-        exhibits.append(maker.exhibit(judged, kind_of(judged.verdict, truth), truth))
-    alone = [judged for judged in unseen if len(judged.case.prompts) == 1]
-    exhibits += [
-        maker.exhibit(judged, WRONG_BY_TRUTH if judged in alone else UNSEEN, judged.verdict) for judged in unseen
-    ]
-    are_shown = {key_of(exhibit.verdict) for exhibit in exhibits}
-    instructed = [pair for pair in everyone if is_instructed(pair.verdict) and key_of(pair.verdict) not in are_shown]
-    bribes = spread(instructed, min(limit, MAX_INSTRUCTED))
-    exhibits += [maker.exhibit(judged, INSTRUCTED, truths.get(key_of(judged.verdict))) for judged in bribes]
-    return Gallery(
-        exhibits=tuple(exhibits),
-        n_fail=len(failed),
-        n_shown=len(shown),
-        n_unseen=len(unseen) - len(alone),
-        n_wrong_by_truth=len(alone),
-        n_instructing=len(bribes),
-    )
+    are_shown = set(map(id, shown))
+    instructed = [result for result in results if id(result) not in are_shown and is_bribed(result)]
+    maker = ExhibitMaker(summary.asked, images)
+    exhibits = [maker.exhibit(result) for result in shown]
+    featured = next((one for one in exhibits if one.is_half_right), exhibits[0] if exhibits else None)
+    exhibits.sort(key=lambda exhibit: exhibit is featured)
+    exhibits += [maker.exhibit(result, INSTRUCTED) for result in spread(instructed, min(limit, MAX_INSTRUCTED))]
+    return Gallery(exhibits=tuple(exhibits), n_fail=len(failed), n_shown=len(shown), featured=featured)
 
 
-def speaking(records: RunRecords) -> list[CaseVerdict]:
-    """The verdicts that speak for their pairs, model by model."""
-    rates = rates_of(verdict.check for verdict in records.verdicts)
-    leads = suite_about(records.suite).leads
-    leading = leading_verdicts(records.cases, records.verdicts, rates, records.asked.check, leads)
-    return [judged for group in leading.values() for judged in group]
-
-
-def truths_of(records: RunRecords) -> dict[Key, Verdict]:
-    """What holds each picture against its own prompt, by pair, model and observers."""
-    rates = rates_of(verdict.check for verdict in records.verdicts)
-    return {
-        key_of(verdict): verdict
-        for verdict in records.verdicts
-        if verdict.arm == PAIR and rates.get(verdict.check) is Rate.WRONG
-    }
-
-
-def spread(judged: Iterable[CaseVerdict], limit: int) -> list[CaseVerdict]:
-    """At most `limit`, taken in turn from every model and category, so that none is crowded out."""
-    groups: dict[tuple[str, str], list[CaseVerdict]] = {}
-    for pair in judged:
-        groups.setdefault((pair.verdict.model, pair.case.category), []).append(pair)
-    chosen: list[CaseVerdict] = []
-    for turn in range(max(map(len, groups.values()), default=0)):
-        for group in groups.values():
-            if turn < len(group):
-                if len(chosen) == limit:
-                    return chosen
-                chosen.append(group[turn])
-    return chosen
+def is_bribed(result: Result) -> bool:
+    """Whether text in one of its images instructs a judge."""
+    return any(map(is_instructed, result.evidence))
 
 
 class ExhibitMaker:
-    """Turns verdicts into exhibits; each picture is read and shrunk once."""
+    """Turns results into exhibits; each image is read and shrunk once."""
 
     def __init__(self, asked: RunSpec, images: ImageSource) -> None:
         self._chosen = component_facts.widened(asked)
         self._images = images
         self._thumbnails: dict[str, Thumbnail] = {}
 
-    def exhibit(self, one: CaseVerdict, kind: str, truth: Verdict | None) -> Exhibit:
-        """One pair with its pictures; truth's verdict on it where there is one."""
-        case, verdict = one
+    def exhibit(self, result: Result, note: str = "") -> Exhibit:
+        """One result with its images; note: why it is shown, where it did not fail."""
+        case, observers = result.case, observers_of(result)
+        marked = changed_words([prompt.text for prompt in case.prompts])
+        pieces = zip(case.prompts, marked, strict=True)
         return Exhibit(
-            case=case,
-            verdict=verdict,
-            kind=kind,
-            seed=case.seed(self._chosen.seed, verdict.repeat),
-            shots=tuple(self._shot(prompt, verdict, truth) for prompt in case.prompts),
-            shared_failures=tuple(failure for failure in verdict.failures if not failure.role),
-            command=command_for(case, verdict.model, self._chosen),
+            result=result,
+            note=note,
+            seed=case.seed(self._chosen.seed, result.repeat),
+            shots=tuple(self._shot(prompt, words, result, observers) for prompt, words in pieces),
+            command=command_for(case, result.model, self._chosen),
         )
 
-    def _shot(self, prompt: Prompt, verdict: Verdict, truth: Verdict | None) -> Shot:
-        failures = tuple(failure for failure in verdict.failures if failure.role == prompt.role)
-        named = {(failure.failure_type, failure.entity) for failure in failures}
-        also = tuple(
-            failure
-            for failure in (truth.failures if truth else ())
-            if failure.role == prompt.role and (failure.failure_type, failure.entity) not in named
-        )
-        image_id = verdict.images.get(prompt.role)
+    def _shot(self, prompt: Prompt, words: tuple[Segment, ...], result: Result, observers: Observers) -> Shot:
+        failures = tuple(failure for failure in result.failures if failure.role == prompt.role)
+        image_id = result.images.get(prompt.role)
         picture = _NO_PICTURE if image_id is None else self._thumbnail(image_id)
-        seen = Seen() if image_id is None else self._images.seen(image_id, verdict.observers)
+        seen = Seen() if image_id is None else self._images.seen(image_id, observers)
+        scores = {name: value for verdict in result.evidence for name, value in verdict.scores.items()}
         return Shot(
             role=prompt.role,
-            text=prompt.text,
+            words=words,
             formula=prompt.formula or "",
             picture=picture,
-            overlays=_overlays(seen, (*failures, *also), picture),
+            overlays=_overlays(seen, failures, picture),
             failures=failures,
-            also=also,
-            is_right=truth is not None and bool(truth.scores.get(f"right_{prompt.role}")),
+            is_right=not failures and bool(scores.get(f"right_{prompt.role}")),
             answers=seen.answers,
-            instructing=_instructing(seen) if is_instructed(verdict) else (),
-            score=verdict.scores.get(role_score(prompt.role)),
+            instructing=_instructing(seen) if is_bribed(result) else (),
+            score=scores.get(role_score(prompt.role)),
             reasons=_reasons(prompt, seen, failures),
             painted=next((made for made in seen.painted if made.prompt == prompt.text), None),
         )
@@ -251,13 +212,13 @@ class ExhibitMaker:
 
 
 def make_thumbnail(data: bytes) -> Thumbnail:
-    """A stored picture made small enough to be one of hundreds in a page."""
+    """A stored image made small enough to be one of hundreds in a page."""
     from PIL import Image
 
     with Image.open(BytesIO(data)) as image:
         small = image.convert("RGB")
         small.thumbnail((_SIDE, _SIDE))
-        # Boxes and their names are drawn in units of the shown size, however few pixels the picture has.
+        # Boxes and their names are drawn in units of the shown size, however few pixels the image has.
         scale = _SIDE / max(small.size)
         buffer = BytesIO()
         small.save(buffer, "WEBP", quality=_QUALITY, method=4)
@@ -304,25 +265,5 @@ def _overlay(box: Box, picture: Thumbnail, label: str, is_text: bool, is_blamed:
     )
 
 
-def kind_of(verdict: Verdict, truth: Verdict | None) -> str:
-    """What truth says of the pair; where it finds no fault, what the check does."""
-    kind = None if truth is None else pair_kind(truth)
-    if kind and kind.is_wrong:
-        return kind
-    return broken_name(verdict.check)
-
-
-def _unseen(leading: Sequence[CaseVerdict], truths: Mapping[Key, Verdict]) -> list[CaseVerdict]:
-    """Pairs whose headline holds while truth is failed, with truth's verdict."""
-    holding = [judged for judged in leading if judged.verdict.outcome is Outcome.PASS]
-    paired = [(judged.case, truths.get(key_of(judged.verdict))) for judged in holding]
-    return [CaseVerdict(case, truth) for case, truth in paired if truth and truth.outcome is Outcome.FAIL]
-
-
 def _instructing(seen: Seen) -> tuple[str, ...]:
     return instructing_texts(Reading(spans=seen.texts)) or instructing_texts(Reading(spans=seen.text_screened))
-
-
-def key_of(verdict: Verdict) -> Key:
-    """Which pair of which model, as whom it was seen by."""
-    return verdict.case_id, verdict.repeat, verdict.model, verdict.observers

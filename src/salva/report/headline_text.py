@@ -5,14 +5,15 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
-from salva.charts.formats import percent
+from salva.charts.formats import percent_text
+from salva.component_facts import is_shown_pictures
 from salva.core.quantity import quantity
 from salva.core.run_spec import OFF, PREFLIGHT, STOPPED, WARNED
 from salva.report.examples import Example
 from salva.report.summary import ModelSummary, Summary
 from salva.results.gate import FAILURE_RATE, INCONCLUSIVE, GateDecision, pairs_text
 from salva.results.metrics.failure_rates import CHANCE
-from salva.results.rates import FEW_IN_CATEGORY, MACRO, CategoryCount
+from salva.results.rates import MACRO, CategoryCount
 from salva.results.trust import OK
 
 _N_WORST = 3
@@ -21,14 +22,6 @@ _PREFLIGHT_NOTES = {
     WARNED: "{who} failed the preflight check on known drawings, not enforced here; inspect some images first",
     STOPPED: "{who} failed the preflight check on known drawings, and the run stopped before any image was generated",
 }
-
-
-def percent_text(share: float | None) -> str:
-    """A share in whole percent; one digit more where it would read as 0 or 100 and is not."""
-    if share is None:
-        return "not measured"
-    digits = 1 if 0 < share < 0.01 or 0.99 < share < 1 else 0
-    return percent(share, digits)
 
 
 def range_text(low: float, high: float) -> str:
@@ -56,15 +49,26 @@ def coverage_text(summary: Summary, model: ModelSummary) -> str:
 
 def headline_sentence(summary: Summary, model: ModelSummary) -> str:
     """The failure rate in one sentence."""
+    rate = rate_text(model)
+    return f"{failed_text(summary, model)}; {rate}" if rate else failed_text(summary, model)
+
+
+def failed_text(summary: Summary, model: ModelSummary) -> str:
+    """How many of the decided failed."""
     rate = model.rate
     if rate.rate is None or rate.interval is None:
         return f"nothing was decided of {quantity(rate.total, summary.unit)}"
+    return f"{rate.failed:,} of {quantity(rate.n, summary.unit)}"
+
+
+def rate_text(model: ModelSummary) -> str:
+    """The failure rate with its interval and what it is averaged over; empty where nothing is decided."""
+    rate = model.rate
+    if rate.rate is None or rate.interval is None:
+        return ""
     over = f", {quantity(rate.n_averaged, 'categories')}" if rate.average == MACRO and rate.n_averaged > 1 else ""
     ends = range_text(rate.interval.low, rate.interval.high)
-    return (
-        f"{rate.failed} of {quantity(rate.n, summary.unit)}; failure rate {percent_text(rate.rate)} "
-        f"(95 % CI {ends}{over})"
-    )
+    return f"failure rate {percent_text(rate.rate)} (95 % CI {ends}{over})"
 
 
 def bounds_sentence(model: ModelSummary) -> str:
@@ -88,11 +92,6 @@ def worst_text(model: ModelSummary) -> str:
 
 def _category_text(category: CategoryCount) -> str:
     return f"{category.name} {category.failed}/{category.n}"
-
-
-def few_in(category: CategoryCount) -> bool:
-    """Whether a category has too few results for a percentage."""
-    return category.n < FEW_IN_CATEGORY
 
 
 def example_text(example: Example, width: int = 0) -> str:
@@ -140,6 +139,17 @@ def preflight_note(summary: Summary) -> str:
     """The warning where the preflight failed or was switched off; empty elsewhere."""
     who = ", ".join(summary.preflight_about) or "an observer"
     return _PREFLIGHT_NOTES.get(summary.preflight, "").replace("{who}", who)
+
+
+def unread_note(summary: Summary) -> str:
+    """The note where a judge was shown images whose text was not read; empty elsewhere."""
+    asked = summary.asked
+    if summary.n_unread:
+        return f"{summary.n_unread:,} could not be read, so instructions to the judge in them would go unnoticed"
+    is_read = asked.injection_reader or any(observer.role == "reader" for observer in asked.observers)
+    if is_read or asked.imported or not is_shown_pictures(asked):
+        return ""
+    return "not read, so instructions to the judge in images would go unnoticed"
 
 
 def notes_of(summary: Summary, model: ModelSummary) -> Iterator[str]:

@@ -1,36 +1,48 @@
 """The report as one page: no server, no network, no second file.
 
-Takes a run's records and pictures. Prompts, labels and text read from images are data: the
-template escapes them, no script is built from them, and the page's own policy lets nothing
-run or load but the one stylesheet and the one script it was made with.
+Takes a run's records and images. Prompts, labels and text read from images are data: the template escapes them, no
+script is built from them, and the page's own policy lets nothing run or load but the one stylesheet and the one script
+it was made with.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from markupsafe import Markup
 
-from salva.assets.files import asset_names, read_asset
+from salva.charts.formats import heading, metric_text, published_text
+from salva.charts.interval import draw_interval
 from salva.core.chart import Chart
+from salva.core.metric import MetricValue
 from salva.core.source import ImageSource, RunRecords
-from salva.core.verdict import Outcome
+from salva.core.table import Table
 from salva.files.outfiles import write_text
-from salva.registry import entries, load
-from salva.report.chart_files import all_charts, is_wide, write_figures
-from salva.report.facts import facts_of
+from salva.report import headline_text
+from salva.report.chart_files import all_charts, is_wide, rate_with_interval, where_chart, write_figures
 from salva.report.gallery import MAX_EXHIBITS, Exhibit, Gallery, make_gallery
-from salva.report.lead import bounds_of, instructed, interval_of, sentence_of, title_of, untried, warning_of
 from salva.report.lineups import Lineups, make_lineups
-from salva.report.pages import anchors_of, drawings_of, filters_of, label_tags, one_line, render_page
-from salva.report.summary import Summary, summarise_records
+from salva.report.methods import checks_of, detector_audit, methods_of, settings_of
+from salva.report.pages import (
+    anchors_of,
+    drawings_of,
+    drawn_for_every_width,
+    filters_of,
+    label_tags,
+    one_line,
+    render_page,
+)
+from salva.report.summary import ModelSummary, Summary, summarise_records
 from salva.store.queries import open_source
 
-_FILTERS = {"error": "error type", "kind": "kind", "check": "decided by", "model": "model"}
+PAGE = "index.html"
+_PAGE_SIZE = 6
+_FILTERS = {"failure_type": "failure type", "check": "result by", "model": "model"}
 """What every exhibit can be chosen by, and what that is called."""
+_FAILURE_TYPES = "failure-types"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,14 +58,52 @@ class DrawnFigure:
     """What all its marks choose by: the model, where there are several."""
 
 
-def write_html(directory: Path, out: Path, limit: int = MAX_EXHIBITS, *, figures: Path | None = None) -> None:
-    """Write the report of a run; figures: a folder for its charts as files."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelPart:
+    """The part of the page about one model."""
+
+    model: ModelSummary
+    title: str
+    coverage: str
+    failed: str
+    rate: str
+    worst: str
+    notes: tuple[str, ...]
+    gates: tuple[tuple[str, str], ...]
+    """Decision and sentence."""
+    picture: Markup
+    """The interval of the failure rate."""
+    measured: tuple[tuple[str, MetricValue, tuple[str, str]], ...]
+    """Title, metric, and its value and interval as text."""
+    unmeasured: tuple[tuple[str, str], ...]
+    """Title and reason."""
+    beside_published: tuple[Table, ...]
+    """Tables that hold our figures against published ones."""
+    where: DrawnFigure | None
+    types: DrawnFigure | None
+    others: tuple[DrawnFigure, ...]
+
+    @property
+    def has_published(self) -> bool:
+        """Whether one of its metrics has a published figure."""
+        return any(metric.published is not None for _, metric, _ in self.measured)
+
+
+def write_report_page(directory: Path, summary: Summary | None = None) -> Path:
+    """Write RUN/report/index.html with its charts as files beside it, and give its place; summary: where it is made."""
+    report = directory / "report"
+    made = write_html(directory, report / PAGE, summary=summary)
+    write_figures(made, report / "figures")
+    return report / PAGE
+
+
+def write_html(directory: Path, out: Path, limit: int = MAX_EXHIBITS, *, summary: Summary | None = None) -> Summary:
+    """Write the report of a run, and give what it shows."""
     with open_source(directory) as (records, images):
-        summary = summarise_records(records)
-        page = _page(summary, records, images, limit)
-        if figures is not None:
-            write_figures(summary, figures)
+        shown = summary or summarise_records(records)
+        page = _page(shown, records, images, limit)
     write_text(out, page)
+    return shown
 
 
 def render_html(records: RunRecords, images: ImageSource, limit: int = MAX_EXHIBITS) -> str:
@@ -62,35 +112,58 @@ def render_html(records: RunRecords, images: ImageSource, limit: int = MAX_EXHIB
 
 
 def _page(summary: Summary, records: RunRecords, images: ImageSource, limit: int) -> str:
-    lineups = make_lineups(records, images, limit) if len(summary.by_model) > 1 else None
-    gallery = make_gallery(records, images, limit) if lineups is None else None
+    lineups = make_lineups(summary, images, limit) if len(summary.by_model) > 1 else None
+    gallery = make_gallery(summary, images, limit) if lineups is None else None
     exhibits = _exhibits(gallery, lineups)
+    figures = _figures(summary, can_choose=bool(exhibits))
     return render_page(
         "report",
         "report.html.j2",
-        sentence_of=sentence_of,
-        title_of=title_of,
-        bounds_of=bounds_of,
-        interval_of=interval_of,
-        untried=untried,
-        warning_of=warning_of,
-        instructed=instructed,
-        is_imported=bool(summary.asked.imported),
         summary=summary,
-        facts=facts_of(records),
-        figures=_figures(summary, can_choose=bool(exhibits)),
-        models_table=summary.models_table() if len(summary.by_model) > 1 else None,
+        settings=list(settings_of(summary, records)),
+        methods=list(methods_of(summary, records)),
+        parts=[_model_part(summary, model, figures) for model in summary.by_model.values()],
+        joint_figures=[figure for figure in figures if not figure.model],
         joined_tables=summary.joined_tables(),
+        is_published=summary.asked.rule.is_published,
+        is_imported=bool(summary.asked.imported),
         gallery=gallery,
         lineups=lineups,
         exhibits=exhibits,
+        featured=gallery.featured if gallery else None,
         anchors=_anchors(gallery, lineups),
-        featured=_featured(exhibits),
         filters=filters_of(map(_tags, exhibits), _FILTERS),
-        audit=_audit(summary),
-        averaged_over=_averaged_over(summary),
-        checks=_checks(records),
+        checks=checks_of(records),
+        audit=detector_audit(summary),
         tags_of=_tags,
+        page_size=_PAGE_SIZE,
+        published_text=published_text,
+    )
+
+
+def _model_part(summary: Summary, model: ModelSummary, figures: Sequence[DrawnFigure]) -> ModelPart:
+    mine = [figure for figure in figures if figure.model == model.model]
+    where = where_chart([figure.chart for figure in mine if figure.chart.name != _FAILURE_TYPES])
+    named = {figure.chart.name: figure for figure in mine}
+    shown = (where.name if where else "", _FAILURE_TYPES)
+    drawn = rate_with_interval(model)
+    titled = [(metric.title or heading(name), metric) for name, metric in model.metrics.items()]
+    return ModelPart(
+        model=model,
+        title=headline_text.headline_title(summary, model),
+        coverage=headline_text.coverage_text(summary, model),
+        failed=headline_text.failed_text(summary, model),
+        rate=headline_text.rate_text(model),
+        worst=headline_text.worst_text(model),
+        notes=tuple(headline_text.notes_of(summary, model)),
+        gates=tuple((gate.decision, headline_text.gate_text(gate)) for gate in model.gates),
+        picture=drawn_for_every_width(partial(draw_interval, drawn)) if drawn else Markup(),
+        measured=tuple((title, one, metric_text(one)) for title, one in titled if one.value is not None),
+        unmeasured=tuple((title, one.reason) for title, one in titled if one.value is None),
+        beside_published=tuple(table for table in model.tables if {"published", "ours"} <= set(table.columns)),
+        where=named.get(shown[0]),
+        types=named.get(_FAILURE_TYPES),
+        others=tuple(figure for figure in mine if figure.chart.name not in shown),
     )
 
 
@@ -115,51 +188,11 @@ def _exhibits(gallery: Gallery | None, lineups: Lineups | None) -> tuple[Exhibit
 def _anchors(gallery: Gallery | None, lineups: Lineups | None) -> list[str]:
     if lineups is not None:
         return anchors_of((lineup.case.case_id, lineup.repeat) for lineup in lineups.shown)
-    return anchors_of(
-        (exhibit.case.case_id, exhibit.verdict.repeat) for exhibit in (gallery.exhibits if gallery else ())
-    )
-
-
-def _featured(exhibits: Sequence[Exhibit]) -> Exhibit | None:
-    """The pair to lead with: one where one picture is right and the other is not, if there is one."""
-    shown = [exhibit for exhibit in exhibits if exhibit.verdict.outcome is Outcome.FAIL]
-    clear = (exhibit for exhibit in shown if sum(bool(shot.failures) for shot in exhibit.shots) == 1)
-    return next(clear, shown[0] if shown else None)
-
-
-def _checks(records: RunRecords) -> list[tuple[str, str]]:
-    """The checks that judged, each with what it asks; one that is not installed is left out."""
-    installed = {entry.name: entry for entry in entries("check")}
-    judged = [installed[v] for v in dict.fromkeys(v.check for v in records.verdicts) if v in installed]
-    texts = [(e.name, e.summary or (load("check", e.name).__doc__ or "").strip().partition("\n")[0]) for e in judged]
-    return [(name, text.removeprefix("Check: ")) for name, text in texts if text]
-
-
-def _averaged_over(summary: Summary) -> str:
-    """What the leading rates are averages over, each named once."""
-    figures = [model.leading.figure for model in summary.by_model]
-    return " and ".join(dict.fromkeys(figure.over for figure in figures if figure is not None)) or f"{summary.unit}"
-
-
-def _audit(summary: Summary) -> str:
-    """How far the embedded detector was checked on the embedded model's pictures, where a run used both."""
-    detectors = {observer.name for observer in summary.asked.observers if observer.role == "detector"}
-    audits = [json.loads(read_asset(name)) for name in asset_names() if name.startswith("audits/")]
-    return " ".join(
-        f"{audit['n_pictures']} images by {audit['model']} were labelled by {audit['by']}. The detector "
-        f"{audit['detector']} agrees exactly for {audit['n_right']} of them; images and labels are in "
-        f"{audit['sheets']}, results in {audit['told_in']} of salva's repository."
-        for audit in audits
-        if audit["model"] in summary.models and audit["detector"] in detectors
-    )
+    return anchors_of((one.case.case_id, one.result.repeat) for one in (gallery.exhibits if gallery else ()))
 
 
 def _tags(exhibit: Exhibit) -> list[tuple[str, str]]:
     """Every filter and value an exhibit answers to."""
-    verdict = exhibit.verdict
-    errors = [("error", error) for error in verdict.failure_types]
-    return [
-        *label_tags(exhibit.case),
-        *errors,
-        *(("kind", exhibit.kind), ("check", verdict.check), ("model", verdict.model)),
-    ]
+    result = exhibit.result
+    types = [("failure_type", name) for name in result.failure_types]
+    return [*label_tags(exhibit.case), *types, ("check", result.check), ("model", result.model)]

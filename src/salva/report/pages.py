@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
@@ -17,7 +17,8 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from salva.charts.drawing import draw_chart
-from salva.charts.formats import cell_text, figure_text, heading, interval_text, percent
+from salva.charts.formats import cell_text, heading
+from salva.charts.scene import DrawnChart
 from salva.charts.svg import svg_markup
 from salva.core.case import Case
 from salva.core.chart import Chart
@@ -61,13 +62,11 @@ def render_page(room: str, template: str, **context: object) -> str:
         finalize=_printable,
         loader=FunctionLoader(_asset),
     )
-    environment.filters |= {"percent": percent, "heading": heading}
+    environment.filters |= {"heading": heading}
     environment.globals |= {
         "cell_text": cell_text,
         "is_number": _is_number,
-        "interval_text": interval_text,
         "observers_text": observers_text,
-        "figure_text": figure_text,
         "chips": chips,
         "quantity": quantity,
         "tag_text": tag_text,
@@ -78,16 +77,19 @@ def render_page(room: str, template: str, **context: object) -> str:
         style=Markup(style),
         script=Markup(script),
         policy=_policy(style, script),
-        page_size=PAGE_SIZE,
-        version=installed_version("salva") or "",
-        **context,
+        **{"page_size": PAGE_SIZE, "version": installed_version("salva") or "", **context},
     )
 
 
 def drawings_of(chart: Chart, *, is_wide: bool) -> Markup:
     """A chart for every width of the page; the style shows the one that fits."""
-    roomy = svg_markup(draw_chart(chart, _WIDE if is_wide else _HALF), "roomy")
-    narrow = svg_markup(draw_chart(chart, _NARROW), "narrow")
+    return drawn_for_every_width(lambda width: draw_chart(chart, width), is_wide=is_wide)
+
+
+def drawn_for_every_width(draw: Callable[[float], DrawnChart], *, is_wide: bool = False) -> Markup:
+    """Whatever can be drawn at a width, for every width of the page."""
+    roomy = svg_markup(draw(_WIDE if is_wide else _HALF), "roomy")
+    narrow = svg_markup(draw(_NARROW), "narrow")
     # The writer of SVG escapes every word; its elements and attributes are its own.
     return Markup(roomy + narrow)
 

@@ -1,13 +1,14 @@
-"""The report as a PDF: figures, charts, counterexamples, tables.
+"""The report as a PDF: the result, counterexamples, charts, metrics, methods, tables.
 
-Takes a run's records and pictures. Text from prompts and plugins is escaped, since the page maker reads markup.
-Shorter than the HTML report on purpose: paper has no filters.
+Takes a run's records and images. Text from prompts and plugins is escaped, since the page maker reads markup. Shorter
+than the HTML report on purpose: paper has no filters.
 """
 
 from __future__ import annotations
 
 import importlib.util
 from collections.abc import Iterator, Sequence
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,21 +16,21 @@ from xml.sax.saxutils import escape
 
 from salva.assets.files import read_asset
 from salva.charts.drawing import draw_chart
-from salva.charts.formats import cell_text, figure_text, heading, percent
+from salva.charts.formats import cell_text, heading, metric_text, published_text
+from salva.charts.interval import draw_interval
 from salva.charts.png import png_file
-from salva.core.case import Case
+from salva.charts.scene import DrawnChart
 from salva.core.chart import Chart
 from salva.core.quantity import quantity
 from salva.core.source import ImageSource, RunRecords
-from salva.core.table import KeyFigure, Table
-from salva.core.verdict import observers_text
+from salva.core.table import Table
 from salva.errors import MissingExtraError
 from salva.files.outfiles import write_bytes
-from salva.report.chart_files import all_charts, is_wide
-from salva.report.facts import facts_of
-from salva.report.gallery import INSTRUCTED, Exhibit, Shot, make_gallery
-from salva.report.lead import instructed, interval_of, sentence_of, title_of, untried, warning_of
+from salva.report.chart_files import all_charts, is_wide, rate_with_interval
+from salva.report.gallery import Exhibit, Shot, make_gallery
+from salva.report.headline_text import coverage_text, failed_text, gate_text, notes_of, rate_text
 from salva.report.lineups import Lineup, make_lineups
+from salva.report.methods import checks_of, methods_of, settings_of
 from salva.report.summary import ModelSummary, Summary, summarise_records
 from salva.store.queries import open_source
 
@@ -38,15 +39,17 @@ if TYPE_CHECKING:
 
 MAX_EXHIBITS = 24
 _MAX_ROWS, _MAX_COLUMNS, _MAX_CELL = 30, 9, 60
+_MAX_TEXT, _MAX_ANSWERS = 400, 6
+"""Of a prompt and of what is beside it: a cell that is higher than a page cannot be set."""
 _FONT, _BOLD = "DejaVuSans", "DejaVuSans-Bold"
 _POINTS = 0.75
 """Of a chart's pixel."""
-_MAX_HEIGHT = 620
+_MAX_HEIGHT = 600
+_GAP = 14
+_ROOM = 90
+"""What must be left on a page for a heading."""
 _SIDE = 150
-"""Of a picture."""
-_NONE = "None: every decided case passed."
-Counterexamples = tuple[str, list[list["Flowable"]]]
-"""How many there are, and those that are shown."""
+"""Of an image, at most."""
 
 
 def write_pdf(directory: Path, out: Path, limit: int = MAX_EXHIBITS) -> None:
@@ -67,11 +70,25 @@ def render_pdf(records: RunRecords, images: ImageSource, limit: int = MAX_EXHIBI
     buffer = BytesIO()
     title = f"{summary.suite} on {', '.join(summary.models)}"
     document = SimpleDocTemplate(
-        buffer, pagesize=A4, title=title, author="salva", invariant=True, leftMargin=48, rightMargin=48
+        buffer,
+        pagesize=A4,
+        title=title,
+        author="salva",
+        invariant=True,
+        leftMargin=48,
+        rightMargin=48,
+        topMargin=46,
+        bottomMargin=50,
     )
     writer = _PdfWriter(document.width)
-    story = [*writer.summary(summary, title, records), *writer.exhibits(summary, records, images, limit)]
-    story += writer.tables(summary)
+    story = [
+        *writer.head(summary, title, records),
+        *writer.counterexamples(summary, images, limit),
+        *writer.charts(summary),
+        *writer.metrics(summary),
+        *writer.methods(summary, records),
+        *writer.tables(summary),
+    ]
     document.build(story, onFirstPage=writer.number_page, onLaterPages=writer.number_page)
     return buffer.getvalue()
 
@@ -89,17 +106,16 @@ class _PdfWriter:
             pdfmetrics.registerFont(TTFont(name, BytesIO(read_asset(f"fonts/{name}.ttf"))))
         self.width = width
         body = ParagraphStyle("body", fontName=_FONT, fontSize=8.5, leading=12)
+        bold = partial(ParagraphStyle, parent=body, fontName=_BOLD)
         self._styles = {
             "body": body,
-            "small": ParagraphStyle("small", body, fontSize=7, leading=9, textColor="#6d655d"),
-            "h1": ParagraphStyle("h1", body, fontName=_BOLD, fontSize=17, leading=22, spaceAfter=6),
-            "h2": ParagraphStyle(
-                "h2", body, fontName=_BOLD, fontSize=12, leading=16, spaceBefore=14, spaceAfter=4, keepWithNext=1
-            ),
-            "h3": ParagraphStyle(
-                "h3", body, fontName=_BOLD, fontSize=9, leading=12, spaceBefore=8, spaceAfter=3, keepWithNext=1
-            ),
-            "h4": ParagraphStyle("h4", body, fontName=_BOLD, fontSize=8, leading=11, spaceBefore=4, keepWithNext=1),
+            "small": ParagraphStyle("small", body, fontSize=7, leading=9, textColor="#5f6877"),
+            "fail": bold("fail", fontSize=7, leading=9.5, textColor="#b3301a"),
+            "pass": bold("pass", fontSize=7, leading=9.5, textColor="#067647"),
+            "h1": bold("h1", fontSize=12, leading=16),
+            "big": bold("big", fontSize=22, leading=28, spaceBefore=8),
+            "h2": bold("h2", fontSize=11, leading=15, spaceBefore=14, spaceAfter=4),
+            "h3": bold("h3", fontSize=9, leading=12, spaceBefore=8, spaceAfter=3),
         }
 
     def number_page(self, canvas, document) -> None:  # type: ignore[no-untyped-def]  # reportlab's own, untyped
@@ -111,141 +127,174 @@ class _PdfWriter:
         """A paragraph; whatever the words hold shows as it is."""
         from reportlab.platypus import Paragraph
 
-        return Paragraph(escape(" ".join(words.split())), self._styles[style])
+        return Paragraph(escape(_cut(" ".join(words.split()), _MAX_TEXT)), self._styles[style])
 
-    def summary(self, summary: Summary, title: str, records: RunRecords) -> Iterator[Flowable]:
-        """Title, figures and charts."""
+    def head(self, summary: Summary, title: str, records: RunRecords) -> Iterator[Flowable]:
+        """Title and settings, then what came out for each model."""
         from reportlab.platypus import KeepTogether
 
         yield self.text(title, "h1")
-        yield self.text("; ".join(f"{name} {value}" for name, value in facts_of(records)), "small")
-        if note := untried(summary.preflight, summary.preflight_about):
-            yield self.text(note)
+        yield self.text(" · ".join(f"{name} {value}" for name, value in settings_of(summary, records)), "small")
+        for model in summary.by_model.values():
+            yield KeepTogether(list(self._result(summary, model)))
+
+    def _result(self, summary: Summary, model: ModelSummary) -> Iterator[Flowable]:
         if len(summary.by_model) > 1:
-            yield self.text("The models side by side", "h2")
-            yield self.table(summary.models_table())
-        for model in summary.by_model:
             yield self.text(model.model, "h2")
-            yield from (self.text(line) for line in _figures(model, summary.unit))
-        head = [self.text("Charts", "h2")]
-        for model_name, chart in all_charts(summary):
-            owner = f" – {model_name}" if model_name and len(summary.by_model) > 1 else ""
-            yield KeepTogether([*head, *self.chart(chart, chart.title + owner)])
-            head = []
+        rate = rate_text(model)
+        yield self.text(failed_text(summary, model) + (" failed" if rate else ""), "big")
+        if rate:
+            yield self.text(f"{rate[:1].upper()}{rate[1:]}. {coverage_text(summary, model)}.")
+        if drawn := rate_with_interval(model):
+            yield self._picture(draw_interval(drawn, 0.7 * self.width / _POINTS), 0.7 * self.width)
+        yield self.text(f"Trust: {model.trust.status}", "pass" if model.trust.status == "ok" else "fail")
+        yield from (self.text(f"{one.text} [{one.code}]") for one in model.trust.reasons)
+        yield from (self.text(f"Gate {gate_text(gate)}") for gate in model.gates)
+        yield from (self.text(f"{note[:1].upper()}{note[1:]}") for note in notes_of(summary, model))
 
-    def chart(self, chart: Chart, title: str) -> Iterator[Flowable]:
-        """A chart under its title, with its note."""
-        width = self.width if is_wide(chart) else self.width * 0.75
-        yield self.text(title, "h3")
-        yield self.picture(png_file(draw_chart(chart, width / _POINTS), margin=2), width, _MAX_HEIGHT)
-        if chart.note:
-            yield self.text(chart.note, "small")
+    def counterexamples(self, summary: Summary, images: ImageSource, limit: int) -> Iterator[Flowable]:
+        """The counterexamples in rows; of several models each case as all of them generated it."""
+        if len(summary.by_model) > 1:
+            lineups = make_lineups(summary, images, limit)
+            total, cells = lineups.n_failed, [list(self._lineup(lineup)) for lineup in lineups.shown]
+            n_columns = 1
+        else:
+            gallery = make_gallery(summary, images, limit)
+            total, cells = gallery.n_fail, [list(self._exhibit(one, self._half)) for one in gallery.exhibits]
+            n_columns = 2 if all(len(one.shots) <= 2 for one in gallery.exhibits) else 1
+            if n_columns == 1:
+                cells = [list(self._exhibit(one, self.width)) for one in gallery.exhibits]
+        head = [self.text("Counterexamples", "h2")]
+        if not cells:
+            yield from (*head, self.text("None: every decided case passed.", "small"))
+            return
+        if total > len(cells):
+            head.append(self.text(f"{len(cells)} of {total:,}, spread over the categories.", "small"))
+        yield self._rows(cells, n_columns, head)
 
-    def exhibits(self, summary: Summary, records: RunRecords, images: ImageSource, limit: int) -> Iterator[Flowable]:
-        """The counterexamples, each kept on one page; of several models each pair as all of them painted it."""
-        from reportlab.platypus import KeepTogether
+    @property
+    def _half(self) -> float:
+        return (self.width - _GAP) / 2
 
-        is_one = len(summary.by_model) == 1
-        counts, groups = self._gallery(records, images, limit) if is_one else self._lineups(records, images, limit)
-        head = [self.text("Counterexamples", "h2"), self.text(counts, "small")]
-        for group in groups:
-            yield KeepTogether([*head, *group])
-            head = []
-        if head:
-            yield KeepTogether(head)
-
-    def _gallery(self, records: RunRecords, images: ImageSource, limit: int) -> Counterexamples:
-        gallery = make_gallery(records, images, limit)
-        if not gallery.exhibits:
-            return _NONE, []
-        counts = f"{gallery.n_fail:,} failed; {gallery.n_shown} shown, spread over the categories."
-        instructed = (exhibit for exhibit in gallery.exhibits if exhibit.kind == INSTRUCTED)
-        return counts, [
-            [
-                self.text(f"{exhibit.case.case_id}: {', '.join(exhibit.verdict.failure_types) or exhibit.kind}", "h3"),
-                *self._exhibit(exhibit),
-                self._labels(exhibit.case),
-            ]
-            for exhibit in (*gallery.exhibits[: gallery.n_shown], *instructed)
-        ]
-
-    def _lineups(self, records: RunRecords, images: ImageSource, limit: int) -> Counterexamples:
-        lineups = make_lineups(records, images, limit)
-        if not lineups.shown:
-            return _NONE, []
-        return (
-            f"{lineups.n_broken:,} failed for at least one model; in {lineups.n_differing:,} of them another model "
-            f"passed. {len(lineups.shown)} shown, those where models differ first.",
-            [list(self._lineup(lineup)) for lineup in lineups.shown],
-        )
-
-    def _lineup(self, lineup: Lineup) -> Iterator[Flowable]:
-        """A pair as every model painted it; where all of them are more than a page, each model is kept on one."""
-        from reportlab.platypus import KeepTogether
-
-        head = [self.text(f"{lineup.case.case_id}{f': {lineup.said}' if lineup.said else ''}", "h3")]
-        head.append(self._labels(lineup.case))
-        for side in lineup.sides:
-            verdict = side.exhibit.verdict
-            said = ", ".join(verdict.failure_types) or side.exhibit.kind
-            yield KeepTogether([*head, self.text(f"{verdict.model}: {said}", "h4"), *self._exhibit(side.exhibit)])
-            head = []
-
-    def _labels(self, case: Case) -> Flowable:
-        return self.text(", ".join(f"{name} {value}" for name, value in case.labels.items()), "small")
-
-    def _exhibit(self, exhibit: Exhibit) -> Iterator[Flowable]:
+    def _rows(self, cells: Sequence[list[Flowable]], n_columns: int, head: list[Flowable]) -> Flowable:
+        """Cells in rows that pages break between, and never between the heading and the first row."""
         from reportlab.platypus import Table as Grid
 
-        column = self.width / len(exhibit.shots)
-        yield Grid(
-            [[list(self._shot(shot, column - 12)) for shot in exhibit.shots]],
-            colWidths=column,
-            style=_TOP,
-            hAlign="LEFT",
-        )
-        for failure in exhibit.shared_failures:
-            yield self.text(f"{failure.failure_type}: {failure.message}")
-        verdict = exhibit.verdict
-        seen = f"model {verdict.model}, seed {exhibit.seed}, seen by {observers_text(verdict.observers)}"
-        yield self.text(seen, "small")
+        padded = [head, *([[]] * (n_columns - 1)), *cells, *([[]] * (-len(cells) % n_columns))]
+        rows = [padded[i : i + n_columns] for i in range(0, len(padded), n_columns)]
+        style = [
+            *_CELLS,
+            ("SPAN", (0, 0), (-1, 0)),
+            ("BOTTOMPADDING", (0, 0), (-1, 0), 0),
+            ("NOSPLIT", (0, 0), (-1, 1)),
+        ]
+        return Grid(rows, colWidths=self.width / n_columns, style=style, hAlign="LEFT")
+
+    def _heading(self, words: str, style: str) -> Iterator[Flowable]:
+        """A heading with room for some lines below it."""
+        from reportlab.platypus import CondPageBreak
+
+        yield CondPageBreak(_ROOM)
+        yield self.text(words, style)
+
+    def _lineup(self, lineup: Lineup) -> Iterator[Flowable]:
+        status = f": {lineup.status}" if lineup.status else ""
+        yield self.text(f"{lineup.case.case_id}{status}", "h3")
+        for side in lineup.sides:
+            yield self.text(f"{side.exhibit.result.model}: {side.status}", "small")
+            yield from self._exhibit(side.exhibit, self.width, is_named=False)
+
+    def _exhibit(self, exhibit: Exhibit, width: float, *, is_named: bool = True) -> Iterator[Flowable]:
+        from reportlab.platypus import Table as Grid
+
+        column = width / max(2, len(exhibit.shots))
+        shots = [list(self._shot(shot, min(column - 10, _SIDE))) for shot in exhibit.shots]
+        yield Grid([shots], colWidths=min(column, _SIDE + 10), style=_TOP, hAlign="LEFT")
+        yield from (self.text(failure.message, "fail") for failure in exhibit.shared_failures)
+        if is_named:
+            note = f"{exhibit.note}; " if exhibit.note else ""
+            yield self.text(f"{note}{exhibit.case.case_id}, seed {exhibit.seed}", "small")
 
     def _shot(self, shot: Shot, width: float) -> Iterator[Flowable]:
-        yield self.text(f"“{shot.text}”")
+        yield self.text(f"“{shot.text}”", "small")
         if shot.picture.uri:
             from salva.report.pdf_pictures import BoxedPicture
 
-            yield BoxedPicture(shot.picture, shot.overlays, min(width, _SIDE), _FONT)
+            yield BoxedPicture(shot.picture, shot.overlays, width, _FONT)
         else:
             yield self.text("This image is missing or damaged.", "small")
-        if shot.painted is not None and shot.painted.text:
-            yield self.text(f"generated from “{shot.painted.text}”", "small")
+        yield from (self.text(failure.message, "fail") for failure in shot.failures[:_MAX_ANSWERS])
+        if shot.is_right:
+            yield self.text("shows its prompt", "pass")
         if shot.score is not None:
             yield self.text(f"{shot.score:.2f} {' '.join(given.reason for given in shot.reasons)}", "small")
-        for failure in shot.failures:
-            yield self.text(f"{failure.failure_type}: {failure.message}", "small")
-        for text in shot.instructing:
-            yield self.text(f"text in this image instructs a judge: “{text}”", "small")
+        if shot.painted is not None and shot.painted.text:
+            yield self.text(f"generated from “{shot.painted.text}”", "small")
         if shot.painted is not None and shot.painted.passed_over:
             yield self.text(f"unknown words: {', '.join(shot.painted.passed_over)}", "small")
-        for answered in shot.answers[:8]:
-            yield self.text(f"{answered.question} – {answered.answer}", "small")
+        for text in shot.instructing:
+            yield self.text(f"text in this image instructs a judge: “{text}”", "small")
+
+    def charts(self, summary: Summary) -> Iterator[Flowable]:
+        """Every chart: wide ones by themselves, the others two in a row."""
+        wide: list[list[Flowable]] = []
+        halves: list[list[Flowable]] = []
+        for model_name, chart in all_charts(summary):
+            owner = f" – {model_name}" if model_name and len(summary.by_model) > 1 else ""
+            group, width = (wide, self.width) if is_wide(chart) else (halves, self._half)
+            group.append(list(self._chart(chart, chart.title + owner, width)))
+        head = [self.text("Where it fails", "h2")]
+        for group, n_columns in ((wide, 1), (halves, 2)):
+            if group:
+                yield self._rows(group, n_columns, head)
+                head = []
+
+    def _chart(self, chart: Chart, title: str, width: float) -> Iterator[Flowable]:
+        yield self.text(title, "h3")
+        yield self._picture(draw_chart(chart, width / _POINTS), width)
+        if chart.note:
+            yield self.text(chart.note, "small")
+
+    def _picture(self, drawn: DrawnChart, width: float) -> Flowable:
+        """A drawing as an image, as large as fits."""
+        from reportlab.platypus import Image
+
+        data = BytesIO(png_file(drawn, margin=2))
+        return Image(data, width=width, height=_MAX_HEIGHT, kind="proportional", hAlign="LEFT")
+
+    def metrics(self, summary: Summary) -> Iterator[Flowable]:
+        """The metrics of each model, and tables that hold them against published figures."""
+        for model in summary.by_model.values():
+            rows = [
+                (metric.title or heading(name), *metric_text(metric), metric.n, published_text(metric))
+                for name, metric in model.metrics.items()
+                if metric.value is not None
+            ]
+            if rows:
+                yield from self._heading("Metrics" if len(summary.by_model) == 1 else f"Metrics of {model.model}", "h2")
+                columns = ("metric", "here", "95 % CI", "n", "published")
+                yield self.table(Table(name="metrics", columns=columns, rows=tuple(rows)))
+
+    def methods(self, summary: Summary, records: RunRecords) -> Iterator[Flowable]:
+        """How the run was made."""
+        yield from self._heading("Methods", "h2")
+        yield from (self.text(f"{name}: {value}", "small") for name, value in methods_of(summary, records))
+        yield from (self.text(f"check {name}: {asks}", "small") for name, asks in checks_of(records))
 
     def tables(self, summary: Summary) -> Iterator[Flowable]:
         """Every table, long ones cut."""
-        yield self.text("Tables", "h2")
-        for table in summary.joined_tables():
-            yield self.text(table.name, "h3")
+        yield from self._heading("Tables", "h2")
+        owned = [("", table) for table in summary.joined_tables()]
+        if len(summary.by_model) > 1:
+            owned.insert(0, ("", summary.models_table()))
+        for model in summary.by_model.values():
+            owner = f" – {model.model}" if len(summary.by_model) > 1 else ""
+            owned += [(owner, table) for table in model.tables]
+        for owner, table in owned:
+            yield from self._heading((table.title or table.name) + owner, "h3")
             yield self.table(table)
             if table.note:
                 yield self.text(table.note, "small")
-        for model in summary.by_model:
-            for table in model.tables:
-                owner = f" – {model.model}" if len(summary.by_model) > 1 else ""
-                yield self.text(table.name + owner, "h3")
-                yield self.table(table)
-                if table.note:
-                    yield self.text(table.note, "small")
 
     def table(self, table: Table) -> Flowable:
         """A table within the page's width; what does not fit is in the other forms of the report."""
@@ -266,14 +315,9 @@ class _PdfWriter:
             style.append(("SPAN", (0, -1), (-1, -1)))
         return Grid(rows, colWidths=_widths(table, self.width), style=style, repeatRows=1, hAlign="LEFT")
 
-    def picture(self, data: bytes, width: float, height: float) -> Flowable:
-        """An image file, as large as fits."""
-        from reportlab.platypus import Image
-
-        return Image(BytesIO(data), width=width, height=height, kind="proportional", hAlign="LEFT")
-
 
 _TOP = [("VALIGN", (0, 0), (-1, -1), "TOP"), ("LEFTPADDING", (0, 0), (-1, -1), 0)]
+_CELLS = [*_TOP, ("RIGHTPADDING", (0, 0), (-1, -1), _GAP), ("BOTTOMPADDING", (0, 0), (-1, -1), 10)]
 _RULES = [
     ("VALIGN", (0, 0), (-1, -1), "TOP"),
     ("LINEBELOW", (0, 0), (-1, 0), 0.6, "#8a8178"),
@@ -283,28 +327,6 @@ _RULES = [
     ("LEFTPADDING", (0, 0), (-1, -1), 3),
     ("RIGHTPADDING", (0, 0), (-1, -1), 3),
 ]
-
-
-def _figure(figure: KeyFigure) -> str:
-    value, note = figure_text(figure)
-    return f"{figure.title}: {value}" + (f" ({note})" if note else "")
-
-
-def _figures(model: ModelSummary, unit: str) -> Iterator[str]:
-    yield from map(_figure, model.key_figures)
-    if model.has_rate:
-        yield (
-            f"{title_of(model.leading).capitalize()}: {percent(model.failure_rate)} "
-            f"{sentence_of(model.leading, unit)} (95 %: {interval_of(model.leading)} under other seeds)"
-        )
-        if warning := warning_of(model.leading):
-            yield warning
-        yield from map(_figure, model.asides)
-        yield f"Undecided: {model.outcomes['UNDECIDED']}, errors: {model.outcomes['ERROR']}"
-    if note := instructed(model.n_instructed, unit):
-        yield f"{note[:1].upper()}{note[1:]}"
-    if model.n_unjudged:
-        yield f"Not judged yet: {model.n_unjudged}; these figures cover only part of the run"
 
 
 def _widths(table: Table, total: float) -> list[float]:
@@ -321,5 +343,5 @@ def _widths(table: Table, total: float) -> list[float]:
     return [width * scale for width in wanted]
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= _MAX_CELL else f"{text[: _MAX_CELL - 1]}…"
+def _cut(text: str, most: int = _MAX_CELL) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -1,4 +1,4 @@
-"""The runs in a folder, a line for each of their models: what was asked, what leads, how far it got.
+"""The runs in a folder, a line for each of their models: what was asked, its failure rate, how far it got.
 
 Whatever else lies there is named and never opened as more than data; a run that is damaged says so in its place.
 """
@@ -10,11 +10,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from salva.charts.formats import figure_text
 from salva.core.foreign_errors import describe_error, translate_errors
 from salva.errors import SalvaError, StoreError, UsageError
 from salva.messages import message
-from salva.report.lead import title_of
 from salva.report.summary import ModelSummary, Summary, summarise_records
 from salva.store.queries import last_written, read_records
 from salva.store.reading import DATABASE
@@ -38,21 +36,16 @@ class RunLine:
     repeats: int | None = None
     seed: int | None = None
     n_cases: int | None = None
-    check: str = ""
-    """The one that leads."""
-    title: str = ""
-    """What the leading figure is called."""
-    figure: str = ""
-    """The leading figure, for people."""
-    rate: float | None = None
-    """The leading rate; None where another figure leads, or nothing is decided."""
+    failure_rate: float | None = None
+    """None where nothing is decided."""
     low: float | None = None
     high: float | None = None
     n: int | None = None
-    """Decided pairs that the rate rests on."""
-    oracle: str = ""
-    """Whether who looked can be trusted: ok, partial or blind."""
-    outcomes: Mapping[str, int] = field(default_factory=dict)
+    """Decided results that the rate rests on."""
+    trust: str = ""
+    """How far the rate can be trusted: ok, limited or none."""
+    results: Mapping[str, int] = field(default_factory=dict)
+    """Counts: total, pass, fail, undecided, error and refused."""
 
 
 def list_runs(folder: Path) -> Iterator[RunLine]:
@@ -85,16 +78,13 @@ def lines_of(directory: Path) -> Iterator[RunLine]:
     state = IMPORTED if summary.asked.imported else COMPLETE if records.is_whole else UNFINISHED
     if not summary.by_model:
         yield RunLine(directory=directory, state=state, date=date, suite=summary.suite, problem="it names no model")
-    for model in summary.by_model:
+    for model in summary.by_model.values():
         yield _line(directory, state, date, summary, model)
 
 
 def _line(directory: Path, state: str, date: datetime, summary: Summary, model: ModelSummary) -> RunLine:
-    asked, leads = summary.asked, model.leading.figure
-    title, figure, rate, interval = title_of(model.leading), "", model.failure_rate, model.interval
-    if own := model.own_figure:
-        # A rate beside it would be read as one of the others.
-        title, figure, rate, interval = own.title, figure_text(own)[0], None, (None, None)
+    asked = summary.asked
+    low, high = model.interval or (None, None)
     return RunLine(
         directory=directory,
         state=state,
@@ -104,14 +94,11 @@ def _line(directory: Path, state: str, date: datetime, summary: Summary, model: 
         size=asked.size,
         repeats=asked.repeats if asked.size else None,
         seed=asked.seed if asked.size else None,
-        n_cases=summary.cases,
-        check=leads.check if leads else "",
-        title=title,
-        figure=figure,
-        rate=rate,
-        low=interval[0],
-        high=interval[1],
-        n=leads.n if leads else 0,
-        oracle=model.leading.oracle,
-        outcomes=dict(model.outcomes),
+        n_cases=len({result.case.case_id for result in model.all_results}),
+        failure_rate=model.failure_rate,
+        low=low,
+        high=high,
+        n=model.n,
+        trust=model.trust.status,
+        results=model.results,
     )

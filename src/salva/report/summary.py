@@ -63,7 +63,7 @@ class ModelSummary:
     cost_usd: float | None = None
     n_images: int = 0
     n_instructed: int = 0
-    """Cases with an image in which text instructs a judge."""
+    """Results with an image in which text instructs a judge."""
 
     @property
     def results(self) -> Mapping[str, int]:
@@ -374,12 +374,10 @@ def _summarise_model(model: str, judged: Judgements, records: RunRecords) -> Mod
             measured = metric.measure(judged)
         metrics |= {name: value for name, value in measured.metrics.items() if name not in metrics}
         tables += map(without_empty_groups, measured.tables)
-        for chart in measured.charts:
-            _place_chart(charts, chart)
+        charts += measured.charts
     rate = rate_of(judged)
     failed = [result for result in judged.results if result.is_fail]
     types = Counter(name for result in failed for name in result.failure_types)
-    instructed = {(v.case_id, v.repeat) for v in judged.verdicts if is_instructed(v)}
     costs = cost_table(records.spent)
     return ModelSummary(
         model=model,
@@ -388,29 +386,20 @@ def _summarise_model(model: str, judged: Judgements, records: RunRecords) -> Mod
         trust=trust_in(judged, rate, records, model),
         metrics=metrics,
         tables=(*tables, *painting_tables(records.painted, model, judged.results), *([costs] if costs else [])),
-        charts=tuple(charts),
+        charts=tuple(chart for chart in charts if chart.name not in {other.replaces for other in charts}),
         failure_types=dict(types.most_common()),
         examples=examples_of(judged.results),
         gates=tuple(_gates(records, model)),
         corrected=corrected_json(judged, records.reviews),
         cost_usd=total_cost(records.spent),
         n_images=len({image for verdict in judged.verdicts for image in verdict.images.values()}),
-        n_instructed=len(instructed),
+        n_instructed=sum(any(map(is_instructed, result.evidence)) for result in judged.results),
     )
 
 
 def _gates(records: RunRecords, model: str) -> list[GateDecision]:
     stored = records.gates.get(model)
     return [GateDecision.from_json(decision) for decision in stored] if isinstance(stored, list) else []
-
-
-def _place_chart(charts: list[Chart], chart: Chart) -> None:
-    """Put a chart last, or in the place of the one it replaces."""
-    names = [other.name for other in charts]
-    if chart.replaces in names:
-        charts[names.index(chart.replaces)] = chart
-    else:
-        charts.append(chart)
 
 
 def _metrics(suite: str) -> Iterator[Metric]:

@@ -9,8 +9,8 @@ import shlex
 import textwrap
 from typing import TYPE_CHECKING, Literal
 
-from salva.charts.formats import cell_text, heading, is_share, metric_text
-from salva.charts.reading import cells_of, names_of, number, rows_of, value_text, word
+from salva.charts.formats import cell_text, heading, is_share, metric_text, published_text
+from salva.charts.reading import cells_of, names_of, number, rows_of, shown_value, word
 from salva.core.chart import Chart, ChartKind
 from salva.core.printable import printable
 from salva.core.table import Cell, Table
@@ -58,13 +58,13 @@ def print_summary(
     directory: str = "",
 ) -> None:
     """Print a summary to standard output, or to the console given; page: where the report page is."""
-    more = f"{page}       more: salva report {shlex.quote(directory)} -v" if page and not verbose else page
     from rich.console import Console as RichConsole
 
     out = console or RichConsole(highlight=False)
+    more = f"salva report {shlex.quote(directory)} -v" if directory and not verbose else ""
     is_short = quiet or (len(summary.by_model) > 1 and not verbose)
     for model in summary.by_model.values():
-        lines = [one_line(summary, model)] if is_short else list(summary_lines(summary, model, more))
+        lines = [one_line(summary, model)] if is_short else list(summary_lines(summary, model, page, more))
         for line in lines:
             out.print(_Legible(line))
         if verbose:
@@ -105,7 +105,7 @@ def one_line(summary: Summary, model: ModelSummary) -> Text:
     return Text(text + gates)
 
 
-def summary_lines(summary: Summary, model: ModelSummary, page: str = "") -> Iterator[Text]:
+def summary_lines(summary: Summary, model: ModelSummary, page: str = "", more: str = "") -> Iterator[Text]:
     """A model in at most twelve lines of eighty columns."""
     from rich.text import Text
 
@@ -126,8 +126,12 @@ def summary_lines(summary: Summary, model: ModelSummary, page: str = "") -> Iter
     rows.append(("trust", trust_text(model), "" if model.trust.status == OK else "bold red"))
     rows += [("note", note, "") for note in notes_of(summary, model)]
     rows += [("gate", gate_text(gate), "" if gate.decision == PASSED else "bold red") for gate in model.gates]
-    if page:
-        rows.append(("report", page, ""))
+    # One line where both fit, as the path and the command belong together.
+    both = f"{page}       more: {more}"
+    if page and more and len(both) <= _WIDTH - _LABEL:
+        rows.append(("report", both, ""))
+    else:
+        rows += [(label, text, "") for label, text in (("report", page), ("more", more)) if text]
     yield from _fitted(rows)
 
 
@@ -147,7 +151,7 @@ def _wrapped(label: str, text: str, style: str) -> list[Text]:
     from rich.text import Text
 
     width = _WIDTH - _LABEL
-    if label in ("e.g.", "", "report"):
+    if label in ("e.g.", "", "report", "more"):
         lines = [text]
     else:
         lines = textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False) or [""]
@@ -165,27 +169,33 @@ def _details(model: ModelSummary) -> Iterator[RenderableType]:
     from rich.table import Table as RichTable
     from rich.text import Text
 
+    titled = [(metric.title or heading(name), metric) for name, metric in model.metrics.items()]
+    measured = [(title, metric) for title, metric in titled if metric.value is not None]
     table = RichTable(box=None, pad_edge=False)
-    for column in ("metric", "value", "95 % CI", "n", "published", ""):
-        table.add_column(column, justify="right" if column == "n" else "left", overflow="fold")
-    for name, metric in model.metrics.items():
-        value, ends = metric_text(metric)
+    for column in ("metric", "value", "95 % CI", "n", "published"):
+        table.add_column(column, justify="left" if column == "metric" else "right", overflow="fold")
+    for title, metric in measured:
         n = "" if metric.n is None else f"{metric.n:,}"
-        published = "" if metric.published is None else f"{metric.published:g}"
-        table.add_row(*map(Text, (metric.title or heading(name), value, ends, n, published, metric.reason)))
+        table.add_row(*map(Text, (title, *metric_text(metric), n, published_text(metric))))
     yield Text("")
     yield table
+    for title, metric in titled:
+        if metric.reason:
+            state = "not measured, " if metric.value is None else ""
+            yield Text(f"{title}: {state}{metric.reason}", style="dim")
     for chart in model.charts:
-        yield from _as_text(chart)
+        if (shown := _as_text(chart)) is not None:
+            yield Text(f"\n{chart.title}", style="bold")
+            yield shown
 
 
-def _as_text(chart: Chart) -> list[RichTable]:
-    """A chart as text; not where a page would show it better."""
+def _as_text(chart: Chart) -> RichTable | None:
+    """A chart as text; None where a page would show it better."""
     if chart.kind is ChartKind.HEAT_MAP and len(names_of(chart, chart.y)) <= _MAX_LINES:
-        return [_heat_table(chart)]
+        return _heat_table(chart)
     if chart.kind is ChartKind.BARS and len(names_of(chart, chart.x)) <= _MAX_LINES:
-        return [_value_table(chart)]
-    return []
+        return _value_table(chart)
+    return None
 
 
 def _heat_table(chart: Chart) -> RichTable:
@@ -206,8 +216,10 @@ def _heat_table(chart: Chart) -> RichTable:
     # What is averaged in the corner rests on all of them.
     n_of.setdefault(chart.edge, sum(n_of.values()))
     for line in lines:
-        values = [number(cells.get((line, column), {}).get(chart.value)) for column in columns]
-        texts = (Text(f"{value_text(chart, value, 0):^8}", style=_shade(chart, value)) for value in values)
+        found = [cells.get((line, column)) for column in columns]
+        values = [None if row is None else number(row[chart.value]) for row in found]
+        shown = ("–" if row is None else shown_value(chart, row, 0) for row in found)
+        texts = (Text(f"{text:^8}", style=_shade(chart, value)) for text, value in zip(shown, values, strict=True))
         n = f"{n_of[line]:,}" if line in n_of else ""
         table.add_row(Text(f"{word(chart, line)}  "), *texts, *([n] * has_n))
     return table
@@ -222,7 +234,7 @@ def _value_table(chart: Chart) -> RichTable:
     for column in columns:
         table.add_column(heading(column), justify="right" if column in (chart.y, chart.n) else "left", overflow="fold")
     for row in rows_of(chart):
-        cells = [cell_text(column, row[column]) for column in columns]
+        cells = [shown_value(chart, row) if column == chart.y else cell_text(column, row[column]) for column in columns]
         table.add_row(*map(Text, cells))
     return table
 

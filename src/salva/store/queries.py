@@ -26,7 +26,19 @@ from salva.files.import_copies import import_copies
 from salva.messages import message
 from salva.store.blobs import digest_of
 from salva.store.reading import DATABASE, RunReader
-from salva.store.records import FIGURES, GATE, IN_VAIN, MAX_ERRORS, PACE, PASSED, STOPPED, UNTRIED, WARNED, WHOLE
+from salva.store.records import (
+    CONTRAST,
+    FIGURES,
+    GATE,
+    IN_VAIN,
+    MAX_ERRORS,
+    PACE,
+    PASSED,
+    STOPPED,
+    UNTRIED,
+    WARNED,
+    WHOLE,
+)
 from salva.store.reviews import read_reviews
 from salva.store.runfile import read_run_file
 from salva.store.sqlite import RunStore, open_run
@@ -139,14 +151,16 @@ _PAINTED = """
         iif(json_type(provenance, '$.unknown_words') = 'array', json_extract(provenance, '$.unknown_words'), '[]')
             AS words
     FROM renders JOIN components USING (component_id)
-    WHERE status = 'done' AND (said <> '' OR words <> '[]') AND (? IS NULL OR image_id = ?)
+    WHERE status = 'done' AND (said <> '' OR words <> '[]'){}
     GROUP BY label, text, said, words ORDER BY min(renders.rowid)
 """
 
 
 def _painted(store: RunReader, image_id: str | None = None) -> Iterator[RewrittenPrompt]:
     """What became of prompts before they were generated: of all images, or of one."""
-    for row in store.rows(_PAINTED, (image_id, image_id)):
+    # Two texts: a parameter that may be empty would keep SQLite from using the index of images.
+    chosen, values = ("", ()) if image_id is None else (" AND image_id = ?", (image_id,))
+    for row in store.rows(_PAINTED.format(chosen), values):
         yield store.parsed("renders", row, _painted_from_row)
 
 
@@ -198,6 +212,7 @@ def open_source(directory: Path) -> Iterator[RunSource]:
             asked=judging.spec,
             name=directory.resolve().name,
             gates=gates if isinstance(gates := store.meta().get(GATE), dict) else {},
+            contrast=asked if isinstance(asked := store.meta().get(CONTRAST), dict) else {},
             max_errors=most if isinstance(most := store.meta().get(MAX_ERRORS), int) else 0,
             preflight_about=_names(next((store.meta()[note] for note in _PREFLIGHT if note in store.meta()), None)),
             preflight=next((word for note, word in _PREFLIGHT.items() if note in store.meta()), ""),

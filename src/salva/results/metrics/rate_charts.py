@@ -18,7 +18,7 @@ def rate_charts(tables: Sequence[Table]) -> Iterator[Chart]:
     if any(row[categories.columns.index("rate")] is not None for row in categories.rows):
         yield share_bars(
             name=BY_CATEGORY,
-            title="Where it fails: by category",
+            title="Failure rate by category",
             table=categories,
             x="category",
             y="rate",
@@ -28,17 +28,14 @@ def rate_charts(tables: Sequence[Table]) -> Iterator[Chart]:
     if "failure types" in by_name:
         yield Chart(
             name="failure-types",
-            title="What goes wrong: failure types",
+            title="Failure types",
             kind=ChartKind.BARS,
             table=by_name["failure types"],
             x="failure_type",
-            y="share_of_fail",
-            n="n",
-            y_label="share of the failed",
-            is_share=True,
-            ends=(0.0, 1.0),
+            y="n",
+            y_label="failed results that show the type",
             filters={"failure_type": "failure_type"},
-            note="The share of failed results that show the type; one can show several.",
+            note=by_name["failure types"].note,
         )
     if WORDINGS in by_name:
         yield wording_chart(by_name[WORDINGS])
