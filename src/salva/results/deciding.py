@@ -30,14 +30,26 @@ def join(
     rows = [
         (ranked[verdict.case_id], verdict) for verdict in verdicts if verdict.arm == arm and verdict.case_id in ranked
     ]
-    rows.sort(key=lambda row: (row[0][0], row[1].repeat, row[1].check, _rank(row[1].observers, deciding)))
+    groups: dict[str, set[Observers]] = {}
+    for _, verdict in rows:
+        if {*verdict.observers} <= {*deciding}:
+            groups.setdefault(verdict.check, set()).add(verdict.observers)
+
+    def rank(verdict: Verdict) -> tuple[int, bool, int, int]:
+        return _rank(verdict.observers, deciding, groups.get(verdict.check, ()))
+
+    rows.sort(key=lambda row: (row[0][0], row[1].repeat, row[1].check, rank(row[1])))
     return [CaseVerdict(case, verdict) for (_, case), verdict in rows]
 
 
-def _rank(observers: Observers, deciding: Sequence[str]) -> tuple[int, int, int]:
-    """How early the verdicts of some observers count: those of the deciding ones, in their order, the fullest first."""
+def _rank(observers: Observers, deciding: Sequence[str], groups: Collection[Observers]) -> tuple[int, bool, int, int]:
+    """How early the verdicts of some observers count: those of the deciding ones, in their order, the fullest first.
+
+    groups: all that judged by the same check; one that is a part of another, such as without a reader, comes after it.
+    """
     places = [deciding.index(label) for label in observers if label in deciding]
-    return len(observers) - len(places), places[-1] if places else 0, -len(observers)
+    is_part = any({*observers} < {*group} for group in groups)
+    return len(observers) - len(places), is_part, places[-1] if places else 0, -len(observers)
 
 
 def results_of(
