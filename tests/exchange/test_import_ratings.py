@@ -26,7 +26,6 @@ from salva.report.html import write_html
 from salva.report.summary import summarise_run
 from salva.review.agreement import table_agreement
 from salva.review.rating_table import read_ratings
-from salva.review.run_agreement import imported_agreement
 from salva.runs.verify import verify
 from salva.store.queries import read_records
 from salva.suites.semvar.semantic_effect import SemanticEffect, SemanticEffectOptions, score_query
@@ -87,7 +86,7 @@ def test_cases_have_texts_and_categories_and_the_report_has_every_rater(tmp_path
     case = next(one for one in read_records(tmp_path / "run").cases if one.case_id == "semvar-1")
     assert {prompt.role: prompt.text for prompt in case.prompts} == TEXTS
     assert (case.labels["category"], case.labels["aspect"]) == ("color,size", "attribute-value,attribute-comparison")
-    model = summarise_run(tmp_path / "run").by_model[0]
+    (model,) = summarise_run(tmp_path / "run").by_model.values()
     effects = model.table("semantic effect (as Table 2, with intervals)")
     assert effects is not None
     assert {row[0] for row in effects.rows} == set(RATERS)
@@ -139,8 +138,8 @@ def test_a_triple_without_texts_is_decided_all_the_same(tmp_path: Path) -> None:
     assert {one.outcome for one in read_in.verdicts} == {Outcome.PASS, Outcome.FAIL}
     (finding,) = read_in.cases[0].findings
     assert (finding.kind, finding.subject) == ("no-text", ("T_a", "T_pv", "T_pi"))
-    model = summarise_run(tmp_path / "run").by_model[0]
-    assert model.numbers["n_scored"] == 6
+    (model,) = summarise_run(tmp_path / "run").by_model.values()
+    assert model.metrics["kappa"].n == 6
     assert not [table for table in model.tables if table.name.startswith("edit distance")], "there are no letters"
 
 
@@ -239,8 +238,8 @@ def test_rated_items_have_means_and_no_failure_rate(tmp_path: Path) -> None:
     rows = wide_rows()
     imported(tmp_path / "run", write(tmp_path / "r.csv", rows), **WIDE)
     summary = summarise_run(tmp_path / "run")
-    assert (summary.suite, summary.models, summary.cases) == ("ratings", ("x", "y"), 20)
-    for model in summary.by_model:
+    assert (summary.suite, summary.models) == ("ratings", ("x", "y"))
+    for model in summary.by_model.values():
         assert model.failure_rate is None
         table = model.table("mean ratings")
         assert table is not None
@@ -253,8 +252,8 @@ def test_rated_items_have_means_and_no_failure_rate(tmp_path: Path) -> None:
         both = [[float(str(cell)) for cell in pair if cell != ""] for pair in pairs]
         of_things = [sum(cells) / len(cells) for cells in both if cells]
         assert means["all people"][4] == pytest.approx(sum(of_things) / len(of_things))
-        assert model.numbers["mean_rating"] == means["all people"][4]
-        assert [table.name for table in model.tables] == ["mean ratings"]
+        assert model.metrics["mean_rating"].value == means["all people"][4]
+        assert model.tables[0].name == "mean ratings"
     write_html(tmp_path / "run", tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "Mean rating" in page
@@ -271,11 +270,14 @@ def test_yes_and_no_to_a_picture_is_in_no_mean_with_answers_to_its_questions(tmp
     ]
     path = write(tmp_path / "r.csv", rows)
     imported(tmp_path / "run", path)
-    (model,) = summarise_run(tmp_path / "run").by_model
+    (model,) = summarise_run(tmp_path / "run").by_model.values()
     means = {table.name: {str(row[1]): row[3:5] for row in table.rows} for table in model.tables}
     assert means["mean ratings"]["ann"] == (8, 0.375)
     assert means["labels"] == dict.fromkeys(("all people", "ann", "bob"), (4, 0.75))
-    assert (model.numbers["mean_rating"], model.numbers["mean_label"]) == (means["mean ratings"]["all people"][1], 0.75)
+    assert (model.metrics["mean_rating"].value, model.metrics["mean_label"].value) == (
+        means["mean ratings"]["all people"][1],
+        0.75,
+    )
     (table,) = table_agreement(read_ratings([path]))[0]
     assert [(row[0], row[5]) for row in table.rows] == [("all, rating", 8), ("all, label", 4)]
     assert table.rows[1][2] == 1
@@ -303,20 +305,19 @@ def test_yes_and_no_about_a_check_are_verdicts(tmp_path: Path, words: tuple[str,
     assert verdicts["c-1", "ann"] is Outcome.PASS
     assert verdicts["c-2", "bob"] is Outcome.FAIL
     assert verdicts["c-1", "gpt"] is Outcome.FAIL
-    assert summarise_run(tmp_path / "run").by_model[0].failure_rate == pytest.approx(1 / 3)
-    tables, _ = imported_agreement(tmp_path / "run")
-    assert any(table.name == "corrected failure rate, by score" for table in tables)
+    assert summarise_run(tmp_path / "run").failure_rate == pytest.approx(1 / 3)
 
 
 def test_a_word_beside_a_rating_decides_and_the_rating_stays(tmp_path: Path) -> None:
     rows: Rows = [
-        {"case_id": f"c-{i}", "rater": "ann", "score": i, "failed": ("yes", "no", "2", "")[i]} for i in range(4)
+        {"case_id": f"c-{i}", "rater": "ann", "score": i, "failed": word}
+        for i, word in enumerate(("yes", "no", "2", "", "cannot tell", "0.7"))
     ]
     read_in = read([write(tmp_path / "r.csv", rows)])
     outcomes = [one.outcome for one in read_in.verdicts]
-    assert outcomes == [Outcome.FAIL, Outcome.PASS, Outcome.UNDECIDED, Outcome.UNDECIDED]
-    assert [one.scores["rating"] for one in read_in.verdicts] == [0, 1, 2, 3]
-    assert [one.where for one in read_in.problems] == ["line 4"]
+    assert outcomes == [Outcome.FAIL, Outcome.PASS, *[Outcome.UNDECIDED] * 4]
+    assert [one.scores["rating"] for one in read_in.verdicts] == [0, 1, 2, 3, 4, 5]
+    assert [one.where for one in read_in.problems] == ["line 4", "line 7"]
 
 
 def test_a_name_with_a_plus_is_one_observer(tmp_path: Path) -> None:

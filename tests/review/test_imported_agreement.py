@@ -17,7 +17,7 @@ from salva.errors import StoreError, UsageError
 from salva.review.agreement import AgreementOptions, table_agreement
 from salva.review.columns import Columns
 from salva.review.rating_table import read_ratings
-from salva.review.run_agreement import imported_agreement, run_agreement
+from salva.review.run_agreement import reviewed_agreement, run_agreement
 from salva.suites.semvar.effect import PAIRS
 
 
@@ -26,7 +26,7 @@ def test_agreement_of_an_imported_run_is_that_of_its_files_and_of_its_verdicts(t
     of_judge = [{"judge" if k == "rater" else k: v for k, v in row.items()} for row in triple_rows(("gpt",), 8)]
     scores = write(tmp_path / "scores.csv", of_judge)
     imported(tmp_path / "run", people, scores)
-    tables, told = imported_agreement(tmp_path / "run")
+    tables, told = reviewed_agreement(tmp_path / "run")
     from_files, notes = table_agreement(read_ratings([people, scores]))
     assert tables[: len(from_files)] == from_files
     assert told == notes
@@ -45,7 +45,7 @@ def test_files_a_column_a_rater_are_merged_by_the_item(tmp_path: Path) -> None:
     other: Rows = [{k: row[k] for k in ("id", "model", "human_1", "human_2")} for row in rows[::-1]]
     other[0]["human_1"] = 9
     read_in = imported(tmp_path / "run", one, write(tmp_path / "two.csv", other), **WIDE)
-    tables, _ = imported_agreement(tmp_path / "run", options=AgreementOptions(scales={"tifa": (0, 1)}))
+    tables, _ = reviewed_agreement(tmp_path / "run", options=AgreementOptions(scales={"tifa": (0, 1)}))
     whole = read_ratings([write(tmp_path / "all.csv", rows)], WIDE_COLUMNS)
     assert tables == table_agreement(whole, AgreementOptions(scales={"tifa": (0, 1)}))[0]
     assert [problem.file for problem in read_in.problems] == ["two.csv"]
@@ -57,12 +57,12 @@ def test_a_run_without_peoples_ratings_and_a_changed_copy_are_errors(tmp_path: P
     records, _ = random_run(n_entities=2)
     store_run(tmp_path / "plain", records, FakeImages())
     with raises_code("run-unrated"):
-        imported_agreement(tmp_path / "plain")
+        reviewed_agreement(tmp_path / "plain")
     imported(tmp_path / "run", write(tmp_path / "r.csv", wide_rows()), **WIDE)
     kept = tmp_path / "run" / "imported" / "1-r.csv"
     kept.write_text(kept.read_text() + "Item 99,x,a cat,1,1,1\n")
     with pytest.raises(StoreError) as caught:
-        imported_agreement(tmp_path / "run")
+        reviewed_agreement(tmp_path / "run")
     assert caught.value.code == "import-changed"
 
 
@@ -83,7 +83,7 @@ def test_the_run_is_asked_as_the_file_is(tmp_path: Path) -> None:
 
 def agreement_of_import(run: Path, path: Path, judge: str) -> tuple[list[Table], list[str]]:
     imported(run, path, judge=judge)
-    return imported_agreement(run)
+    return reviewed_agreement(run)
 
 
 def agreement_or_error(made: Callable[[], tuple[list[Table], list[str]]]) -> tuple[list[Table], list[str]]:

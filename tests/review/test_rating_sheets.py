@@ -24,7 +24,7 @@ def asked_case(index: int) -> Case:
     """A prompt that nobody has a formula for: a judge is asked whether the picture shows it."""
     question = Question(kind="whole", text="Does the picture show it?", answer="yes")
     prompt = Prompt(role="a", text=f"a harbour, number {index}", questions=(question,))
-    return replace(make_case(f"asked-{index}", check="right-answers"), prompts=(prompt,))
+    return replace(make_case(f"asked-{index}", checks=("right-answers",)), prompts=(prompt,))
 
 
 def mixed_records() -> RunRecords:

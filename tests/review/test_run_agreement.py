@@ -14,7 +14,6 @@ from salva.core.verdict import Outcome
 from salva.review.agreement import AgreementOptions
 from salva.review.columns import Columns
 from salva.review.run_agreement import run_agreement
-from salva.review.run_join import model_code
 
 
 def stored(tmp_path: Path) -> Path:
@@ -28,21 +27,14 @@ def stored(tmp_path: Path) -> Path:
     return directory
 
 
-def test_a_runs_scores_and_rate_against_people(tmp_path: Path) -> None:
+def test_a_runs_scores_against_people(tmp_path: Path) -> None:
     directory = stored(tmp_path)
-    # People call the first ten of the failed ones right: 30 negatives, 10 of them flagged.
-    rows: list[dict[str, object]] = [
-        {"case_id": f"case-{i}", "rater": "ann", "kappa": 1 - i / 40, "failed": "yes" if i % 2 and i > 20 else "no"}
-        for i in range(40)
-    ]
+    rows: list[dict[str, object]] = [{"case_id": f"case-{i}", "rater": "ann", "kappa": 1 - i / 40} for i in range(40)]
     tables, problems = run_agreement(directory, [write(tmp_path / "r.csv", [*rows, {**rows[0], "case_id": "other"}])])
     assert problems
     assert "'other'" in problems[0]
     scores = next(table for table in tables if table.name == "judges and people")
     assert next(row[3] for row in scores.rows if row[0] == "kappa" and row[2] == "pearson") == pytest.approx(-1)
-    corrected = next(table for table in tables if table.name == "corrected failure rate").rows[0]
-    assert list(corrected[2:6]) == pytest.approx([40, 1.0, 20 / 30, 0.5])
-    assert corrected[6] == pytest.approx(0.25), "ten of forty are failed in truth"
 
 
 @pytest.mark.parametrize(
@@ -91,26 +83,6 @@ def test_people_of_a_run_are_held_against_each_other(tmp_path: Path) -> None:
     people = next(table for table in tables if table.name == "people among themselves")
     assert people.rows[0][:2] == ("kappa", 2)
     assert people.rows[0][5] == 40
-
-
-def test_each_model_of_a_run_has_its_own_corrected_rate_and_answers_to_its_code(tmp_path: Path) -> None:
-    cases = [make_case(f"case-{i}") for i in range(20)]
-    # The judge flags every case of bad and every second one of good; people see nothing wrong in half of those.
-    verdicts = [
-        make_verdict(case.case_id, outcome=Outcome.FAIL if model == "bad" or i % 2 else Outcome.PASS, model=model)
-        for i, case in enumerate(cases)
-        for model in ("bad", "good")
-    ]
-    directory = tmp_path / "run"
-    store_run(directory, RunRecords(cases=tuple(cases), verdicts=tuple(verdicts)), FakeImages())
-    rows: list[dict[str, object]] = [
-        {"case_id": f"case-{i}", "rater": "ann", "model": model_code("good"), "failed": "yes" if i % 4 == 1 else "no"}
-        for i in range(20)
-    ]
-    (table, *_), problems = run_agreement(directory, [write(tmp_path / "r.csv", rows)])
-    assert not problems
-    assert [row[1:6] for row in table.rows] == [("bad", 20, 1.0, 10 / 15, 1.0), ("good", 20, 1.0, 10 / 15, 0.5)]
-    assert [row[6] for row in table.rows] == pytest.approx([1.0, 0.25])
 
 
 def test_rows_join_a_run_by_case_id_else_by_id_else_by_prompt_text(tmp_path: Path) -> None:
