@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import sqrt
 from random import Random
 
 import pytest
@@ -10,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from salva.stats.paired import detectable
+from salva.stats.rates import Counted, macro, seeds_interval
 from salva.stats.sample_size import (
     VarianceParts,
     beside_worse,
@@ -29,7 +29,7 @@ def test_a_textbook_number_of_pairs() -> None:
     assert made is not None
     assert made == pytest.approx(392, rel=0.05)
     # And for the half-width 1.96^2 * 0.25 / 0.05^2 = 384, less Wilson's 4.
-    assert pairs_for_half_width(0.05, 0.5, 0.25, 1) == pytest.approx(384, abs=6)
+    assert pairs_for_half_width(0.05, 0.5, VarianceParts(between=0.25, within=None), 1) == 381
 
 
 @given(st.floats(0.02, 0.5), st.floats(0.01, 1.0), st.integers(1, 30))
@@ -69,10 +69,21 @@ def test_one_repeat_cannot_say_what_repeats_would_help() -> None:
     assert parts_of({"a": [[1.0]], "b": [[0.0]]}) is None
 
 
-def test_the_half_width_of_a_rate_is_wilsons() -> None:
-    half = half_of(0.3, 0.3 * 0.7, 10_000)
-    assert half == pytest.approx(1.96 * sqrt(0.3 * 0.7 / 10_000), rel=1e-3)
-    assert half_of(0.0, 0.0, 100) == pytest.approx(0.0185, abs=0.001)
+@pytest.mark.parametrize(("n_categories", "n_repeats"), [(1, 1), (4, 1), (4, 3)])
+def test_the_half_width_is_that_of_the_interval(n_categories: int, n_repeats: int) -> None:
+    rng = Random(n_categories)
+    groups = {
+        f"{t}": [[float(rng.random() < 0.2 + 0.1 * t) for _ in range(n_repeats)] for _ in range(60)]
+        for t in range(n_categories)
+    }
+    parts = parts_of(groups)
+    assert parts is not None
+    cases = [Counted(category=name, n_hits=sum(case), n=len(case)) for name, group in groups.items() for case in group]
+    rate, interval = macro(cases), seeds_interval(cases)
+    assert rate is not None
+    assert interval is not None
+    half = half_of(rate, parts, len(cases), n_categories, n_repeats)
+    assert half == pytest.approx((interval.high - interval.low) / 2, rel=0.02)
 
 
 def test_the_other_model_has_the_variance_of_its_own_rate() -> None:

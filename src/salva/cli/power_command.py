@@ -1,4 +1,4 @@
-"""`salva power`: how many pairs it takes, or what so many can show."""
+"""`salva power`: how many pairs it takes, or what so many can detect."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from salva.core.printable import printable
 @flags.flag("--difference", group=pages.AMOUNT, type=float, metavar="D", help="A difference to detect with 80 % power.")
 @flags.plugin_flag
 def command(subject: str, paths: tuple[str, ...], half_width: float | None, difference: float | None) -> None:
-    """How many cases a half-width or a difference takes, or what a RUN can detect.
+    """How many pairs a precision or a difference takes, or what a RUN can detect.
 
     A RUN gives its own variances; a SUITE, or nothing, takes assumptions that are printed.
     """
     from salva.compare.power import Target, power_lines
     from salva.runs.suite_paths import with_paths
 
-    settings = with_paths(subject, paths, {})
+    settings = with_paths(subject, paths, {}) if paths else {}
     for line in power_lines(subject, Target(half_width=half_width, difference=difference), settings):
         click.echo(printable(line))

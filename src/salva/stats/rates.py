@@ -17,7 +17,7 @@ from salva.stats.student import t_95
 
 LEAST_CORRELATION = 0.1
 """Cases of one cluster are taken to be at least this much alike, whatever few of them happen to show."""
-_PRIOR_CASES = 8
+PRIOR_CASES = 8
 """So many cases' worth of the overall rate's variance stand beside what a category shows itself."""
 _FEW_HITS = 8
 Z_90 = 1.6448536269514722
@@ -93,7 +93,7 @@ def seeds_variance(cases: Sequence[Counted]) -> float:
         return 0.0
     groups = list(by_category(cases).values())
     is_repeated = any(case.n > 1 for case in cases)
-    prior = _PRIOR_CASES * rate * (1 - rate)
+    prior = PRIOR_CASES * rate * (1 - rate)
     total = 0.0
     for group in groups:
         n = sum(case.n for case in group)
@@ -102,7 +102,7 @@ def seeds_variance(cases: Sequence[Counted]) -> float:
             degrees = sum(case.n - 1 for case in group)
         else:
             squares, degrees = n * share(group) * (1 - share(group)), n - 1
-        total += (squares + prior) / (degrees + _PRIOR_CASES) / n
+        total += (squares + prior) / (degrees + PRIOR_CASES) / n
     return total / len(groups) ** 2
 
 

@@ -10,10 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 
-from salva.stats.intervals import Z_95, wilson
 from salva.stats.means import variance as variance_of
 from salva.stats.paired import detectable
-from salva.stats.rates import Spread
+from salva.stats.rates import PRIOR_CASES, Spread, rate_interval
 
 _LARGEST = 1024.0
 MOST_PAIRS = 10_000_000
@@ -110,14 +109,23 @@ def pairs_for_difference(difference: float, variance: float, n_categories: int, 
     return fewest(lambda n: detectable(evenly(variance, n, n_categories, more)) <= difference, n_categories)
 
 
-def pairs_for_half_width(half_width: float, rate: float, variance: float, n_categories: int) -> int | None:
-    """How many pairs give a rate an interval that reaches so far each way; variance: of a case's value."""
-    return fewest(lambda n: half_of(rate, variance, n) <= half_width, n_categories)
+def pairs_for_half_width(
+    half_width: float, rate: float, parts: VarianceParts, n_categories: int, n_repeats: int = 1
+) -> int | None:
+    """How many cases give a failure rate an interval that reaches so far each way."""
+    return fewest(lambda n: half_of(rate, parts, n, n_categories, n_repeats) <= half_width, n_categories)
 
 
-def half_of(rate: float, variance: float, n_pairs: float) -> float:
-    """Half the width of Wilson's interval of a rate under other seeds."""
-    spread = rate * (1 - rate)
-    n = n_pairs * spread / variance if variance > 0 and spread > 0 else n_pairs
-    interval = wilson(rate, n, Z_95)
+def half_of(rate: float, parts: VarianceParts, n_cases: int, n_categories: int, n_repeats: int = 1) -> float:
+    """Half the width of a failure rate's interval under other seeds, with as many cases in every category.
+
+    The variance is the interval's own: with repeats only what repeats of a case differ by, drawn towards the rate's.
+    """
+    prior = rate * (1 - rate)
+    if n_repeats > 1 and parts.within is not None:
+        variance, degrees, n = parts.within, n_cases / n_categories * (n_repeats - 1), n_cases * n_repeats
+    else:
+        variance, degrees, n = parts.total(1), max(0.0, n_cases / n_categories - 1), n_cases
+    drawn = (variance * degrees + PRIOR_CASES * prior) / (degrees + PRIOR_CASES)
+    interval = rate_interval(rate, n * prior / drawn if drawn > 0 and prior > 0 else n)
     return (interval.high - interval.low) / 2
