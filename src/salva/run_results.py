@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+import msgspec
+
 from salva import component_facts
 from salva.core.judgements import Judgements, RunCheck
 from salva.core.result import Result
@@ -14,6 +16,7 @@ from salva.core.verdict import CONTROL, Verdict
 from salva.results.deciding import join, results_of
 from salva.results.rates import FailureRate, failure_rate
 from salva.results.trust import Trust, trust_of
+from salva.stats.contrast import ControlCounts
 
 
 def judgements_by_model(records: RunRecords) -> dict[str, Judgements]:
@@ -88,4 +91,25 @@ def rate_of(judged: Judgements) -> FailureRate:
 def trust_in(judged: Judgements, rate: FailureRate, records: RunRecords, model: str) -> Trust:
     """How far the failure rate of one model can be trusted."""
     facts = component_facts.observer_facts(records.asked, model)
+    if judge := _deciding_judge(judged, records):
+        facts = replace(facts, judge=judge, controls=_controls(records, model, judge))
     return trust_of(judged, rate, facts, is_complete=records.is_whole)
+
+
+def _deciding_judge(judged: Judgements, records: RunRecords) -> str:
+    """The judge whose answers make results; empty where none does."""
+    asking = {name for name, check in judged.checks.items() if "judge" in check.needs}
+    judges = judged.observers.get("judge", ())
+    if not judges or not any(result.check in asking for result in judged.results):
+        return ""
+    return next((judge for judge in records.deciding if judge in judges), judges[0])
+
+
+def _controls(records: RunRecords, model: str, judge: str) -> ControlCounts | None:
+    stored = records.contrast.get(model)
+    counts = stored.get(judge) if isinstance(stored, dict) else None
+    try:
+        return msgspec.convert(counts, ControlCounts)
+    except msgspec.ValidationError:
+        # Nobody asked, or somebody edited it.
+        return None

@@ -19,7 +19,7 @@ from salva.runs.plans import AllButSuite, make_plan
 from salva.store.sqlite import open_run
 
 SUITES = ("actesting", "cfworld", "faithfulness", "metalogic", "prompts", "semvar")
-QUIET = {"run.preflight": "off"}
+QUIET = {"run.preflight": "off", "run.contrast": "off"}
 
 
 def seen(ask: RunSpec, directory: Path) -> Forecast:
@@ -28,14 +28,14 @@ def seen(ask: RunSpec, directory: Path) -> Forecast:
 
 @pytest.mark.parametrize("suite", SUITES)
 def test_what_is_foreseen_is_what_is_done(suite: str, tmp_path: Path) -> None:
-    # Of a number of cases cfworld takes those of its starter set, which nobody here can judge.
+    # Of a number of cases cfworld takes those of its starter set, which no embedded judge can judge.
     size = "quick" if suite == "cfworld" else "4"
     ask = RunSpec.of(suite=suite, models=("painter",), size=size, repeats=2, settings=QUIET)
     before = seen(ask, tmp_path / "run")
     assert not (tmp_path / "run").exists()
     summary = execute(make_plan(ask), tmp_path / "run", SilentProgress())
     by_role = {work.role: work for work in before.work}
-    assert before.n_cases == sum(before.ways.values())
+    assert before.n_cases == sum(before.checks.values()) == before.n_decidable
     assert by_role["model"].n == summary.n_rendered
     with open_run(tmp_path / "run") as store:
         looks = Counter(
@@ -88,7 +88,8 @@ def test_what_low_grades_would_lead_to_is_in_the_plan(
     asked = {"check.flip_sample": "0", **QUIET, **settings}
     plan = seen(RunSpec.of(suite="cfworld", models=("painter",), size="quick", settings=asked), tmp_path / "run")
     judge = next(work for work in plan.work if work.role == "judge")
-    assert (judge.n, judge.n_most) == (least * plan.n_cases, most * plan.n_cases)
+    n_controls = 20
+    assert (judge.n, judge.n_most) == (least * plan.n_cases, most * plan.n_cases + n_controls)
 
 
 def test_prices_come_from_options(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -107,7 +108,7 @@ def test_the_command_exits_0_and_writes_nothing(suite: str, tmp_path: Path) -> N
     done = salva("run", suite, "--dry-run", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "images" in done.stdout
-    assert "headline" in done.stdout
+    assert "checks" in done.stdout
     assert not list(tmp_path.iterdir())
 
 
@@ -133,7 +134,6 @@ def test_a_file_of_a_judges_own_words_is_opened_before_anybody_is_asked(
 def test_things_without_a_name_are_told_before_anything_is_painted(tmp_path: Path) -> None:
     (tmp_path / "p.txt").write_text("a cat and a dog\na cat and a skateboard\nA man rides a wave")
     done = salva("run", "prompts", "--set", "suite.path=p.txt", "--dry-run", cwd=tmp_path)
-    assert "2 of 3: " in done.stdout
     assert "1: the detector 'pocket' cannot name skateboard" in done.stdout
     assert "1: no formula: " in done.stdout
 
@@ -150,22 +150,15 @@ def test_prompts_that_a_question_file_does_not_have_are_told_so(
     plan = seen(ask, tmp_path / "run")
     ((reason, n),) = plan.reasons.items()
     assert (str(tmp_path / "q.csv") in reason, n) == (True, 1)
-    assert plan.n_unpainted == 1
+    assert (plan.n_cases, plan.n_decidable) == (2, 1)
 
 
 def test_python_gets_the_same_plan(tmp_path: Path) -> None:
     planned = plan_run("prompts", model="painter", size=3, out=tmp_path / "run")
     assert planned == seen(RunSpec.of(suite="prompts", models=("painter",), size="3"), tmp_path / "run")
-    assert plan_run("prompts", model=_never, detector="pocket", out=tmp_path / "run").n_cases == 12
+    assert plan_run("prompts", model=_never, detector="pocket", out=tmp_path / "run").n_cases == 18
     assert not list(tmp_path.iterdir())
 
 
 def _never(prompt: str, seed: int) -> None:
     raise AssertionError(f"{prompt!r} was painted with seed {seed}")
-
-
-@pytest.mark.parametrize(("average", "is_all"), [("macro", False), ("pooled", True)])
-def test_what_leads_is_over_the_cases_that_the_rate_counts(average: str, is_all: bool, tmp_path: Path) -> None:
-    ask = RunSpec.of(suite="metalogic", models=("painter",), settings={**QUIET, "check.average": average})
-    forecast = seen(ask, tmp_path / "run")
-    assert (forecast.n_led == forecast.n_cases) == is_all

@@ -25,8 +25,10 @@ from salva.checks.asking import with_checks, with_notes
 from salva.checks.question_files import read_questions
 from salva.checks.similarities import similarity_needs, similarity_scores
 from salva.core.case import Case
+from salva.core.probe import Probe
 from salva.core.protocols import Conclusion, ImageObservations, Need
 from salva.core.verdict import Failure, Outcome
+from salva.english.questions import YES
 from salva.errors import UsageError
 from salva.messages import message
 
@@ -56,6 +58,15 @@ class AnswerCheck(ABC):
         """Questions for the judge, children behind their parents."""
         needs = answer_needs(self._questions(case), observations)
         return with_checks(needs, case, roles, self._asking)
+
+    def probes(self, case: Case) -> Sequence[Probe]:
+        """Questions that a right image gets yes for; whatever is not there gets no in every image."""
+        return [
+            Probe(role=role, query=asked.query, expected=YES)
+            for asked in self._questions(case)
+            for role, expected in asked.expected.items()
+            if expected == YES
+        ]
 
     def judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
         """What follows from the answers; UNDECIDED where one cannot be read."""

@@ -10,7 +10,7 @@ from msgspec import structs
 from salva.core.case import Case
 from salva.core.options import as_typed
 from salva.core.python_objects import FUNCTION, PIPELINE
-from salva.core.run_spec import NOBODY, OFF, PREFLIGHT, RunSpec
+from salva.core.run_spec import CONTRAST, NOBODY, OFF, PREFLIGHT, RunSpec
 
 
 def words_of(spec: RunSpec) -> list[str]:
@@ -64,5 +64,6 @@ def _settings(spec: RunSpec) -> Iterator[str]:
     yield from (f"{name}={value}" for name, value in spec.settings.items())
     for component in spec.components():
         yield from (f"{component.prefix}.{option}={as_typed(value)}" for option, value in component.options.items())
-    if not spec.preflight:
-        yield f"{PREFLIGHT}={OFF}"
+    yield from (
+        f"{name}={OFF}" for name, is_on in ((PREFLIGHT, spec.preflight), (CONTRAST, spec.contrast)) if not is_on
+    )

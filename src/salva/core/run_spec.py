@@ -21,8 +21,8 @@ from salva.messages import message
 
 NOBODY = "none"
 """What stands for a role left empty."""
-PREFLIGHT, ON, OFF = "run.preflight", "on", "off"
-"""The one setting of the run itself, and its values."""
+PREFLIGHT, CONTRAST, ON, OFF = "run.preflight", "run.contrast", "on", "off"
+"""The settings of the run itself, and their values."""
 GROUP = "group"
 """The setting of a named model that says what other models it is shown together with."""
 SETTABLE = ("suite", "model", "detector", "reader", "embedder", "judge", "check", "run", "executor")
@@ -35,7 +35,7 @@ Choice = Mapping[str, Json]
 """What the user chose, in the words of the command line: a flag, or ROLE.OPTION, to its value."""
 Defaults = Callable[[str, str], Mapping[str, Json]]
 """Role and name of a component to its default options; empty where they are not known."""
-_NO_FLAGS = ("shard", "preflight", "injection_reader", "imported")
+_NO_FLAGS = ("shard", "preflight", "contrast", "injection_reader", "imported")
 """Plain fields that no `salva run` line repeats."""
 _NAMED = re.compile(r"([A-Za-z0-9][\w.-]*)=(.+)", re.ASCII)
 
@@ -110,6 +110,8 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """Which share of the cases, as I/N; empty for all of them."""
     preflight: bool = True
     """Whether observers are first tried on known images; changes no verdict, so it makes no other run."""
+    contrast: bool = True
+    """Whether judges are asked control questions about images of other prompts; changes no verdict."""
     injection_reader: bool = False
     """Whether images that a judge sees are read for text that instructs it, where no reader is named."""
     imported: str = ""

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from queue import Empty
-from typing import cast
+from typing import Protocol, cast
 
 from salva.core.image import AnyPicture, ImageRef, Picture
 from salva.core.observation import Observation
-from salva.core.protocols import Executor
+from salva.core.protocols import Executor, Query
 from salva.core.verdict import PAIR, Outcome
 from salva.engine.actors import Actor, requests_of
 from salva.engine.budget import Budget
@@ -46,6 +46,17 @@ from salva.store.sqlite import RunStore
 
 _WAIT_S = 0.1
 
+
+class Watcher(Protocol):
+    """Takes note of units as they are concluded, and may ask more when all else is done."""
+
+    def concluded(self, unit: Unit) -> None:
+        """A unit has its verdicts."""
+
+    def finish(self, flow: Flow) -> None:
+        """All units are done."""
+
+
 Vouch = Callable[["Flow", Sequence[Actor]], None]
 """Called before an observer is used for the first time; what it raises ends the run."""
 
@@ -65,6 +76,7 @@ class Flow:
         retry_unreadable: bool = False,
         budget: Budget | None = None,
         vouch: Vouch | None = None,
+        watcher: Watcher | None = None,
         n_pictures: int = 0,
         lost: Collection[str] = (),
     ) -> None:
@@ -96,7 +108,7 @@ class Flow:
         """Images of the units under way."""
         self._is_last = False
         self._results = Results(store, budget.drop, self._lost)
-        self._vouch = vouch
+        self._vouch, self._watcher = vouch, watcher
         self._newcomers: dict[str, Actor | None] = {}
         """Observers before their first use, by component id; None for those that passed the preflight."""
 
@@ -110,6 +122,8 @@ class Flow:
         with self._ctrl_c:
             try:
                 self._run(units)
+                if self._watcher is not None:
+                    self._watcher.finish(self)
             except StoreError:
                 # There is no slot to store anything.
                 raise
@@ -198,6 +212,17 @@ class Flow:
             self._receive()
         return [cast("Observation | Missing | Deferred", job.outcome) for job in jobs]
 
+    def observe_stored(
+        self, wanted: Sequence[tuple[ActorsByRole, ImageRef, Query]]
+    ) -> list[Observation | Missing | Deferred]:
+        """What is observed in images of the run beyond what its cases ask; stored, and inside every limit."""
+        jobs = [self._pending.find(actors_by_role, image, query) for actors_by_role, image, query in wanted]
+        self._work_off()
+        while any(job.outcome is None for job in jobs):
+            self.send()
+            self._receive()
+        return [cast("Observation | Missing | Deferred", job.outcome) for job in jobs]
+
     def _put_off(self) -> None:
         for job in self._dispatch.put_off():
             # Its units end without verdicts, and nothing is stored of it.
@@ -277,6 +302,8 @@ class Flow:
         self._n_open -= unit.repeats * len(unit.case.prompts)
 
     def _conclude(self, unit: Unit) -> None:
+        if self._watcher is not None:
+            self._watcher.concluded(unit)
         for verdict, is_retryable in verdicts_of(unit, self._cast.control):
             self._store.put_verdict(verdict)
             self.counts["retryable"] += is_retryable

@@ -37,9 +37,16 @@ ENTRIES: Mapping[str, Entry] = {
         "Two images can agree and both be wrong. No failure-rate gate passes, unless --check or --published chose the "
         "comparison.",
     ),
+    "judge-no-contrast": Entry(
+        "The judge {judge!r} sees no difference, or the model draws none: it accepted {accepted} of {n} control images "
+        "of other prompts.",
+        "What the judge accepted about the right image, it is asked about images of other prompts that share nothing "
+        "with it. Try another --judge with `salva rejudge`, and look at some images.",
+    ),
     "judge-unprobed": Entry(
-        "The judge {judge!r} was not asked control questions, so it may accept everything.",
-        "Control questions are about images of other prompts. They are off (--set run.contrast=off) or not finished.",
+        "The judge {judge!r} answered only {n} control questions, so it may accept everything.",
+        "Control questions are about images of other prompts; it takes 8. They are off (--set run.contrast=off), left "
+        "out by a limit, or the run has too few images that the judge accepted.",
     ),
     "few-pairs": Entry(
         "{n} decided results are too few for a useful interval. Use a larger --size or more --repeats.",

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from salva.core.judgements import Judgements
 from salva.core.result import Result
 from salva.core.verdict import ENTITY_OMISSION
 from salva.messages import Message, message
 from salva.results.rates import FailureRate
+from salva.stats.contrast import Contrast, ControlCounts, judge_contrast
 
 OK, LIMITED, NONE = "ok", "limited", "none"
 DETECTOR_BLIND, DETECTOR_DOMAIN, IDENTICAL_IMAGES = "detector-blind", "detector-domain", "identical-images"
@@ -65,12 +66,10 @@ class ObserverFacts:
     """Whether the images of this model are no such images."""
     recall: Mapping[str, float] | float | None = None
     """The detector's recall on labelled images, for all entities or by entity; None where it is unknown."""
-    unprobed: tuple[str, ...] = ()
-    """Judges that were to be asked control questions, and were not."""
-    contrast: tuple[TrustReason, ...] = field(default=())
-    """What control questions showed about judges."""
-    is_contrast_none: bool = False
-    """Whether they showed that a judge cannot tell images apart."""
+    judge: str = ""
+    """The judge whose answers make the results; empty where none does."""
+    controls: ControlCounts | None = None
+    """What control questions showed of it; None where none was asked."""
 
 
 def trust_of(judgements: Judgements, rate: FailureRate, facts: ObserverFacts, *, is_complete: bool) -> Trust:
@@ -80,7 +79,7 @@ def trust_of(judgements: Judgements, rate: FailureRate, facts: ObserverFacts, *,
         *_none(judgements, facts),
         *((LIMITED, reason) for reason in _limited(results, rate, facts, judgements, is_complete=is_complete)),
     ]
-    found = [(NONE if facts.is_contrast_none else LIMITED, reason) for reason in facts.contrast] + found
+    found += _contrast(facts)
     status = NONE if any(one == NONE for one, _ in found) else LIMITED if found else OK
     found.sort(key=lambda one: one[0] != NONE)
     return Trust(status=status, reasons=tuple(reason for _, reason in found))
@@ -120,8 +119,20 @@ def _limited(
         reasons.append(message("uneven", category=uneven))
     if recall := _recall(decided, facts):
         reasons.append(recall)
-    reasons += [message("judge-unprobed", judge=judge) for judge in facts.unprobed]
     return [_reason(text) for text in reasons]
+
+
+def _contrast(facts: ObserverFacts) -> list[tuple[str, TrustReason]]:
+    """Whether the judge accepts about other images what it accepted about the right ones."""
+    if not facts.judge:
+        return []
+    counts = facts.controls
+    contrast = judge_contrast(counts) if counts is not None else Contrast(status=LIMITED, code=JUDGE_UNPROBED)
+    if contrast.status == OK:
+        return []
+    n, n_accepted = (counts.n_controls, counts.n_accepted) if counts else (0, 0)
+    text = message(contrast.code, judge=facts.judge, n=n, accepted=n_accepted)
+    return [(contrast.status, _reason(text))]
 
 
 def _reason(text: Message) -> TrustReason:

@@ -6,7 +6,6 @@ Nothing is loaded, contacted or written. Prices come from what components say of
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,11 +19,11 @@ from salva.core.protocols import ImageObservations, Need, Query
 from salva.engine.actors import Actor
 from salva.engine.run_components import AppliedCheck, Cast, with_needs
 from salva.errors import SalvaError
-from salva.results.deciding import why_unchecked
 from salva.runs.cases import n_pictures, planned_cases, remarks
 from salva.runs.directory import resume_or_start
-from salva.runs.planning import CasePreview
+from salva.runs.planning import CasePreview, require_detector
 from salva.runs.vocabulary import known_names
+from salva.stats.contrast import controls_wanted
 from salva.store.reading import DATABASE
 from salva.store.records import WHOLE
 from salva.store.sqlite import open_run
@@ -78,8 +77,9 @@ class _WorkCount:
     """Cases as they are gone through."""
 
     n: int = 0
-    reasons: Counter[str] = field(default_factory=Counter)
     generated: list[Case] = field(default_factory=list)
+    n_judged: int = 0
+    """Images that a judge is asked about for a result."""
     looks: dict[str, tuple[Actor, set[object], set[object]]] = field(default_factory=dict)
     """By component id: who, the looks it is sure to be asked for, and those that answers may lead to."""
 
@@ -87,9 +87,9 @@ class _WorkCount:
         self.n += 1
         deciding = [applied for applied in checks if not applied.undecidable]
         if not deciding:
-            self.reasons.update({applied.undecidable for applied in checks} or {why_unchecked(case)})
             return
         self.generated.append(case)
+        self.n_judged += len(case.prompts) if deciding[0].asks_judge else 0
         for applied in deciding:
             for look, is_sure in _looks(applied, case):
                 for actor, query in _asked(applied, look):
@@ -102,6 +102,7 @@ class _WorkCount:
 
 def forecast(plan: Plan, directory: Path) -> Forecast:
     """What the run of a specification would do in a directory; refused as the run would be."""
+    require_detector(plan)
     for binding in plan.observers():
         open_pinned(binding.options)
     plan = resume_or_start(directory, plan)
@@ -119,13 +120,17 @@ def forecast(plan: Plan, directory: Path) -> Forecast:
     n_times = plan.spec.repeats * len(plan.models)
     for actor, sure, most in tally.looks.values():
         if actor.binding is not None:
-            work.append(_work(actor.binding, actor.label, len(sure) * n_times, len(most) * n_times, there))
+            n_controls = 0
+            if actor.role == "judge" and plan.spec.contrast and tally.n_judged:
+                n_controls = controls_wanted(tally.n_judged * plan.spec.repeats) * len(plan.models)
+            n, n_most = len(sure) * n_times, len(most) * n_times + n_controls
+            work.append(_work(actor.binding, actor.label, n, n_most, there))
     prices = [part.usd for part in work]
     return Forecast(
         n_cases=tally.n,
         n_decidable=ahead.n_decidable,
         checks=ahead.by_check,
-        reasons=tally.reasons,
+        reasons=ahead.reasons,
         remarks=(*plan.notes, *remarks(plan)),
         work=tuple(work),
         usd=None if None in prices else sum(price for price in prices if price is not None),

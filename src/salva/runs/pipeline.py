@@ -18,7 +18,7 @@ from salva.core.plan import Binding, Plan
 from salva.core.protocols import Executor
 from salva.engine.budget import Budget, Limits, check_prices
 from salva.engine.failed_last import failed_last
-from salva.engine.flow import Flow, Vouch
+from salva.engine.flow import Flow, Vouch, Watcher
 from salva.engine.progress import Progress
 from salva.engine.run_components import Cast
 from salva.engine.units import Unit
@@ -27,9 +27,10 @@ from salva.messages import message
 from salva.runs import environment as surroundings
 from salva.runs.addresses import refuse_moved
 from salva.runs.cases import placed_cases, planned_cases
+from salva.runs.contrast import JudgeContrast
 from salva.runs.directory import recorded_options, resume_or_start
 from salva.runs.healing import find_lost_images, report_restored
-from salva.runs.planning import CasePreview
+from salva.runs.planning import CasePreview, require_detector
 from salva.runs.preflight import Preflight
 from salva.runs.run_state import (
     CaseCount,
@@ -69,6 +70,7 @@ def execute(
     for note in plan.notes:
         progress.note(note)
     budget = Budget(limits)
+    require_detector(plan)
     check_prices((*plan.models, *plan.observers()), limits or Limits())
     if plan.spec.control and plan.spec.repeats < 2:
         raise UsageError(message("flag-needed", flag="--repeats 2", why="--control compares seeds"))
@@ -102,6 +104,7 @@ def execute(
                 retry_unreadable=retry_unreadable,
                 budget=budget,
                 vouch=Preflight(plan, roster, store, progress, first=_first_cases(plan, store)),
+                watcher=JudgeContrast(store) if plan.spec.contrast else None,
                 lost=lost,
             )
         report_restored(store, lost, progress)
@@ -127,10 +130,12 @@ def flow_through(
     retry_unreadable: bool = False,
     budget: Budget | None = None,
     vouch: Vouch | None = None,
+    watcher: Watcher | None = None,
     lost: Collection[str] = (),
 ) -> RunSummary:
-    """Take every stored case to its verdicts; vouch: called with whoever is about to look for the first time.
+    """Take every stored case to its verdicts.
 
+    vouch: called with observers before their first use. watcher: told of every unit that has its verdicts.
     lost: keys of renders whose images are generated again.
     """
     n_units = counted.n_cases * len(roster.models)
@@ -152,6 +157,7 @@ def flow_through(
         retry_unreadable=retry_unreadable,
         budget=purse,
         vouch=vouch,
+        watcher=watcher,
         # What each model has still to generate, about: with several, all of it may be one's.
         n_pictures=max(0, min(n_images - store.n_images() + len(lost), counted.n_prompts * roster.repeats))
         if may_generate
@@ -169,8 +175,6 @@ def flow_through(
         flow.run(failed_last(_units(store, roster), store, roster.seed))
         if not flow.counts["unpainted"]:
             store.set_meta(WHOLE, True)
-    if flow.left_out:
-        progress.note(message("cases-unchecked", n=len(flow.left_out), why=""))
     return _summary(flow, purse, store.n_unreadable())
 
 
@@ -221,6 +225,7 @@ def _summary(flow: Flow, budget: Budget, n_unreadable: int) -> RunSummary:
         n_reused=counts["reused"],
         n_failed=counts["failed"],
         n_unpainted=counts["unpainted"],
+        n_unchecked=len(flow.left_out),
         n_retryable=counts["retryable"],
         n_refused=counts["settled"],
         n_unreadable=n_unreadable,

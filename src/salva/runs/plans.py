@@ -10,7 +10,7 @@ from salva.component_facts import suite_about
 from salva.core.fingerprint import fingerprint
 from salva.core.options import as_typed, fields_of, value_of
 from salva.core.plan import Binding, Plan
-from salva.core.run_spec import GROUP, NOBODY, OFF, ON, PREFLIGHT, SETTABLE, ComponentSpec, RunSpec
+from salva.core.run_spec import CONTRAST, GROUP, NOBODY, OFF, ON, PREFLIGHT, SETTABLE, ComponentSpec, RunSpec
 from salva.core.shard import Shard
 from salva.errors import UsageError, meant
 from salva.messages import message
@@ -107,7 +107,7 @@ def make_plan(spec: RunSpec, made: RunSpec | None = None, foreign: Container[tup
             spec,
             size=_size_of(suite, spec.size),
             repeats=max(spec.repeats, 2) if spec.control else spec.repeats,
-            preflight=_is_preflight_on(by_role["run"], spec),
+            **_run_settings(by_role["run"], spec),
         ),
         suite=suite,
         models=models,
@@ -173,7 +173,8 @@ def spec_again(stored: RunSpec) -> RunSpec:
     settings = {f"check.{name}": as_typed(value) for part in checks for name, value in part.options.items()}
     settings |= {f"{model.name}.{GROUP}": model.group for model in stored.models if model.group}
     settings |= {} if stored.preflight else {PREFLIGHT: OFF}
-    spec = structs.replace(stored, checks=(), settings=settings, preflight=True)
+    settings |= {} if stored.contrast else {CONTRAST: OFF}
+    spec = structs.replace(stored, checks=(), settings=settings, preflight=True, contrast=True)
     spec = structs.replace(
         spec,
         suite=_bare(spec.suite),
@@ -209,15 +210,16 @@ def settings_by_role(settings: Mapping[str, str], names: Collection[str] = ()) -
     return by_role
 
 
-def _is_preflight_on(settings: Mapping[str, str], spec: RunSpec) -> bool:
-    """The one setting of the run itself."""
+def _run_settings(settings: Mapping[str, str], spec: RunSpec) -> dict[str, bool]:
+    """The settings of the run itself, each on or off."""
+    found = {name.partition(".")[2]: True for name in (PREFLIGHT, CONTRAST)}
     for name, value in settings.items():
-        if f"run.{name}" != PREFLIGHT:
-            known = PREFLIGHT.partition(".")[2]
-            raise UsageError(message("option-unknown", owner="run", name=name, meant=f" It has {known}."))
+        if name not in found:
+            raise UsageError(message("option-unknown", owner="run", name=name, meant=f" It has {', '.join(found)}."))
         if value not in (ON, OFF):
-            raise UsageError(message("option-invalid", name=PREFLIGHT, value=value, wanted=f"{ON} or {OFF}"))
-    return spec.preflight and OFF not in settings.values()
+            raise UsageError(message("option-invalid", name=f"run.{name}", value=value, wanted=f"{ON} or {OFF}"))
+        found[name] = value == ON
+    return {"preflight": found["preflight"] and spec.preflight, "contrast": found["contrast"] and spec.contrast}
 
 
 def _size_of(suite: Binding, size: str) -> str:

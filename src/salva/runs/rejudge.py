@@ -27,6 +27,7 @@ from salva.engine.run_components import Cast
 from salva.errors import StoreError, UsageError
 from salva.messages import message
 from salva.runs.addresses import moved_labels
+from salva.runs.contrast import JudgeContrast
 from salva.runs.pipeline import flow_through
 from salva.runs.plans import check_threshold, make_plan, spec_again
 from salva.runs.preflight import Preflight
@@ -69,10 +70,15 @@ def rejudge(
         store.drop_meta(GATE)
         record_rules(store, plan.checks)
         record_primaries(store, roster)
-        summary = flow_through(store, roster, workplace, progress, counted, may_generate=False, vouch=vouch)
+        watcher = JudgeContrast(store) if plan.spec.contrast else None
+        summary = flow_through(
+            store, roster, workplace, progress, counted, may_generate=False, vouch=vouch, watcher=watcher
+        )
         _record_judging(store, content, plan, deciding_observers(roster))
     for line in _unasked(directory, asked, summary):
         progress.note(line)
+    if summary.n_unchecked:
+        progress.note(message("cases-unchecked", n=summary.n_unchecked, why=""))
     if summary.n_unpainted and not summary.unasked:
         progress.note(message("cases-not-generated", n=summary.n_unpainted))
     for label in sorted(set(labels.values())):

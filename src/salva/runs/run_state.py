@@ -35,7 +35,7 @@ RULES = "rules"
 """The note of a run on the rule that each check judged by."""
 
 
-_COMPONENTS = {"suite", "models", "observers", "checks", "preflight", "injection_reader"}
+_COMPONENTS = {"suite", "models", "observers", "checks", "preflight", "contrast", "injection_reader"}
 """Fields of a specification that are compared part by part, or that make no other run."""
 
 
@@ -49,7 +49,7 @@ class CaseCount:
 
 def stamp_of(plan: Plan) -> str:
     """What a finished run is finished for: everything asked, and the exact components that answered."""
-    asked = structs.replace(plan.run_spec(), preflight=True)
+    asked = structs.replace(plan.run_spec(), preflight=True, contrast=True)
     return fingerprint(
         [
             msgspec.to_builtins(asked),

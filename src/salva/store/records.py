@@ -18,6 +18,8 @@ MAX_ERRORS = "max_errors"
 """The note of a run on how many results may be ERROR."""
 FIGURES = "figures"
 """The note of a run whose images were measured as images: model to figures."""
+CONTRAST = "judge_contrast"
+"""The note of a run on what control questions showed of its judges, by model and judge."""
 PASSED, WARNED, UNTRIED, STOPPED = "preflight_passed", "preflight_warned", "preflight_off", "preflight_stopped"
 """The notes of a run on its observers: those who passed on images of salva's own, those who failed and could not be
 held to it, those who were let off, and those who ended the run."""

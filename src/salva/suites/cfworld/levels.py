@@ -15,6 +15,7 @@ from salva.checks.asking import AskingOptions, with_checks, with_notes
 from salva.core.about import About
 from salva.core.case import Case, Prompt
 from salva.core.options import option
+from salva.core.probe import Probe
 from salva.core.protocols import Conclusion, ImageObservations, Need, Query
 from salva.core.question import DIMENSIONS, QUESTIONS, Question, picture_score
 from salva.core.verdict import Failure, Outcome, failure_types_of
@@ -101,6 +102,10 @@ class Levels:
         if any(sight.seen for sight in observations.values()):
             needs += self._lock_ins(case, observations)
         return with_checks(needs, case, roles, self._options)
+
+    def probes(self, case: Case) -> Sequence[Probe]:
+        """The own questions of every image."""
+        return [Probe(role=prompt.role, query=self.query(case, prompt)) for prompt in case.prompts]
 
     def judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
         """All levels at the mark or above hold; below it every level that failed says so."""

@@ -14,6 +14,7 @@ from salva.checks.asking import AskingOptions, with_checks, with_notes
 from salva.core.about import About
 from salva.core.case import Case, Prompt
 from salva.core.options import option
+from salva.core.probe import Probe
 from salva.core.protocols import Conclusion, ImageObservations, Need, Query
 from salva.core.question import DIMENSIONS, QUESTIONS, picture_score
 from salva.core.verdict import Failure, Outcome
@@ -66,6 +67,10 @@ class Retention:
         """The question of every image."""
         needs = [Need(role=p.role, query=query_for(case, p)) for p in case.prompts if p.role in observations]
         return with_checks(needs, case, roles, self._options)
+
+    def probes(self, case: Case) -> Sequence[Probe]:
+        """The questions of every image."""
+        return [Probe(role=prompt.role, query=query_for(case, prompt)) for prompt in case.prompts]
 
     def judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
         """Facts and counterfactuals at the mark or above hold."""

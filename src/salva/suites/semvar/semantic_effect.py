@@ -19,6 +19,7 @@ from salva.core.boxes import scene_of
 from salva.core.case import Case, Prompt
 from salva.core.observation import Answer, Detections, Vector
 from salva.core.options import option
+from salva.core.probe import Probe
 from salva.core.protocols import Conclusion, ImageObservations, Need, Query
 from salva.core.score_rubric import HIGHEST, SCORE_RUBRIC
 from salva.core.scoring import Pair, pair_name
@@ -95,6 +96,10 @@ class SemanticEffect:
             asked = ((role, token_query(case.prompt(role))) for role in ROLES)
             needs += [Need(role=role, query=query) for role, query in asked if query.questions]
         return with_checks(needs, case, roles, self._options)
+
+    def probes(self, case: Case) -> Sequence[Probe]:
+        """The score of every image with its own text."""
+        return [Probe(role=role, query=score_query(case.prompt(role))) for role in ROLES]
 
     def judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
         """Kappa above the threshold and no image of the other meaning; else every wrong image says in which way."""
