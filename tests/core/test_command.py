@@ -67,10 +67,12 @@ def test_there_is_no_command_where_nothing_is_known_or_others_painted() -> None:
 
 
 def test_whatever_was_asked_is_in_the_line() -> None:
-    asked = RunSpec(check="truth", size="6", repeats=2, seed=3, control=True, only=(("law", "x"),), preflight=False)
+    asked = RunSpec(
+        check="truth", size="6", repeats=2, seed=3, control=True, only=(("law", "x"),), preflight=False, contrast=False
+    )
     assert words_of(asked)[3:] == [
         *("--check", "truth", "--size", "6", "--repeats", "2", "--seed", "3", "--control"),
-        *("--only", "law=x", "--set", "run.preflight=off"),
+        *("--only", "law=x", "--set", "run.preflight=off", "--set", "run.contrast=off"),
     ]
     assert words_of(NOTHING) == ["salva", "run", "", "--repeats", "1", "--seed", "0"]
     flags = {option for parameter in run_command.params for option in parameter.opts}

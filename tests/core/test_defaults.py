@@ -20,6 +20,7 @@ SAID = {
     "OwnFigure.is_high_good": True,
     "Question.weight": 1.0,
     "ReadIn.repeats": 1,
+    "RunSpec.contrast": True,
     "RunSpec.preflight": True,
     "RunSpec.repeats": 1,
     "TrainingFilter.filter": "strict",

@@ -13,7 +13,8 @@ from salva.core.result import Rule
 from salva.core.verdict import ENTITY_OMISSION, Outcome, Verdict
 from salva.results import trust as codes
 from salva.results.rates import failure_rate
-from salva.results.trust import LIMITED, NONE, OK, ObserverFacts, Trust, TrustReason, trust_of
+from salva.results.trust import LIMITED, NONE, OK, ObserverFacts, Trust, trust_of
+from salva.stats.contrast import ControlCounts
 
 PASS, FAIL, UNDECIDED, ERROR = Outcome
 
@@ -137,9 +138,8 @@ def test_too_little_is_limited_and_says_what() -> None:
 
 
 def test_the_gravest_reason_comes_first() -> None:
-    contrast = (TrustReason(code="judge-no-contrast", text="accepts everything"),)
-    facts = ObserverFacts(contrast=contrast, is_contrast_none=True, unprobed=("other",))
-    found = trust(cases_in(a=3), facts=facts)
+    everything = ControlCounts(n_controls=20, n_accepted=20, n_own=20, n_as_expected=20, has_accepted=True)
+    found = trust(cases_in(a=3), facts=ObserverFacts(judge="x", controls=everything))
     assert found.status == NONE
-    assert reasons(found) == ["judge-no-contrast", codes.FEW_PAIRS, codes.JUDGE_UNPROBED]
-    assert trust(cases_in(a=20), facts=replace(facts, is_contrast_none=False)).status == LIMITED
+    assert reasons(found) == ["judge-no-contrast", codes.FEW_PAIRS]
+    assert trust(cases_in(a=20), facts=ObserverFacts(judge="x")).status == LIMITED
