@@ -1,9 +1,9 @@
-"""What garbage scores: painters that paint nonsense, detectors that see nonsense, and pictures dealt to other prompts.
+"""What garbage scores: generators and detectors of nonsense, and images dealt to other prompts.
 
     python bench/garbage.py [SIZE] [N_SHUFFLES]      default paper and 2
 
-Each row is a whole run of MetaLogic without a reader: the rate that leads, what is decided, whether a gate at 10 %
-lets it pass, and why not. Pictures shuffled within the suite stand beside the chance rate the report prints for them.
+Each row is a whole run of MetaLogic without a reader: the failure rate, what is decided, what a gate at 10 % says, and
+the trust. Images shuffled within the suite stand beside the chance rate that the report prints for them.
 Every class below is a component, so one can be tried alone: --plugin bench/garbage.py:Grey --model grey.
 """
 
@@ -33,12 +33,11 @@ from salva.errors import SalvaError, UsageError
 from salva.generators.painter.component import Painter, random_scene
 from salva.logic.formula import entities
 from salva.logic.notation import parse
-from salva.registry import add_loose_plugin, load
-from salva.report.summary import summarise_run
-from salva.results.headline import is_apart
-from salva.results.leading import Leading
+from salva.registry import add_loose_plugin
+from salva.report.summary import ModelSummary, decided, summarise_run
+from salva.results.gate import Gate
+from salva.results.metrics.failure_rates import CHANCE
 from salva.runs.cases import planned_cases
-from salva.runs.gate import Gate, decide
 from salva.runs.pipeline import execute
 from salva.runs.plans import make_plan
 
@@ -55,28 +54,28 @@ class Grey:
         self.options = options
 
     def render(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | SalvaError]:
-        """One picture per request."""
-        return [Rendered(picture=self.paint(request)) for request in requests]
+        """One image per request."""
+        return [Rendered(picture=self.draw(request)) for request in requests]
 
-    def paint(self, request: RenderRequest) -> Picture:
-        """The picture of one request."""
+    def draw(self, request: RenderRequest) -> Picture:
+        """The image of one request."""
         return Picture(rgb=bytes([128]) * (3 * SIDE * SIDE), width=SIDE, height=SIDE)
 
 
 class Noise(Grey):
     """Generator: every pixel at random."""
 
-    def paint(self, request: RenderRequest) -> Picture:
-        """The picture of one request."""
+    def draw(self, request: RenderRequest) -> Picture:
+        """The image of one request."""
         rng = random.Random(fingerprint([request.prompt.text, request.seed]))
         return Picture(rgb=rng.randbytes(3 * SIDE * SIDE), width=SIDE, height=SIDE)
 
 
 class OffTopic(Grey):
-    """Generator: things that the prompt does not name, well painted."""
+    """Generator: entities that the prompt does not name, well drawn."""
 
-    def paint(self, request: RenderRequest) -> Picture:
-        """The picture of one request."""
+    def draw(self, request: RenderRequest) -> Picture:
+        """The image of one request."""
         assert request.prompt.formula is not None, "every prompt of MetaLogic has a formula"
         named = entities(parse(request.prompt.formula))
         others = [name for name in PocketDetector.labels() if name not in named]
@@ -90,19 +89,18 @@ class ShuffledOptions:
 
     size: str = option("paper", "The size of the suite.")
     repeats: int = option(1, "The repeats of the run; each is another shuffle.")
-    singly: bool = option(False, "The two pictures of a pair come from two others.")
+    singly: bool = option(False, "The two images of a pair come from two others.")
 
 
 class Shuffled:
-    """Generator: the faultless painter's pictures of another pair of the same suite, both of one or each of its own."""
+    """Generator: the faultless painter's images of another pair of the same suite, both of one or each of its own."""
 
     version: ClassVar[str] = "1"
     about: ClassVar[About] = About(sees_formula=True)
     Options = ShuffledOptions
 
     def __init__(self, options: ShuffledOptions) -> None:
-        apart = load("suite", "metalogic").about.apart
-        cases = [case for case in planned_cases(make_plan(ask({}, options.size))) if not is_apart(case, apart)]
+        cases = list(planned_cases(make_plan(ask({}, options.size))))
         random.Random(0).shuffle(cases)
         self._others: dict[tuple[int, str], Case] = {}
         for repeat in range(options.repeats):
@@ -115,7 +113,7 @@ class Shuffled:
         self._painter = Painter(Painter.Options())
 
     def render(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | SalvaError]:
-        """One picture or error per request."""
+        """One image or error per request."""
         return self._painter.render([replace(request, prompt=self._dealt(request)) for request in requests])
 
     def _dealt(self, request: RenderRequest) -> Prompt:
@@ -158,9 +156,9 @@ def _opposite(seen: Detections) -> Detections:
 
 GARBAGE: Mapping[str, Mapping[str, str]] = {
     "the faultless painter": {},
-    "a grey painter": {"model": "grey"},
-    "a painter of random pixels": {"model": "noise"},
-    "things the prompt does not name": {"model": "off-topic"},
+    "grey images": {"model": "grey"},
+    "random pixels": {"model": "noise"},
+    "entities the prompt does not name": {"model": "off-topic"},
     "words the detector does not know": {"model": "grey", "suite.entities": "zebra,laptop,kite"},
     "a blind detector": {"detector": "blind"},
     "an inverted detector": {"detector": "inverted"},
@@ -181,16 +179,18 @@ def ask(garbage: Mapping[str, str], size: str) -> RunSpec:
         detector=garbage.get("detector", "pocket"),
         reader="none",
         size=size,
-        # Let past the trial that stops some of it: what it scores is the question.
+        # Without the preflight, which stops some of it: what it scores is the question.
         settings={"run.preflight": "off", **{name: value for name, value in garbage.items() if "." in name}},
     )
 
 
-def leading(asked: RunSpec) -> Leading:
-    """What leads the report of such a run."""
+def summarised(asked: RunSpec, limit: float = LIMIT) -> ModelSummary:
+    """The figures of such a run, held against a limit on the failure rate."""
     with tempfile.TemporaryDirectory(prefix="salva-bench-") as root:
         execute(make_plan(asked), Path(root) / "run", make_progress(quiet=True))
-        return summarise_run(Path(root) / "run").by_model[0].leading
+        summary = decided(summarise_run(Path(root) / "run"), Gate(max_failure_rate=limit))
+    (model,) = summary.by_model.values()
+    return model
 
 
 def shuffled(size: str, n: int) -> RunSpec:
@@ -205,21 +205,26 @@ def main() -> None:
     n_shuffles = int(sys.argv[2]) if len(sys.argv) > 2 else 2
     register()
     rows = [(name, ask(garbage, size)) for name, garbage in GARBAGE.items()]
-    rows.append((f"pictures shuffled within the suite, {n_shuffles} times", shuffled(size, n_shuffles)))
-    print("| garbage | wrong | chance | decided | gate at 10 % | why |\n|---|---|---|---|---|---|")
+    rows.append((f"images shuffled within the suite, {n_shuffles} times", shuffled(size, n_shuffles)))
+    print("| garbage | failure rate | chance | decided | gate at 10 % | trust |\n|---|---|---|---|---|---|")
     for name, asked in rows:
         try:
-            lead = leading(asked)
+            model = summarised(asked)
         except UsageError as error:
-            print(f"| {name} | - | - | 0 | refused before painting | {error} |")
+            print(f"| {name} | - | - | 0 | refused before generating | {error} |")
             continue
-        decision = decide("", lead, Gate(limit=LIMIT))
-        gate = "passes" if decision.passed else "does not pass"
-        figure = lead.figure
-        wrong = "-" if figure is None or figure.rate is None else f"{figure.rate:.1%}"
-        chance = "-" if lead.chance is None else f"{lead.chance:.1%}"
-        n = f"{figure.n} of {figure.n + figure.n_undecided}" if figure else "0"
-        print(f"| {name} | {wrong} | {chance} | {n} | {gate} | {lead.reason or decision.reason} |", flush=True)
+        (gate,) = model.gates
+        chance = model.metrics[CHANCE].value
+        n = f"{model.n} of {model.results['total']}"
+        trust = ", ".join((model.trust.status, *(reason.code for reason in model.trust.reasons)))
+        print(
+            f"| {name} | {_percent(model.failure_rate)} | {_percent(chance)} | {n} | {gate.decision} | {trust} |",
+            flush=True,
+        )
+
+
+def _percent(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1%}"
 
 
 if __name__ == "__main__":
