@@ -1,0 +1,192 @@
+"""Review sheets from the run to its corrected rate: drawn, filled in, read, kept."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from msgspec import structs
+from report.fake_runs import FakeImages, make_case, make_verdict, store_run
+from review.rating_rows import raises_code, write
+from review.reviewed_run import ERROR, FAIL, PASS, UNDECIDED, Reviewed, fill, reviewed_run, store
+
+from salva.cli.main import salva as command
+from salva.core.review import Label
+from salva.core.source import RunRecords
+from salva.core.verdict import Outcome
+from salva.errors import StoreError
+from salva.exchange.exporting import export_run
+from salva.messages import code_of
+from salva.report.summary import summarise_run
+from salva.review.run_agreement import reviewed_agreement, run_agreement
+from salva.review.run_join import model_code
+from salva.store.reviews import REVIEWS, append_reviews, read_reviews
+
+
+def small_run() -> Reviewed:
+    """30 results of every kind; people find 9 failures."""
+    decided = {(FAIL, True): 5, (FAIL, False): 2, (PASS, True): 2, (PASS, False): 16}
+    return reviewed_run({"and": {**decided, (UNDECIDED, True): 2, (ERROR, False): 3}})
+
+
+def sheet_rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_a_sheet_is_blind_and_has_the_drawn_images(tmp_path: Path) -> None:
+    run = store(small_run(), tmp_path / "run")
+    assert export_run(run, "review", tmp_path / "sheet", {"per_result": "4"}).n == 4 + 4 + 2 + 3
+    rows = sheet_rows(tmp_path / "sheet" / "review.csv")
+    assert list(rows[0]) == [
+        *("case_id", "repeat", "model", "prompt.a", "image.a", "prompt.b", "image.b"),
+        *("rule", "rater", "failed", "sample"),
+    ]
+    assert len({row["sample"] for row in rows}) == 1, "it does not say which result a row has"
+    assert not any(row[name] for row in rows for name in ("model", "rule", "rater", "failed"))
+    for row in rows:
+        assert all((tmp_path / "sheet" / row[name]).is_file() for name in ("image.a", "image.b"))
+    again = tmp_path / "again"
+    export_run(run, "review", again, {"per_result": "4"})
+    assert sheet_rows(again / "review.csv") == rows
+    only = export_run(run, "review", tmp_path / "failures", {"result": "fail", "per_category": "3"})
+    assert only.n == 3
+
+
+def test_a_filled_sheet_corrects_the_rate_of_the_run_and_its_reports(tmp_path: Path) -> None:
+    reviewed = small_run()
+    run = store(reviewed, tmp_path / "run")
+    assert summarise_run(run).corrected is None
+    export_run(run, "review", tmp_path / "sheet", {"per_result": "10"})
+    copies = [fill(tmp_path / "sheet" / "review.csv", reviewed, tmp_path / f"{who}.csv", who) for who in ("ann", "bob")]
+    tables, notes = run_agreement(run, copies)
+    assert {table.name for table in tables} >= {
+        "corrected failure rate",
+        "people and results",
+        "people among themselves",
+    }
+    assert [code_of(note) for note in notes] == []
+    corrected = summarise_run(run).to_json()["corrected"]
+    assert isinstance(corrected, dict)
+    assert list(corrected) == ["failure_rate", "interval", "n_reviewed"]
+    assert corrected["n_reviewed"] == 7 + 10 + 2 + 3
+    passed = [row["case_id"] for row in sheet_rows(copies[0]) if row["case_id"] in reviewed.with_result(PASS)]
+    missed = sum(reviewed.truth[case] for case in passed) / 10
+    assert corrected["failure_rate"] == pytest.approx((5 + 2 + 18 * missed) / 30)
+    # Read again it is kept once, and the run alone has the same tables.
+    run_agreement(run, copies)
+    assert len(read_reviews(run)) == 2 * 22
+    alone, _ = reviewed_agreement(run)
+    assert alone == [table for table in tables if table.name != "people among themselves"]
+
+
+def test_the_command_line_shows_the_corrected_rate_as_json(tmp_path: Path) -> None:
+    reviewed = reviewed_run({"and": {(FAIL, True): 4, (PASS, False): 60}})
+    run = store(reviewed, tmp_path / "run")
+    draw = ["export", str(run), "--as", "review", "-o", str(tmp_path / "sheet"), "--per-result", "30", "--seed", "5"]
+    done = CliRunner().invoke(command, draw)
+    assert done.exit_code == 0, done.output
+    copy = fill(tmp_path / "sheet" / "review.csv", reviewed, tmp_path / "ann.csv")
+    shown = CliRunner().invoke(command, ["agree", str(run), "--ratings", str(copy), "--format", "json"])
+    assert shown.exit_code == 0, shown.output
+    table = json.loads(shown.stdout)[0]
+    assert table["name"] == "corrected failure rate"
+    assert dict(zip(table["columns"], table["rows"][0], strict=True))["corrected_rate"] == pytest.approx(4 / 64)
+    assert "[reviewers-few]" in shown.stderr
+    for options in (["--result", "holds"], ["--per-result", "0"]):
+        refused = CliRunner().invoke(command, [*draw, *options])
+        assert code_of(refused.exception) == "option-invalid"
+
+
+def test_reviewing_a_list_of_counterexamples_gives_no_corrected_rate(tmp_path: Path) -> None:
+    """Case ids and a word, of failures that somebody picked: their precision, and nothing about the rest."""
+    reviewed = reviewed_run({"and": {(FAIL, True): 20, (PASS, True): 6, (PASS, False): 74}})
+    run = store(reviewed, tmp_path / "run")
+    picked = [{"case_id": case, "rater": "ann", "failed": "no"} for case in reviewed.with_result(FAIL)[:12]]
+    tables, notes = run_agreement(run, [write(tmp_path / "picked.csv", picked)])
+    assert [table.name for table in tables] == ["precision by category"]
+    assert [code_of(note) for note in notes] == ["review-not-random"]
+    assert summarise_run(run).corrected is None
+    every = [{"case_id": case, "rater": "bob", "failed": "no"} for case in reviewed.with_result(FAIL)]
+    run_agreement(run, [write(tmp_path / "every.csv", every)])
+    corrected = summarise_run(run).corrected
+    assert isinstance(corrected, dict)
+    assert corrected["failure_rate"] is None
+    low, high = corrected["interval"]
+    assert low < 0.26 < high
+
+
+def test_labels_of_several_models_and_repeats_need_their_columns(tmp_path: Path) -> None:
+    cases = [make_case(f"case-{i}", checks=("truth",)) for i in range(4)]
+    images = {"a": "1" * 40, "b": "2" * 40}
+    verdicts = [
+        make_verdict(case.case_id, Outcome.FAIL, check="truth", model=model, repeat=repeat, images=images)
+        for case in cases
+        for model in ("good", "bad")
+        for repeat in range(2)
+    ]
+    asked = structs.replace(small_run().records.asked, repeats=2, models=())
+    records = RunRecords(
+        cases=tuple(cases), verdicts=tuple(verdicts), primaries={c.case_id: "truth" for c in cases}, asked=asked
+    )
+    store_run(tmp_path / "run", records, FakeImages())
+    assert export_run(tmp_path / "run", "review", tmp_path / "sheet").n == 16
+    rows = sheet_rows(tmp_path / "sheet" / "review.csv")
+    assert {row["model"] for row in rows} == {model_code("good"), model_code("bad")}
+    named = [{**row, "rater": "ann", "failed": "yes"} for row in rows]
+    vague = [{"case_id": "case-0", "rater": "bob", "failed": "no", "repeat": "1", "model": ""}]
+    _, notes = run_agreement(tmp_path / "run", [write(tmp_path / "named.csv", [*named, *vague])])
+    assert [code_of(note) for note in notes] == ["ratings-unused"]
+    assert len(read_reviews(tmp_path / "run")) == 16
+    by_model = summarise_run(tmp_path / "run").by_model
+    assert [model.corrected and model.corrected["failure_rate"] for model in by_model.values()] == [1.0, 1.0]
+
+
+def test_a_filled_sheet_is_not_replaced_and_an_empty_run_has_none(tmp_path: Path) -> None:
+    run = store(small_run(), tmp_path / "run")
+    export_run(run, "review", tmp_path / "sheet")
+    fill(tmp_path / "sheet" / "review.csv", small_run(), tmp_path / "sheet" / "review.csv")
+    with raises_code("sheet-filled"):
+        export_run(run, "review", tmp_path / "sheet")
+    passed = store(reviewed_run({"and": {(PASS, False): 1}}), tmp_path / "passed")
+    with raises_code("review-empty"):
+        export_run(passed, "review", tmp_path / "none", {"result": "fail"})
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        "CREATE TRIGGER evil AFTER INSERT ON labels BEGIN DELETE FROM labels; END",
+        "CREATE VIEW more AS SELECT * FROM labels",
+        "UPDATE labels SET label = 'perhaps'",
+        "UPDATE labels SET repeat = 'x'",
+        "DROP TABLE labels",
+    ],
+)
+def test_labels_that_somebody_edited_are_refused(tmp_path: Path, harm: str) -> None:
+    reviewed = small_run()
+    run = store(reviewed, tmp_path / "run")
+    append_reviews(run, reviewed.reviews(reviewed.truth))
+    with closing(sqlite3.connect(run / REVIEWS)) as connection:
+        connection.execute(harm)
+        connection.commit()
+    with pytest.raises(StoreError):
+        read_reviews(run)
+
+
+def test_labels_are_only_appended(tmp_path: Path) -> None:
+    reviewed = small_run()
+    run = store(reviewed, tmp_path / "run")
+    first = reviewed.reviews(list(reviewed.truth)[:3])
+    assert append_reviews(run, first) == 3
+    assert append_reviews(run, reviewed.reviews(list(reviewed.truth)[:5])) == 2
+    other = [replace(one, label=Label.PASS if one.label is Label.FAIL else Label.FAIL) for one in first]
+    assert append_reviews(run, other) == 3
+    assert read_reviews(run)[:3] == tuple(first)
+    assert read_reviews(run)[-3:] == tuple(other)
