@@ -14,8 +14,6 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
-from salva.compare import comparing
-from salva.compare.comparing import Comparison
 from salva.core.case import Case
 from salva.core.printable import printable
 from salva.core.python_objects import register_objects
@@ -55,6 +53,8 @@ from salva.store.sqlite import open_run as open_store
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from salva.compare.comparing import Comparison
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -118,7 +118,7 @@ class Run:
         """For notebooks: the rate, the first chart and a few counterexamples."""
         try:
             with open_source(self.directory) as (records, images):
-                return card_html(summarise_records(records), records, images, str(self.directory))
+                return card_html(summarise_records(records), images, str(self.directory))
         except SalvaError:
             return f"<pre>{escape(repr(self))}</pre>"
 
@@ -260,4 +260,6 @@ def compare_runs(*runs: Run | str | Path) -> Comparison:
 
     One run of several models is compared within; raises UsageError where two runs cannot be compared.
     """
+    from salva.compare import comparing
+
     return comparing.compare_runs([run.directory if isinstance(run, Run) else Path(run) for run in runs])

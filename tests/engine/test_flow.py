@@ -223,7 +223,7 @@ def test_a_row_of_5000_looks_that_wait_for_one_another_fails_in_one_step(tmp_pat
     }
     part = CheckPart(label="last", check=LastOfMany(LastOfMany.Options()), about=LastOfMany.about)
     looks = (Need(role="a", query=Query(role="detector 4999")),)
-    applied = AppliedCheck(part=part, actors_by_role=row, observers=("row",), first_observations=looks)
+    applied = AppliedCheck(part=part, actors_by_role=row, roles=("detector 4999",), first_observations=looks)
     case = Case(case_id="one", suite="fake", category="all", prompts=(Prompt(role="a", text="cat"),), checks=("last",))
     with held(tmp_path, spec) as run:
         run.flow.open(Unit.of(case, run.cast.models[0], 1, [applied]))

@@ -161,7 +161,7 @@ def test_every_judge_has_its_own_verdict_and_relations_without_one_are_judged_on
 
 def test_a_perceiver_whose_need_is_not_bound_is_refused_before_anything_is_painted(tmp_path: Path) -> None:
     CALLS.clear()
-    with pytest.raises(UsageError, match=r"'counter'.*--detector.*\[needs-component\]"):
+    with pytest.raises(UsageError, match=r"--detector .*\n.*\[detector-missing\]"):
         run(
             tmp_path / "run",
             detector=None,

@@ -142,6 +142,7 @@ def test_a_new_run_says_what_was_chosen(tmp_path: Path) -> None:
         "model.omits": 0.3,
         "detector": ["fake-detector"],
         "check": "",
+        "published": False,
         "size": "full",
         "repeats": 1,
         "seed": 0,

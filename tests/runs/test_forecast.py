@@ -19,7 +19,7 @@ from salva.runs.plans import AllButSuite, make_plan
 from salva.store.sqlite import open_run
 
 SUITES = ("actesting", "cfworld", "faithfulness", "metalogic", "prompts", "semvar")
-QUIET = {"run.preflight": "off", "run.contrast": "off"}
+QUIET = {"run.preflight": "off"}
 
 
 def seen(ask: RunSpec, directory: Path) -> Forecast:

@@ -159,7 +159,7 @@ def test_whoever_waits_is_told_how_far_it_is(directory: Path, reference: Path, t
 
 
 def test_vectors_the_run_has_stored_are_not_made_again(reference: Path, tmp_path: Path) -> None:
-    run_suite("metalogic", "painter", out=tmp_path / "run", size="3", reader="none", embedder="pocket")
+    run_suite("metalogic", "painter", out=tmp_path / "run", size="3", embedder="pocket", check="same-similarity")
     progress = Counted()
     run_fid(tmp_path / "run", reference, "pocket", progress=progress)
     assert ("start", "painter", 0) in progress.told

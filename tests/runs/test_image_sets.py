@@ -64,7 +64,7 @@ def test_figures_are_kept_and_reported(directory: Path, tmp_path: Path) -> None:
     assert all((figure.low, figure.high) == (None, None) for figure in found["painter"] if figure.name == "FID")
     again = quality_figures(directory, QualityRequest(retrieval="pocket", by_set=True))
     assert again["painter"] == [figure for figure in found["painter"] if figure.name != "FID"], "the same draws again"
-    table = summarise_run(directory).by_model[0].table("quality by set")
+    table = summarise_run(directory).by_model["painter"].table("quality by set")
     assert table is not None
     assert len(table.rows) == len(names) + len(found[REAL]), "what was measured before stays, real pictures beside"
     shown = [dict(zip(table.columns, map(cell_text, table.columns, row), strict=True)) for row in table.rows]

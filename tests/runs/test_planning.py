@@ -1,4 +1,4 @@
-"""What is known before painting is said before painting: nobody looks at a stranger's pictures unless named."""
+"""What is known before anything is generated is said then: nobody observes a foreign model's images unless named."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from salva.errors import MissingRoleError, UsageError
 from salva.generators.folder import FolderImages
 from salva.generators.pocket import Pocket
 from salva.runs.cases import planned_cases
-from salva.runs.planning import require_detector
-from salva.runs.plans import make_plan
+from salva.runs.forecast import Forecast, forecast
+from salva.runs.plans import AllButSuite, make_plan
 
 QUICK = ("--size", "2", "--reader", "none", "--no-progress")
 
@@ -102,8 +102,12 @@ def test_in_python_the_call_is_given_with_its_keyword(tmp_path: Path) -> None:
     assert not (tmp_path / "runs").exists()
 
 
+def planned(ask: RunSpec, directory: Path) -> Forecast:
+    return forecast(make_plan(ask, foreign=AllButSuite()), directory / "run")
+
+
 @pytest.mark.usefixtures("pictures")
-def test_whoever_judges_or_embeds_alone_needs_no_detector() -> None:
+def test_whoever_judges_or_embeds_alone_needs_no_detector(tmp_path: Path) -> None:
     embeds = ("--model", "folder/pictures", "--embedder", "pocket", "--judge", "none")
     for ask in (
         RunSpec.of(suite="semvar", models=("folder/pictures",), judges=("openai/some-judge",)),
@@ -111,10 +115,9 @@ def test_whoever_judges_or_embeds_alone_needs_no_detector() -> None:
         RunSpec.of(suite="metalogic", models=("folder/pictures",), judges=("openai/j",), check="same-answers"),
         RunSpec.of(suite="metalogic", models=("folder/pictures",), judges=("openai/j",), detector="none"),
     ):
-        spec = make_plan(ask)
-        assert spec.detector is None
-        require_detector(spec)
+        assert make_plan(ask).detector is None
+        assert planned(ask, tmp_path).n_decidable
     with pytest.raises(MissingRoleError):
-        require_detector(make_plan(RunSpec.of(suite="metalogic", models=("folder/pictures",), judges=("openai/j",))))
+        planned(RunSpec.of(suite="metalogic", models=("folder/pictures",), embedder="pocket"), tmp_path)
     done = run("metalogic", *embeds, *QUICK, "--check", "same-similarity", "--out", "embedded")
     assert done.exit_code == 0, done.output

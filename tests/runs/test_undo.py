@@ -80,6 +80,7 @@ def test_an_endpoint_that_nobody_reaches_leaves_nothing_behind(
         done = in_process.salva(
             *("run", "metalogic", "--size", "4", "--no-progress", "--out", str(tmp_path / "deep" / "run")),
             *(*model, f"--{role}", "openai/away", "--set", where),
+            *(("--check", "right-answers") if role == "judge" else ()),
         )
     assert (done.returncode, "cannot be reached" in done.stderr) == (2, True), done.stderr
     assert list(tmp_path.iterdir()) == []

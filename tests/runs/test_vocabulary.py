@@ -133,8 +133,9 @@ def test_nothing_is_painted_for_what_the_detector_cannot_name(
     assert unknown[0].observers == ("few",)
     assert summary.n_rendered == CALLS["render"] == 2 * len(known)
     told = capsys.readouterr().err
-    assert re.search(r"6 of 10 cases: the detector 'few' .* 6 .*\[cases-undecidable\]", told)
-    assert summarise_run(tmp_path).by_model[0].leading.decides_too_little
+    assert re.search(r"6 of 10 cases.* 'few' .*\[cases-undecidable\]", told)
+    trust = summarise_run(tmp_path).by_model["fake"].trust
+    assert trust.has("few-decided")
     CALLS.clear()
     assert execute(spec, tmp_path, SilentProgress()).outcomes == summary.outcomes
     assert not CALLS["render"] + CALLS["detect"] + CALLS["detector built"], "a finished run asks nobody"
@@ -200,7 +201,7 @@ def test_a_mixture_leaves_what_can_be_named(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.chdir(tmp_path)
     done = run("--set", "suite.entities=cat,dog,zebra", "--size", "12", "--out", "mixed")
     assert done.exit_code == 3, "too little is decided"
-    assert "pairs could be decided, mostly because the detector 'pocket' cannot name zebra" in done.output
+    assert "[few-decided]" in done.output
     rows = verdicts(Path("mixed"))
     for verdict in rows:
         assert ("zebra" in verdict.case_id) == (verdict.outcome is Outcome.UNDECIDED)
@@ -211,7 +212,6 @@ def test_a_mixture_leaves_what_can_be_named(tmp_path: Path, monkeypatch: pytest.
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--size", "beyond", "--check", "same-scene"), r"260 .*\[check-inapplicable\]"),
         (("--only", "law=de-morgan", "--check", "same-scene"), r"truth .*\[check-inapplicable\]"),
         (("--detector", "none", "--embedder", "pocket", "--check", "truth"), r"\[needs-component\]"),
     ],
@@ -225,10 +225,19 @@ def test_a_relation_that_no_case_is_for_is_refused_before_painting(
     assert not list(tmp_path.iterdir())
 
 
-def test_what_the_leading_relation_leaves_to_others_is_told(tmp_path: Path) -> None:
+def test_what_the_chosen_check_cannot_judge_is_undecided_and_counted(tmp_path: Path) -> None:
     done = run("--size", "quick", "--only", "modifier=and", "--check", "same-scene", "--out", str(tmp_path / "run"))
-    assert done.exit_code == 0, done.output
-    assert re.search("'same-scene' .* 1 of 5 .* truth .*\\[cases-of-other-checks\\]", done.output)
+    assert re.search(r"3 cases.*\[cases-unchecked\]", done.output)
+    (model,) = summarise_run(tmp_path / "run").by_model.values()
+    assert (model.results["total"], model.results["undecided"]) == (15, 3)
+    assert dict(model.checks) == {"same-scene": 12}
+
+
+def test_an_observer_that_no_check_asks_is_reported(tmp_path: Path) -> None:
+    done = run("--size", "4", "--embedder", "pocket", "--out", str(tmp_path / "run"))
+    assert "[observer-unused]" in done.output
+    done = run("--size", "4", "--embedder", "pocket", "--check", "same-similarity", "--out", str(tmp_path / "used"))
+    assert "[observer-unused]" not in done.output
 
 
 def test_a_judge_that_reasons_from_formulas_is_not_asked_about_sentences(tmp_path: Path) -> None:

@@ -50,7 +50,8 @@ class AppliedCheck:
 
     part: CheckPart
     actors_by_role: ActorsByRole
-    observers: Observers
+    roles: tuple[str, ...]
+    """Of the observers that its verdicts rest on."""
     first_observations: tuple[Need, ...]
     """What it asks before anything was seen."""
     unnamed: tuple[str, ...] = ()
@@ -59,6 +60,11 @@ class AppliedCheck:
     """What its detector has no name for, and it does without."""
     unread: str = ""
     """Why one it needs has nothing to reason from; nobody can tell then either."""
+
+    @property
+    def observers(self) -> Observers:
+        """Who its verdicts rest on."""
+        return tuple(self.actors_by_role[role].label for role in self.roles)
 
     @property
     def asks_judge(self) -> bool:
@@ -177,7 +183,8 @@ class Cast:
         """The checks of a case, and which of them is primary.
 
         That is the first one that is bound and can decide; where none can, the first one that is bound. Plugins' checks
-        come last.
+        come last. Where the check that makes the result does not apply, or cannot decide, nothing else is judged: its
+        images are not worth their price.
         """
         parts = {part.label: part for part in self.checks}
         applied: dict[str, list[AppliedCheck]] = {}
@@ -198,6 +205,8 @@ class Cast:
             others = [n for n in names if asks_judge or not any(check.asks_judge for check in judged_by(n))]
             names = [self.chosen, *others]
         own = self.chosen or primary
+        if all(check.undecidable for check in judged_by(own)):
+            names = [own]
         checks = [
             check for name in dict.fromkeys(names) for check in judged_by(name) if name == own or not check.undecidable
         ]
@@ -229,7 +238,7 @@ class Cast:
             yield AppliedCheck(
                 part=part,
                 actors_by_role=actors_by_role,
-                observers=tuple(actors_by_role[role].label for role in ROLE_ORDER if role in asked),
+                roles=tuple(role for role in ROLE_ORDER if role in asked),
                 first_observations=looks,
                 unnamed=unnamed,
                 left_out=left_out,

@@ -168,7 +168,7 @@ class Unit:
     def actors_by_role(self) -> Iterator[Actor]:
         """Everyone its verdicts rest on."""
         for applied, _ in self.checks:
-            yield from (actor for actor in applied.actors_by_role.values() if actor.label in applied.observers)
+            yield from (applied.actors_by_role[role] for role in applied.roles)
 
     def show(self, repeat: int, role: str, image: ImageRef | Missing) -> Iterator[tuple[ActorsByRole, Subscriber]]:
         """Put an image in its slot; what is asked about it at once, and of whom."""

@@ -30,6 +30,10 @@ ENTRIES: Mapping[str, Entry] = {
         "you trust it: {command}",
         "A component that only the run directory names is never contacted.",
     ),
+    "observer-unused": Entry(
+        "No check of this run asks the {role} {name!r}. Leave it out, or choose a check that does with --check.",
+        "Each case is judged by the best check whose observers are there; the others are not asked.",
+    ),
     "out-is-file": Entry(
         "{path!r} is a file. --out takes a directory.",
     ),

@@ -7,9 +7,9 @@ to change. Loads no model.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, cast
+from typing import cast
 
 from salva.core.about import Naming, about_of, options_of
 from salva.core.case import Case
@@ -22,7 +22,7 @@ from salva.engine.run_components import DETECTOR, AppliedCheck, Cast, Selection
 from salva.errors import MissingRoleError, SalvaError, UsageError
 from salva.messages import Message, message
 from salva.registry import entries, load
-from salva.results.deciding import why_unchecked
+from salva.results.deciding import NO_CHECK, why_unchecked
 from salva.runs.cases import remarks
 
 _N_REASONS = 6
@@ -30,15 +30,18 @@ EXAMPLE = "mm-grounding-dino"
 """The detector that a refusal gives as an example: it takes words, and its scores let it doubt."""
 
 
-class Preview(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
     """What is known before anything is generated."""
 
     lines: list[str]
     """Notes for the user."""
     n_decidable: int = 0
     """How many of the cases can be decided."""
-    by_check: dict[str, int] = {}  # noqa: RUF012  # a tuple's default, never changed
+    by_check: Mapping[str, int] = field(default_factory=dict)
     """The check that makes the result, to its cases."""
+    reasons: Mapping[str, int] = field(default_factory=dict)
+    """Why cases have no check or cannot be decided, to how many cases."""
 
 
 class CasePreview:
@@ -66,7 +69,7 @@ class CasePreview:
         """Notes for the user; UsageError where no case can be decided."""
         plan, cases = self._plan, self._cases
         if not cases.n:
-            return Preview([])  # its cases are stored already
+            return Preview(lines=[])  # its cases are stored already
         by_check = dict(cases.by_check)
         n_undecidable = len(cases.undecidable)
         n_decidable = sum(by_check.values()) - n_undecidable
@@ -82,10 +85,18 @@ class CasePreview:
             lines.append(message("cases-undecidable", **values))
         if n_left := cases.n - sum(by_check.values()):
             lines.append(message("cases-unchecked", n=n_left, why=f": {cases.why_left()}"))
+        lines += [message("observer-unused", role=role, name=name) for role, name in self._unused()]
         if len(by_check) > 1:
             listed = ", ".join(f"{n} by {name}" for name, n in by_check.items())
             lines.append(message("cases-by-check", listed=listed))
-        return Preview(lines, n_decidable, by_check)
+        return Preview(lines=lines, n_decidable=n_decidable, by_check=by_check, reasons=cases.reasons())
+
+    def _unused(self) -> Iterator[tuple[str, str]]:
+        """Observers that the user named and no check of a case asks; one that others need is asked through them."""
+        for binding in self._plan.observers():
+            is_used = (binding.role, binding.label) in self._cases.observers
+            if self._plan.spec.named(binding.role) and not is_used:
+                yield binding.role, binding.label
 
 
 @dataclass(slots=True)
@@ -103,8 +114,10 @@ class _Cases:
     """One check of each case whose own check cannot decide it."""
     unchecked: Counter[str] = field(default_factory=Counter)
     """Why cases have no check."""
-    others: Counter[str] = field(default_factory=Counter)
+    others: set[str] = field(default_factory=set)
     """Checks that would apply where the chosen one does not."""
+    observers: set[tuple[str, str]] = field(default_factory=set)
+    """Roles and labels of those who are asked."""
     wants_detector: bool = False
     """Whether a case without a check would have one with a detector."""
 
@@ -113,13 +126,18 @@ class _Cases:
         self.n += 1
         name = self.chosen or selection.primary
         own = [check for check in selection.checks if check.part.label == name]
-        self.others.update({check.part.label for check in selection.checks})
+        self.observers.update(*(zip(check.roles, check.observers, strict=True) for check in selection.checks))
         if not own:
+            self.others.update({selection.primary} - {""})
             self.unchecked[_why_unchecked(case, self.file)] += 1
             return
         self.by_check[name] += 1
         if all(check.undecidable for check in own):
             self.undecidable.append(own[0])
+
+    def reasons(self) -> Counter[str]:
+        """Why cases have no check or cannot be decided."""
+        return self.unchecked + Counter(check.undecidable for check in self.undecidable)
 
     def why_left(self) -> str:
         """Why cases have no check, the most frequent reasons first."""
@@ -132,7 +150,7 @@ def _why_unchecked(case: Case, file: str) -> str:
     """Why no check can judge a case; file: of questions, which replaces the suite's own."""
     if file and any(prompt.questions for prompt in case.prompts):
         return f"{file!r} has no question about it"
-    return why_unchecked(case)
+    return why_unchecked(case).removeprefix(f"{NO_CHECK}: ")
 
 
 def question_file(plan: Plan) -> str:
@@ -144,7 +162,7 @@ def _inapplicable(plan: Plan, cases: _Cases) -> Message:
     """Why no case is one for a check, and what to ask instead."""
     observers = ", ".join(f"--{binding.role} {binding.label}" for binding in plan.observers()) or "none"
     change = f"Observers are {observers}; name a --detector, --embedder or --judge."
-    if others := sorted(cases.others - Counter([cases.chosen])):
+    if others := sorted(cases.others):
         change = f"{', '.join(others)} would apply: name one with --check, or leave it out."
     who = f"The check {cases.chosen!r} does not apply" if cases.chosen else "No check applies"
     return message("check-inapplicable", who=who, cases=quantity(cases.n, "cases"), why=cases.why_left(), change=change)
@@ -169,6 +187,13 @@ def _why(undecidable: Sequence[AppliedCheck]) -> str:
             unnamed.setdefault(check.actors_by_role[DETECTOR].label, set()).update(check.unnamed)
     reasons = [f"the detector {name!r} cannot name {', '.join(sorted(words))}" for name, words in unnamed.items()]
     return "; ".join([*reasons, *dict.fromkeys(check.unread for check in undecidable if check.unread)])
+
+
+def require_detector(plan: Plan) -> None:
+    """Refuse observers that need a detector where none is usual and the user neither named nor refused one."""
+    needs_one = any("detector" in binding.about.needs_roles for binding in plan.observers())
+    if needs_one and plan.detector is None and not plan.spec.named("detector"):
+        raise _detector_missing(plan)
 
 
 def _detector_missing(plan: Plan) -> MissingRoleError:

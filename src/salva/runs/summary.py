@@ -24,6 +24,8 @@ class RunSummary:
     """Pieces of work (renders and looks) that failed now."""
     n_unpainted: int = 0
     """Cases without a verdict because a limit was reached first or, when judging again, for want of their images."""
+    n_unchecked: int = 0
+    """Cases that no check has anything to say about."""
     n_retryable: int = 0
     """ERROR verdicts that may come out otherwise when the same command runs again; refusals are not among them."""
     n_refused: int = 0
