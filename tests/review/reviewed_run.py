@@ -10,9 +10,10 @@ from pathlib import Path
 from msgspec import structs
 from report.fake_runs import ASKED, FakeImages, image_id, make_case, make_verdict, store_run
 
+from salva.core.case import Case
 from salva.core.review import Label, Review
 from salva.core.source import RunRecords
-from salva.core.verdict import Outcome
+from salva.core.verdict import Outcome, Verdict
 
 Kind = tuple[Outcome, bool]
 """A result, and whether people find that the case failed."""
@@ -48,7 +49,9 @@ class Reviewed:
 
 def reviewed_run(counts: Mapping[str, Mapping[Kind, int]], without_images: Outcome | None = None) -> Reviewed:
     """counts: category to how many cases of each kind; without_images: a result that shows none."""
-    cases, verdicts, truth = [], [], {}
+    cases: list[Case] = []
+    verdicts: list[Verdict] = []
+    truth: dict[str, bool] = {}
     for category, kinds in counts.items():
         for (outcome, is_fail), n in kinds.items():
             for _ in range(n):

@@ -8,6 +8,7 @@ import sqlite3
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -38,6 +39,13 @@ def small_run() -> Reviewed:
 def sheet_rows(path: Path) -> list[dict[str, str]]:
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
+
+
+def corrected_of(run: Path, model: str = "painter") -> dict[str, Any]:
+    """The corrected rate in the run's summary."""
+    corrected = summarise_run(run).by_model[model].corrected
+    assert isinstance(corrected, dict)
+    return corrected
 
 
 def test_a_sheet_is_blind_and_has_the_drawn_images(tmp_path: Path) -> None:
@@ -72,8 +80,8 @@ def test_a_filled_sheet_corrects_the_rate_of_the_run_and_its_reports(tmp_path: P
         "people among themselves",
     }
     assert [code_of(note) for note in notes] == []
-    corrected = summarise_run(run).to_json()["corrected"]
-    assert isinstance(corrected, dict)
+    corrected = corrected_of(run)
+    assert summarise_run(run).to_json()["corrected"] == corrected
     assert list(corrected) == ["failure_rate", "interval", "n_reviewed"]
     assert corrected["n_reviewed"] == 7 + 10 + 2 + 3
     passed = [row["case_id"] for row in sheet_rows(copies[0]) if row["case_id"] in reviewed.with_result(PASS)]
@@ -115,8 +123,7 @@ def test_reviewing_a_list_of_counterexamples_gives_no_corrected_rate(tmp_path: P
     assert summarise_run(run).corrected is None
     every = [{"case_id": case, "rater": "bob", "failed": "no"} for case in reviewed.with_result(FAIL)]
     run_agreement(run, [write(tmp_path / "every.csv", every)])
-    corrected = summarise_run(run).corrected
-    assert isinstance(corrected, dict)
+    corrected = corrected_of(run)
     assert corrected["failure_rate"] is None
     low, high = corrected["interval"]
     assert low < 0.26 < high
@@ -144,8 +151,7 @@ def test_labels_of_several_models_and_repeats_need_their_columns(tmp_path: Path)
     _, notes = run_agreement(tmp_path / "run", [write(tmp_path / "named.csv", [*named, *vague])])
     assert [code_of(note) for note in notes] == ["ratings-unused"]
     assert len(read_reviews(tmp_path / "run")) == 16
-    by_model = summarise_run(tmp_path / "run").by_model
-    assert [model.corrected and model.corrected["failure_rate"] for model in by_model.values()] == [1.0, 1.0]
+    assert [corrected_of(tmp_path / "run", model)["failure_rate"] for model in ("good", "bad")] == [1.0, 1.0]
 
 
 def test_a_filled_sheet_is_not_replaced_and_an_empty_run_has_none(tmp_path: Path) -> None:

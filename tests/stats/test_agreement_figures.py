@@ -12,13 +12,11 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from salva.stats.agreement import (
-    Calibration,
     binned,
     cohen,
     kendall,
     krippendorff,
     pearson,
-    rogan_gladen,
     spearman,
 )
 
@@ -148,61 +146,6 @@ def test_alpha_of_krippendorffs_own_example() -> None:
 
 def test_bins_take_their_lower_edge() -> None:
     assert binned([0, 9.99, 10, 49, 50], [0, 10, 20, 50]) == [0, 0, 1, 2, 2]
-
-
-def test_a_corrected_rate_undoes_what_the_observer_gets_wrong() -> None:
-    # True rate 0.3, sensitivity 0.9, specificity 0.8: it reports 0.3 * 0.9 + 0.7 * 0.2 = 0.41.
-    calibration = Calibration(n_positive=100, n_found=90, n_negative=100, n_cleared=80)
-    found = rogan_gladen(410, 1000, calibration)
-    assert found.value == pytest.approx(0.3)
-    assert found.low is not None
-    assert found.high is not None
-    assert found.low < 0.3 < found.high
-    surer = rogan_gladen(4100, 10_000, Calibration(n_positive=10_000, n_found=9000, n_negative=10_000, n_cleared=8000))
-    assert surer.low is not None
-    assert surer.high is not None
-    assert surer.high - surer.low < found.high - found.low
-
-
-def test_an_observer_no_better_than_chance_corrects_nothing() -> None:
-    assert rogan_gladen(5, 10, Calibration(n_positive=10, n_found=5, n_negative=10, n_cleared=5)).value is None
-    assert rogan_gladen(5, 10, Calibration(n_positive=0, n_found=0, n_negative=10, n_cleared=5)).value is None
-
-
-@given(
-    st.integers(0, 10),
-    st.tuples(st.integers(1, 6), st.integers(0, 6)),
-    st.tuples(st.integers(1, 12), st.integers(0, 12)),
-)
-def test_however_few_were_calibrated_the_interval_is_one(
-    n_hits: int, positive: tuple[int, int], negative: tuple[int, int]
-) -> None:
-    calibration = Calibration(
-        n_positive=positive[0], n_found=min(positive), n_negative=negative[0], n_cleared=min(negative)
-    )
-    found = rogan_gladen(n_hits, 10, calibration)
-    if found.value is not None:
-        assert found.low is not None
-        assert found.high is not None
-        assert 0 <= found.low <= found.high <= 1
-
-
-def test_a_calibration_too_small_to_tell_leaves_every_rate_possible() -> None:
-    found = rogan_gladen(5, 10, Calibration(n_positive=1, n_found=1, n_negative=10, n_cleared=1))
-    assert (found.low, found.high) == (0, 1)
-
-
-def test_corrected_intervals_cover_the_truth_about_as_often_as_they_say() -> None:
-    rng = np.random.default_rng(9)
-    n_covered = 0
-    for _ in range(400):
-        hits = int(rng.binomial(300, 0.2 * 0.85 + 0.8 * 0.1))
-        plus, minus = int(rng.binomial(60, 0.85)), int(rng.binomial(80, 0.9))
-        found = rogan_gladen(hits, 300, Calibration(n_positive=60, n_found=plus, n_negative=80, n_cleared=minus))
-        assert found.low is not None
-        assert found.high is not None
-        n_covered += found.low <= 0.2 <= found.high
-    assert 370 <= n_covered <= 396
 
 
 def test_different_numbers_of_things_are_refused() -> None:

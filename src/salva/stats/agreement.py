@@ -1,4 +1,4 @@
-"""Agreement of observers: correlations, Cohen's kappa, Krippendorff's alpha, corrected rates.
+"""Agreement of observers: correlations, Cohen's kappa and Krippendorff's alpha.
 
 Numbers in, numbers out. Intervals draw the rated items anew, whole clusters where items share a prompt, with a seeded
 generator, so that a number printed twice is the same number. A statistic that is not defined for the numbers at hand
@@ -179,65 +179,6 @@ def binned(values: Sequence[float], edges: Sequence[float]) -> list[int]:
 
     inner = np.asarray(edges[1:-1], float)
     return [int(place) for place in np.searchsorted(inner, np.asarray(values, float), side="right")]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Calibration:
-    """How an observer's yes and no compare with the truth, counted."""
-
-    n_positive: int
-    n_found: int
-    """Of the positives."""
-    n_negative: int
-    n_cleared: int
-    """Of the negatives."""
-
-    @property
-    def sensitivity(self) -> float | None:
-        """The share of positives it finds."""
-        return self.n_found / self.n_positive if self.n_positive else None
-
-    @property
-    def specificity(self) -> float | None:
-        """The share of negatives it clears."""
-        return self.n_cleared / self.n_negative if self.n_negative else None
-
-
-def rogan_gladen(n_hits: int, n: int, calibration: Calibration) -> Estimate:
-    """The true rate behind an observed one, after Rogan and Gladen (1978).
-
-    The interval is that of Lang and Reiczigel (2014), which counts the uncertainty of rate, sensitivity and
-    specificity alike. None when the observer is no better than chance, because then nothing is known.
-    """
-    if not n or not calibration.n_positive or not calibration.n_negative:
-        return Estimate(value=None, n=n)
-    rate = n_hits / n
-    sensitivity = calibration.n_found / calibration.n_positive
-    specificity = calibration.n_cleared / calibration.n_negative
-    if sensitivity + specificity <= 1:
-        return Estimate(value=None, n=n)
-    value = min(1.0, max(0.0, (rate + specificity - 1) / (sensitivity + specificity - 1)))
-    # Each share is pulled towards a half by as much as its sample is small.
-    z2 = Z_95 * Z_95
-    n_rate = n + z2
-    pulled = (n * rate + z2 / 2) / n_rate
-    n_plus, n_minus = calibration.n_positive + 2, calibration.n_negative + 2
-    found = (calibration.n_found + 1) / n_plus
-    cleared = (calibration.n_cleared + 1) / n_minus
-    youden = found + cleared - 1
-    if youden <= 0:
-        # So few were calibrated that the observer may as well be guessing: any rate would do.
-        return Estimate(value=value, low=0.0, high=1.0, n=n)
-    centre = (pulled + cleared - 1) / youden
-    shift = 2 * z2 * (centre * found * (1 - found) / n_plus - (1 - centre) * cleared * (1 - cleared) / n_minus)
-    spread = (
-        pulled * (1 - pulled) / n_rate
-        + centre**2 * found * (1 - found) / n_plus
-        + (1 - centre) ** 2 * cleared * (1 - cleared) / n_minus
-    )
-    half = Z_95 * sqrt(spread) / youden
-    low, high = (min(1.0, max(0.0, centre + shift + sign * half)) for sign in (-1, 1))
-    return Estimate(value=value, low=low, high=high, n=n)
 
 
 def drawn(statistic: Callable[[Numbers], Numbers], n: int, clusters: Names, weights: Weights = None) -> Estimate:
