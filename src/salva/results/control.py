@@ -29,7 +29,7 @@ class Excess:
     excess: float
     """between - (within_a + within_b) / 2: half the squared distance of what the two wordings show."""
     interval: Interval | None
-    """95 %, by Student's t over clusters or cases, whichever is wider; None with fewer than two clusters."""
+    """95 %, by Student's t over clusters or cases, whichever is wider; None with few clusters."""
 
 
 def compared_controls(judgements: Judgements) -> list[CaseVerdict]:
@@ -64,5 +64,7 @@ def excess_of(controls: Sequence[CaseVerdict]) -> Excess | None:
             each,
             [cluster_of(control.case) for control in usable],
             [control.case.case_id for control in usable],
+            least=-1.0,
+            most=1.0,
         ),
     )

@@ -69,8 +69,6 @@ _METRICS = {
     "gamma_w": _Figure("gamma with a change of meaning", HIGHER, 0, 2, 0.49, "1 is right"),
     "gamma_wo": _Figure("gamma without a change of meaning", LOWER, 0, 2, 0.28, "0 is right"),
 }
-_FEWEST_CLUSTERS = 5
-"""With fewer clusters of triples a mean has no interval."""
 SHARES_ABOVE = (0.2, 0.5)
 """The thresholds of kappa whose shares the paper compares between aspects."""
 
@@ -161,25 +159,11 @@ def _interval_by_category(judged: Sequence[CaseVerdict], name: str) -> Interval 
 
 def _interval(spread: Sequence[tuple[CaseVerdict, str]], name: str) -> Interval | None:
     """95 % of a score's mean over categories, inside what the score can be."""
-    values = [triple.verdict.scores[name] for triple, _ in spread]
-    interval = _of_means(values, [triple.case for triple, _ in spread], [of for _, of in spread], _PSEUDO.get(name))
-    if interval is None:
-        return None
+    values, cases = [triple.verdict.scores[name] for triple, _ in spread], [triple.case for triple, _ in spread]
+    ids, categories = [case.case_id for case in cases], [category for _, category in spread]
     least, most = _METRICS[name].least, _METRICS[name].most
-    return Interval(low=max(least, interval.low), high=min(most, interval.high))
-
-
-def _of_means(
-    values: Sequence[float],
-    cases: Sequence[Case],
-    categories: Sequence[str] | None = None,
-    pseudo: float | None = None,
-) -> Interval | None:
-    """By Student's t over clusters or cases, whichever is wider; None with few clusters."""
     clusters = [cluster_of(case) for case in cases]
-    if len(set(clusters)) < _FEWEST_CLUSTERS:
-        return None
-    return cautious_mean_interval(values, clusters, [case.case_id for case in cases], categories, pseudo)
+    return cautious_mean_interval(values, clusters, ids, categories, _PSEUDO.get(name), least=least, most=most)
 
 
 def _by_categories(judged: Sequence[CaseVerdict], name: str) -> float:
@@ -349,7 +333,9 @@ def _seed_noise(by_judge: ByJudge) -> Table | None:
         gammas = [mean(values_of(group, figure)) for group in groups]
         excess = [gamma - floor for gamma, floor in zip(gammas, noise, strict=True)]
         cases = [group[0].case for group in groups]
-        return (len(groups), mean(gammas), mean(noise), mean(excess), *ends(_of_means(excess, cases)))
+        clusters, ids = [cluster_of(case) for case in cases], [case.case_id for case in cases]
+        interval = cautious_mean_interval(excess, clusters, ids, least=-2.0, most=2.0)
+        return (len(groups), mean(gammas), mean(noise), mean(excess), *ends(interval))
 
     return rows_table(
         "seed noise",
