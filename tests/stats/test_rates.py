@@ -11,6 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
+from scipy.stats import binom
 
 from salva.stats.intervals import Interval, wilson
 from salva.stats.rates import (
@@ -213,3 +214,31 @@ def test_no_difference_seen_is_not_none_for_sure() -> None:
     repeated = difference_interval({"": [0.0] * 20}, n_repeats=4)
     assert repeated is not None
     assert few.high / 4 < repeated.high < few.high
+
+
+def _at_most(limit: float, n: int, hits: int) -> bool | None:
+    """What a gate says of so many failures among n; None where it is inconclusive."""
+    interval = seeds_interval([_of("", int(place < hits)) for place in range(n)])
+    assert interval is not None
+    return True if interval.high <= limit else False if interval.low > limit else None
+
+
+@pytest.mark.parametrize(
+    ("limit", "distance", "percent"),
+    [
+        (0.05, 0.05, {16: (6, 0), 63: (46, 0), 120: (67, 100), 400: (98, 100)}),
+        (0.2, 0.05, {16: (8, 8), 63: (19, 15), 120: (28, 26), 400: (70, 75)}),
+        (0.2, 0.1, {16: (18, 19), 63: (53, 55), 120: (74, 86), 400: (100, 100)}),
+        (0.5, 0.1, {16: (7, 7), 63: (33, 35), 120: (61, 61), 400: (98, 98)}),
+        (0.5, 0.2, {16: (24, 25), 63: (89, 90), 120: (100, 100), 400: (100, 100)}),
+    ],
+)
+def test_gates_decide_as_often_as_the_table_says(
+    limit: float, distance: float, percent: dict[int, tuple[int, int]]
+) -> None:
+    """Exact, by binomial probabilities; the table was simulated."""
+    for n, (failed, passed) in percent.items():
+        said = [_at_most(limit, n, hits) for hits in range(n + 1)]
+        above, below = (binom.pmf(range(n + 1), n, limit + sign * distance) for sign in (1, -1))
+        assert 100 * sum(p for p, one in zip(above, said, strict=True) if one is False) == pytest.approx(failed, abs=2)
+        assert 100 * sum(p for p, one in zip(below, said, strict=True) if one is True) == pytest.approx(passed, abs=2)
