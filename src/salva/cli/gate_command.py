@@ -10,9 +10,7 @@ from salva.cli import flags
 from salva.cli import help as pages
 from salva.cli.ending import end
 from salva.messages import message
-from salva.results.exit_code import GATE_FAILED, INTERRUPTED, NOT_SURE
-
-_EXITS = {"passed": 0, "failed": GATE_FAILED, "not decided": NOT_SURE}
+from salva.results.exit_code import INTERRUPTED
 
 
 @click.command("gate", cls=pages.Command)
@@ -21,8 +19,8 @@ _EXITS = {"passed": 0, "failed": GATE_FAILED, "not decided": NOT_SURE}
 def command(spec: Path, no_progress: bool) -> None:
     """Run the suites of SPEC.toml on a candidate, compare with a baseline, exit by its rules.
 
-    Exit code 0: every rule passed. 1: one failed. 2: the file or the baseline must be changed. 3: too few cases are
-    decided. The same command resumes an interrupted gate.
+    Exit code 0: every rule passed. 1: one failed. 2: the file or the baseline must be changed. 3: a rule is
+    inconclusive, or trust is none. The same command resumes an interrupted gate.
     """
     from salva.compare.gate_file import read_gate
     from salva.compare.gate_forms import gate_lines, gate_table, write_gate
@@ -41,5 +39,5 @@ def command(spec: Path, no_progress: bool) -> None:
     print_table(gate_table(result))
     for line in gate_lines(result):
         click.echo(printable(line))
-    click.echo(f"\ngate {result.verdict}: {asked.candidate.model}\nreports:       {folder}")
-    end(_EXITS[result.verdict])
+    click.echo(f"\ngate     {result.decision}: {asked.candidate.model}\nreports  {folder}")
+    end(result.exit_code)

@@ -25,8 +25,9 @@ from salva.core.fingerprint import Json
 from salva.core.printable import printable
 from salva.report.headline_text import trust_text
 from salva.report.markdown import escape, table_text
-from salva.report.summary_json import ends_json, trust_json
+from salva.report.summary_json import trust_json
 from salva.results.trust import OK
+from salva.stats.intervals import Interval
 
 SCHEMA = 2
 _MOST_FLIPS = 20
@@ -84,14 +85,16 @@ def _figure_json(figure: FigureDifference) -> dict[str, Json]:
         "cases": figure.n_cases,
         "values": [figure.baseline, figure.candidate],
         "difference": figure.difference,
-        "interval": ends_json(figure.interval and (figure.interval.low, figure.interval.high)),
-        "interval_entities": ends_json(
-            figure.interval_entities and (figure.interval_entities.low, figure.interval_entities.high)
-        ),
+        "interval": _ends(figure.interval),
+        "interval_entities": _ends(figure.interval_entities),
         "p": figure.p,
         "detectable": figure.detectable,
         "effect_size": figure.effect_size,
     }
+
+
+def _ends(interval: Interval | None) -> Json:
+    return None if interval is None else [interval.low, interval.high]
 
 
 def _groups_json(groups: Mapping[str, GroupDifference]) -> dict[str, Json]:

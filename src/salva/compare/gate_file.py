@@ -12,13 +12,14 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, structs
 
+from salva.compare.margin import Demands
 from salva.core.decoding import decoded
 from salva.core.run_spec import ComponentSpec, RunSpec
 from salva.errors import UsageError
 from salva.files.infiles import file_text
 from salva.files.outfiles import safe_name
 from salva.messages import message
-from salva.runs.gate import MIN_DECIDED
+from salva.results.gate import MIN_DECIDED, Gate
 
 OUT = "salva-gate"
 _Share = Annotated[float, Meta(ge=0, le=1)]
@@ -41,6 +42,7 @@ class _ComponentTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     embedder: _Name | None = None
     judge: _Name | tuple[_Name, ...] | None = None
     check: str | None = None
+    published: bool | None = None
     counts: Literal["exact", "at-least"] | None = None
     seed: int | None = None
     set: dict[str, Any] = {}
@@ -51,9 +53,10 @@ class _RuleTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     fail_if_worse: _Share | None = None
     max_failure_rate: _Share | None = None
-    gate_on: Literal["lower", "point", "upper"] | None = None
-    gate_rate: Literal["wrong", "inconsistent", "both_wrong"] | None = None
+    gate: dict[str, float] | None = None
+    gate_on: Literal["interval", "lower", "point", "upper"] | None = None
     min_decided: _Count | None = None
+    max_errors: Annotated[int, Meta(ge=0)] | None = None
 
 
 class _SuiteTable(_ComponentTable, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -66,12 +69,13 @@ class _SuiteTable(_ComponentTable, frozen=True, kw_only=True, forbid_unknown_fie
     control: bool = False
     only: str | tuple[str, ...] = ()
     baseline: str = ""
-    # As in _Rules: a Struct has one base alone.
+    # As in _RuleTable: a Struct has one base alone.
     fail_if_worse: _Share | None = None
     max_failure_rate: _Share | None = None
-    gate_on: Literal["lower", "point", "upper"] | None = None
-    gate_rate: Literal["wrong", "inconsistent", "both_wrong"] | None = None
+    gate: dict[str, float] | None = None
+    gate_on: Literal["interval", "lower", "point", "upper"] | None = None
     min_decided: _Count | None = None
+    max_errors: Annotated[int, Meta(ge=0)] | None = None
 
 
 class _File(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -100,11 +104,25 @@ class GateRules:
     """What a suite must come to; None where nothing is required."""
 
     fail_if_worse: float | None = None
-    """By how much the candidate may be worse than the baseline, on the seeds interval."""
+    """By how much the candidate's failure rate may be higher than the baseline's."""
     max_failure_rate: float | None = None
-    gate_on: str = "lower"
-    gate_rate: str = ""
+    limits: Mapping[str, float] = field(default_factory=dict)
+    """Metric to its limit."""
+    gate_on: str = "interval"
     min_decided: int = MIN_DECIDED
+    max_errors: int = 0
+
+    @property
+    def gate(self) -> Gate:
+        """The limits on the candidate's own figures."""
+        return Gate(
+            max_failure_rate=self.max_failure_rate, metrics=self.limits, on=self.gate_on, min_decided=self.min_decided
+        )
+
+    @property
+    def demands(self) -> Demands:
+        """What its comparison with the baseline is held against."""
+        return Demands(fail_if_worse=self.fail_if_worse, gate_on=self.gate_on, min_decided=self.min_decided)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +130,7 @@ class SuiteGate:
     """One suite of a gate."""
 
     title: str
-    """What it is called in tables and folders; no other suite of the file is."""
+    """What it is called in tables and folders; no other suite of the file is called so."""
     spec: RunSpec
     """What is asked of both sides; the model is left out."""
     rules: GateRules
@@ -175,9 +193,10 @@ def _suite(path: Path, content: _File, own: _SuiteTable) -> SuiteGate:
     title = own.title or own.name
     if safe_name(title) != title:
         raise _invalid(path, "suite.title", f"{title!r} names folders; write a-z, 0-9 and hyphens alone")
-    rules = GateRules(**_given(_RuleTable, own, content.rules))
-    if rules.fail_if_worse is None and rules.max_failure_rate is None:
-        why = f"{title!r} has no rule; add fail_if_worse = 0.05 or max_failure_rate = 0.5"
+    given = _given(_RuleTable, own, content.rules)
+    rules = GateRules(limits=given.pop("gate", {}), **given)
+    if rules.fail_if_worse is None and not rules.gate:
+        why = f"{title!r} has no rule; add fail_if_worse = 0.05, max_failure_rate = 0.5 or gate = {{ METRIC = X }}"
         raise _invalid(path, "rules", why)
     if rules.fail_if_worse is not None and content.baseline is None and not own.baseline:
         why = f"{title!r} must not be worse than a baseline; add [baseline] with a model, or baseline = 'RUN'"

@@ -9,26 +9,26 @@ from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
-from salva.charts.formats import NOTHING, percent
-from salva.compare.comparing import Duel
+from salva.charts.formats import percent_text
 from salva.compare.forms import comparison_json, comparison_markdown
 from salva.compare.gate_run import GateResult, SuiteResult
 from salva.compare.page import comparison_page
-from salva.compare.words import sentence_of, step_of, value_of, verdict_of
+from salva.compare.words import sentence_of, step_text, value_text
 from salva.core.fingerprint import Json
 from salva.core.printable import printable_json
 from salva.core.table import Cell, Table
 from salva.files.outfiles import write_text
 from salva.report.html import write_html
 from salva.report.junit import junit_of
-from salva.report.lead import title_of
 from salva.report.markdown import escape, table_text
 from salva.report.pages import render_page
 from salva.report.pair_lines import one_line
+from salva.report.summary_json import ends_json, trust_json
+from salva.results.gate import FAILED, INCONCLUSIVE, PASSED
 
 REPORT = "report"
-SCHEMA = 1
-_TAGS = {False: "failure", None: "error"}
+SCHEMA = 2
+_TAGS = {FAILED: "failure", INCONCLUSIVE: "error"}
 
 
 def write_gate(result: GateResult) -> Path:
@@ -37,10 +37,10 @@ def write_gate(result: GateResult) -> Path:
     for suite in result.suites:
         write_html(suite.candidate, folder / suite.title / "index.html")
         write_text(folder / suite.title / "junit.xml", junit_of(suite.candidate))
-        if suite.comparison is not None:
-            write_text(folder / suite.title / "comparison.html", comparison_page(suite.comparison))
-            write_text(folder / suite.title / "comparison.md", comparison_markdown(suite.comparison))
-            write_text(folder / suite.title / "comparison.json", _json_text(comparison_json(suite.comparison)))
+        if suite.compared is not None:
+            write_text(folder / suite.title / "comparison.html", comparison_page(suite.compared))
+            write_text(folder / suite.title / "comparison.md", comparison_markdown(suite.compared))
+            write_text(folder / suite.title / "comparison.json", _json_text(comparison_json(suite.compared)))
     write_text(folder / "index.html", gate_page(result))
     write_text(folder / "gate.json", _json_text(gate_json(result)))
     write_text(folder / "gate.md", gate_markdown(result))
@@ -49,34 +49,32 @@ def write_gate(result: GateResult) -> Path:
 
 
 def gate_table(result: GateResult) -> Table:
-    """A row a suite: both figures, their difference, and how each rule came out."""
+    """A row a suite: both failure rates, their difference, and how each rule came out."""
     rules = tuple(dict.fromkeys(rule.name for suite in result.suites for rule in suite.rules))
     rows: list[tuple[Cell, ...]] = []
     for suite in result.suites:
-        outcomes = {rule.name: rule.word for rule in suite.rules}
-        rows.append((suite.title, *_figures(suite), *(outcomes.get(name, NOTHING) for name in rules)))
-    return Table(
-        name="gate", columns=("suite", "figure", "baseline", "candidate", "difference", *rules), rows=tuple(rows)
-    )
+        outcomes = {rule.name: rule.decision for rule in suite.rules}
+        rows.append((suite.title, *_rates(suite), *(outcomes.get(name, "") for name in rules)))
+    return Table(name="gate", columns=("suite", "baseline", "candidate", "difference", *rules), rows=tuple(rows))
 
 
-def _figures(suite: SuiteResult) -> tuple[str, str, str, str]:
-    duel = _duel(suite)
-    if duel is None:
-        return title_of(suite.model.leading), NOTHING, percent(suite.model.failure_rate), NOTHING
-    figure = duel.leading
-    values = [value_of(figure, value) for value in (figure.first, figure.second)]
-    return figure.title, values[0], values[1], step_of(figure, figure.difference)
+def _rates(suite: SuiteResult) -> tuple[str, str, str]:
+    one = suite.comparison
+    if one is None:
+        return "", percent_text(suite.model.failure_rate), ""
+    rates = [value_text(one.figure, value) for value in (one.figure.baseline, one.figure.candidate)]
+    return rates[0], rates[1], step_text(one.figure, one.difference)
 
 
 def gate_page(result: GateResult) -> str:
     """The table with a link to each suite's pages, which lie beside it."""
-    said = [
-        (suite, verdict_of(duel), sentence_of(duel)) if (duel := _duel(suite)) else (suite, "not compared", "")
-        for suite in result.suites
-    ]
     return render_page(
-        "compare", "gate.html.j2", result=result, table=gate_table(result), said=said, sides=_sides(result)
+        "compare",
+        "gate.html.j2",
+        result=result,
+        table=gate_table(result),
+        sides=_sides(result),
+        sentence_of=sentence_of,
     )
 
 
@@ -90,27 +88,21 @@ def _sides(result: GateResult) -> list[str]:
     return [candidate, baseline.model]
 
 
-def _duel(suite: SuiteResult) -> Duel | None:
-    return suite.comparison.duels[0] if suite.comparison else None
-
-
 def gate_lines(result: GateResult) -> Iterator[str]:
     """What every rule says, a line each."""
     for suite in result.suites:
-        yield from (f"{suite.title}: {rule.name}: {rule.word}: {rule.reason}" for rule in suite.rules)
+        yield from (f"{suite.title}: {rule.name}: {rule.decision}: {rule.reason}" for rule in suite.rules)
 
 
 def gate_markdown(result: GateResult) -> str:
     """For a job's summary or a pull request, ending in a newline."""
-    blocks = [f"# Gate {result.verdict}: {escape(result.spec.candidate.model)}", table_text(gate_table(result))]
+    blocks = [f"# Gate {result.decision}: {escape(result.spec.candidate.model)}", table_text(gate_table(result))]
     for suite in result.suites:
         blocks.append(f"## {escape(suite.title)}")
-        if (duel := _duel(suite)) is not None:
-            said = verdict_of(duel)
-            blocks.append(f"{escape(said[:1].upper() + said[1:])}: {escape(sentence_of(duel))}.")
-        blocks.append(
-            "\n".join(f"- {escape(rule.name)}: **{rule.word}**: {escape(rule.reason)}" for rule in suite.rules)
-        )
+        if suite.comparison is not None:
+            blocks.append(f"{escape(sentence_of(suite.comparison))}.")
+        rules = [f"- {escape(rule.name)}: **{rule.decision}**: {escape(rule.reason)}" for rule in suite.rules]
+        blocks.append("\n".join(rules))
     return "\n\n".join(blocks) + "\n"
 
 
@@ -119,7 +111,8 @@ def gate_json(result: GateResult) -> dict[str, Json]:
     baseline = result.spec.baseline
     return {
         "schema": SCHEMA,
-        "verdict": result.verdict,
+        "decision": result.decision,
+        "exit_code": result.exit_code,
         "candidate": result.spec.candidate.model,
         "baseline": baseline.model if baseline else None,
         "suites": [_suite_json(suite) for suite in result.suites],
@@ -129,13 +122,14 @@ def gate_json(result: GateResult) -> dict[str, Json]:
 def _suite_json(suite: SuiteResult) -> dict[str, Json]:
     return {
         "title": suite.title,
-        "suite": suite.suite,
+        "suite": suite.run.suite,
         "candidate": {"run": str(suite.candidate), "model": suite.model.model},
         "baseline": str(suite.baseline) if suite.baseline else None,
         "failure_rate": suite.model.failure_rate,
-        "interval": list(suite.model.interval),
-        "comparison": comparison_json(suite.comparison) if suite.comparison else None,
-        "rules": [{"rule": rule.name, "passed": rule.passed, "reason": rule.reason} for rule in suite.rules],
+        "interval": ends_json(suite.model.interval),
+        "trust": trust_json(suite.model.trust),
+        "comparison": comparison_json(suite.compared) if suite.compared else None,
+        "rules": [{"rule": rule.name, "decision": rule.decision, "reason": rule.reason} for rule in suite.rules],
     }
 
 
@@ -147,9 +141,9 @@ def gate_junit(result: GateResult) -> str:
         for rule in suite.rules:
             given = {"classname": f"gate.{suite.title}", "name": rule.name, "time": "0"}
             test = ElementTree.SubElement(tests, "testcase", given)
-            if not rule.passed:
-                said = {"type": rule.word, "message": one_line(rule.reason)}
-                ElementTree.SubElement(test, _TAGS[rule.passed], said).text = one_line(rule.reason)
+            if rule.decision != PASSED:
+                content = {"type": rule.decision, "message": one_line(rule.reason)}
+                ElementTree.SubElement(test, _TAGS[rule.decision], content).text = one_line(rule.reason)
     for element in (*root, root):
         counts = {"tests": "testcase", "failures": "failure", "errors": "error", "skipped": "skipped"}
         for name, tag in counts.items():

@@ -1,22 +1,22 @@
-"""A release gate: every suite on the candidate, held against its baseline and against the rules of the file.
+"""A release gate: every suite on the candidate, compared with its baseline and held against the rules of the file.
 
-A GateSpec in, results out; everything that can be refused is refused before the first picture. A stored baseline is
+A GateSpec in, results out; everything that can be refused is refused before the first image. A stored baseline is
 data: it must be what the same file would have asked of another model, and nothing named in it is built or contacted.
 """
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from msgspec import structs
 
 from salva import registry
-from salva.compare.comparing import Comparison, compare_runs
-from salva.compare.gate_file import GateModel, GateRules, GateSpec, SuiteGate
-from salva.compare.words import gate_of
+from salva.compare.comparing import ComparedRuns, Comparison, compare_runs
+from salva.compare.gate_file import GateModel, GateSpec, SuiteGate
+from salva.compare.words import margin_text
 from salva.core.addresses import plain_words
 from salva.core.command import words_of
 from salva.core.fingerprint import Json
@@ -26,33 +26,32 @@ from salva.core.run_spec import ComponentSpec, RunSpec
 from salva.engine.progress import Progress
 from salva.errors import MissingRoleError, UsageError
 from salva.messages import message
-from salva.report.summary import ModelSummary, summarise_run
-from salva.runs.gate import Decision, Gate, decide, forget, keep
+from salva.report.headline_text import coverage_text, gate_text, trust_text
+from salva.report.summary import ModelSummary, Summary, decided, summarise_run
+from salva.results.exit_code import GATE_FAILED, Standing, exit_code
+from salva.results.gate import FAILED, INCONCLUSIVE, PASSED
+from salva.results.trust import FEWEST_DECIDED, NONE, OK
+from salva.runs.forecast import forecast
+from salva.runs.gates import check_limits, keep_decisions
 from salva.runs.pipeline import execute
-from salva.runs.planning import refuse_null_rate, require_detector
 from salva.runs.plans import make_plan
-from salva.runs.summary import RunSummary
 from salva.store.queries import read_records
 from salva.store.reading import DATABASE
 from salva.store.runfile import read_run_file
 
 RUNS = "runs"
-ENOUGH, NOT_WORSE, RATE = "decided", "not worse", "limit"
+DECIDED, NOT_WORSE = "decided", "not worse"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleResult:
-    """How a suite did by one rule."""
+    """What one rule came to for one suite."""
 
     name: str
-    passed: bool | None
-    """None where nothing could be decided."""
+    """DECIDED, NOT_WORSE, failure_rate or a metric."""
+    decision: str
+    """PASSED, FAILED or INCONCLUSIVE."""
     reason: str
-
-    @property
-    def word(self) -> str:
-        """For people."""
-        return {True: "passed", False: "failed", None: "not decided"}[self.passed]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,13 +59,31 @@ class SuiteResult:
     """What came of one suite."""
 
     title: str
-    suite: str
     candidate: Path
     baseline: Path | None
-    model: ModelSummary
-    """The candidate's figures."""
-    comparison: Comparison | None
+    run: Summary
+    """Of the candidate."""
+    compared: ComparedRuns | None
     rules: tuple[RuleResult, ...]
+
+    @property
+    def model(self) -> ModelSummary:
+        """The candidate's figures."""
+        (model,) = self.run.by_model.values()
+        return model
+
+    @property
+    def comparison(self) -> Comparison | None:
+        """The candidate against the baseline, where there is one."""
+        return self.compared.only if self.compared else None
+
+    @property
+    def standing(self) -> Standing:
+        """What decides the exit code."""
+        against = self.comparison.standing.trust if self.comparison and self.comparison.gate else OK
+        trust = NONE if NONE in (against, self.model.trust.status) else OK
+        # What is undecided or missing is in the rule DECIDED.
+        return Standing(trust=trust, decisions=tuple(rule.decision for rule in self.rules), coverage=1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,58 +94,60 @@ class GateResult:
     suites: tuple[SuiteResult, ...]
 
     @property
-    def outcomes(self) -> tuple[bool | None, ...]:
-        """Of every rule of every suite."""
-        return tuple(rule.passed for suite in self.suites for rule in suite.rules)
+    def exit_code(self) -> int:
+        """The worst over all suites."""
+        return exit_code((suite.standing for suite in self.suites), is_complete=True)
 
     @property
-    def verdict(self) -> str:
-        """passed, failed or not decided: a broken rule is the worst news, even where something is open besides."""
-        return "failed" if False in self.outcomes else "not decided" if None in self.outcomes else "passed"
+    def decision(self) -> str:
+        """passed, failed or inconclusive."""
+        return {0: PASSED, GATE_FAILED: FAILED}.get(self.exit_code, INCONCLUSIVE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _GatePlan:
-    """One suite with both sides bound."""
+    """One suite with both models bound."""
 
     suite: SuiteGate
     candidate: Plan
     baseline: Plan | None
     """None for one that is stored, or where there is none."""
-    stored: Path | None
 
 
-def run_gate(spec: GateSpec, progress: Progress, tell: Callable[[str], None]) -> GateResult:
-    """Run the gate, or finish one that was interrupted; `tell` hears what is run where."""
+def run_gate(spec: GateSpec, progress: Progress, note: Callable[[str], None]) -> GateResult:
+    """Run the gate, or finish one that was interrupted; `note` gets what is run where."""
     for source in spec.plugins:
         registry.add_loose_plugin(source)
     plans = [_plan(spec, suite) for suite in spec.suites]
-    return GateResult(spec=spec, suites=tuple(_do(spec, plan, progress, tell) for plan in plans))
+    return GateResult(spec=spec, suites=tuple(_run_suite(spec, plan, progress, note) for plan in plans))
 
 
 def _plan(spec: GateSpec, suite: SuiteGate) -> _GatePlan:
     candidate = _bound(spec, suite.spec_of(spec.candidate))
-    if suite.rules.max_failure_rate is not None and suite.rules.gate_rate:
-        refuse_null_rate(candidate, suite.rules.gate_rate)
+    check_limits(suite.spec.suite.registered_name, suite.rules.limits)
     if suite.baseline is not None:
         _check_stored(spec, suite, candidate)
-        return _GatePlan(suite=suite, candidate=candidate, baseline=None, stored=suite.baseline)
+        return _GatePlan(suite=suite, candidate=candidate, baseline=None)
     if spec.baseline is None:
-        return _GatePlan(suite=suite, candidate=candidate, baseline=None, stored=None)
+        return _GatePlan(suite=suite, candidate=candidate, baseline=None)
     baseline = _bound(spec, suite.spec_of(spec.baseline))
     if baseline.choice() == candidate.choice():
         raise UsageError(message("gate-same-model", path=spec.path, model=spec.candidate.model))
-    return _GatePlan(suite=suite, candidate=candidate, baseline=baseline, stored=None)
+    return _GatePlan(suite=suite, candidate=candidate, baseline=baseline)
 
 
 def _bound(spec: GateSpec, asked: RunSpec) -> Plan:
-    """The run that is asked, refused where nobody would look at its pictures."""
+    """The run that is asked, refused where nothing in it could be decided."""
     try:
-        bound = make_plan(asked)
-        require_detector(bound)
+        plan = make_plan(asked)
+        forecast(plan, _directory(spec, plan))
     except MissingRoleError as error:
         raise error.with_example(f'{error.role} = "{error.name}"  # in [parts] of {spec.path}') from error
-    return bound
+    return plan
+
+
+def _directory(spec: GateSpec, plan: Plan) -> Path:
+    return spec.out / RUNS / plan.directory_name()
 
 
 def _check_stored(spec: GateSpec, suite: SuiteGate, candidate: Plan) -> None:
@@ -136,33 +155,19 @@ def _check_stored(spec: GateSpec, suite: SuiteGate, candidate: Plan) -> None:
     path = suite.baseline
     assert path is not None
     stored = read_run_file(path) if (path / DATABASE).is_file() else None
+    values = {"path": spec.path, "baseline": str(path), "command": _command(suite.spec, spec.baseline, path)}
     if stored is None or not read_records(path).verdicts:
-        command = _command(suite.spec, spec.baseline, path)
-        raise UsageError(
-            message("gate-baseline-missing", path=spec.path, baseline=str(path), suite=suite.title, command=command)
-        )
+        raise UsageError(message("gate-baseline-missing", **values, suite=suite.title))
     asked = stored.current_judging().spec
     if len(asked.models) != 1:
-        command = _command(suite.spec, spec.baseline, path)
-        raise UsageError(
-            message("gate-baseline-models", path=spec.path, baseline=str(path), n=len(asked.models), command=command)
-        )
+        raise UsageError(message("gate-baseline-models", **values, n=len(asked.models)))
     ours, theirs = _words(candidate.run_spec().redacted()), _words(asked)
     differing = [name for name in dict.fromkeys((*ours, *theirs)) if ours.get(name) != theirs.get(name)]
     if differing:
         differences = "; ".join(
             f"{name} {_word(theirs.get(name))} there, {_word(ours.get(name))} here" for name in differing
         )
-        raise UsageError(
-            message(
-                "gate-baseline-differs",
-                path=spec.path,
-                baseline=str(path),
-                suite=suite.title,
-                differences=differences,
-                command=_command(suite.spec, spec.baseline, path),
-            )
-        )
+        raise UsageError(message("gate-baseline-differs", **values, suite=suite.title, differences=differences))
 
 
 def _words(asked: RunSpec) -> dict[str, Json]:
@@ -183,69 +188,55 @@ def _command(spec: RunSpec, baseline: GateModel | None, out: Path) -> str:
     return shlex.join([*words_of(structs.replace(spec, models=(model,), settings=settings)), "--out", str(out)])
 
 
-def _do(spec: GateSpec, plan: _GatePlan, progress: Progress, tell: Callable[[str], None]) -> SuiteResult:
-    baseline, baseline_done = plan.stored, None
+def _run_suite(spec: GateSpec, plan: _GatePlan, progress: Progress, note: Callable[[str], None]) -> SuiteResult:
+    suite, baseline = plan.suite, plan.suite.baseline
     if plan.baseline is not None:
-        baseline = spec.out / RUNS / plan.baseline.directory_name()
-        tell(f"{plan.suite.title}: the baseline {plan.baseline.models[0].label}: {baseline}")
-        baseline_done = execute(plan.baseline, baseline, progress)
-    candidate = spec.out / RUNS / plan.candidate.directory_name()
-    tell(f"{plan.suite.title}: the candidate {plan.candidate.models[0].label}: {candidate}")
-    done = execute(plan.candidate, candidate, progress)
-    decision = _at_the_gate(candidate, plan.suite.rules, done)
-    comparison = compare_runs([baseline, candidate], ("baseline", "candidate")) if baseline is not None else None
-    (model,) = summarise_run(candidate).by_model
-    rules = [_enough(model, done, baseline_done)]
-    if comparison is not None and plan.suite.rules.fail_if_worse is not None:
-        rules.append(_not_worse(comparison, plan.suite.rules.fail_if_worse))
-    if decision is not None:
-        passed = decision.passed if decision.decides else None
-        rules.append(RuleResult(name=RATE, passed=passed, reason=decision.reason))
+        baseline = _directory(spec, plan.baseline)
+        note(f"{suite.title}: the baseline {plan.baseline.models[0].label}: {baseline}")
+        execute(plan.baseline, baseline, progress)
+    candidate = _directory(spec, plan.candidate)
+    note(f"{suite.title}: the candidate {plan.candidate.models[0].label}: {candidate}")
+    execute(plan.candidate, candidate, progress)
+    run = decided(replace(summarise_run(candidate), max_errors=suite.rules.max_errors), suite.rules.gate)
+    # The candidate's own report shows what its gates decided.
+    keep_decisions(candidate, run.decisions(), suite.rules.max_errors)
+    parts = ("baseline", "candidate")
+    compared = compare_runs([baseline, candidate], suite.rules.demands, parts) if baseline is not None else None
     return SuiteResult(
-        title=plan.suite.title,
-        suite=plan.suite.spec.suite.name,
+        title=suite.title,
         candidate=candidate,
         baseline=baseline,
-        model=model,
-        comparison=comparison,
-        rules=tuple(rules),
+        run=run,
+        compared=compared,
+        rules=tuple(_rules(run, compared)),
     )
 
 
-def _enough(model: ModelSummary, done: RunSummary, baseline_done: RunSummary | None) -> RuleResult:
-    problems = [model.leading.reason or "too little is decided"] if _is_too_little(model) else []
-    for who, summary in (("candidate", done), ("baseline", baseline_done)):
-        if summary is not None and not summary.is_complete:
-            problems.append(f"{quantity(_n_missing(summary), 'verdicts')} of the {who} ERROR or missing")
-    figure = model.leading.figure
-    reason = "; ".join(problems) or f"{quantity(figure.n if figure else 0, 'pairs')} of the candidate decided"
-    return RuleResult(name=ENOUGH, passed=None if problems else True, reason=reason)
+def _rules(run: Summary, compared: ComparedRuns | None) -> Iterator[RuleResult]:
+    (model,) = run.by_model.values()
+    problems = list(_problems(run, model))
+    decision, reason = INCONCLUSIVE if problems else PASSED, "; ".join(problems) or coverage_text(run, model)
+    yield RuleResult(name=DECIDED, decision=decision, reason=reason)
+    if compared is not None and compared.only is not None and (gate := compared.only.gate) is not None:
+        yield RuleResult(
+            name=NOT_WORSE, decision=gate.decision, reason=_less(margin_text(compared.only, gate), gate.decision)
+        )
+    for limit in model.gates:
+        yield RuleResult(name=limit.metric, decision=limit.decision, reason=_less(gate_text(limit), limit.decision))
 
 
-def _is_too_little(model: ModelSummary) -> bool:
-    return bool(model.leading.reason) or model.leading.decides_too_little
+def _less(text: str, decision: str) -> str:
+    """What a gate says, without the decision that stands before it."""
+    return text.removeprefix(f"{decision}: ")
 
 
-def _n_missing(summary: RunSummary) -> int:
-    return summary.outcomes.get("ERROR", 0) + summary.n_unpainted
-
-
-def _not_worse(comparison: Comparison, margin: float) -> RuleResult:
-    (duel,) = comparison.against_first
-    passed = False if duel.is_worse_than(margin) else None if duel.too_little else True
-    return RuleResult(name=NOT_WORSE, passed=passed, reason=gate_of(duel, margin).partition(": ")[2])
-
-
-def _at_the_gate(directory: Path, rules: GateRules, done: RunSummary) -> Decision | None:
-    """Hold the candidate against its limit and keep what was decided with the run, for its report."""
-    figures = summarise_run(directory)
-    (model,) = figures.by_model
-    if rules.max_failure_rate is None:
-        if model.gate is not None:
-            forget(directory)
-        return None
-    gate = Gate(limit=rules.max_failure_rate, end=rules.gate_on, rate=rules.gate_rate, min_decided=rules.min_decided)
-    n_missing = 0 if done.is_complete else _n_missing(done)
-    decision = decide(model.model, model.leading, gate, n_missing=n_missing, only=figures.asked.only)
-    keep(directory, [decision])
-    return decision
+def _problems(run: Summary, model: ModelSummary) -> Iterator[str]:
+    """Why the candidate's figures decide too little, whatever its rules say."""
+    if model.trust.status == NONE:
+        yield trust_text(model)
+    if not run.complete:
+        yield "the run is not finished; the same command continues it"
+    if (model.coverage or 0.0) < FEWEST_DECIDED:
+        yield coverage_text(run, model)
+    if model.standing.n_errors > run.max_errors:
+        yield quantity(model.standing.n_errors, "errors")

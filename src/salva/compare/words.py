@@ -125,15 +125,12 @@ def metric_text(metric: FigureDifference) -> str:
 
 def margin_text(comparison: Comparison, gate: GateDecision) -> str:
     """What the gate decided, with the numbers it went by."""
-    figure = comparison.figure
-    limit = step_text(figure, gate.limit).removeprefix("+")
-    worse = f"{step_text(figure, gate.value)} ({ends_text(figure, gate.interval)})"
-    parts = [
-        f"{gate.decision}: worse by {worse}, limit {limit}",
-        str(gate.reason),
-        pairs_text(gate) if gate.decision == INCONCLUSIVE else "",
-    ]
-    return "; ".join(filter(None, parts))
+    figure, numbers = comparison.figure, ""
+    if gate.value is not None:
+        limit = step_text(figure, gate.limit).removeprefix("+")
+        numbers = f"worse by {step_text(figure, gate.value)} ({ends_text(figure, gate.interval)}), limit {limit}"
+    needed = pairs_text(gate) if gate.decision == INCONCLUSIVE else ""
+    return f"{gate.decision}: {'; '.join(filter(None, (numbers, str(gate.reason), needed)))}"
 
 
 def title_of(compared: ComparedRuns) -> str:

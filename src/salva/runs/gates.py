@@ -18,18 +18,26 @@ from salva.store.sqlite import open_run
 
 def read_gate(suite: str, max_failure_rate: float | None, limits: Iterable[str], *, on: str, min_decided: int) -> Gate:
     """The limits of a command; UsageError for a metric that the suite does not have or that has no direction."""
-    known = metrics_of(suite)
+    given = split_settings(limits)
+    check_limits(suite, given)
     metrics: dict[str, float] = {}
-    for name, text in split_settings(limits).items():
-        if name not in known:
-            raise unknown_name("metric", name, known)
-        if not known[name]:
-            raise UsageError(message("gate-no-direction", metric=name))
+    for name, text in given.items():
         try:
             metrics[name] = float(text)
         except ValueError as error:
             raise UsageError(message("option-invalid", name=f"--gate {name}", value=text, wanted="a number")) from error
     return Gate(max_failure_rate=max_failure_rate, metrics=metrics, on=on, min_decided=min_decided)
+
+
+def check_limits(suite: str, names: Iterable[str]) -> None:
+    """UsageError for a metric that the suite does not have or that has no direction."""
+    wanted = tuple(names)
+    known = metrics_of(suite) if wanted else {}
+    for name in wanted:
+        if name not in known:
+            raise unknown_name("metric", name, known)
+        if not known[name]:
+            raise UsageError(message("gate-no-direction", metric=name))
 
 
 def metrics_of(suite: str) -> dict[str, str]:
