@@ -12,17 +12,23 @@ from click.testing import CliRunner
 
 from salva import registry
 from salva.cli.main import salva
+from salva.core.verdict import Outcome
 from salva.errors import UsageError
 from salva.exchange.exporting import export_run
 from salva.exchange.importing import import_files
-from salva.report.summary import Summary, summarise_run
-from salva.results.leading import BLIND, OK
+from salva.report.summary import ModelSummary, summarise_run
+from salva.results.trust import DETECTOR_BLIND, NONE
 from salva.store.queries import read_records
 
 FAULTY = ("--set", "model.faults=entity-omission:0.5")
 
 
-def _run(out: Path, *arguments: str) -> Summary:
+def _summarised(run: Path) -> ModelSummary:
+    (model,) = summarise_run(run).by_model.values()
+    return model
+
+
+def _run(out: Path, *arguments: str) -> ModelSummary:
     command = [
         "run",
         "faithfulness",
@@ -38,7 +44,7 @@ def _run(out: Path, *arguments: str) -> Summary:
     ]
     done = CliRunner().invoke(salva, [*command, *arguments], catch_exceptions=False)
     assert done.exit_code == 0, done.output
-    return summarise_run(out)
+    return _summarised(out)
 
 
 @pytest.fixture(scope="module")
@@ -50,19 +56,19 @@ def faulty(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_faultless_painter_is_faithful_and_stable(tmp_path: Path) -> None:
-    summary = _run(tmp_path / "run", "--size", "quick", "--only", "dimension=horizontal")
-    (one,) = summary.by_model
-    assert one.outcomes == {"PASS": 5, "FAIL": 0, "UNDECIDED": 0, "ERROR": 0}
-    assert one.numbers["faith_mean"] == 1.0
-    assert one.numbers["faith_stability"] == 1.0
+    one = _run(tmp_path / "run", "--size", "quick", "--only", "dimension=horizontal")
+    assert (one.results["total"], one.results["pass"]) == (5, 5)
+    assert one.checks == {"truth": 5}
+    assert one.metrics["faith_mean"].value == 1.0
+    assert one.metrics["faith_stability"].value == 1.0
 
 
 def test_omitted_things_lower_faithfulness_and_stability_and_are_named(faulty: Path) -> None:
-    (one,) = summarise_run(faulty).by_model
-    assert sum(one.outcomes.values()) == 20
-    assert one.outcomes["FAIL"] > 5
-    assert "presence-differs" in one.errors
-    faith, stability = one.numbers["faith_mean"], one.numbers["faith_stability"]
+    one = _summarised(faulty)
+    assert one.results["total"] == 20
+    assert one.results["fail"] > 5
+    assert "entity-omission" in one.failure_types
+    faith, stability = one.metrics["faith_mean"].value, one.metrics["faith_stability"].value
     assert faith is not None
     assert stability is not None
     assert 0.3 < stability < 0.95
@@ -74,8 +80,8 @@ def test_pairs_of_a_file_that_say_two_things_are_held_to_differ(tmp_path: Path) 
     path = tmp_path / "pairs.csv"
     header = "pair_id,category_id,logical_law,semantic_dimension,prompt_A,prompt_B"
     path.write_text(f"{header}\np1,13,Complement,Conjunctive,a cup,no cup\n", encoding="utf-8")
-    summary = _run(tmp_path / "run", "--size", "full", "--set", f"suite.path={path}")
-    assert summary.by_model[0].outcomes["PASS"] == 1
+    one = _run(tmp_path / "run", "--size", "full", "--set", f"suite.path={path}")
+    assert (one.results["pass"], one.metrics["contrast_rate"].value) == (1, 0)
     judged_by = {verdict.check for verdict in read_records(tmp_path / "run").verdicts}
     assert "must-differ" in judged_by
     assert "same-answers" not in judged_by
@@ -106,14 +112,20 @@ def test_an_exported_run_has_the_published_layout_and_imports_to_the_same_means(
     (flaw,) = read_in.problems
     assert "no answers" in flaw.what
     before, after = (
-        summarise_run(directory).by_model[0].table("faithfulness by category")
-        for directory in (faulty, tmp_path / "again")
+        _summarised(directory).table("faithfulness by category") for directory in (faulty, tmp_path / "again")
     )
     assert before is not None
     assert after is not None
     n_pairs = before.columns.index("n_pairs")
     assert [row[n_pairs] for row in before.rows].count(0) == 1
     assert before == after
+
+
+def _compared(run: Path) -> dict[tuple[str, int], Outcome]:
+    """Pair and repeat to whether both images get the same answers."""
+    records = read_records(run)
+    pairs = {case.case_id: case.labels["pair_id"] for case in records.cases}
+    return {(pairs[v.case_id], v.repeat): v.outcome for v in records.verdicts if v.check == "same-answers"}
 
 
 def test_every_repeat_comes_back(tmp_path: Path) -> None:
@@ -125,8 +137,10 @@ def test_every_repeat_comes_back(tmp_path: Path) -> None:
     assert all((tmp_path / "one" / row["image_path"]).is_file() for row in answers)
     files = sorted((tmp_path / "one").glob("*.csv"))
     import_files(files, "tifa-lite", tmp_path / "again")
-    before, after = (summarise_run(tmp_path / name).by_model[0] for name in ("run", "again"))
-    assert before.outcomes == after.outcomes
+    first, again = (_compared(tmp_path / name) for name in ("run", "again"))
+    assert len(first) == 8
+    assert first == again
+    before, after = (_summarised(tmp_path / name) for name in ("run", "again"))
     tables = [table for table in before.tables if table.name.startswith("faithfulness by")]
     assert len(tables) == 4
     for table in tables:
@@ -216,7 +230,7 @@ def test_an_embedder_adds_clip_scores_and_a_verdict_of_its_own(tmp_path: Path, m
         wanted = ("clip_A", "clip_B", "clip_mean", "clip_diff", "clip_stability", "image_similarity")
         assert {name: answers.scores[name] for name in wanted} == {name: similarity.scores[name] for name in wanted}
         assert 0 <= answers.scores["clip_stability"] <= 1
-    (one,) = summarise_run(tmp_path / "run").by_model
+    one = _summarised(tmp_path / "run")
     table = one.table("CLIP by category")
     assert table is not None
     assert {"tiny", "percent"} <= set(re.findall(r"\w+", table.note))
@@ -239,16 +253,14 @@ def test_a_grey_painter_and_an_honest_judge_agree_on_nothing_and_pass_no_gate(
     ]
     done = CliRunner().invoke(salva, command)
     assert done.exit_code == 3, done.output
-    (one,) = summarise_run(tmp_path / "run").by_model
-    assert one.leading.oracle == BLIND
-    assert " 0 of 40 " in one.leading.reason
-    assert "--judge" in one.leading.reason
+    one = _summarised(tmp_path / "run")
+    assert one.trust.status == NONE
+    assert one.trust.has(DETECTOR_BLIND)
 
 
-def test_pictures_that_show_what_is_asked_for_are_not_called_blind(faulty: Path) -> None:
-    (one,) = summarise_run(faulty).by_model
-    assert one.leading.oracle == OK
-    # A prompt that asks for nothing says nothing of what can be seen; every other picture has the score.
+def test_a_detector_that_finds_what_is_asked_for_is_not_called_blind(faulty: Path) -> None:
+    assert _summarised(faulty).trust.status != NONE
+    # A prompt that asks for nothing says nothing of what can be seen; every other image has the score.
     scores = [v.scores for v in read_records(faulty).verdicts if v.check == "same-answers"]
     assert sum(scored["named_a"] > 0 for scored in scores if "named_a" in scored) > len(scores) / 2
 

@@ -1,4 +1,4 @@
-"""GenEval from prompts to tables: a faultless painter is right, grey and inverted ones are wrong, rules are named."""
+"""GenEval from prompts to tables: a faultless painter passes, grey and inverted images fail, rules are named."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from salva.core.observation import Observation, Vector
 from salva.core.protocols import ObserveRequest
 from salva.embedders.pocket_embedder import PocketEmbedder
 from salva.errors import SalvaError, UsageError
+from salva.report.summary import summarise_run
 from salva.suites.geneval.demands import TASKS
 
 GARBAGE = Path(__file__).parents[2] / "bench" / "garbage.py"
@@ -46,55 +47,55 @@ def faultless(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return run
 
 
-def test_a_faultless_painter_is_right_by_our_rule_which_leads(faultless: Path) -> None:
-    told = _told(faultless)
-    assert (told["headline"]["check"], told["headline"]["rate"]) == ("truth", "wrong")
-    assert told["failure_rate"] == 0
-    assert told["headline"]["chance"] > 0.9
-    rows = _rows(told, "geneval")
+def test_a_faultless_painter_passes_every_task_by_our_rule(faultless: Path) -> None:
+    report = _told(faultless)
+    assert (report["settings"]["rule"], report["checks"], report["average"]) == ("primary", {"truth": 24}, "macro")
+    assert report["failure_rate"] == 0
+    assert {category["name"] for category in report["categories"]} == set(TASKS)
+    assert report["metrics"]["chance"]["value"] > 0.9
+    rows = _rows(report, "geneval")
     assert {row["rule"] for row in rows} == {"ours"}
     assert {row["task"]: row["right_rate"] for row in rows if row["task"] in TASKS} == dict.fromkeys(TASKS, 1.0)
-    assert told["metrics"]["ours_overall"] == 1
+    assert report["metrics"]["ours_overall"]["value"] == 1
+    assert report["metrics"]["published_overall"]["value"] is None
 
 
 @pytest.mark.parametrize("rule", ["published", "rl-strict", "rl-score"])
-def test_grey_pictures_are_wrong_by_every_rule(tmp_path: Path, rule: str) -> None:
+def test_grey_images_fail_by_every_rule(tmp_path: Path, rule: str) -> None:
     flags = ("--size", "quick", "--plugin", f"{GARBAGE}:Grey", "--model", "grey", "--detector", "pocket")
-    told = _ran(tmp_path / "run", *flags, "--reader", "none", "--set", f"check.rule={rule}", code=3)
-    assert {row["rule"] for row in _rows(told, "geneval")} == {"ours", rule}
-    assert all(row["right_rate"] == 0 for row in _rows(told, "geneval"))
-    assert told["headline"]["oracle"] == "blind"
+    report = _ran(tmp_path / "run", *flags, "--reader", "none", "--set", f"check.rule={rule}", code=3)
+    assert {row["rule"] for row in _rows(report, "geneval")} == {"ours", rule}
+    assert all(row["right_rate"] == 0 for row in _rows(report, "geneval"))
+    assert report["trust"]["status"] == "none"
+    assert "detector-blind" in {reason["code"] for reason in report["trust"]["reasons"]}
     if rule == "rl-score":
-        assert told["metrics"]["rl_score_credit"] == 0
+        assert report["metrics"]["rl_score_credit"]["value"] == 0
 
 
 def test_an_inverted_detector_finds_nothing_right(tmp_path: Path) -> None:
     flags = ("--size", "quick", "--plugin", f"{GARBAGE}:Inverted", "--model", "painter", "--detector", "inverted")
-    told = _ran(tmp_path / "run", *flags, "--published", "--set", "run.preflight=off", code=3)
-    assert told["headline"]["check"] == "geneval"
-    assert told["metrics"]["published_overall"] == 0
-    assert told["metrics"]["ours_overall"] == 0
+    report = _ran(tmp_path / "run", *flags, "--published", "--set", "run.preflight=off", code=3)
+    assert (report["settings"]["rule"], report["checks"]) == ("published", {"geneval": 24})
+    assert report["failure_rate"] == 1
+    assert report["metrics"]["published_overall"]["value"] == 0
+    assert report["metrics"]["ours_overall"]["value"] == 0
 
 
-def test_every_output_names_the_rule_and_who_told_colours(tmp_path: Path) -> None:
+def test_every_figure_names_the_rule_and_the_source_of_colours(tmp_path: Path) -> None:
     run = tmp_path / "run"
-    done = salva(
-        "run", "geneval", "--size", "12", "--model", "painter", "--published", "--no-progress", "--out", str(run)
-    )
-    assert done.returncode == 0
-    assert "--set check.rule=published" in done.stderr + done.stdout
-    assert "GenEval, published rules, other weights" in " ".join(done.stdout.split())
-    assert "colours by the pixels" in " ".join(done.stdout.split())
-    for form in ("md", "json"):
-        assert "published" in salva("report", str(run), "--format", form).stdout
-    rows = _rows(_told(run), "geneval")
-    by = {row["task"]: row["colours_by"] for row in rows if row["rule"] == "published"}
+    report = _ran(run, "--size", "12", "--model", "painter", "--published")
+    (model,) = summarise_run(run).by_model.values()
+    overall = model.metrics["published_overall"]
+    assert overall.title == "GenEval, published rules, other weights"
+    assert "colours by the pixels" in overall.reason
+    assert "published" in salva("report", str(run), "--format", "md").stdout
+    by = {row["task"]: row["colours_by"] for row in _rows(report, "geneval") if row["rule"] == "published"}
     assert by["colors"] == "the pixels"
     assert by["counting"] == ""
 
 
-def test_an_embedder_tells_colours_where_one_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Told by a stand-in that says red of everything: red things are right, all others wrong."""
+def test_an_embedder_names_colours_where_one_is_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a stand-in that says red of everything: red things are right, all others wrong."""
     looked: list[ObserveRequest] = []
 
     def always_red(_self: PocketEmbedder, requests: Sequence[ObserveRequest]) -> Sequence[Observation | SalvaError]:
@@ -114,11 +115,15 @@ def test_an_embedder_tells_colours_where_one_is_named(tmp_path: Path, monkeypatc
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_what_stands_beside_the_tasks_is_counted_apart(faultless: Path, tmp_path: Path) -> None:
+def test_variants_are_results_of_their_task_and_enter_none_of_its_figures(faultless: Path, tmp_path: Path) -> None:
     flags = ("--size", "quick", "--model", "painter", "--reader", "none")
     plain = _told(faultless)
     more = _ran(tmp_path / "more", *flags, "--set", "suite.variants=commuted,other-side,exchanged")
-    assert plain["headline"]["n"] == more["headline"]["n"] == 24
+    assert (plain["results"]["total"], more["results"]["total"]) == (24, 40)
+    assert [category["name"] for category in more["categories"]] == [
+        category["name"] for category in plain["categories"]
+    ]
+    assert more["metrics"]["ours_overall"]["n"] == plain["metrics"]["ours_overall"]["n"] == 24
     rows = _rows(more, "variants")
     assert {(row["variant"], row["n"], row["both_right_rate"]) for row in rows} == {
         ("commuted", 8, 1.0),
@@ -138,7 +143,7 @@ def test_what_rewriting_buys(tmp_path: Path) -> None:
     (tmp_path / "r.jsonl").write_text("".join(json.dumps(row) + "\n" for row in new))
     settings = ("--set", f"suite.path={tmp_path}/m.jsonl", "--set", f"suite.rewritten={tmp_path}/r.jsonl")
     told = _ran(tmp_path / "run", "--size", "paper", "--model", "painter", "--reader", "none", *settings)
-    assert told["headline"]["n"] == 3
+    assert (told["results"]["total"], told["metrics"]["ours_overall"]["n"]) == (6, 3)
     assert {(row["task"], row["difference"], row["n"]) for row in _rows(told, "gain by rewriting")} == {
         ("single_object", 0.0, 3),
         ("overall", 0.0, 3),
@@ -149,7 +154,7 @@ def test_what_rewriting_buys(tmp_path: Path) -> None:
     _ran(alone, *flags, *settings, "--only", "kind=rewritten")
     with pytest.raises(UsageError, match=r"\[compare-no-cases\]"):
         compare_runs([plain, alone])
-    assert compare_runs([plain, tmp_path / "run"]).duels[0].leading.n_pairs == 3, "rewritten prompts stay out"
+    assert compare_runs([plain, tmp_path / "run"]).pairs == 3, "the same prompts are compared"
 
 
 def test_exported_results_come_back_and_compare_with_the_run_they_are_of(tmp_path: Path) -> None:
@@ -161,13 +166,13 @@ def test_exported_results_come_back_and_compare_with_the_run_they_are_of(tmp_pat
     ):
         done = salva(*words, cwd=tmp_path)
         assert done.returncode in (0, 3), done.stderr
-    assert compare_runs([back, own]).duels[0].leading.difference == 0, "a detector and a reader looked at both"
+    assert compare_runs([back, own]).difference == 0, "a detector and a reader observed both"
     other = salva(
         *("run", "geneval", "--size", "6", "--model", "painter", "--reader", "none", "--no-progress", "--out", "other"),
         cwd=tmp_path,
     )
     assert other.returncode in (0, 3), other.stderr
-    with pytest.raises(UsageError, match=r"imported.*--model folder/.*\[compare-observers\]"):
+    with pytest.raises(UsageError, match=r"salva rejudge \S+other --reader rapidocr \[compare-settings\]"):
         compare_runs([back, tmp_path / "other"])
-    with pytest.raises(UsageError, match=r"salva rejudge \S+own --detector pocket --reader none"):
+    with pytest.raises(UsageError, match=r"salva rejudge \S+own --reader none \[compare-settings\]"):
         compare_runs([tmp_path / "other", own])

@@ -1,4 +1,4 @@
-"""training/second_opinion.py reads a run through the Python door: what the embedder says of each picture."""
+"""training/second_opinion.py reads a run through the Python door: what the embedder says of each image."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def test_the_embedder_tells_a_faultless_painter_from_a_forgetful_one(
     monkeypatch.setattr(sys, "argv", ["second_opinion.py", str(tmp_path / "right"), str(tmp_path / "wrong")])
     second_opinion.main()
     told = capsys.readouterr().out.splitlines()[-1]
-    found = re.fullmatch(r"all +n +20 +([\d.]+)% \(.*?\) +([\d.]+)% \(.*?\)", told)
+    found = re.fullmatch(r"all +n +\d+ +([\d.]+)% \(.*?\) +([\d.]+)% \(.*?\)", told)
     assert found is not None, told
-    assert float(found[1]) <= 10, "wrong pictures of a faultless painter"
-    assert float(found[2]) >= 60, "of one that leaves a thing out of every picture"
+    assert float(found[1]) <= 10, "wrong images of a faultless painter"
+    assert float(found[2]) >= 60, "of one that leaves an entity out of every image"
 
 
 def test_what_is_no_run_is_said_in_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -108,7 +108,7 @@ class ResultsImport:
             counts={"images": counts["images"], "prompts": len(cases), **{what: n for what, n in counts.items() if n}},
             rules=_asked(*rules),
             repeats=1 + max(verdict.repeat for verdict in verdicts),
-            observers={name: "detector" for verdict in verdicts for name in verdict.observers},
+            observers=_roles(verdicts, *rules),
             check="" if rules <= {OURS} else CHECK,
         )
 
@@ -283,3 +283,13 @@ def _asked(rule: str) -> tuple[ComponentSpec, ...]:
     by_rule = ComponentSpec(role="check", name=CHECK, options=options)
     truth = ComponentSpec(role="check", name=TRUTH, options=keyed_options(SceneOptions()))
     return (truth,) if rule == OURS else (by_rule, truth)
+
+
+def _roles(verdicts: Sequence[Verdict], rule: str) -> dict[str, str]:
+    """Each observer with its role: a detector comes first, then who read text, or by other rules named colours."""
+    second = "reader" if rule == OURS else "embedder"
+    return {
+        name: "detector" if place == 0 else second
+        for verdict in verdicts
+        for place, name in enumerate(verdict.observers)
+    }
