@@ -160,8 +160,8 @@ class Reader:
             self.save(file, done.stdout)
         for sheet in values(words, "--sheet"):
             self._review(sheet)
-        if "ratings" in values(words, "--as") and words[0] == "export":
-            self._rate(values(words, "-o")[0])
+        for form in {"ratings", "review"} & {*values(words, "--as")} if words[0] == "export" else ():
+            self._rate(f"{values(words, '-o')[0]}/{form}.csv")
         planned = "--dry-run" in self._more(words)
         if planned and values(words, "--out"):
             self.salva(["run", words[1], "--model", "painter", "--out", values(words, "--out")[0]])
@@ -196,15 +196,15 @@ class Reader:
                 valid = ["no" if name == "bob" and not n else "yes" for n in range(len(rows))]
                 writer.writerows({**row, "reviewer": name, "valid": v} for row, v in zip(rows, valid, strict=True))
 
-    def _rate(self, folder: str) -> None:
-        """A person rates everything on a sheet with the most points."""
-        sheet = self.folder / folder / "ratings.csv"
+    def _rate(self, path: str) -> None:
+        """A person rates everything on a sheet with the most points, and finds that nothing failed."""
+        sheet = self.folder / path
         with sheet.open(encoding="utf-8-sig", newline="") as file:
             rows = list(csv.DictReader(file))
         with sheet.open("w", encoding="utf-8", newline="") as file:
             writer = csv.DictWriter(file, list(rows[0]))
             writer.writeheader()
-            most = {"rater": "ann", "objects": "50", "relations": "50"}
+            most = {"rater": "ann", "objects": "50", "relations": "50", "failed": "no"}
             writer.writerows({column: cell or most.get(column, "") for column, cell in row.items()} for row in rows)
 
     def plan(self, block: Block) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 from PIL import Image
-from report.fake_runs import FakeImages, make_case, make_verdict, random_run, store_run
+from report.fake_runs import FakeImages, make_case, make_verdict, random_run, small_run, store_run
 from report.hostile import FORMULA, hostile_run
 
 from salva.charts.colours import rgb
@@ -75,7 +75,7 @@ def test_no_cell_of_a_hostile_run_starts_a_formula() -> None:
 
 
 def test_counterexamples_are_images_and_slides_with_an_index(tmp_path: Path) -> None:
-    drawn, images = random_run(n_entities=2)
+    drawn, images = small_run()
     records = replace(drawn, asked=structs.replace(drawn.asked, check="same-scene"))
     store_run(tmp_path / "run", records, images)
     out = tmp_path / "out"
@@ -87,8 +87,8 @@ def test_counterexamples_are_images_and_slides_with_an_index(tmp_path: Path) -> 
         if verdict.outcome is Outcome.FAIL and (verdict.check, verdict.arm) == ("same-scene", "pair")
     }
     assert {(entry["case_id"], entry["repeat"]) for entry in entries} == failed
-    assert n_pairs == len(entries) == len(failed)
-    for entry in entries[:5]:
+    assert n_pairs == len(entries) == len(failed) > 0
+    for entry in entries:
         shot = entry["images"]["b"]
         with Image.open(out / shot["file"]) as image:
             assert (image.format, image.size) == ("PNG", (256, 256))
@@ -126,7 +126,7 @@ def test_a_slide_marks_what_failed() -> None:
 
 def test_hostile_text_stays_inside_the_folder(tmp_path: Path) -> None:
     hostile, images = hostile_run()
-    records = replace(hostile, asked=structs.replace(hostile.asked, check="same-scene"))
+    records = replace(hostile, asked=structs.replace(hostile.asked, check=hostile.verdicts[0].check))
     out = tmp_path / "deep" / "out"
     assert Counterexamples(NoOptions()).write(RunSource(records, images), out).n == 1
     written = [path for path in tmp_path.rglob("*") if path.is_file()]
