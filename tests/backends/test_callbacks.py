@@ -82,9 +82,9 @@ def test_the_page_s_loop_trains_and_logs(tmp_path: Path) -> None:
     assert sorted(frame["run"]) == ["step-00000000", "step-00000002", "step-00000004"]
     assert set(frame["model"]) == {"training"}
     (events,) = (tmp_path / "logs").iterdir()
-    told = events.read_bytes()
-    assert b"metalogic/wrong" in told
-    assert b"metalogic/counterexample_1" in told
+    written = events.read_bytes()
+    assert b"metalogic/failure_rate" in written
+    assert b"metalogic/counterexample_1" in written
     first, last = (salva.open_run(left["watch"].folder / name) for name in ("step-00000000", "step-00000004"))
     assert set(first.images["seed"]) == set(last.images["seed"])
     assert set(first.images["image_id"]) != set(last.images["image_id"]), "the weights are others"
@@ -92,14 +92,14 @@ def test_the_page_s_loop_trains_and_logs(tmp_path: Path) -> None:
 
 def test_rates_and_counterexamples_are_those_of_the_run() -> None:
     log = Log()
-    watch = watched(log, pictures=2)
+    watch = watched(log, images=2)
     runs = {step: watch(step, grey) for step in range(5)}
     assert [step for step, run in runs.items() if run is not None] == [0, 2, 4]
     last = runs[4]
     assert last is not None
-    told = last.summary.by_model[0]
-    assert log.scalars["metalogic/wrong"] == {0: 1.0, 2: 1.0, 4: told.failure_rate}
-    assert log.scalars["metalogic/decided"][4] == 1.0
+    assert log.scalars["metalogic/failure_rate"] == {0: 1.0, 2: 1.0, 4: last.summary.failure_rate}
+    assert (log.scalars["metalogic/low"][4], log.scalars["metalogic/high"][4]) == last.summary.interval
+    assert log.scalars["metalogic/coverage"][4] == 1.0
     assert set(log.images) == set(log.texts) == {"metalogic/counterexample_1", "metalogic/counterexample_2"}
     assert log.images["metalogic/counterexample_1"].shape == (64, 64 + 4 + 64, 3)
     assert all(line.startswith("    ") for text in log.texts.values() for line in text.splitlines())
@@ -112,9 +112,9 @@ def test_what_is_not_decided_is_no_number() -> None:
         raise RuntimeError("no paint")
 
     watched(log)(0, broken)
-    assert log.scalars["metalogic/wrong"] == {}
-    assert log.scalars["metalogic/decided"] == {0: 0.0}
-    assert log.scalars["metalogic/failed"][0] > 0
+    assert log.scalars["metalogic/failure_rate"] == {}
+    assert log.scalars["metalogic/coverage"] == {0: 0.0}
+    assert log.scalars["metalogic/errors"] == {0: 3.0}
 
 
 def test_no_error_ends_the_training_unless_asked(capsys: pytest.CaptureFixture[str]) -> None:

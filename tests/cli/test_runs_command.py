@@ -21,10 +21,10 @@ def test_runs_are_listed_with_model_suite_rate_and_date(tmp_path: Path) -> None:
     done = salva("runs", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     head, line, junk = (text.split() for text in done.stdout.splitlines())
-    assert head[:4] == ["run", "suite", "size", "model"]
-    assert line[:2] == ["mine", "metalogic"]
-    assert "wrong" in line
-    assert " ".join(line).rstrip(", 0123456789FAILED").endswith("unfinished")
+    assert head[:5] == ["run", "suite", "model", "failure", "rate"]
+    assert line[:3] == ["mine", "metalogic", "painter"]
+    assert line[4] == "%"
+    assert "unfinished" in " ".join(line)
     assert junk == ["junk:", "no", "run:", "it", "has", "no", "salva.db"]
 
 
@@ -46,16 +46,16 @@ def test_an_empty_folder_and_no_folder_are_said(tmp_path: Path) -> None:
     assert "[runs-folder-missing]" in done.stderr
 
 
-def test_a_rate_of_a_blind_oracle_does_not_stand_there_like_the_others(tmp_path: Path) -> None:
+def test_a_rate_without_trust_does_not_stand_there_like_the_others(tmp_path: Path) -> None:
     def grey(prompt: str, seed: int) -> Image.Image:
         return Image.new("RGB", (64, 64), (128, 128, 128))
 
     flags: dict[str, Any] = {"size": 4, "reader": "none", "detector": "pocket", "version": 1}
     package.run_suite("metalogic", grey, out=tmp_path / "run", **flags)
-    done = salva("runs", str(tmp_path))
-    assert "wrong 100.0 %" in done.stdout
-    assert "complete, blind oracle" in done.stdout
-    assert list(package.open_runs(tmp_path)["oracle"]) == ["blind"]
+    line = salva("runs", str(tmp_path)).stdout.splitlines()[1].split()
+    assert line[3:5] == ["100", "%"]
+    assert "none" in line
+    assert list(package.open_runs(tmp_path)["trust"]) == ["none"]
 
 
 def test_in_a_pipe_no_name_is_cut(tmp_path: Path) -> None:

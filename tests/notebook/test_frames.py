@@ -10,27 +10,23 @@ from report.fake_runs import random_run, small_run, store_run
 
 import salva
 from salva.core.case import Case
+from salva.core.source import RunRecords
 from salva.notebook.frames import run_frame, verdict_frame
 from salva.report.summary import summarise_records
 
 
-def test_the_mean_over_headline_rows_is_the_report_s_rate() -> None:
+def test_the_mean_over_results_is_the_report_s_rate() -> None:
     records, _ = random_run(n_entities=3)
     frame = verdict_frame(records)
-    leading = frame[frame["is_primary"]]
-    told = summarise_records(records).by_model[0]
-    counts = leading["outcome"].value_counts().to_dict()
-    assert counts == {outcome: n for outcome, n in told.outcomes.items() if n}
+    primary = frame[frame["is_primary"]]
+    model = summarise_records(records).by_model["painter"]
+    counts = primary["outcome"].value_counts().to_dict()
+    assert {outcome.lower(): n for outcome, n in counts.items()} == {
+        name: n for name, n in model.results.items() if n and name != "total"
+    }
     assert set(counts) > {"PASS", "FAIL"}, "undecided ones must not dilute the rate"
-    macro = leading.groupby(["label.law", "label.modifier"])["is_fail"].mean().mean()
-    assert macro == pytest.approx(told.failure_rate)
-    by_law = told.table("by law")
-    assert by_law is not None
-    law, rate = by_law.columns.index("law"), by_law.columns.index("rate")
-    rates = leading.groupby("label.law")["is_fail"].mean().to_dict()
-    shown = {row[law]: row[rate] for row in by_law.rows if row[law] in rates}
-    assert len(shown) == len(rates) == 5
-    assert {name: pytest.approx(value) for name, value in shown.items()} == rates
+    category = primary["label.law"] + primary["label.modifier"].fillna("")
+    assert primary.groupby(category)["is_fail"].mean().mean() == pytest.approx(model.failure_rate)
 
 
 def test_prompts_and_outcomes_are_in_every_row() -> None:
@@ -47,8 +43,7 @@ def test_prompts_and_outcomes_are_in_every_row() -> None:
 
 
 def test_a_run_of_nothing_has_the_columns_all_the_same() -> None:
-    records, _ = random_run(n_entities=3)
-    empty = verdict_frame(type(records)(cases=records.cases, verdicts=(), asked=records.asked))
+    empty = verdict_frame(RunRecords(cases=(), verdicts=()))
     assert len(empty) == 0
     assert {"outcome", "is_fail", "is_primary"} <= set(empty.columns)
     assert len(run_frame([])) == 0
@@ -94,9 +89,10 @@ def test_one_frame_over_many_runs(tmp_path: Path) -> None:
     frame = salva.open_runs(tmp_path)
     assert list(frame["run"]) == ["one", "junk"]
     assert list(frame["state"]) == ["unfinished", "no run"]
-    told = salva.open_run(tmp_path / "one").summary.by_model[0]
-    assert frame["rate"].iloc[0] == pytest.approx(told.failure_rate)
-    assert frame["FAIL"].iloc[0] == told.outcomes["FAIL"]
-    assert frame["rate"].isna().iloc[1]
+    summary = salva.open_run(tmp_path / "one").summary
+    assert frame["failure_rate"].iloc[0] == pytest.approx(summary.failure_rate)
+    assert frame["fail"].iloc[0] == summary.by_model["painter"].results["fail"]
+    assert frame["trust"].iloc[0] == summary.by_model["painter"].trust.status
+    assert frame["failure_rate"].isna().iloc[1]
     with pytest.raises(salva.UsageError, match=r"\[runs-folder-missing\]"):
         salva.open_runs(tmp_path / "none")

@@ -41,6 +41,7 @@ def hostile_run() -> tuple[RunRecords, FakeImages]:
         "case-1",
         Outcome.FAIL,
         model=model,
+        check=IMAGE,
         observers=(SCRIPT,),
         errors=(IMAGE, "+1"),
         failures=(failure, Failure(failure_type=SCRIPT, role="", message=BREAKOUT)),
@@ -48,7 +49,7 @@ def hostile_run() -> tuple[RunRecords, FakeImages]:
         images={"a": "image-a", "b": "image-b"},
     )
     undecided: Verdict = make_verdict(
-        "case-1", Outcome.ERROR, repeat=1, model=model, observers=(SCRIPT,), reason=EVERYTHING
+        "case-1", Outcome.ERROR, repeat=1, model=model, check=IMAGE, observers=(SCRIPT,), reason=EVERYTHING
     )
     seen = Seen(
         boxes=(Detection(label=SCRIPT, score=0.9, box=(0.1, 0.1, 0.5, 0.5)),),

@@ -6,26 +6,22 @@ from dataclasses import replace
 from pathlib import Path
 
 from charts.charts import TABLE, make_chart
-from report.fake_runs import random_run
+from report.fake_runs import ASKED, random_run
 
 from salva.charts.reading import value_text
 from salva.core.chart import Chart, ChartKind
+from salva.core.metric import MetricValue
 from salva.core.table import Table
 from salva.core.verdict import Outcome
-from salva.report.chart_files import all_charts, write_figures
-from salva.report.summary import ModelSummary, Summary, summarise
+from salva.report.chart_files import all_charts, is_wide, rate_with_interval, where_chart, write_figures
+from salva.report.summary import ModelSummary, Summary, summarise_records
+from salva.results.rates import FailureRate
+from salva.stats.intervals import Interval
 
 
 def summary_of(*models: tuple[str, tuple[Chart, ...]]) -> Summary:
-    outcomes = dict.fromkeys(("PASS", "FAIL", "UNDECIDED", "ERROR"), 0)
-    return Summary(
-        suite="semvar",
-        cases=3,
-        by_model=tuple(
-            ModelSummary(model=name, outcomes=outcomes, errors={}, numbers={}, tables=(), charts=charts)
-            for name, charts in models
-        ),
-    )
+    by_model = {name: ModelSummary(model=name, rate=FailureRate(), charts=charts) for name, charts in models}
+    return Summary(run="mine", suite="semvar", by_model=by_model, asked=ASKED)
 
 
 def test_charts_of_several_models_are_joined_where_they_say_so() -> None:
@@ -79,17 +75,45 @@ def test_bars_that_colours_or_columns_cannot_join_stay_with_their_models() -> No
     assert [model for model, _ in all_charts(summary_of(("a", (bars(("and", 0.1)),)), ("b", (other,))))] == ["a", "b"]
 
 
-def test_the_leading_rates_of_all_models_stand_in_one_chart() -> None:
+def test_the_failure_rates_of_all_models_stand_in_one_chart() -> None:
     records, _ = random_run(n_entities=2, models=("painter", "other"))
-    summary = summarise(records.cases, records.verdicts, asked=records.asked)
+    summary = summarise_records(records)
     charts = list(all_charts(summary))
     model, first = charts[0]
     assert (model, first.name) == ("", "models")
     rates = {row[0]: row[1] for row in first.table.rows}
-    assert rates == {one.model: one.failure_rate for one in summary.by_model}
+    assert rates == {one.model: one.failure_rate for one in summary.by_model.values()}
     names = [(model, chart.name) for model, chart in charts]
     assert len(set(names)) == len(names)
     assert [model for model, name in names if name == "by-law"] == [""]
-    undecided = [replace(verdict, outcome=Outcome.ERROR) for verdict in records.verdicts]
-    nothing = summarise(records.cases, undecided, asked=records.asked)
+    undecided = tuple(replace(verdict, outcome=Outcome.ERROR) for verdict in records.verdicts)
+    nothing = summarise_records(replace(records, verdicts=undecided))
     assert "models" not in [chart.name for _, chart in all_charts(nothing)]
+
+
+def test_where_it_fails_is_by_category_or_what_a_suite_puts_there() -> None:
+    own, general, instead = make_chart(name="own"), make_chart(name="by-category"), make_chart(replaces="by-category")
+    assert where_chart((own, general)) is general
+    assert where_chart((own, instead)) is instead
+    assert where_chart((own,)) is own
+    assert where_chart(()) is None
+
+
+def test_a_heat_map_of_few_columns_needs_half_a_page() -> None:
+    rows = tuple(("pocket", f"c{n}", 0.5, None, None, 3) for n in range(7))
+    heat = make_chart(ChartKind.HEAT_MAP, replace(TABLE, rows=rows))
+    assert is_wide(heat)
+    assert not is_wide(make_chart(ChartKind.HEAT_MAP, replace(TABLE, rows=rows[:6])))
+
+
+def test_bounds_are_drawn_where_they_reach_beyond_the_interval() -> None:
+    rate = FailureRate(rate=0.4, interval=Interval(low=0.3, high=0.5), bounds=Interval(low=0.35, high=0.6))
+    chance = {"chance": MetricValue(value=0.8)}
+    drawn = rate_with_interval(ModelSummary(model="m", rate=rate, metrics=chance))
+    assert drawn is not None
+    assert (drawn.rate, drawn.low, drawn.high, drawn.bounds, drawn.chance) == (0.4, 0.3, 0.5, (0.35, 0.6), 0.8)
+    inside = replace(rate, bounds=Interval(low=0.35, high=0.45))
+    drawn = rate_with_interval(ModelSummary(model="m", rate=inside))
+    assert drawn is not None
+    assert (drawn.bounds, drawn.chance) == (None, None)
+    assert rate_with_interval(ModelSummary(model="m", rate=FailureRate())) is None

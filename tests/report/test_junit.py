@@ -71,7 +71,8 @@ def records_of(*verdicts: Verdict, is_whole: bool = True, repeats: int = 1) -> R
     ids = dict.fromkeys(verdict.case_id for verdict in verdicts)
     cases = tuple(make_case(name, labels={"law": "commutative"}) for name in ids)
     asked = structs.replace(ASKED, repeats=repeats)
-    return RunRecords(cases=cases, verdicts=verdicts, asked=asked, is_whole=is_whole)
+    primaries = {case.case_id: "truth" for case in cases}
+    return RunRecords(cases=cases, verdicts=verdicts, primaries=primaries, asked=asked, is_whole=is_whole)
 
 
 def test_every_outcome_is_the_element_that_readers_have_for_it() -> None:
@@ -99,6 +100,7 @@ def test_a_failure_names_error_types_both_prompts_and_both_pictures() -> None:
     )
     verdict = make_verdict(
         outcome=Outcome.FAIL,
+        check="truth",
         errors=("entity-omission", "x-misposition"),
         failures=failures,
         images={"a": "ab12", "b": "cd34"},
@@ -119,20 +121,23 @@ def test_a_failure_names_error_types_both_prompts_and_both_pictures() -> None:
     assert any(line.startswith("again: salva run metalogic --model painter") for line in lines)
 
 
-def test_the_relation_that_leads_is_the_one_that_is_told() -> None:
-    verdicts = (make_verdict(), make_verdict(check="truth", outcome=Outcome.FAIL, errors=("entity-omission",)))
+def test_the_check_that_makes_the_result_is_the_one_that_is_written() -> None:
+    verdicts = (
+        make_verdict(check="same-scene"),
+        make_verdict(check="truth", outcome=Outcome.FAIL, errors=("entity-omission",)),
+    )
     assert [child.tag for child in told(made(records_of(*verdicts)))] == ["failure"]
     chosen = replace(records_of(*verdicts), asked=structs.replace(ASKED, repeats=1, check="same-scene"))
     assert told(made(chosen)) == []
 
 
 def test_several_models_are_a_suite_each_and_repeats_a_test_each() -> None:
-    records, _ = random_run(n_entities=2, models=("painter", "other"))
+    records, _ = random_run(n_entities=2, models=("painter", "pocket"))
     root = made(replace(records, is_whole=True))
-    assert [suite.attrib["name"] for suite in root] == ["metalogic on painter", "metalogic on other"]
+    assert [suite.attrib["name"] for suite in root] == ["metalogic on painter", "metalogic on pocket"]
     assert {len(suite) for suite in root} == {2 * len(records.cases)}
     names = [test.attrib["name"] for test in root.iter("testcase")]
-    assert "metalogic-numbering-cat-3 repeat 1 [other]" in names
+    assert "metalogic-numbering-cat-3 repeat 1 [pocket]" in names
     outcomes = Counter(child.tag for child in told(root))
     assert outcomes["failure"] > 10
     classes = {test.attrib["classname"] for test in root.iter("testcase")}
@@ -141,19 +146,20 @@ def test_several_models_are_a_suite_each_and_repeats_a_test_each() -> None:
 
 @pytest.mark.parametrize("outcome", [Outcome.UNDECIDED, Outcome.ERROR])
 def test_a_run_that_decides_nothing_is_not_green(outcome: Outcome) -> None:
-    verdicts = [make_verdict(f"case-{number}", outcome, reason="nobody could tell") for number in range(5)]
+    verdicts = [
+        make_verdict(f"case-{number}", outcome, check="truth", reason="nobody could tell") for number in range(5)
+    ]
     root = made(records_of(*verdicts))
     first = next(iter(root.iter("testcase")))
     assert first.attrib["classname"] == "metalogic.run"
     assert first[0].tag == "error"
-    assert "none of 5 pairs could be decided" in first[0].attrib["message"]
+    assert "[few-decided]" in first[0].attrib["message"]
 
 
-def test_pairs_that_were_never_judged_are_errors() -> None:
-    verdicts = [make_verdict(f"case-{number}") for number in range(4)]
+def test_results_that_are_still_to_come_are_skipped_and_the_run_is_an_error() -> None:
+    verdicts = [make_verdict(f"case-{number}", check="truth") for number in range(4)]
     root = made(records_of(*verdicts, is_whole=False, repeats=2))
-    types = Counter(child.attrib["type"] for child in told(root))
-    assert types["not-judged"] == 4
+    assert Counter(child.tag for child in told(root)) == {"skipped": 4, "error": 1}
     assert made(records_of(*verdicts)).attrib["errors"] == "0", "a whole run lacks nothing"
 
 
@@ -192,13 +198,13 @@ def test_no_text_can_break_the_file_or_forge_a_line() -> None:
 @given(text=st.text())
 def test_any_text_gives_a_file_that_can_be_read(text: str) -> None:
     case = make_case(texts=(text, text), category=text or "none")
-    verdict = make_verdict(outcome=Outcome.FAIL, errors=(text,), model=text, reason=text)
-    root = made(RunRecords(cases=(case,), verdicts=(verdict,), is_whole=True))
+    verdict = make_verdict(outcome=Outcome.FAIL, check="truth", errors=(text,), model=text, reason=text)
+    root = made(RunRecords(cases=(case,), verdicts=(verdict,), primaries={case.case_id: "truth"}, is_whole=True))
     assert root.attrib["tests"] in {"1", "2"}
 
 
 def test_a_run_directory_with_a_missing_picture_says_so_and_a_forged_id_ends_it(tmp_path: Path) -> None:
-    verdict = make_verdict(outcome=Outcome.FAIL, images={"a": "ab12", "b": "cd34"})
+    verdict = make_verdict(outcome=Outcome.FAIL, check="truth", images={"a": "ab12", "b": "cd34"})
     store_run(tmp_path / "run", records_of(verdict), FakeImages())
     (tmp_path / "run" / "images" / "cd" / "34.webp").unlink()
     text = junit_of(tmp_path / "run")

@@ -16,8 +16,10 @@ from salva.core.run_spec import ComponentSpec
 from salva.core.source import QuestionAnswer, RewrittenPrompt, RunRecords, Seen
 from salva.core.verdict import Failure, Outcome, Verdict
 from salva.judging.instructing import JUDGE_INSTRUCTING
+from salva.report.gallery import INSTRUCTED
 from salva.report.html import render_html
 from salva.report.lineups import Lineups, make_lineups
+from salva.report.summary import summarise_records
 
 PASS, FAIL = Outcome.PASS, Outcome.FAIL
 MODELS = ("first", "second")
@@ -32,25 +34,27 @@ def lined_up(*outcomes: tuple[Outcome | None, ...], limit: int = 200) -> Lineups
             if outcome is not None:
                 errors = ("entity-omission",) if outcome is FAIL else ()
                 verdicts.append(make_verdict(case.case_id, outcome, model=model, errors=errors, reason="why"))
-    return make_lineups(records_of(cases, verdicts), FakeImages(), limit)
+    return make_lineups(summarise_records(records_of(cases, verdicts)), FakeImages(), limit)
 
 
 def records_of(cases: tuple[Case, ...], verdicts: list[Verdict]) -> RunRecords:
     asked = structs.replace(ASKED, repeats=1, models=tuple(ComponentSpec(role="model", name=name) for name in MODELS))
-    return RunRecords(cases=cases, verdicts=tuple(verdicts), asked=asked)
+    primaries = {verdict.case_id: verdict.check for verdict in reversed(verdicts)}
+    return RunRecords(cases=cases, verdicts=tuple(verdicts), primaries=primaries, asked=asked)
 
 
 def test_a_pair_is_shown_when_a_model_broke_it_and_differs_when_another_did_not() -> None:
     made = lined_up((PASS, PASS), (PASS, FAIL), (FAIL, FAIL), (FAIL, Outcome.ERROR))
-    assert (made.n_broken, made.n_differing) == (3, 1)
+    assert (made.n_failed, made.n_differing) == (3, 1)
     shown = {lineup.case.case_id: lineup for lineup in made.shown}
     assert set(shown) == {"case-1", "case-2", "case-3"}
-    differing, none_right, unfinished = (shown[name].said for name in sorted(shown))
+    differing, none_right, unfinished = (shown[name].status for name in sorted(shown))
     assert len({differing, none_right, ""}) == 3
     assert unfinished == ""
     assert [side.is_shown_for for side in shown["case-1"].sides] == [False, True]
-    assert shown["case-3"].sides[1].exhibit.kind == "error: why"
-    assert shown["case-1"].sides[0].exhibit.kind == "as expected"
+    assert shown["case-3"].sides[1].status == "error: why"
+    assert shown["case-1"].sides[0].status == "pass"
+    assert shown["case-1"].sides[1].status == "entity-omission"
 
 
 def test_where_models_differ_comes_first_in_every_category_and_the_limit_counts_models() -> None:
@@ -58,27 +62,25 @@ def test_where_models_differ_comes_first_in_every_category_and_the_limit_counts_
     rows = [both, both, both, both, (PASS, FAIL), (FAIL, PASS)]
     made = lined_up(*rows, limit=4)
     assert [lineup.case.case_id for lineup in made.shown] == ["case-4", "case-5"]
-    assert (made.n_broken, made.n_differing) == (6, 2)
+    assert (made.n_failed, made.n_differing) == (6, 2)
     assert len(lined_up(*rows, limit=0).shown) == 1
 
 
-def test_a_model_without_a_verdict_is_named() -> None:
+def test_a_model_without_a_verdict_says_so() -> None:
     (lineup,) = lined_up((FAIL, None)).shown
-    assert lineup.missing == ("second",)
-    assert (lineup.said, lineup.differs) == ("", False)
+    assert lineup.missing == ()
+    assert lineup.sides[1].status == "undecided: not judged yet"
+    assert (lineup.status, lineup.differs) == ("", False)
 
 
-def test_pairs_that_agree_and_are_wrong_and_bribes_are_shown_too() -> None:
-    wrong = {"right_a": 0.0, "right_b": 0.0, "both_wrong": 1.0}
+def test_a_case_with_text_that_instructs_a_judge_is_shown_too() -> None:
     verdicts = [
         make_verdict("case-1", model="first"),
-        make_verdict("case-1", FAIL, model="first", check="truth", scores=wrong),
         make_verdict("case-1", model="second", scores={JUDGE_INSTRUCTING: 1.0}),
     ]
-    records = records_of((make_case(),), verdicts)
-    chosen = replace(records, asked=structs.replace(records.asked, check="same-scene"))
-    (lineup,) = make_lineups(chosen, FakeImages()).shown
-    assert [side.exhibit.kind for side in lineup.sides] == ["agree, both wrong", "instructs a judge"]
+    (lineup,) = make_lineups(summarise_records(records_of((make_case(),), verdicts)), FakeImages()).shown
+    assert [side.is_shown_for for side in lineup.sides] == [False, True]
+    assert lineup.sides[1].status == INSTRUCTED
 
 
 @pytest.mark.parametrize("keep", ["all", "none", "failed", "no-violations"])
@@ -153,7 +155,7 @@ def test_a_group_is_rows_of_models_and_columns_of_prompts_with_scores_and_reason
             made = RewrittenPrompt(model=model, prompt="Draw l3.", text="Rain rises.", passed_over=("if",), n=1)
             seen[image] = Seen(answers=answers, painted=(made,))
     records = records_of((case,), verdicts)
-    (lineup,) = make_lineups(records, FakeImages(seen_in=seen)).shown
+    (lineup,) = make_lineups(summarise_records(records), FakeImages(seen_in=seen)).shown
     first, second = (list(side.exhibit.shots) for side in lineup.sides)
     assert [shot.score for shot in second] == [0.9, 0.75, None]
     assert [[one.reason for one in shot.reasons] for shot in first] == [
@@ -165,6 +167,6 @@ def test_a_group_is_rows_of_models_and_columns_of_prompts_with_scores_and_reason
     assert [shot.painted is not None for shot in first] == [False, False, True]
     page = render_html(records, FakeImages(seen_in=seen))
     card = page[page.index('<article class="exhibit lineup"') :]
-    assert card.count("<q>Draw l2.</q>") == 1, "a prompt stands over its column, once"
+    assert card.count("<q>Draw <mark>l2.</mark></q>") == 1, "a prompt stands over its column, once"
     assert card.count('<p class="score">0.90</p>') == 2
     assert card.count("<q>Rain rises.</q>") == 2

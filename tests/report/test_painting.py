@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from salva.core.case import Case, Prompt
-from salva.core.judgements import CaseVerdict
+from salva.core.result import Result
 from salva.core.source import RewrittenPrompt
-from salva.core.verdict import Outcome, Verdict
+from salva.core.verdict import Outcome
 from salva.report.painting import painting_tables
 
 MADE = (
@@ -26,11 +26,10 @@ def test_a_model_that_painted_its_prompts_has_no_tables() -> None:
     assert not list(painting_tables(MADE, "third"))
 
 
-def pair(name: str, repeat: int, outcome: Outcome) -> CaseVerdict:
+def pair(name: str, repeat: int, outcome: Outcome) -> Result:
     prompts = (Prompt(role="a", text=f"{name} one"), Prompt(role="b", text=f"{name} two"))
     case = Case(case_id=name, suite="x", category="x", prompts=prompts, checks=("truth",))
-    verdict = Verdict(case_id=name, repeat=repeat, arm="pair", model="m", check="truth", observers=(), outcome=outcome)
-    return CaseVerdict(case, verdict)
+    return Result(case=case, repeat=repeat, model="m", outcome=outcome, check="truth")
 
 
 def rewritten(prompt: str, text: str, *repeats: int) -> RewrittenPrompt:

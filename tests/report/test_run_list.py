@@ -41,8 +41,11 @@ def test_every_model_of_every_run_has_a_line_newest_first(folder: Path) -> None:
         ("two", "second"),
         ("one", lines[2].model),
     ]
-    told = summarise_run(folder / "two").by_model
-    assert [line.rate for line in lines[:2]] == [model.failure_rate for model in told]
+    models = summarise_run(folder / "two").by_model.values()
+    assert [line.failure_rate for line in lines[:2]] == [model.failure_rate for model in models]
+    assert [(line.low, line.high) for line in lines[:2]] == [model.interval for model in models]
+    assert [line.trust for line in lines[:2]] == [model.trust.status for model in models]
+    assert lines[0].results["total"] == 16
     assert [line.state for line in lines] == ["complete", "complete", UNFINISHED]
     assert lines[0].date is not None
     assert lines[0].date.isoformat() == "2023-11-14T22:13:20+00:00"

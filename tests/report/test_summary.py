@@ -1,146 +1,125 @@
-"""The contract's object, for one model and for several, and its speed."""
+"""The contract's object, for one model and for several."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-from report.fake_runs import make_case, make_verdict, random_run, store_run
+from msgspec import structs
+from report.fake_runs import ASKED, make_case, make_verdict, random_run, store_run
 
-from salva.core.case import Case
-from salva.core.judgements import Judgements
-from salva.core.run_spec import OWN, ComponentSpec, RunSpec
-from salva.core.source import RewrittenPrompt
+from salva.core.run_spec import ComponentSpec
+from salva.core.source import RewrittenPrompt, RunRecords
 from salva.core.verdict import Outcome, Verdict
-from salva.report import summary
-from salva.report.markdown import to_markdown
-from salva.report.summary import summarise, summarise_run
+from salva.report.summary import summarise_records, summarise_run
 
-KEYS = {"suite", "models", "cases", "outcomes", "failure_rate", "interval"}
-KEYS |= {"macro_rate", "excess", "failure_types", "tables", "metrics", "by_model"}
-KEYS |= {"schema", "interval_entities", "headline", "rates"}
+OF_MODEL = {
+    *("results", "failure_rate", "interval", "interval_entities", "bounds", "average", "categories", "n"),
+    *("n_effective", "coverage", "checks", "trust", "metrics", "failure_types", "examples", "gates", "corrected"),
+    *("cost_usd", "n_images", "tables"),
+}
+TOP = {
+    *("schema", "salva", "run", "suite", "models", "settings", "observers", "complete", "exit_code", "by_model"),
+    *OF_MODEL,
+}
+
+
+def one_case(*verdicts: Verdict, **asked: object) -> RunRecords:
+    spec = structs.replace(ASKED, **{"repeats": 1, **asked})  # type: ignore[arg-type]  # fields by name
+    cases = tuple(make_case(case_id) for case_id in dict.fromkeys(verdict.case_id for verdict in verdicts))
+    primaries = {case.case_id: "truth" for case in cases}
+    return RunRecords(cases=cases, verdicts=verdicts, primaries=primaries, asked=spec, is_whole=True)
 
 
 def test_one_model_has_its_figures_on_top() -> None:
     records, _ = random_run()
-    shown = summarise(records.cases, records.verdicts, asked=records.asked).to_json()
-    json.dumps(shown, allow_nan=False)
-    assert shown.keys() >= KEYS
-    assert (shown["suite"], shown["models"], shown["cases"]) == ("metalogic", ["painter"], len(records.cases))
-    outcomes = shown["outcomes"]
-    assert isinstance(outcomes, dict)
-    headline, rates = shown["headline"], shown["rates"]
-    assert isinstance(headline, dict)
-    logic = [case for case in records.cases if case.labels["law"] != "numbering"]
-    assert 0 < len(logic) < len(records.cases)
-    content = json.loads(json.dumps(shown))
-    leads, counts = content["headline"], content["outcomes"]
-    assert sum(counts.values()) == leads["n_asked"] == 2 * len(logic), "numbering stands apart"
-    assert leads["n"] == counts["PASS"] + counts["FAIL"]
-    assert leads["n_undecided"] == counts["UNDECIDED"] + counts["ERROR"]
-    rows = {row[0]: row[1:5] for table in content["tables"] if table["name"] == "outcomes" for row in table["rows"]}
-    assert rows["headline"] == list(counts.values())
-    assert sum(rows["numbering, counted apart"]) == 2 * (len(records.cases) - len(logic))
-    assert isinstance(rates, dict)
-    assert (shown["schema"], headline["check"], headline["rate"]) == (2, "truth", "wrong")
-    assert (headline["average"], headline["over"]) == ("macro", "20 categories")
-    assert shown["failure_rate"] == rates["wrong"]["rate"] == shown["macro_rate"]  # type: ignore[index, call-overload]  # an object
-    assert isinstance(shown["interval"], list)
-    assert isinstance(shown["excess"], float)
-    by_model = shown["by_model"]
-    assert isinstance(by_model, dict)
-    assert by_model["painter"]["failure_rate"] == shown["failure_rate"]  # type: ignore[index, call-overload]  # an object
+    shown = json.loads(json.dumps(summarise_records(records).to_json(), allow_nan=False))
+    assert shown.keys() == TOP
+    assert (shown["schema"], shown["suite"], shown["models"]) == (3, "metalogic", ["painter"])
+    assert shown["settings"]["rule"] == "primary"
+    results = shown["results"]
+    assert results["total"] == 2 * len(records.cases)
+    assert sum(results[name] for name in ("pass", "fail", "undecided", "error")) == results["total"]
+    assert shown["n"] == results["pass"] + results["fail"]
+    assert sum(category["total"] for category in shown["categories"]) == results["total"]
+    assert len(shown["categories"]) == 21
+    rates = [category["rate"] for category in shown["categories"]]
+    assert shown["failure_rate"] == sum(rates) / 21
+    assert shown["checks"] == {"truth": len(records.cases)}
+    assert len(shown["examples"]) == 10
+    assert shown["by_model"]["painter"].keys() == OF_MODEL
+    assert shown["by_model"]["painter"]["failure_rate"] == shown["failure_rate"]
 
 
 def test_several_models_have_none_on_top() -> None:
     records, _ = random_run(models=("painter", "folder/mine"))
-    summary = summarise(records.cases, records.verdicts, asked=records.asked)
+    summary = summarise_records(records)
     shown = summary.to_json()
-    assert shown.keys() >= KEYS
+    assert shown.keys() == TOP
     assert shown["models"] == ["painter", "folder/mine"]
-    for key in ("outcomes", "failure_rate", "interval", "macro_rate", "excess", "failure_types"):
-        assert shown[key] is None
-    assert [model for model, rate, ends in summary.rates() if rate is not None and None not in ends] == [
-        "painter",
-        "folder/mine",
-    ]
+    assert {key: shown[key] for key in OF_MODEL - {"tables"}} == dict.fromkeys(OF_MODEL - {"tables"})
+    assert all(model.failure_rate is not None for model in summary.by_model.values())
+    assert summary.failure_rate is None
+    assert summary.tables[0].name == "models"
 
 
-def test_verdicts_are_weighed_again_only_for_a_model_whose_prompts_were_rewritten(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    records, _ = random_run(models=("painter", "other"))
-    weighed: list[str] = []
-    weigh = summary.judgements_on
-
-    def counting(suite: str, cases: Sequence[Case], verdicts: Sequence[Verdict], asked: RunSpec) -> Judgements:
-        weighed.append(verdicts[0].model)
-        return weigh(suite, cases, verdicts, asked)
-
-    monkeypatch.setattr(summary, "judgements_on", counting)
+def test_unknown_words_stand_in_a_table_of_the_model_that_skipped_them() -> None:
+    records, _ = random_run(models=("painter", "other"), n_entities=2)
     passed_over = RewrittenPrompt(model="painter", prompt="if so", text="", passed_over=("if",), n=1)
-    rewritten = RewrittenPrompt(model="other", prompt="so", text="a so", passed_over=(), n=1)
-    shown = summary.summarise_records(replace(records, painted=(passed_over, rewritten)))
-    assert weighed == ["painter", "other", "other"]
-    assert "unknown words" in [table.name for table in shown.by_model[0].tables]
+    shown = summarise_records(replace(records, painted=(passed_over,))).by_model
+    assert shown["painter"].table("unknown words") is not None
+    assert shown["other"].table("unknown words") is None
 
 
 def test_a_run_without_verdicts_is_still_a_report() -> None:
     records, _ = random_run()
-    shown = summarise(records.cases, [], asked=records.asked).to_json()
-    assert shown["failure_rate"] is None
-    assert shown["interval"] is None
-    assert shown["outcomes"] == {outcome.value: 0 for outcome in Outcome}
+    summary = summarise_records(replace(records, verdicts=(), is_whole=False))
+    assert (summary.failure_rate, summary.interval, summary.exit_code) == (None, None, 3)
+    assert summary.results == {
+        "total": 2 * len(records.cases),
+        "pass": 0,
+        "fail": 0,
+        "undecided": 2 * len(records.cases),
+        "error": 0,
+        "refused": 0,
+    }
 
 
-def test_the_chosen_headline_is_read_from_what_was_asked() -> None:
-    verdicts = [make_verdict(), make_verdict(check="truth", outcome=Outcome.FAIL)]
-    assert summarise([make_case()], verdicts, asked=RunSpec(check="same-scene")).by_model[0].failure_rate == 0.0
-    assert summarise([make_case()], verdicts, asked=RunSpec(check=OWN)).by_model[0].failure_rate == 0.0
-    assert summarise([make_case()], verdicts).by_model[0].failure_rate == 1.0
+def test_the_check_that_was_asked_for_makes_the_result() -> None:
+    verdicts = (make_verdict(), make_verdict(check="truth", outcome=Outcome.FAIL))
+    assert summarise_records(one_case(*verdicts)).failure_rate == 1.0
+    compared = summarise_records(one_case(*verdicts, check="same-scene"))
+    assert (compared.failure_rate, compared.settings["rule"]) == (0.0, "check:same-scene")
 
 
-def test_cases_that_several_worlds_fit_are_counted_once_by_the_relation_that_leads_them() -> None:
-    cases = [make_case("open", check="truth", determinate=False), make_case("own", check="truth"), make_case()]
-    verdicts = [make_verdict(case.case_id, repeat=repeat, check=case.check) for case in cases for repeat in (0, 1)]
-    assert summarise(cases, verdicts).by_model[0].open_cases == {"truth": 1}
-    before = RunSpec(check=OWN)
-    assert summarise(cases, verdicts, asked=before).by_model[0].open_cases == {"truth": 1}
-    compared = [*verdicts, make_verdict("open")]
-    led = summarise(cases, compared, asked=before).by_model[0]
-    assert led.open_cases == {}, "the pictures were compared all the same"
+def test_a_run_judged_by_a_check_that_is_not_installed_still_has_a_report() -> None:
+    records = one_case(make_verdict(check="gone", outcome=Outcome.FAIL), check="gone")
+    assert summarise_records(records).failure_rate == 1.0
 
 
-def test_a_run_judged_by_a_relation_that_is_not_installed_still_has_a_report() -> None:
-    verdicts = [make_verdict(check="gone", outcome=Outcome.FAIL)]
-    assert summarise([make_case(check="gone")], verdicts).by_model[0].failure_rate == 1.0
+def test_a_chart_that_replaces_another_stands_alone() -> None:
+    records, _ = random_run(n_entities=2)
+    summary = summarise_records(records)
+    names = [chart.name for chart in summary.by_model["painter"].charts]
+    assert "law-by-modifier" in names
+    assert "by-category" not in names
 
 
-def test_the_scope_of_the_run_decides_about_published_figures() -> None:
-    records, _ = random_run()
-    closed = [replace(case, checks=("same-scene",), determinate=True) for case in records.cases]
-    verdicts = [make_verdict(case.case_id) for case in closed]
-    for scope, is_shown in (("all", True), ("mentioned", False)):
-        asked = RunSpec(checks=(ComponentSpec(role="check", name="same-scene", options={"scope": scope}),))
-        assert (summarise(closed, verdicts, asked=asked).by_model[0].table("reference") is not None) == is_shown
+def test_refusals_are_counted_among_the_errors() -> None:
+    refused = replace(make_verdict("a", Outcome.ERROR, check="truth", reason="no"), is_refused=True)
+    summary = summarise_records(one_case(refused, make_verdict("b", Outcome.ERROR, check="truth", reason="broke")))
+    assert summary.results is not None
+    assert (summary.results["error"], summary.results["refused"]) == (2, 1)
 
 
 def test_a_stored_run_gives_the_same_summary(tmp_path: Path) -> None:
     records, images = random_run(n_entities=2)
     store_run(tmp_path / "run", records, images)
-    stored = summarise_run(tmp_path / "run").to_json()
-    assert stored == summarise(records.cases, records.verdicts, asked=records.asked).to_json()
+    stored = summarise_run(tmp_path / "run")
+    assert stored.by_model["painter"].rate == summarise_records(records).by_model["painter"].rate
 
 
-def test_a_report_on_part_of_a_run_says_how_much_is_missing() -> None:
-    cases = [make_case(f"case-{n}") for n in range(5)]
-    verdicts = [make_verdict(case.case_id, repeat=0) for case in cases[:3]]
-    asked = RunSpec(repeats=2, models=(ComponentSpec(role="model", name=verdicts[0].model),))
-    summary = summarise(cases, verdicts, asked=asked)
-    assert summary.by_model[0].n_unjudged == 7
-    whole = summarise(cases, verdicts, asked=summary.asked, is_whole=True)
-    assert whole.by_model[0].n_unjudged == 0, "the check does not apply to the others"
-    assert "Not judged yet: 7" in to_markdown(summary)
+def test_observers_are_named_by_role() -> None:
+    two = (ComponentSpec(role="detector", name="pocket"), ComponentSpec(role="detector", name="detr"))
+    assert summarise_records(one_case(make_verdict(), observers=two)).observers == {"detector": ["pocket", "detr"]}

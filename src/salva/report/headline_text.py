@@ -61,14 +61,16 @@ def failed_text(summary: Summary, model: ModelSummary) -> str:
     return f"{rate.failed:,} of {quantity(rate.n, summary.unit)}"
 
 
-def rate_text(model: ModelSummary) -> str:
+def rate_text(model: ModelSummary, *, is_short: bool = False) -> str:
     """The failure rate with its interval and what it is averaged over; empty where nothing is decided."""
     rate = model.rate
     if rate.rate is None or rate.interval is None:
         return ""
+    ends = f"95 % CI {range_text(rate.interval.low, rate.interval.high)}"
+    if is_short:
+        return f"{percent_text(rate.rate)} ({ends})"
     over = f", {quantity(rate.n_averaged, 'categories')}" if rate.average == MACRO and rate.n_averaged > 1 else ""
-    ends = range_text(rate.interval.low, rate.interval.high)
-    return f"failure rate {percent_text(rate.rate)} (95 % CI {ends}{over})"
+    return f"failure rate {percent_text(rate.rate)} ({ends}{over})"
 
 
 def bounds_sentence(model: ModelSummary) -> str:

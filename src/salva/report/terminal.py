@@ -17,10 +17,12 @@ from salva.core.table import Cell, Table
 from salva.report.headline_text import (
     coverage_text,
     example_text,
+    failed_text,
     gate_text,
     headline_sentence,
     headline_title,
     notes_of,
+    rate_text,
     trust_text,
     worst_text,
 )
@@ -66,12 +68,13 @@ def print_summary(
     for model in summary.by_model.values():
         lines = [one_line(summary, model)] if is_short else list(summary_lines(summary, model, page, more))
         for line in lines:
-            out.print(_Legible(line))
+            # Paths and commands are copied from here: a terminal that is too narrow breaks them by itself.
+            out.print(_Legible(line), soft_wrap=True)
         if verbose:
             for part in _details(model):
                 out.print(_Legible(part))
     if is_short and not quiet and page:
-        out.print(_Legible(_line("report", page)))
+        out.print(_Legible(_line("report", page)), soft_wrap=True)
 
 
 def print_everything(summary: Summary, console: Console | None = None) -> None:
@@ -100,7 +103,9 @@ def one_line(summary: Summary, model: ModelSummary) -> Text:
     """A model in one line."""
     from rich.text import Text
 
-    text = f"{headline_title(summary, model)}: {headline_sentence(summary, model)}; trust {model.trust.status}"
+    rate = rate_text(model, is_short=True)
+    parts = (failed_text(summary, model), rate, f"trust {model.trust.status}")
+    text = f"{headline_title(summary, model)}: {'; '.join(filter(None, parts))}"
     gates = "".join(f"; gate {gate.decision}" for gate in model.gates)
     return Text(text + gates)
 

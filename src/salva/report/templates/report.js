@@ -138,10 +138,6 @@
     if (!matching().includes(entry)) clear();
     page = Math.floor(matching().indexOf(entry) / size);
     show();
-    // Not under the bar of filters, which stays in sight and is as high as its lists need.
-    const filters = document.querySelector(".filters");
-    const covered = getComputedStyle(filters).position === "sticky" ? filters.offsetHeight : 0;
-    entry.card.style.scrollMarginTop = `${covered + 8}px`;
     entry.card.scrollIntoView({ behavior: "instant" });
   };
   const openView = (params) => {
