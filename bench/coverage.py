@@ -217,7 +217,7 @@ def corrections(sizes: tuple[int, ...], rate: float, n_each: int, accuracy: floa
                 strata.append(stratum_of(weights[inside].tolist(), reviewed))
         interval = correct_rate(strata, n).interval
         low[run], high[run] = interval.low, interval.high
-    title = f"{len(sizes)} categories, {sum(sizes)} cases, {n_each} reviews a kind, observers {accuracy:.0%} right"
+    title = f"{sum(sizes)} cases (T = {len(sizes)}), {n_each} reviews a kind, observers {accuracy:.0%} right"
     demanded = LEAST_FROM_16 if n_each >= 10 else LEAST
     return cell_of("corrected by people", title, f"{rate:g}", n, (low, high), rate, demanded)
 
