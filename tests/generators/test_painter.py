@@ -56,6 +56,10 @@ BEYOND = (
     "red car & blue umbrella",
     "2 red car & green car@left",
     "car & !red car",
+    "left_of(red car, green car) & cat",
+    "larger_than(red car, blue car)",
+    "next_to(2 cat, dog)",
+    "on(2 cat, chair)",
     "!cat",
     "12 apple",
 )

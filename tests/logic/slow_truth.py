@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations, product
 
 from salva.core.scene import Scene, Thing
-from salva.logic.formula import And, Atom, Formula, Not, Or, Related
+from salva.logic.formula import And, Atom, Formula, Not, Or, Related, Side
 
 NAMES = {"left": 0, "x-middle": 1, "right": 2, "top": 0, "y-middle": 1, "bottom": 2}
 RELATIONS = ("left_of", "right_of", "above", "below", "left_of", "above", "on", "next_to", "near", "larger_than")
@@ -50,8 +50,10 @@ def stated(said: Sequence[Atom | Related], entity: str) -> Stated:
         if isinstance(leaf, Atom) and leaf.entity == entity:
             key = (leaf.colour, leaf.place)
             numbers[key] = max(numbers.get(key, 0), leaf.count)
-        elif isinstance(leaf, Related) and entity in (leaf.first, leaf.second):
-            numbers.setdefault((None, None), 1)
+        elif isinstance(leaf, Related):
+            for name, side in ((leaf.first, leaf.first_side), (leaf.second, leaf.second_side)):
+                if name == entity:
+                    numbers[side.colour, None] = max(numbers.get((side.colour, None), 0), side.count)
     return numbers
 
 
@@ -94,7 +96,10 @@ class SlowTruth:
         self.colours: dict[str, set[str]] = {e: set() for e in self.entities}
         self.places: dict[str, tuple[set[int], set[int]]] = {e: (set(), set()) for e in self.entities}
         for leaf in mentioned:
-            if isinstance(leaf, Atom):
+            if isinstance(leaf, Related):
+                for name, side in ((leaf.first, leaf.first_side), (leaf.second, leaf.second_side)):
+                    self.colours[name] |= {side.colour} if side.colour else set()
+            else:
                 if leaf.colour:
                     self.colours[leaf.entity].add(leaf.colour)
                 if leaf.place:
@@ -217,9 +222,13 @@ def is_at(at: float, rank: int) -> bool:
 
 
 def holds(relation: Related, things: Sequence[Thing]) -> bool:
-    first = [thing for thing in things if thing.label == relation.first]
-    second = [thing for thing in things if thing.label == relation.second]
-    return any(stands(relation.relation, a, b) for a in first for b in second)
+    """Whether so many of the one each stand so to so many of the other."""
+    first, second = (
+        [thing for thing in things if thing.label == name and side.colour in (None, thing.colour)]
+        for name, side in ((relation.first, relation.first_side), (relation.second, relation.second_side))
+    )
+    n_so = sum(sum(stands(relation.relation, a, b) for b in second) >= relation.second_side.count for a in first)
+    return n_so >= relation.first_side.count
 
 
 def stands(relation: str, a: Thing, b: Thing) -> bool:
@@ -255,12 +264,12 @@ def rests(a: Thing, b: Thing) -> bool:
 
 def lined_up(relation: Related, kinds: Sequence[Kind], line: Sequence[int]) -> bool:
     is_less = relation.relation in ("left_of", "above", "on")
-    return any(
-        (line[i] < line[j]) if is_less else (line[i] > line[j])
-        for i, a in enumerate(kinds)
-        for j, b in enumerate(kinds)
-        if a[0] == relation.first and b[0] == relation.second
+    first, second = (
+        [at for at, kind in zip(line, kinds, strict=True) if kind[0] == name and side.colour in (None, kind[1])]
+        for name, side in ((relation.first, relation.first_side), (relation.second, relation.second_side))
     )
+    n_so = sum(sum(a < b if is_less else a > b for b in second) >= relation.second_side.count for a in first)
+    return n_so >= relation.first_side.count
 
 
 COLOURS = ("red", "red", "blue", "green", None)
@@ -271,8 +280,7 @@ def random_formula(rng: random.Random, n_leaves: int, names: Sequence[str] = ("c
     """A formula of counts, colours, places and orders."""
     if n_leaves == 1:
         if rng.random() < 0.15:
-            first, second = rng.sample(names, 2)
-            return Related(rng.choice(RELATIONS), first, second)
+            return random_relation(rng, names)
         place = rng.choice((None, "left", "right", "left", "right", "x-middle", "top", "bottom"))
         count = rng.choice((1, 1, 1, 2))
         return Atom(rng.choice(names), count=count, colour=rng.choice((None, None, None, "red")), place=place)
@@ -280,6 +288,17 @@ def random_formula(rng: random.Random, n_leaves: int, names: Sequence[str] = ("c
     left, right = random_formula(rng, n_left, names), random_formula(rng, n_leaves - n_left, names)
     whole: Formula = (And if rng.random() < 0.55 else Or)(left, right)
     return Not(whole) if rng.random() < 0.2 else whole
+
+
+def random_relation(rng: random.Random, names: Sequence[str]) -> Related:
+    """A relation, half of them with a number or a colour."""
+    (first, second), relation = rng.sample(names, 2), rng.choice(RELATIONS)
+    if rng.random() < 0.5:
+        return Related(relation, first, second)
+    if rng.random() < 0.2:
+        return Related(relation, first, first, Side(1, "red"), Side(1, "blue"))
+    one, other = (Side(rng.choice((1, 1, 2)), rng.choice((None, None, "red"))) for _ in range(2))
+    return Related(relation, first, second, one, other)
 
 
 def random_scene(rng: random.Random, most_things: int, names: Sequence[str] = ("cat", "dog", "bird")) -> Scene:

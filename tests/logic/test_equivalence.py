@@ -135,3 +135,43 @@ def test_what_is_too_large_is_refused_in_words() -> None:
     web = " | ".join(f"left_of({a}, {b})" for a, b in combinations(NAMES, 2))
     with pytest.raises(UsageError, match=r"\[formula-too-large\]"):
         is_determinate(parse(web))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("left_of(2 cat, dog)", "right_of(dog, 2 cat)"),
+        ("left_of(red apple, green apple)", "!!right_of(green apple, red apple)"),
+        ("next_to(red apple, green apple)", "next_to(green apple, red apple)"),
+        ("left_of(2 cat, dog)", "left_of(2 cat, dog) & left_of(cat, dog)"),
+        ("next_to(2 cat, dog)", "next_to(2 cat, dog) & next_to(cat, dog)"),
+        # There is one cat, so what two dogs are each next to has both beside it.
+        ("next_to(2 dog, cat)", "next_to(cat, 2 dog)"),
+        ("on(red cat, sofa)", "on(red cat, sofa) & near(red cat, sofa) & !next_to(red cat, sofa)"),
+    ],
+)
+def test_relations_between_some_of_a_colour_follow_from_each_other(one: str, other: str) -> None:
+    assert are_equivalent(parse(one), parse(other))
+
+
+@pytest.mark.parametrize(
+    "notation",
+    [
+        "left_of(red cat, dog) & !left_of(cat, dog)",
+        "left_of(red cat, dog) & !red cat",
+        "left_of(2 cat, dog) & !2 cat",
+        "on(2 cat, sofa) & !on(cat, sofa)",
+        "next_to(red cat, sofa) & on(red cat, sofa)",
+        "left_of(red cat, blue cat) & left_of(blue cat, red cat)",
+        "near(2 cat, dog) & !next_to(cat, dog) & !above(cat, dog) & !above(dog, cat)",
+    ],
+)
+def test_no_image_shows_relations_that_exclude_each_other(notation: str) -> None:
+    assert is_contradictory(parse(notation))
+
+
+def test_one_literal_of_a_colour_is_not_another() -> None:
+    assert not are_equivalent(parse("2 cat & left_of(2 cat, dog)"), parse("2 cat & left_of(cat, dog)"))
+    assert not are_equivalent(parse("red cat & left_of(cat, dog)"), parse("2 cat & left_of(red cat, dog)"))
+    assert is_determinate(parse("left_of(red apple, green apple)"))
+    assert is_determinate(parse("on(2 cat, sofa)"))

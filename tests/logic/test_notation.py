@@ -135,3 +135,18 @@ def test_any_text_parses_or_is_pointed_at(text: str) -> None:
         position = 0
         assert parse(to_notation(f)) == f
     assert 0 <= position <= len(text)
+
+
+@pytest.mark.parametrize(
+    "notation",
+    ["left_of(red apple, green apple)", "left_of(2 cat, dog)", "!next_to(2 red cat, 3 dog)", "on(cat, 2 mat) & 3 cat"],
+)
+def test_sides_of_relations_have_numbers_and_colours(notation: str) -> None:
+    assert to_notation(parse(notation)) == notation
+
+
+@pytest.mark.parametrize("notation", ["left_of(cat, cat)", "left_of(red cat, cat)", "left_of(2 red cat, red cat)"])
+def test_what_both_sides_could_be_is_refused(notation: str) -> None:
+    with pytest.raises(FormulaError) as caught:
+        parse(notation)
+    assert caught.value.code == "relation-sides"

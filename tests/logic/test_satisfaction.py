@@ -259,3 +259,36 @@ def test_room_for_more_elsewhere_does_not_hide_that_nothing_stands_where_it_shou
     cats = tuple(Thing(label="cat", box=(0.05, 0.05, 0.15, 0.15)) for _ in range(n_cats))
     (wrong,) = discrepancies(parse("cat@x-middle"), Scene(things=cats), "at-least")
     assert (wrong.kind, wrong.expected) == ("x-misplaced", "in the middle")
+
+
+def things(*seen: tuple[str, str, float, float]) -> Scene:
+    """(label, colour, x, y), each a small box."""
+    boxes = [(label, colour, (x - 0.04, y - 0.04, x + 0.04, y + 0.04)) for label, colour, x, y in seen]
+    return Scene(things=tuple(Thing(label=label, colour=colour, box=box) for label, colour, box in boxes))
+
+
+APPLES = things(("apple", "red", 0.2, 0.5), ("apple", "green", 0.8, 0.5))
+CATS = things(("cat", "red", 0.1, 0.5), ("cat", "black", 0.3, 0.5), ("dog", "black", 0.6, 0.5))
+
+
+@pytest.mark.parametrize(
+    ("formula", "scene", "is_right"),
+    [
+        ("left_of(red apple, green apple)", APPLES, True),
+        ("left_of(green apple, red apple)", APPLES, False),
+        ("right_of(green apple, red apple)", APPLES, True),
+        ("left_of(2 cat, dog)", CATS, True),
+        ("right_of(dog, 2 cat)", CATS, True),
+        ("left_of(dog, 2 cat)", CATS, False),
+        ("left_of(3 cat, dog)", CATS, False),
+        # One cat is too many: a relation states one of each side.
+        ("left_of(cat, dog)", CATS, False),
+        ("2 cat & next_to(black cat, dog)", CATS, True),
+        ("2 cat & next_to(2 cat, dog)", CATS, False),
+        ("2 cat & !next_to(2 cat, dog)", CATS, True),
+        ("2 cat & dog & !next_to(red cat, dog)", CATS, True),
+    ],
+)
+def test_relations_between_some_of_a_colour(formula: str, scene: Scene, is_right: bool) -> None:
+    assert satisfies(parse(formula), scene) is is_right
+    assert (discrepancies(parse(formula), scene) == ()) is is_right

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from salva.english.words import RELATION_WORDS, counted, with_article
+from salva.english.words import counted, in_relation, with_article
 from salva.logic.satisfaction import COLOUR, EXTRA, FORBIDDEN, MISSING, UNRELATED, Discrepancy
 from salva.logic.worlds import World, WorldThing
 
@@ -21,9 +21,7 @@ def describe_world(world: World, mentioned: Iterable[str] = ()) -> str:
     phrases = [phrase for entity in order for phrase in _phrases(world, entity)]
     phrases += [f"no {entity}" for entity in order if entity not in present]
     words = " and ".join(phrases) if len(phrases) < 3 else ", ".join(phrases[:-1]) + " and " + phrases[-1]
-    related = [
-        f"{with_article(r.first)} {RELATION_WORDS[r.relation]} {with_article(r.second)}" for r in world.relations
-    ]
+    related = [in_relation(relation) for relation in world.relations]
     return words + (f", with {' and '.join(related)}" if related else "")
 
 

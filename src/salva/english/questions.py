@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from salva.english.nouns import plural
-from salva.english.words import RELATION_WORDS, counted, number_word, with_article
+from salva.english.words import counted, in_relation, number_word, with_article
 from salva.logic.entailment import entails, is_true
 from salva.logic.formula import (
     COLOURS,
@@ -135,10 +135,9 @@ def _add(found: dict[str, ClosedQuestion], question: ClosedQuestion) -> None:
 def _is_it_so(literal: Literal) -> ClosedQuestion:
     """The yes-or-no question for an atom or a relation; asked by itself, a place is a half of the image."""
     if isinstance(literal, Related):
-        words = f"Is there {with_article(literal.first)} {RELATION_WORDS[literal.relation]} "
-        text = f"{words}{with_article(literal.second)} in the picture?"
+        text = f"{'Are' if literal.first_side.count > 1 else 'Is'} there {in_relation(literal)} in the picture?"
         kind = SIZE if literal.relation in _SIZES else RELATION
-        parents = tuple(_presence(entity) for entity in (literal.first, literal.second))
+        parents = tuple(_about_atom(side)[0] for side in literal.sides())
     else:
         text, kind = _about_atom(literal)
         is_plain = literal == Atom(literal.entity)
@@ -192,7 +191,7 @@ def _numbered(entity: str, n: int) -> str:
 def _ruled_out(f: Formula, literal: Literal, counts: str) -> Iterator[Literal]:
     """What cannot be so as well: another colour of the entity, the relation the other way round."""
     if isinstance(literal, Related):
-        turned = Related(literal.relation, literal.second, literal.first)
+        turned = literal.turned(literal.relation)
         if literal.relation in _REVERSIBLE and entails(f, Not(turned), counts):
             yield turned
     elif literal.colour is not None:

@@ -13,9 +13,9 @@ from typing import NamedTuple
 from salva.english.nouns import plural
 from salva.english.reader import read
 from salva.english.tokens import NOT_THE_CASE
-from salva.english.words import RELATION_WORDS, counted, number_word, with_article
+from salva.english.words import described, in_relation, number_word
 from salva.errors import FormulaError, UsageError
-from salva.logic.formula import And, Atom, Formula, Not, Or, Related, atoms, axis_of
+from salva.logic.formula import And, Atom, Formula, Not, Or, Related, atoms, axis_of, described_by
 from salva.logic.notation import checked_text, parse, to_notation
 
 _PLACE_WORDS = {
@@ -102,13 +102,14 @@ class _SentenceWriter:
         while isinstance(first, And | Or):
             first = first.left
         leaf = first.part if isinstance(first, Not) else first
-        return f"there {'are' if isinstance(leaf, Atom) and leaf.count > 1 else 'is'} {phrase}"
+        assert isinstance(leaf, Atom | Related)
+        return f"there {'are' if described_by(leaf)[0].count > 1 else 'is'} {phrase}"
 
     def _phrase(self, f: Formula) -> str:
         if isinstance(f, Atom):
-            return counted(_noun(f), f.count) + self._place(f)
+            return described(f) + self._place(f)
         if isinstance(f, Related):
-            return f"{with_article(f.first)} {RELATION_WORDS[f.relation]} {with_article(f.second)}"
+            return in_relation(f)
         if isinstance(f, Not):
             assert isinstance(f.part, Atom)
             if f.part.count == 1:

@@ -10,7 +10,7 @@ import re
 
 from salva.english.nouns import counts_in_pairs, plural
 from salva.errors import UsageError
-from salva.logic.formula import MAX_COUNT, NUMBER_WORDS
+from salva.logic.formula import MAX_COUNT, NUMBER_WORDS, Atom, Related
 from salva.messages import message
 
 _TENS = {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90}
@@ -74,6 +74,17 @@ def counted(entity: str, n: int) -> str:
     if counts_in_pairs(entity):
         return f"{number_word(n)} pairs of {entity}"
     return f"{number_word(n)} {plural(entity)}"
+
+
+def described(atom: Atom) -> str:
+    """What an atom describes, its place left out: "two red apples"."""
+    return counted(f"{atom.colour} {atom.entity}" if atom.colour else atom.entity, atom.count)
+
+
+def in_relation(relation: Related) -> str:
+    """ "two cats to the left of a dog"."""
+    first, second = relation.sides()
+    return f"{described(first)} {RELATION_WORDS[relation.relation]} {described(second)}"
 
 
 def comparable(text: str) -> str:

@@ -23,13 +23,13 @@ from salva.logic.formula import (
     Related,
     atoms,
     axis_of,
+    described_by,
     largest_counts,
     largest_total,
     stated_counts,
 )
 from salva.logic.notation import to_notation
-from salva.logic.order import canonical
-from salva.logic.placing import Axis, is_related
+from salva.logic.placing import Axis, holds
 from salva.messages import message
 
 _MAX_WAYS = 256
@@ -95,17 +95,15 @@ class _Scales:
         asked: dict[str, dict[Description, int]] = {}
         for leaf, is_wanted in way:
             if is_wanted:
-                descriptions = [(leaf.entity, (leaf.colour, leaf.place), leaf.count)] if isinstance(leaf, Atom) else []
-                if isinstance(leaf, Related):
-                    descriptions = [(entity, (None, None), 1) for entity in (leaf.first, leaf.second)]
-                for entity, description, n in descriptions:
-                    of_entity = asked.setdefault(entity, {})
-                    of_entity[description] = max(n, of_entity.get(description, 0))
+                for atom in described_by(leaf):
+                    of_entity, description = asked.setdefault(atom.entity, {}), (atom.colour, atom.place)
+                    of_entity[description] = max(atom.count, of_entity.get(description, 0))
         objects = [part for entity, stated in asked.items() for part in self._objects(entity, stated, things)]
         triples = [part for entity, stated in asked.items() for part in self._attributes(entity, stated, things)]
         for leaf, is_wanted in way:
             if isinstance(leaf, Related):
-                triples.append(FormulaPart(words=_words(leaf, is_wanted), matches=_holds(leaf, things) == is_wanted))
+                is_so = bool(holds(leaf, things))
+                triples.append(FormulaPart(words=_words(leaf, is_wanted), matches=is_so == is_wanted))
             elif not is_wanted:
                 n = len(self._matching(leaf.entity, (leaf.colour, leaf.place), things))
                 part = FormulaPart(words=_words(leaf, False), matches=n < leaf.count)
@@ -184,15 +182,6 @@ def _ways(f: Formula, is_wanted: bool) -> Iterator[_Way]:
     else:
         yield from _ways(f.left, is_wanted)
         yield from _ways(f.right, is_wanted)
-
-
-def _holds(relation: Related, things: dict[str, list[Thing]]) -> bool:
-    one_way = canonical(relation)
-    return any(
-        is_related(one_way.relation, first, second)
-        for first in things.get(one_way.first, ())
-        for second in things.get(one_way.second, ())
-    )
 
 
 def _words(leaf: Literal, is_wanted: bool) -> str:

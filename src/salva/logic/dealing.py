@@ -18,7 +18,7 @@ from salva.logic.diagram import FALSE, TRUE, Diagram
 from salva.logic.formula import Formula, unknown
 from salva.logic.frame import Cell, Counts
 from salva.logic.pieces import Cells, Dealing, Piece, is_at_home, is_in_order, spots_of, spread
-from salva.logic.placing import PLACE_RULES, is_related
+from salva.logic.placing import PLACE_RULES, holds
 from salva.messages import message
 
 _MAX_STEPS = 100_000
@@ -77,9 +77,7 @@ class Dealer:
         view: list[tuple[Piece, ...] | bool | None] = []
         for level, cells in zip(self.diagram.levels, self._cells, strict=True):
             if level.relation:
-                first, second = things.get(level.relation.first, ()), things.get(level.relation.second, ())
-                is_true = any(is_related(level.relation.relation, a, b) for a in first for b in second)
-                view.append(is_true if first and second else None)
+                view.append(holds(level.relation, things))
             elif cells:
                 sample = cells.frame.cells[0]
                 pieces = [

@@ -26,7 +26,7 @@ from salva.logic.formula import (
     stated_counts,
 )
 from salva.logic.frame import Counts, EntityFrame, StateClass, validate_counts
-from salva.logic.order import Profile, canonical, is_consistent
+from salva.logic.order import Profile, canonical, is_consistent, view_of
 from salva.messages import message
 
 _MAX_LEVELS = 200
@@ -339,9 +339,8 @@ class Diagram:
             for part in group:
                 is_last = part == group[-1]
                 if isinstance(part, str):
-                    frame = EntityFrame(
-                        part, tuple(of_entity[part]), [s.get(part) for s in stated], counts, is_related=len(group) > 1
-                    )
+                    view = view_of(part, spelled)
+                    frame = EntityFrame(part, tuple(of_entity[part]), [s.get(part) for s in stated], counts, view)
                     literals = tuple(self._literal(atom, len(levels)) for atom in frame.atoms)
                     choices = tuple(
                         Choice(dict(zip(literals, seen.truths, strict=True)), seen.fits, n, seen, {})

@@ -62,20 +62,46 @@ class Atom:
 
 
 @dataclass(frozen=True, slots=True)
+class Side:
+    """How many things of a side of a relation, and of which colour."""
+
+    count: int = 1
+    colour: str | None = None
+
+
+_ANY_ONE = Side()
+
+
+@dataclass(frozen=True, slots=True)
 class Related:
-    """Some thing of the first entity stands in this relation to some thing of the second."""
+    """At least so many of the first entity, each of which stands so to at least so many of the second."""
 
     relation: str
     first: str
     second: str
+    first_side: Side = _ANY_ONE
+    second_side: Side = _ANY_ONE
 
     def __post_init__(self) -> None:
         if self.relation not in RELATIONS:
             raise UsageError(unknown("relation", self.relation, RELATIONS))
-        check_entity(self.first)
-        check_entity(self.second)
-        if self.first == self.second:
+        if not are_apart(*self.sides()):
             raise UsageError(message("relation-sides", example=f"{self.relation}(cat, dog)"))
+
+    def sides(self) -> tuple[Atom, Atom]:
+        """What stands in the relation, and to what, each as an atom."""
+        first, second = self.first_side, self.second_side
+        return Atom(self.first, first.count, first.colour), Atom(self.second, second.count, second.colour)
+
+    def turned(self, relation: str) -> Related:
+        """The sides exchanged, under this relation."""
+        return Related(relation, self.second, self.first, self.second_side, self.first_side)
+
+
+def related(relation: str, first: Atom, second: Atom) -> Related:
+    """The relation between what two atoms without a place describe."""
+    sides = (Side(atom.count, atom.colour) for atom in (first, second))
+    return Related(relation, first.entity, second.entity, *sides)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +161,11 @@ def atoms(f: Formula) -> tuple[Literal, ...]:
     return tuple(dict.fromkeys(_leaves(f)))
 
 
+def are_apart(one: Atom, other: Atom) -> bool:
+    """Whether nothing can be described by both atoms."""
+    return one.entity != other.entity or _exclude((one.colour, one.place), (other.colour, other.place))
+
+
 def entities(f: Formula) -> tuple[str, ...]:
     """Every entity, each once, in order of first mention."""
     names = (name for leaf in _leaves(f) for name in mentioned_by(leaf))
@@ -144,6 +175,11 @@ def entities(f: Formula) -> tuple[str, ...]:
 def mentioned_by(leaf: Literal) -> tuple[str, ...]:
     """The entities one atom or relation mentions."""
     return (leaf.entity,) if isinstance(leaf, Atom) else (leaf.first, leaf.second)
+
+
+def described_by(leaf: Literal) -> tuple[Atom, ...]:
+    """What one atom or relation describes: itself, or its sides."""
+    return (leaf,) if isinstance(leaf, Atom) else leaf.sides()
 
 
 def axis_of(place: str) -> str:
@@ -204,7 +240,7 @@ class Stated:
 
 
 def stated_counts(f: Formula) -> dict[str, Stated]:
-    """What is stated for each entity; a relation states one of each, whether it holds or not."""
+    """What is stated for each entity; a relation states its sides, whether it holds or not."""
     stated: dict[str, Stated] = {}
 
     def note(entity: str, description: Description, n: int, is_asserted: bool) -> None:
@@ -218,8 +254,8 @@ def stated_counts(f: Formula) -> dict[str, Stated]:
         if isinstance(node, Atom):
             note(node.entity, (node.colour, node.place), node.count, is_asserted)
         elif isinstance(node, Related):
-            for entity in (node.first, node.second):
-                note(entity, (None, None), 1, True)
+            for side in described_by(node):
+                note(side.entity, (side.colour, None), side.count, True)
         elif isinstance(node, Not):
             stack.append((node.part, not is_asserted))
         else:

@@ -8,11 +8,12 @@ their sizes, without listing the states. Knows single entities only; diagram.py 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import product
 from typing import NamedTuple
 
 from salva.errors import UsageError
 from salva.logic.formula import Atom, Description, Stated, axis_of, unknown
-from salva.logic.order import RANK, Profile
+from salva.logic.order import RANK, Profile, View
 from salva.messages import message
 
 COUNTS = ("exact", "at-least")
@@ -57,13 +58,16 @@ class EntityFrame:
         atoms: Sequence[Atom],
         stated: Sequence[Stated | None],
         counts: str,
-        is_related: bool,
+        related: View | None,
     ) -> None:
-        """`stated` holds, by formula, the numbers it states for the entity; None where it does not mention it."""
+        """`stated` holds, by formula, the numbers it states for the entity; None where it does not mention it.
+
+        `related` is what relations see of it; None where it stands in none.
+        """
         self.entity = entity
         self.atoms = tuple(atoms)
         self.is_exact = counts == "exact"
-        self.is_related = is_related
+        self.is_related = related is not None
         joint: dict[Description, int] = {(None, None): 0}
         for of_formula in stated:
             for description, n in of_formula.mentioned.items() if of_formula else ():
@@ -75,14 +79,22 @@ class EntityFrame:
         self._atom_rows = tuple((list(joint).index((atom.colour, atom.place)), atom.count) for atom in atoms)
         self._caps = tuple(_caps(joint, of_formula, stated) for of_formula in stated)
         self._bounds = tuple(max(caps[i] for caps in self._caps) for i in range(len(joint)))
-        if is_related:
-            rows += [Cell(None, x, None) for x in dict.fromkeys(cell.x for cell in self.cells) if x]
-            rows += [Cell(None, None, y) for y in dict.fromkeys(cell.y for cell in self.cells) if y]
-        self._rows = tuple(rows)
         self._n_described = len(joint)
+        self._most_seen = related.most if related else 0
+        if related:
+            rows += [Cell(colour, None, None) for colour in self._seen_colours(related, "")]
+            for axis in sorted(related.axes & {"x", "y"}):
+                places = [place for place in dict.fromkeys(getattr(cell, axis) for cell in self.cells) if place]
+                for colour, place in product(self._seen_colours(related, axis), places):
+                    rows.append(Cell(colour, place, None) if axis == "x" else Cell(colour, None, place))
+        self._rows = tuple(rows)
         self._unnamed = tuple(_unnamed([getattr(cell, axis) for cell in self.cells]) for axis in ("x", "y"))
         self._matches = tuple(tuple(_matches(row, cell) for row in rows) for cell in self.cells)
         self._memo: dict[tuple[int, Counts], dict[StateClass, int]] = {}
+
+    def _seen_colours(self, related: View, of: str) -> dict[str | None, None]:
+        """The colours that relations tell apart: all of them or, where they ask for none, none."""
+        return dict.fromkeys(cell.colour if of in related.colours else None for cell in self.cells)
 
     def classes(self) -> dict[StateClass, int]:
         """Every class that some formula's exactness allows, with its number of states, fullest first."""
@@ -149,16 +161,19 @@ class EntityFrame:
         return StateClass(truths, fits, self._profile(totals) if self.is_related else None)
 
     def _profile(self, totals: Counts) -> Profile:
-        total = min(totals[0], 2)
-        xs: list[tuple[str | None, int]] = []
-        ys: list[tuple[str | None, int]] = []
-        for row, n in zip(self._rows[self._n_described :], totals[self._n_described :], strict=True):
+        by_colour: list[tuple[str | None, int]] = []
+        xs: list[tuple[str | None, str | None, int]] = []
+        ys: list[tuple[str | None, str | None, int]] = []
+        for row, total in zip(self._rows[self._n_described :], totals[self._n_described :], strict=True):
+            n = min(total, self._most_seen) if self.is_exact or total <= self.most else self._most_seen
             if n and row.x:
-                xs.append((row.x, min(n, 2)))
+                xs.append((row.colour, row.x, n))
+            elif n and row.y:
+                ys.append((row.colour, row.y, n))
             elif n:
-                ys.append((row.y, min(n, 2)))
-        whole = ((None, total),) if total else ()
-        return Profile(total, tuple(xs) or whole, tuple(ys) or whole, *self._unnamed)
+                by_colour.append((row.colour, n))
+        anywhere = tuple((colour, None, n) for colour, n in by_colour)
+        return Profile(tuple(by_colour), tuple(xs) or anywhere, tuple(ys) or anywhere, self._most_seen, *self._unnamed)
 
 
 def _caps(

@@ -24,9 +24,11 @@ from salva.logic.formula import (
     Not,
     Or,
     Related,
+    are_apart,
     atoms,
     axis_of,
     entity_problem,
+    related,
     unknown,
 )
 from salva.messages import Message, message
@@ -170,12 +172,15 @@ class _Parser:
         first = self.tokens[self.at]
         if first.kind == "word" and (self.tokens[self.at + 1].text == "(" or "_" in first.text):
             return self._related()
-        count = self._count() if first.kind == "number" else 1
+        atom = self._described()
+        return Atom(atom.entity, atom.count, atom.colour, self._place()) if self._take("@") else atom
+
+    def _described(self) -> Atom:
+        """A number, a colour and an entity."""
+        count = self._count() if self.tokens[self.at].kind == "number" else 1
         words = self._words()
         colour = words.pop(0).text if len(words) > 1 and words[0].text in COLOURS else None
-        entity = self._entity(words)
-        place = self._place() if self._take("@") else None
-        return Atom(entity, count, colour, place)
+        return Atom(self._entity(words), count, colour)
 
     def _related(self) -> Formula:
         name = self.tokens[self.at]
@@ -183,14 +188,14 @@ class _Parser:
             self._fail(unknown("relation", name.text, RELATIONS), name)
         self.at += 1
         self._expect("(", name.text)
-        first = self._entity(self._words())
+        first = self._described()
         self._expect(",", name.text)
         second_token = self.tokens[self.at]
-        second = self._entity(self._words())
+        second = self._described()
         self._expect(")", name.text)
-        if first == second:
+        if not are_apart(first, second):
             self._fail(message("relation-sides", example=f"{name.text}(cat, dog)"), second_token)
-        return Related(name.text, first, second)
+        return related(name.text, first, second)
 
     def _count(self) -> int:
         token = self.tokens[self.at]
@@ -251,7 +256,7 @@ def _print(f: Formula, is_short: bool) -> str:
         place = f.place and f"@{'middle' if is_short and f.place.endswith('-middle') else f.place}"
         return f"{count}{colour}{f.entity}{place or ''}"
     if isinstance(f, Related):
-        return f"{f.relation}({f.first}, {f.second})"
+        return f"{f.relation}({', '.join(_print(side, is_short) for side in f.sides())})"
     if isinstance(f, Not):
         part = _print(f.part, is_short)
         return f"!({part})" if isinstance(f.part, And | Or) else f"!{part}"

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from salva.core.scene import Thing
 from salva.errors import UsageError
-from salva.logic.formula import Atom, Formula, atoms, axis_of, unknown
-from salva.logic.order import RANK
+from salva.logic.formula import Atom, Formula, Related, atoms, axis_of, unknown
+from salva.logic.order import RANK, canonical
 
 PLACE_RULES = ("order", "thirds")
 NEXT_TO_GAP = 0.25
@@ -123,6 +123,19 @@ class Axis:
 def third(at: float) -> int:
     """Which third of the side a centre is in: 0, 1 or 2; the middle one has both its edges."""
     return 0 if at < 1 / 3 else 2 if at > 2 / 3 else 1
+
+
+def holds(relation: Related, things: Things) -> bool | None:
+    """Whether a relation holds among things; None where one of its sides is not there."""
+    one_way = canonical(relation)
+    first, second = (
+        [thing for thing in things.get(side.entity, ()) if side.colour in (None, thing.colour)]
+        for side in one_way.sides()
+    )
+    n, m = one_way.first_side.count, one_way.second_side.count
+    if len(first) < n or len(second) < m:
+        return None
+    return sum(sum(is_related(one_way.relation, a, b) for b in second) >= m for a in first) >= n
 
 
 def is_related(relation: str, first: Thing, second: Thing) -> bool:

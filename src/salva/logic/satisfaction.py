@@ -17,10 +17,11 @@ from salva.errors import UsageError
 from salva.logic.assignment import assign
 from salva.logic.dealing import dealer
 from salva.logic.diagram import FALSE, Choice, Context
-from salva.logic.formula import Atom, Formula, Related, atoms
+from salva.logic.formula import Formula, Related, atoms, described_by
 from salva.logic.frame import ELSEWHERE, Cell, Counts, EntityFrame, StateClass
+from salva.logic.notation import to_notation
 from salva.logic.order import RANK
-from salva.logic.placing import Axis, Things, is_related, third
+from salva.logic.placing import Axis, Things, holds, third
 from salva.messages import message
 
 MISSING = "missing"
@@ -82,7 +83,7 @@ def discrepancies(
 
 def needs_colour(f: Formula) -> bool:
     """Whether the formula speaks of colours, so that a scene without them cannot be judged."""
-    return any(isinstance(leaf, Atom) and leaf.colour is not None for leaf in atoms(f))
+    return any(atom.colour for leaf in atoms(f) for atom in described_by(leaf))
 
 
 _SPARE = 4
@@ -127,7 +128,7 @@ class _Explainer:
             if level.frame is not None:
                 assert not isinstance(wanted, bool)
                 yield from _of_entity(level.frame, wanted, things.get(level.frame.entity, ()), is_at)
-            elif (seen := _seen(level.relation, things)) is not None and seen != wanted:
+            elif level.relation and (seen := holds(level.relation, things)) is not None and seen != wanted:
                 assert level.spelling is not None
                 yield _unrelated(level.spelling, bool(wanted))
 
@@ -161,7 +162,8 @@ class _Explainer:
     def _closest(self, things: Things, is_at: IsAt, i: int, choice: Choice) -> tuple[int, Counts | bool]:
         level = self.diagram.levels[i]
         if isinstance(choice.made, bool):
-            seen = _seen(level.relation, things)
+            assert level.relation is not None
+            seen = holds(level.relation, things)
             return (0 if seen is None or seen == choice.made else _EDIT), choice.made
         assert level.frame is not None
         own = things.get(level.frame.entity, ())
@@ -178,13 +180,6 @@ def _states_of(frame: EntityFrame, of_class: StateClass, n: int) -> list[Counts]
 @lru_cache(maxsize=2048)
 def _explainer(f: Formula, counts: str, place: str, beside: Formula | None) -> _Explainer:
     return _Explainer(f, counts, place, beside)
-
-
-def _seen(relation: Related | None, things: Things) -> bool | None:
-    """Whether a relation holds in a scene; None where one of its entities is absent."""
-    assert relation is not None
-    first, second = things.get(relation.first, ()), things.get(relation.second, ())
-    return any(is_related(relation.relation, a, b) for a in first for b in second) if first and second else None
 
 
 def _by_halves(entity: str, thing: Thing, axis: str, place: str) -> bool:  # noqa: ARG001  # a thing alone
@@ -269,7 +264,7 @@ def _moved(entity: str, thing: Thing, goal: Cell, kind: str) -> Discrepancy:
 
 
 def _unrelated(relation: Related, should_hold: bool) -> Discrepancy:
-    words = f"{relation.relation}({relation.first}, {relation.second})"
+    words = to_notation(relation)
     expected, seen = (words, f"not {words}") if should_hold else (f"not {words}", words)
     return Discrepancy(
         kind=UNRELATED,

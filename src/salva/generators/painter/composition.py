@@ -33,7 +33,7 @@ from salva.generators.painter.hard import make_hard
 from salva.generators.painter.layout import MOST_ENTITIES, EntityRequest, arrange
 from salva.generators.painter.lettering import OTHER_SCRIPTS
 from salva.imaging.palette import PALETTE
-from salva.logic.formula import And, Atom, Formula, Not, atoms, axis_of, entities
+from salva.logic.formula import And, Atom, Formula, Not, atoms, axis_of, described_by, entities
 from salva.logic.notation import parse, to_notation
 from salva.logic.satisfaction import satisfies
 from salva.logic.worlds import World, WorldThing, choose_world
@@ -238,7 +238,7 @@ def _colour(thing: WorldThing, formula: Formula | None, rng: random.Random) -> s
     if thing.colour != "other":
         return thing.colour
     assert formula is not None
-    mentioned = {a.colour for a in atoms(formula) if isinstance(a, Atom) and a.entity == thing.entity}
+    mentioned = {atom.colour for leaf in atoms(formula) for atom in described_by(leaf) if atom.entity == thing.entity}
     return rng.choice([colour for colour in PALETTE if colour not in mentioned])
 
 

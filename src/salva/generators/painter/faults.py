@@ -137,7 +137,7 @@ def _ignore_word_order(world: World) -> World:
     """
     n_of = Counter(world.things)
     groups = sorted(n_of, key=lambda thing: (thing.entity, repr(thing)))
-    relations = [canonical(relation) for relation in world.relations]
+    relations = [canonical(relation) for relation in world.relations if relation.first != relation.second]
     named = sorted((r.relation, *sorted((r.first, r.second))) for r in relations)
     numbers = sorted(n_of.values())
     attributes = [
@@ -155,8 +155,9 @@ def _ignore_word_order(world: World) -> World:
     # One order of the entities for all relations, so that no two contradict each other.
     names = sorted({thing.entity for thing in groups})
     rank = dict(zip(habit.sample(names, len(names)), range(len(names)), strict=True))
-    sided = (Related(name, *sorted(pair, key=rank.__getitem__)) for name, *pair in named)
-    return replace(_with_things(world, things), relations=tuple(sided))
+    sided = [(name, sorted(pair, key=rank.__getitem__)) for name, *pair in named]
+    relations = [Related(name, first, second) for name, (first, second) in sided]
+    return replace(_with_things(world, things), relations=tuple(relations))
 
 
 def _chance(name: str, text: str, seed: int) -> float:
@@ -184,4 +185,4 @@ def _mirror(things: list[WorldThing], axis: str, ends: tuple[str, str], rng: ran
 def _reverse(relation: Related, names: tuple[str, ...]) -> Related:
     if relation.relation not in names:
         return relation
-    return Related(relation.relation, relation.second, relation.first)
+    return relation.turned(relation.relation)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from salva.core.scene import Box
 from salva.generators.painter.drawing import Placed, aspect
-from salva.logic.formula import Related
+from salva.logic.formula import Atom, Related
 
 MOST_ENTITIES = 12
 
@@ -76,6 +76,7 @@ def arrange(
     sizes = _in_order_of_size(_sizes(placements, side, rng, scale), placements, relations, side, rng)
     if sizes is None:
         return None
+    sizes = [_side_by_side(size, placement, relations) for size, placement in zip(sizes, placements, strict=True)]
     gap = rng.choice((-1, 0, 2, 4, 6)) * side / 256
     taken = [_to_pixels(box, side) for box in reserved]
     boxes: dict[int, tuple[int, int, int, int]] = {}
@@ -110,6 +111,8 @@ def arrange(
 
 
 _Pixels = tuple[int, int, int, int]
+_Kind = tuple[str, str]
+"""An entity and its colour; no colour for any."""
 
 
 def _sizes(placements: Sequence[EntityRequest], side: int, rng: random.Random, scale: float) -> list[tuple[int, int]]:
@@ -132,14 +135,14 @@ def _in_order_of_size(
     rng: random.Random,
 ) -> list[tuple[int, int]] | None:
     """The sizes, with compared entities clearly larger or smaller; None if one would be too small."""
-    smaller_than: dict[str, set[str]] = {}
+    smaller_than: dict[_Kind, set[_Kind]] = {}
     for relation in relations:
         if relation.relation in _SIZES:
-            is_larger = relation.relation == "larger_than"
-            large, small = (relation.first, relation.second) if is_larger else (relation.second, relation.first)
+            sides = [(side.entity, side.colour or "") for side in relation.sides()]
+            large, small = sides if relation.relation == "larger_than" else sides[::-1]
             smaller_than.setdefault(small, set()).add(large)
             smaller_than.setdefault(large, set())
-    longest: dict[str, float] = {}
+    longest: dict[_Kind, float] = {}
     while len(longest) < len(smaller_than):
         ready = [name for name in sorted(smaller_than) if name not in longest and smaller_than[name] <= longest.keys()]
         if not ready:
@@ -152,9 +155,18 @@ def _in_order_of_size(
         return None
     fitted = []
     for placement, (width, height) in zip(placements, sizes, strict=True):
-        factor = longest[placement.entity] / max(width, height) if placement.entity in longest else 1.0
+        kinds = ((placement.entity, placement.colour or ""), (placement.entity, ""))
+        length = next((longest[kind] for kind in kinds if kind in longest), float(max(width, height)))
+        factor = length / max(width, height)
         fitted.append((max(1, round(width * factor)), max(1, round(height * factor))))
     return fitted
+
+
+def _side_by_side(size: tuple[int, int], placement: EntityRequest, relations: Sequence[Related]) -> tuple[int, int]:
+    """The size with which several find room on one."""
+    n = max((own.count for _, own, _, is_upper in _of_entity(placement, relations, ("on",)) if is_upper), default=1)
+    factor = 1 if n == 1 else max(0.5, _SMALLEST_PX / max(size))
+    return round(size[0] * factor), round(size[1] * factor)
 
 
 def _spans(placement: EntityRequest, placements: Sequence[EntityRequest]) -> tuple[Span, Span]:
@@ -211,27 +223,38 @@ class _Neighbour:
     box: _Pixels
     is_first: bool
     """Whether the new entity is the relation's first ("on": the upper one)."""
+    is_alone: bool
+    """Whether it is one that stands so to one; several on another stand on either side of its middle."""
 
 
 def _neighbour_of(
     placements: Sequence[EntityRequest], index: int, relations: Sequence[Related], boxes: dict[int, _Pixels]
 ) -> _Neighbour | None:
-    entity = placements[index].entity
-    if any(placements[i].entity == entity for i in boxes):
-        return None
-    for name, partner, is_first in _of_entity(entity, relations, _TOUCHING):
+    for name, own, partner, is_first in _of_entity(placements[index], relations, _TOUCHING):
+        if sum(_is_of(placements[i], own) for i in boxes) >= own.count:
+            continue
         for i, box in boxes.items():
-            if placements[i].entity == partner:
-                return _Neighbour(relation=name, box=box, is_first=is_first)
+            if _is_of(placements[i], partner):
+                is_alone = own.count == partner.count == 1
+                return _Neighbour(relation=name, box=box, is_first=is_first, is_alone=is_alone)
     return None
 
 
-def _of_entity(entity: str, relations: Sequence[Related], kinds: Sequence[str]) -> Iterator[tuple[str, str, bool]]:
-    """The relations of an entity: name, partner, and whether the entity comes first."""
+def _of_entity(
+    placement: EntityRequest, relations: Sequence[Related], kinds: Sequence[str]
+) -> Iterator[tuple[str, Atom, Atom, bool]]:
+    """The relations of an entity: name, its side, the other one, and whether the entity comes first."""
     for relation in relations:
-        if relation.relation in kinds and entity in (relation.first, relation.second):
-            is_first = entity == relation.first
-            yield relation.relation, relation.second if is_first else relation.first, is_first
+        if relation.relation in kinds:
+            first, second = relation.sides()
+            if _is_of(placement, first):
+                yield relation.relation, first, second, True
+            elif _is_of(placement, second):
+                yield relation.relation, second, first, False
+
+
+def _is_of(placement: EntityRequest, side: Atom) -> bool:
+    return placement.entity == side.entity and side.colour in (None, placement.colour)
 
 
 def _near(anchor: _Neighbour, size: tuple[int, int], side: int, rng: random.Random) -> _Pixels:
@@ -240,7 +263,11 @@ def _near(anchor: _Neighbour, size: tuple[int, int], side: int, rng: random.Rand
     is_beside = anchor.relation == "next_to" or (anchor.relation == "near" and rng.random() < _BESIDE_SHARE)
     if not is_beside:
         is_upper = anchor.is_first if anchor.relation == "on" else rng.random() < 0.5
-        x = round((x0 + x1 - width) / 2 + rng.uniform(-0.15, 0.15) * min(width, x1 - x0))
+        if anchor.is_alone:
+            shift = rng.uniform(-0.15, 0.15) * min(width, x1 - x0)
+        else:
+            shift = rng.choice((-1, 1)) * rng.uniform(0.5, 0.55) * width
+        x = round((x0 + x1 - width) / 2 + shift)
         y = y0 - height if is_upper else y1
     else:
         space = round(rng.uniform(0.01, 0.08) * side)
@@ -258,11 +285,11 @@ def _is_ordered(
     side: int,
 ) -> bool:
     """Whether the new box satisfies its order relations to the boxes that are already placed."""
-    for name, partner, is_first in _of_entity(placements[index].entity, relations, _ORDERS):
+    for name, _, partner, is_first in _of_entity(placements[index], relations, _ORDERS):
         axis = 0 if name in ("left_of", "right_of") else 1
         is_before = is_first == (name in ("left_of", "above", "on"))
         for i, other in boxes.items():
-            if placements[i].entity != partner:
+            if not _is_of(placements[i], partner):
                 continue
             ahead = (other[axis] + other[axis + 2] - box[axis] - box[axis + 2]) / 2 / side
             if (ahead if is_before else -ahead) < _ORDER_MARGIN:

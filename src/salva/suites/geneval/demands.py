@@ -104,9 +104,14 @@ def _clauses(formula: Formula) -> tuple[tuple[Clause, ...], tuple[Clause, ...]] 
             include.append(Clause(name=part.entity, count=part.count, colour=part.colour or ""))
         elif isinstance(part, Not) and isinstance(part.part, Atom) and part.part.place is None:
             exclude.append(Clause(name=part.part.entity, count=part.part.count, colour=part.part.colour or ""))
-        elif not (isinstance(part, Related) and part.relation in _POSITION and _place(include, part)):
+        elif not (isinstance(part, Related) and _is_plain(part) and _place(include, part)):
             return None
     return tuple(include), tuple(exclude)
+
+
+def _is_plain(part: Related) -> bool:
+    """Whether clauses have words for a relation and its sides."""
+    return part.relation in _POSITION and part == Related(part.relation, part.first, part.second)
 
 
 def _place(include: list[Clause], part: Related) -> bool:

@@ -84,7 +84,7 @@ def _turned(f: Formula) -> Iterator[Reworded]:
 def _converse(f: Formula) -> Formula:
     if isinstance(f, Related):
         other = _OTHER_SIDE.get(f.relation)
-        return Related(other, f.second, f.first) if other else f
+        return f.turned(other) if other else f
     if isinstance(f, Not):
         return Not(_converse(f.part))
     return type(f)(_converse(f.left), _converse(f.right)) if isinstance(f, And | Or) else f

@@ -65,11 +65,7 @@ def _of_some_thing(word: str, whole: Formula) -> Formula:
     related = [leaf for leaf in leaves if isinstance(leaf, Related)]
     sides = [leaf for leaf in related if leaf.relation in _SIDES.get(word, ())]
     if sides or related:
-        return _any(
-            Related(leaf.relation, *pair)
-            for leaf in sides or related
-            for pair in ((leaf.first, leaf.second), (leaf.second, leaf.first))
-        )
+        return _any(way for leaf in sides or related for way in (leaf, leaf.turned(leaf.relation)))
     # A word that speaks of the image itself is shown by whatever is in it.
     return _any(Atom(name) for name in names)
 
