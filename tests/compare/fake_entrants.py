@@ -1,4 +1,4 @@
-"""Runs whose every outcome a test says, as directories: pairs of MetaLogic's shape, or of one plain category."""
+"""Runs with outcomes that a test chooses, as directories: pairs of MetaLogic's shape, or of one plain category."""
 
 from __future__ import annotations
 
@@ -9,19 +9,20 @@ from pathlib import Path
 from msgspec import structs
 from report.fake_runs import ASKED, ENTITIES, FakeImages, image_id, make_case, make_verdict, store_run
 
-from salva.core.case import Case
+from salva.core.case import Case, Prompt
 from salva.core.run_spec import ComponentSpec, RunSpec
+from salva.core.scoring import pair_name
 from salva.core.source import RunRecords
 from salva.core.verdict import Failure, Outcome, Verdict
 
 LAWS = ("commutative", "associative")
 MODIFIERS = ("and", "x")
 Breaks = Callable[[Case, int], bool | None]
-"""Whether a pair breaks in a repeat; None where nobody can tell."""
+"""Whether a pair fails in a repeat; None where it is undecided."""
 
 
 def cases(n: int = 10) -> list[Case]:
-    """So many cases in each of four categories, about five things."""
+    """So many cases in each of four categories, about five entities."""
     made = []
     for law in LAWS:
         for modifier in MODIFIERS:
@@ -31,7 +32,7 @@ def cases(n: int = 10) -> list[Case]:
                     f"{law}-{modifier}-{number}",
                     category=f"{law}-{modifier}",
                     labels={"law": law, "modifier": modifier, "entities": ",".join(things)},
-                    check="truth",
+                    checks=("truth",),
                 )
                 prompts = tuple(replace(prompt, formula=" & ".join(things)) for prompt in case.prompts)
                 made.append(replace(case, prompts=prompts))
@@ -75,7 +76,8 @@ def verdicts(
 
 def asked(models: Sequence[str], repeats: int = 1, **changes: object) -> RunSpec:
     """What the run was asked for."""
-    named = tuple(ComponentSpec(role="model", name=model) for model in models)
+    # The detector was made for the painter's images.
+    named = tuple(ComponentSpec(role="model", name=model, typed="painter") for model in models)
     plain = structs.replace(ASKED, models=named, repeats=repeats, control=False)
     return structs.replace(plain, **changes)
 
@@ -105,16 +107,35 @@ def store(
     return directory
 
 
-def store_kappas(directory: Path, kappas: Sequence[float]) -> Path:
+def store_kappas(directory: Path, kappas: Sequence[float], n_clusters: int = 0) -> Path:
     """A run directory of one model, called as the directory is, with these scores of triples."""
     check, name = "semantic-effect", directory.name
-    of = [make_case(f"case-{place}", check=check, suite="semvar") for place in range(len(kappas))]
+    labels, roles = {"category": "color", "aspect": "attribute-value"}, ("a", "pv", "pi")
+    scores = dict.fromkeys(("alignment", "gamma_w", "gamma_wo"), 0.5)
+    scores |= {pair_name(text, image): 0.5 for text in roles for image in roles}
+    of = [
+        replace(
+            make_case(f"case-{place}", checks=(check,), suite="semvar", labels=labels),
+            cluster=f"c{place % n_clusters}" if n_clusters else "",
+            prompts=tuple(Prompt(role=role, text=f"{role} {place}") for role in roles),
+        )
+        for place in range(len(kappas))
+    ]
     made = [
-        make_verdict(case.case_id, check=check, model=name, scores={"kappa": kappa, "alignment": 0.5})
+        make_verdict(
+            case.case_id,
+            Outcome.PASS if kappa > 0 else Outcome.FAIL,
+            check=check,
+            model=name,
+            scores={**scores, "kappa": kappa},
+        )
         for case, kappa in zip(of, kappas, strict=True)
     ]
     by = ComponentSpec(role="check", name=check)
-    records = RunRecords(cases=tuple(of), verdicts=tuple(made), asked=asked((name,), checks=(by,)), name=name)
+    suite = ComponentSpec(role="suite", name="semvar")
+    records = RunRecords(
+        cases=tuple(of), verdicts=tuple(made), asked=asked((name,), checks=(by,), suite=suite), name=name
+    )
     store_run(directory, records, FakeImages())
     return directory
 

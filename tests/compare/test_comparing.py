@@ -1,22 +1,25 @@
-"""Two runs held against each other: the difference, who is refused, and what garbage gets."""
+"""A candidate against a baseline: the difference, its decision and its gate, who is refused, and what garbage gets."""
 
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from random import Random
 
 import pytest
-from compare.fake_entrants import Breaks, asked, cases, number, store, store_kappas, verdicts
-from report.fake_runs import FakeImages, image_id, make_verdict, store_run
+from compare.fake_entrants import Breaks, cases, number, store, store_kappas, verdicts
+from report.fake_runs import image_id, make_verdict
 
-from salva.compare.comparing import DifferenceFinding, compare_runs
+from salva.compare.comparing import Comparison, Decision, compare_runs
+from salva.compare.margin import Demands
 from salva.core.case import Case
-from salva.core.source import RunRecords
 from salva.core.verdict import Outcome
 from salva.errors import StoreError, UsageError
+from salva.messages import code_of
+from salva.results.gate import FAILED, INCONCLUSIVE, PASSED
 from salva.store.sqlite import open_run
 
 
@@ -28,8 +31,16 @@ def always(case: Case, repeat: int) -> bool:
     return True
 
 
-def nobody_knows(case: Case, repeat: int) -> None:
+def undecided(case: Case, repeat: int) -> None:
     return None
+
+
+def below(n: int) -> Breaks:
+    """The first n of ten cases of each category fail."""
+    return lambda case, _: number(case) < n
+
+
+some, more = below(3), below(7)
 
 
 def one_of(outcomes: list[bool]) -> Breaks:
@@ -38,126 +49,187 @@ def one_of(outcomes: list[bool]) -> Breaks:
     return lambda _case, _repeat: next(rest)
 
 
-def some(case: Case, repeat: int) -> bool:
-    return number(case) < 3
+Compare = Callable[..., Comparison]
 
 
-def more(case: Case, repeat: int) -> bool:
-    return number(case) < 7
+@pytest.fixture
+def against(tmp_path: Path) -> Compare:
+    """Compares two models by their failures."""
+
+    def compare(
+        baseline: Breaks, candidate: Breaks, of: list[Case] | None = None, **demands: float | str
+    ) -> Comparison:
+        sides = {"old": baseline, "new": candidate}
+        place = tmp_path / str(len(list(tmp_path.iterdir())))
+        runs = [store(place / name, {name: breaks}, of) for name, breaks in sides.items()]
+        (only,) = compare_runs(runs, Demands(**demands)).comparisons  # type: ignore[arg-type]  # by name
+        return only
+
+    return compare
 
 
-def test_the_difference_is_that_of_the_two_headlines(tmp_path: Path) -> None:
+def test_the_difference_is_that_of_the_two_failure_rates(tmp_path: Path) -> None:
     runs = [
         store(tmp_path / "v1", {"old": some}, has_pictures=True),
         store(tmp_path / "v2", {"new": more}, has_pictures=True),
     ]
-    comparison = compare_runs(runs)
-    (duel,) = comparison.duels
-    assert (duel.first.title, duel.second.title) == ("old", "new")
-    figure = duel.leading
-    assert figure.name == "wrong"
-    assert (figure.first, figure.second) == pytest.approx((0.3, 0.7))
-    assert figure.difference == pytest.approx(0.4)
-    assert (figure.n_pairs, figure.n_cases, figure.n_undecided) == (40, 40, 0)
-    assert figure.signs is not None
-    assert (figure.signs.n_higher, figure.signs.n_lower) == (0, 16)
-    assert figure.relative == pytest.approx(4 / 3)
-    assert duel.verdict is DifferenceFinding.WORSE
-    assert len(duel.flipped) == 16
-    assert all(flip.got_worse for flip in duel.flipped)
-    assert duel.flipped[0].first.images != duel.flipped[0].second.images
-    assert duel.notes == ()
+    compared = compare_runs(runs)
+    (one,) = compared.comparisons
+    assert (compared.baseline.title, one.candidate.title) == ("old", "new")
+    assert (one.figure.baseline, one.figure.candidate) == pytest.approx((0.3, 0.7))
+    assert (compared.pairs, one.figure.n_cases, one.n_shared) == (40, 40, 40)
+    assert compared.difference == pytest.approx(0.4)
+    assert compared.interval is not None
+    assert 0 < compared.interval[0] < 0.4 < compared.interval[1]
+    assert compared.interval_entities is not None
+    assert compared.interval_entities[0] <= compared.interval[0]
+    assert compared.decision is Decision.WORSE
+    assert (compared.gate, compared.exit_code) == (None, 0)
+    assert compared.flipped is not None
+    assert len(compared.flipped) == 16
+    assert all(flip.got_worse and flip.failed is flip.candidate for flip in compared.flipped)
+    assert compared.flipped[0].baseline.images != compared.flipped[0].candidate.images
+    assert one.notes == ()
 
 
-def test_turned_round_worse_is_better(tmp_path: Path) -> None:
-    runs = [store(tmp_path / "v1", {"old": more}), store(tmp_path / "v2", {"new": some})]
-    (duel,) = compare_runs(runs).duels
-    assert duel.verdict is DifferenceFinding.BETTER
-    assert not duel.is_worse_than(0)
-    assert not any(flip.got_worse for flip in duel.flipped)
+def test_turned_round_worse_is_better(against: Compare) -> None:
+    one = against(more, some, fail_if_worse=0.0)
+    assert one.decision is Decision.BETTER
+    assert one.gate is not None
+    assert one.gate.decision == PASSED
+    assert not any(flip.got_worse for flip in one.flipped)
 
 
-def test_a_comparison_that_is_looked_at_says_its_verdicts_and_no_more(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("candidate", "margin", "decision"),
+    [
+        (more, 0.05, Decision.WORSE),
+        (never, 0.05, Decision.BETTER),
+        (some, 0.2, Decision.NONE_SHOWN),
+        (some, 0.05, Decision.INCONCLUSIVE),
+        (below(5), 0.05, Decision.WORSE),
+        (undecided, 0.05, Decision.INCONCLUSIVE),
+    ],
+)
+def test_the_decision_goes_by_the_interval(
+    against: Compare, candidate: Breaks, margin: float, decision: Decision
+) -> None:
+    assert against(some, candidate, margin=margin).decision is decision
+
+
+def test_a_gate_has_three_outcomes(against: Compare) -> None:
+    one = against(some, below(5))
+    assert one.interval is not None
+    low, high = one.interval
+    expected = {low - 0.01: FAILED, low + 0.01: INCONCLUSIVE, high - 0.01: INCONCLUSIVE, high + 0.01: PASSED}
+    codes = {FAILED: 1, PASSED: 0, INCONCLUSIVE: 3}
+    for margin, decision in expected.items():
+        compared = compare_runs([one.baseline.directory, one.candidate.directory], Demands(fail_if_worse=margin))
+        assert compared.gate is not None
+        assert (compared.gate.decision, compared.exit_code) == (decision, codes[decision])
+        assert compared.gate.value == pytest.approx(0.2)
+        assert (compared.gate.pairs_needed is not None) == (decision == INCONCLUSIVE)
+
+
+@pytest.mark.parametrize(
+    ("on", "decision"), [("lower", PASSED), ("point", FAILED), ("upper", FAILED), ("interval", INCONCLUSIVE)]
+)
+def test_one_end_or_the_point_may_decide(against: Compare, on: str, decision: str) -> None:
+    gate = against(some, below(5), fail_if_worse=0.19, gate_on=on).gate
+    assert gate is not None
+    assert gate.decision == decision
+
+
+def test_a_gate_holds_whatever_the_undecided_are(against: Compare) -> None:
+    """All decided pairs are alike; a quarter of the candidate's are undecided."""
+    gate = against(some, lambda case, _: None if number(case) in (7, 8) else number(case) < 3, fail_if_worse=0.15).gate
+    assert gate is not None
+    assert gate.value == 0
+    assert (gate.decision, gate.pairs_needed, code_of(gate.reason)) == (INCONCLUSIVE, None, "compare-undecided-decide")
+    assert gate.interval is not None
+    # With these as failures of the candidate it is worse by 20 points.
+    low, high = gate.interval
+    assert low < 0 < 0.2 < high
+    assert high > 0.3
+
+
+def test_the_undecided_of_the_baseline_count_as_passed_and_as_failed(against: Compare) -> None:
+    gate = against(lambda case, _: None if number(case) < 2 else False, never, fail_if_worse=0.01).gate
+    assert gate is not None
+    assert gate.interval is not None
+    low, high = gate.interval
+    assert low < -0.2
+    assert 0 < high < 0.1
+
+
+def test_few_pairs_pass_no_gate_and_may_fail_one(against: Compare) -> None:
+    few = cases(2)
+    gate = against(never, never, few, fail_if_worse=0.9).gate
+    assert gate is not None
+    assert (gate.decision, code_of(gate.reason)) == (INCONCLUSIVE, "gate-few-decided")
+    gate = against(never, never, few, fail_if_worse=0.9, min_decided=8).gate
+    assert gate is not None
+    assert gate.decision == PASSED
+    gate = against(never, always, few, fail_if_worse=0.1).gate
+    assert gate is not None
+    assert gate.decision == FAILED
+
+
+def test_a_difference_takes_five_cases(against: Compare) -> None:
+    one = against(never, always, cases(1), fail_if_worse=0.5)
+    assert (one.pairs, one.difference, one.interval, one.detectable) == (4, None, None, None)
+    assert (one.figure.baseline, one.figure.candidate) == (0, 1)
+    assert one.decision is Decision.INCONCLUSIVE
+    assert one.gate is not None
+    assert (one.gate.decision, one.gate.value) == (INCONCLUSIVE, None)
+    assert [note.code for note in one.notes] == ["compare-few-cases"]
+    assert against(never, always, cases(2)[:5]).difference == 1
+
+
+def test_a_comparison_prints_as_one_line(tmp_path: Path) -> None:
     runs = [store(tmp_path / name, {name: breaks}) for name, breaks in (("v1", some), ("v2", more), ("v3", never))]
-    comparison = compare_runs(runs)
-    first, second, third = repr(comparison).split("\n")
-    assert first.startswith("v2 is worse than v1: ")
-    assert second.startswith("v3 is better than v1: ")
-    assert third.startswith("v3 is better than v2: ")
-    assert f"over {comparison.duels[0].leading.n_pairs} pairs" in first
-
-
-def test_a_gate_fails_where_the_whole_interval_lies_beyond_the_margin(tmp_path: Path) -> None:
-    runs = [store(tmp_path / "v1", {"old": some}), store(tmp_path / "v2", {"new": more})]
-    comparison = compare_runs(runs)
-    assert comparison.duels[0].worsening is not None
-    low = comparison.duels[0].worsening[0]
-    assert 0 < low < 0.4
-    assert comparison.worse_than(low - 0.01)
-    assert not comparison.worse_than(low + 0.01)
+    compared = compare_runs(runs)
+    first, second = repr(compared).split("\n")
+    assert first.startswith("v2 fails 70 %, v1 30 %: +40 points")
+    assert second.startswith("v3 fails 0 %, v1 30 %: -30 points")
+    assert (compared.pairs, compared.difference, compared.decision, compared.flipped) == (None, None, None, None)
 
 
 def test_a_run_against_itself_shows_nothing(tmp_path: Path) -> None:
     run = store(tmp_path / "v1", {"old": some})
-    (duel,) = compare_runs([run, run]).duels
-    assert duel.first.title != duel.second.title
-    assert duel.leading.difference == 0
-    assert duel.leading.p == 1
-    assert duel.verdict is DifferenceFinding.NOT_SHOWN
-    assert duel.flipped == ()
-    assert duel.leading.detectable is not None
-    assert duel.leading.detectable > 0
-    assert not duel.is_worse_than(0)
+    (one,) = compare_runs([run, run]).comparisons
+    assert one.baseline.title != one.candidate.title
+    assert (one.difference, one.figure.p, one.flipped) == (0, 1, ())
+    assert one.interval is not None
+    assert one.interval[0] < 0 < one.interval[1]
 
 
-def test_laws_and_categories_have_their_own_differences(tmp_path: Path) -> None:
-    def one_law(case: Case, repeat: int) -> bool:
-        return case.labels["law"] == "associative"
-
-    (duel,) = compare_runs([store(tmp_path / "a", {"old": never}), store(tmp_path / "b", {"new": one_law})]).duels
-    by_law = {group.name: group for group in duel.by_law}
-    assert by_law["associative"].figure.difference == 1
-    assert by_law["commutative"].figure.difference == 0
-    associative, commutative = by_law["associative"].p_holm, by_law["commutative"].p_holm
-    assert associative is not None
-    assert commutative is not None
-    assert associative < 0.001 < commutative
-    assert len(duel.by_category) == 4
-
-
-def test_only_pairs_decided_on_both_sides_count_and_the_rest_has_bounds(tmp_path: Path) -> None:
-    def half(case: Case, repeat: int) -> bool | None:
-        return None if number(case) >= 5 else number(case) < 2
-
-    (duel,) = compare_runs([store(tmp_path / "a", {"old": never}), store(tmp_path / "b", {"new": half})]).duels
-    figure = duel.leading
-    assert (figure.n_pairs, figure.n_undecided, figure.undecided) == (20, 20, (0, 20, 0))
-    assert figure.difference == pytest.approx(0.4)
-    assert figure.bounds is not None
-    assert (figure.bounds.low, figure.bounds.high) == pytest.approx((0.2, 0.7))
-    assert any("biased" in note for note in duel.notes)
-    assert "only 20 of 40" in duel.too_little
+def test_laws_and_categories_have_their_own_differences(against: Compare) -> None:
+    one = against(never, lambda case, _: case.labels["law"] == "associative")
+    associative, commutative = one.by_law["associative"], one.by_law["commutative"]
+    assert (associative.figure.difference, commutative.figure.difference) == (1, 0)
+    assert (associative.n_failed, commutative.n_failed) == ((0, 20), (0, 0))
+    assert associative.p_holm is not None
+    assert commutative.p_holm is not None
+    assert associative.p_holm < 0.001 < commutative.p_holm
+    assert len(one.by_category) == 4
+    few = against(never, always, cases(3))
+    assert {group.figure.difference for group in few.by_category.values()} == {None}
+    assert {group.figure.difference for group in few.by_law.values()} == {1}
 
 
-def test_nothing_decided_is_said_and_divides_by_nothing(tmp_path: Path) -> None:
-    (duel,) = compare_runs([store(tmp_path / "a", {"old": some}), store(tmp_path / "b", {"new": nobody_knows})]).duels
-    assert (duel.leading.difference, duel.leading.interval, duel.leading.n_pairs) == (None, None, 0)
-    assert duel.verdict is DifferenceFinding.NOT_SHOWN
-    assert duel.too_little
+def test_only_pairs_decided_in_both_count(against: Compare) -> None:
+    one = against(never, lambda case, _: None if number(case) >= 5 else number(case) < 2)
+    assert (one.pairs, one.n_shared) == (20, 40)
+    assert one.difference == pytest.approx(0.4)
+    assert [note.code for note in one.notes] == ["compare-few-pairs"]
 
 
-def test_one_case(tmp_path: Path) -> None:
-    one = cases(1)[:1]
-    (duel,) = compare_runs(
-        [store(tmp_path / "a", {"old": never}, one), store(tmp_path / "b", {"new": always}, one)]
-    ).duels
-    assert (duel.leading.difference, duel.leading.interval) == (1, None)
-    assert duel.verdict is DifferenceFinding.NOT_SHOWN
-
-
-def test_a_grey_painter_is_worse_than_one_that_is_right_at_times(tmp_path: Path) -> None:
-    (duel,) = compare_runs([store(tmp_path / "a", {"pocket": more}), store(tmp_path / "b", {"grey": always})]).duels
-    assert duel.verdict is DifferenceFinding.WORSE
+def test_nothing_decided_divides_by_nothing(against: Compare) -> None:
+    one = against(some, undecided, fail_if_worse=0.5)
+    assert (one.difference, one.interval, one.pairs) == (None, None, 0)
+    assert one.gate is not None
+    assert one.gate.decision == INCONCLUSIVE
 
 
 def test_shuffled_outcomes_show_no_difference_in_most_draws(tmp_path: Path) -> None:
@@ -169,73 +241,49 @@ def test_shuffled_outcomes_show_no_difference_in_most_draws(tmp_path: Path) -> N
             store(tmp_path / f"a{seed}", {"old": one_of(pool[:40])}),
             store(tmp_path / f"b{seed}", {"new": one_of(pool[40:])}),
         ]
-        n_shown += compare_runs(runs).duels[0].verdict is not DifferenceFinding.NOT_SHOWN
+        n_shown += compare_runs(runs).decision in (Decision.BETTER, Decision.WORSE)
     assert n_shown <= 2
 
 
 def test_one_run_of_several_models_is_compared_within(tmp_path: Path) -> None:
     run = store(tmp_path / "all", {"old": some, "new": more, "best": never})
-    comparison = compare_runs([run])
-    assert [entrant.title for entrant in comparison.entrants] == ["old", "new", "best"]
-    assert [(duel.first.title, duel.second.title) for duel in comparison.duels] == [
-        ("old", "new"),
-        ("old", "best"),
-        ("new", "best"),
-    ]
-    assert [duel.second.title for duel in comparison.against_first] == ["new", "best"]
-    assert [duel.second.title for duel in comparison.worse_than(0)] == ["new"]
-    for duel in comparison.duels:
-        assert duel.p_holm is not None
-        assert duel.leading.p is not None
-        assert duel.p_holm >= duel.leading.p
+    compared = compare_runs([run], Demands(fail_if_worse=0.0))
+    assert [entrant.title for entrant in compared.entrants] == ["old", "new", "best"]
+    assert [one.gate.decision for one in compared.comparisons if one.gate] == [FAILED, PASSED]
+    assert compared.exit_code == 1
+    for one in compared.comparisons:
+        assert one.p_holm is not None
+        assert one.figure.p is not None
+        assert one.p_holm >= one.figure.p
 
 
 def test_two_runs_of_one_model_are_told_apart_by_their_names(tmp_path: Path) -> None:
-    comparison = compare_runs([store(tmp_path / "v1", {"m": some}), store(tmp_path / "v2", {"m": more})])
-    assert [entrant.title for entrant in comparison.entrants] == ["v1", "v2"]
-
-
-def test_runs_that_lead_with_different_figures_are_refused(tmp_path: Path) -> None:
-    def stored(name: str, headline: str) -> Path:
-        of = cases(2)
-        same = [make_verdict(case.case_id, model=name, outcome=Outcome.PASS, check="same-scene") for case in of]
-        made = (*verdicts(of, some, name), *same)
-        records = RunRecords(cases=tuple(of), verdicts=tuple(made), asked=asked((name,), check=headline), name=name)
-        store_run(tmp_path / name, records, FakeImages())
-        return tmp_path / name
-
-    by_truth, by_rule = stored("old", ""), stored("new", "same-scene")
-    with pytest.raises(UsageError, match=r"salva rejudge \S+new --check truth \[compare-figures\]$"):
-        compare_runs([by_truth, by_rule])
-    with pytest.raises(UsageError, match=r"salva rejudge \S+old --check same-scene \[compare-figures\]$"):
-        compare_runs([by_rule, by_truth])
-    (duel,) = compare_runs([by_truth, stored("newer", "")]).duels
-    assert [figure.name for figure in duel.beside] == ["inconsistent", "both_wrong"]
-    assert duel.notes == ()
+    runs = [store(tmp_path / "v1", {"m": some}), store(tmp_path / "v2", {"m": more})]
+    assert [entrant.title for entrant in compare_runs(runs).entrants] == ["v1", "v2"]
+    titles = [entrant.title for entrant in compare_runs(runs, parts=("baseline", "candidate")).entrants]
+    assert titles == ["m (baseline)", "m (candidate)"]
 
 
 def test_repeats_of_a_case_are_one_cluster(tmp_path: Path) -> None:
-    once = compare_runs([store(tmp_path / "a", {"old": some}), store(tmp_path / "b", {"new": more})]).duels[0].leading
-    often = compare_runs(
-        [store(tmp_path / "c", {"old": some}, repeats=3), store(tmp_path / "d", {"new": more}, repeats=3)]
-    ).duels[0]
-    assert often.leading.n_pairs == 120
-    assert often.leading.n_cases == 40
-    assert often.leading.difference == pytest.approx(once.difference)
-    assert often.leading.interval is not None
-    assert once.interval is not None
-    width, alone = (one.high - one.low for one in (often.leading.interval, once.interval))
-    assert width > 0.8 * alone
+    made = {}
+    for repeats in (1, 3):
+        runs = [
+            store(tmp_path / f"{name}{repeats}", {name: rule}, repeats=repeats)
+            for name, rule in (("a", some), ("b", more))
+        ]
+        made[repeats] = compare_runs(runs)
+    assert (made[3].pairs, made[3].comparisons[0].figure.n_cases) == (120, 40)
+    assert made[3].difference == pytest.approx(made[1].difference)
+    widths = {n: one.interval[1] - one.interval[0] for n, one in made.items() if one.interval}
+    assert widths[3] > 0.8 * widths[1]
 
 
-def test_one_model_has_nobody_to_be_compared_with(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"\[compare-one-model\]"):
-        compare_runs([store(tmp_path / "a", {"old": some})])
-
-
-def test_a_folder_that_is_no_run_and_one_that_is_damaged(tmp_path: Path) -> None:
+def test_what_cannot_be_compared_is_refused(tmp_path: Path) -> None:
     run = store(tmp_path / "a", {"old": some})
-    with pytest.raises(UsageError, match="is no run"):
+    with pytest.raises(UsageError) as refused:
+        compare_runs([run])
+    assert refused.value.code == "compare-one-model"
+    with pytest.raises(UsageError):
         compare_runs([run, tmp_path / "nothing"])
     broken = store(tmp_path / "b", {"old": some})
     (broken / "salva.db").write_bytes(b"SQLite format 3\x00" + bytes(range(256)) * 40)
@@ -243,42 +291,88 @@ def test_a_folder_that_is_no_run_and_one_that_is_damaged(tmp_path: Path) -> None
         compare_runs([run, broken])
 
 
-def test_verdicts_of_a_case_that_is_not_there_change_nothing(tmp_path: Path) -> None:
+def test_cases_of_one_run_alone_are_left_out(tmp_path: Path) -> None:
     of = cases(4)
-    assert len(verdicts(of, never, "m")) == 16
-    runs = [store(tmp_path / "a", {"old": never}, of), store(tmp_path / "b", {"new": never}, of[:8])]
-    (duel,) = compare_runs(runs).duels
-    assert duel.leading.n_pairs == 8
-    assert any("8 only in old" in note for note in duel.notes)
+    compared = compare_runs([store(tmp_path / "a", {"old": never}, of), store(tmp_path / "b", {"new": never}, of[:8])])
+    assert compared.pairs == 8
+    assert "compare-some-cases" in [note.code for note in compared.comparisons[0].notes]
 
 
-def test_pairs_without_a_verdict_on_one_side_are_undecided_and_not_forgotten(tmp_path: Path) -> None:
+def test_pairs_without_a_verdict_are_undecided_and_not_forgotten(tmp_path: Path) -> None:
     """A run that is not finished, or died on its hard cases, is not compared on the easy ones in silence."""
-    first = store(tmp_path / "a", {"old": some})
-    second = store(tmp_path / "b", {"new": some})
+    first, second = store(tmp_path / "a", {"old": some}), store(tmp_path / "b", {"new": some})
     with open_run(second, "write") as opened:
         opened.drop_verdicts("truth")
         for verdict in verdicts([case for case in cases() if number(case) >= 4], some, "new"):
             opened.put_verdict(verdict)
-    (duel,) = compare_runs([first, second]).duels
-    assert (duel.leading.n_pairs, duel.leading.n_undecided, duel.leading.undecided) == (24, 16, (0, 16, 0))
-    assert "only 24 of 40" in duel.too_little
+    compared = compare_runs([first, second], Demands(fail_if_worse=0.1))
+    assert (compared.pairs, compared.comparisons[0].n_shared) == (24, 40)
+    assert compared.gate is not None
+    assert compared.gate.decision == INCONCLUSIVE
 
 
-def test_one_picture_for_every_prompt_passes_no_margin(tmp_path: Path) -> None:
+def test_a_run_without_trust_passes_no_gate(tmp_path: Path) -> None:
     of = [
         replace(case, prompts=tuple(replace(prompt, text=f"{prompt.text} {case.case_id}") for prompt in case.prompts))
         for case in cases()
     ]
     first, second = (store(tmp_path / name, {name: some}, of, has_pictures=True) for name in ("old", "new"))
-    assert compare_runs([first, second]).duels[0].too_little == ""
+    demands = Demands(fail_if_worse=0.5)
+    gate = compare_runs([first, second], demands).gate
+    assert gate is not None
+    assert gate.decision == PASSED
     with open_run(second, "write") as opened:
         for verdict in verdicts(of, some, "new"):
             opened.put_verdict(replace(verdict, images=dict.fromkeys("ab", image_id("the only one"))))
-    (duel,) = compare_runs([first, second]).duels
-    assert " new " in duel.too_little
-    assert " 40 prompts" in duel.too_little
-    assert duel.too_little in duel.notes
+    for runs in ([first, second], [second, first]):
+        compared = compare_runs(runs, demands)
+        assert compared.gate is not None
+        assert (compared.gate.decision, code_of(compared.gate.reason)) == (INCONCLUSIVE, "gate-no-trust")
+        assert compared.exit_code == 3
+
+
+def test_scores_have_a_difference_inside_their_range(tmp_path: Path) -> None:
+    low, high = (store_kappas(tmp_path / name, [kappa] * 6) for name, kappa in (("low", -2.0), ("high", 2.0)))
+    kappa = compare_runs([low, high]).comparisons[0].metrics["kappa"]
+    assert (kappa.baseline, kappa.candidate, kappa.difference, kappa.better) == (-2, 2, 4, "higher")
+    assert kappa.interval is not None
+    assert kappa.interval.low < kappa.interval.high <= 4
+    assert kappa.worsening == -4
+
+
+def test_scores_of_few_clusters_have_no_difference(tmp_path: Path) -> None:
+    runs = [store_kappas(tmp_path / name, [kappa] * 12, n_clusters=4) for name, kappa in (("a", 0.1), ("b", 0.5))]
+    one = compare_runs(runs).comparisons[0]
+    assert {(name, metric.difference) for name, metric in one.metrics.items()} == {
+        ("kappa", None),
+        ("alignment", None),
+        ("gamma_w", None),
+        ("gamma_wo", None),
+    }
+    assert one.metrics["kappa"].candidate == pytest.approx(0.5)
+    assert one.difference == 0
+
+
+def test_metrics_of_whole_runs_have_no_interval(tmp_path: Path) -> None:
+    runs = [store_kappas(tmp_path / name, [kappa] * 6) for name, kappa in (("a", 0.1), ("b", 0.5))]
+    gamma = compare_runs(runs).comparisons[0].metrics["gamma_w"]
+    assert (gamma.difference, gamma.interval) == (0, None)
+
+
+def test_a_metric_that_moves_the_other_way_is_named(tmp_path: Path) -> None:
+    of = cases()
+    runs = [store(tmp_path / name, {name: rule}, of) for name, rule in (("old", some), ("new", more))]
+    for run, n in zip(runs, (8, 1), strict=True):
+        with open_run(run, "write") as opened:
+            for case in of:
+                outcome = Outcome.FAIL if number(case) < n else Outcome.PASS
+                opened.put_verdict(
+                    make_verdict(case.case_id, outcome, model=run.name.replace("v", ""), check="same-scene")
+                )
+    one = compare_runs(runs).comparisons[0]
+    assert one.metrics["inconsistent"].difference == pytest.approx(-0.7)
+    assert [note.code for note in one.notes] == ["compare-opposite"]
+    assert not compare_runs([runs[0], runs[0]]).comparisons[0].notes
 
 
 @pytest.mark.parametrize("number", ["NaN", "1e999", "-Infinity"])
@@ -287,5 +381,5 @@ def test_scores_that_are_no_numbers_are_somebodys_edit(tmp_path: Path, number: s
     with closing(sqlite3.connect(runs[1] / "salva.db")) as database:
         database.execute("UPDATE verdicts SET scores = replace(scores, '0.0625', ?)", (number,))
         database.commit()
-    with pytest.raises(StoreError, match="is no number"):
+    with pytest.raises(StoreError):
         compare_runs(runs)
