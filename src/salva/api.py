@@ -7,7 +7,6 @@ run.verdicts.query("is_primary").groupby("label.law")["is_fail"].mean()
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from html import escape
@@ -17,10 +16,8 @@ from typing import TYPE_CHECKING, Unpack
 from salva.core.case import Case
 from salva.core.printable import printable
 from salva.core.python_objects import register_objects
-from salva.core.quantity import quantity
 from salva.core.run_spec import RunSpec
 from salva.core.secrets import redact
-from salva.core.verdict import Outcome
 from salva.engine.progress import make_progress
 from salva.errors import MissingRoleError, SalvaError, UsageError
 from salva.messages import message
@@ -40,6 +37,7 @@ from salva.notebook.seeds import seed_notes
 from salva.report.card import card_html, card_lines
 from salva.report.run_list import list_runs
 from salva.report.summary import Summary, summarise_records, summarise_run
+from salva.run_results import error_notes, results_of_run
 from salva.runs.directory import RUNS
 from salva.runs.forecast import Forecast, forecast
 from salva.runs.pipeline import execute
@@ -184,11 +182,9 @@ def run_suite(
             functions = {name: thing for name, thing in models.things.items() if is_function(thing)}
             for line in seed_notes(directory, functions):
                 shown.note(line)
-    if n_failed := summary.outcomes.get("ERROR", 0):
-        verdicts = quantity(n_failed, "verdicts")
-        shown.note(
-            message("verdicts-failed", model=suite, verdicts=verdicts, check="its checks", why=_first_cause(directory))
-        )
+    if summary.outcomes.get("ERROR", 0):
+        for line in error_notes(results_of_run(read_records(directory))):
+            shown.note(line)
     return Run(directory)
 
 
@@ -231,12 +227,6 @@ def plan_run(
         plan = make_plan(ask, foreign=AllButSuite())
         bind_executor(executor, chosen)
         return forecast(plan, place or RUNS / plan.directory_name())
-
-
-def _first_cause(directory: Path) -> str:
-    """Why most of what failed did."""
-    causes = Counter(v.reason for v in read_records(directory).verdicts if v.outcome is Outcome.ERROR)
-    return causes.most_common(1)[0][0]
 
 
 def open_run(directory: str | Path, *, images: str = "") -> Run:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import msgspec
 
 from salva import component_facts
 from salva.core.judgements import Judgements, RunCheck
+from salva.core.quantity import quantity
 from salva.core.result import Result
 from salva.core.run_spec import RunSpec
 from salva.core.source import REAL, RunRecords
-from salva.core.verdict import CONTROL, Verdict
+from salva.core.verdict import CONTROL, Outcome, Verdict
+from salva.messages import Message, message
 from salva.results.deciding import join, results_of
 from salva.results.rates import FailureRate, failure_rate
-from salva.results.trust import Trust, trust_of
+from salva.results.trust import Trust, mostly, trust_of
 from salva.stats.contrast import ControlCounts
 
 
@@ -81,6 +83,17 @@ def _checks(asked: RunSpec, verdicts: Iterable[Verdict]) -> dict[str, RunCheck]:
 def results_of_run(records: RunRecords) -> list[Result]:
     """Every result of a run, model by model."""
     return [result for judged in judgements_by_model(records).values() for result in judged.results]
+
+
+def error_notes(results: Iterable[Result]) -> Iterator[Message]:
+    """What became of results that are ERROR, with the most frequent reason."""
+    errors = [result for result in results if result.outcome is Outcome.ERROR]
+    for code, group in (
+        ("results-failed", [result for result in errors if not result.is_refused]),
+        ("results-refused", [result for result in errors if result.is_refused]),
+    ):
+        if group:
+            yield message(code, results=quantity(len(group), "results"), why=mostly(group))
 
 
 def rate_of(judged: Judgements) -> FailureRate:

@@ -35,7 +35,9 @@ def test_a_few_lines_run_a_suite_and_give_a_data_frame(tmp_path: Path) -> None:
     assert set(truth.loc[truth["is_fail"], "failure_types"]) <= {"entity-omission"}
     rates = frame.groupby("label.law")["is_fail"].mean()
     assert rates.between(0, 1).all()
-    assert run.summary.to_json()["cases"] == 12
+    assert run.summary.results is not None
+    assert (run.summary.results["total"], run.summary.results["fail"]) == (12, truth["is_fail"].sum())
+    assert run.summary.failure_rate == run.summary.to_json()["failure_rate"]
     first = frame["image.a"].iloc[0]
     assert run.image_path(first).is_file()
     assert len(salva.open_run(tmp_path / "run").cases) == 12
@@ -109,10 +111,10 @@ def test_what_a_function_does_wrong_is_failed_with_its_cause(
 
     run = ask(tmp_path / "run", broken, version=1)
     assert set(run.verdicts["outcome"]) == {"ERROR"}
-    assert run.summary.to_json()["failure_rate"] is None
+    assert run.summary.failure_rate is None
     assert run.verdicts["reason"].str.contains("RuntimeError: out of paint").all()
     said = " ".join(capsys.readouterr().err.split())
-    assert re.search(r"RuntimeError: out of paint.*\[verdicts-failed\]", said)
+    assert re.search(r"RuntimeError: out of paint.*\[results-failed\]", said)
 
 
 @pytest.fixture
@@ -194,7 +196,7 @@ def test_a_run_shows_itself_in_four_lines_and_in_a_notebook(tmp_path: Path) -> N
     lines = repr(run).splitlines()
     assert len(lines) == 4
     assert lines[0] == f"salva run {tmp_path / 'run'}"
-    assert "metalogic on draw: 3 cases" in lines[1]
+    assert "metalogic on draw" in lines[1]
     assert "data:image/webp" in run._repr_html_()
     (tmp_path / "run" / "salva.db").write_bytes(b"torn")
     assert "[disk-error]" in repr(run)

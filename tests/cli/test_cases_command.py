@@ -25,7 +25,7 @@ class {name}:
 
     def cases(self, size):
         prompt = Prompt(role="a", text="a cat")
-        yield Case(case_id="a", suite="sentences", category="x", prompts=(prompt,), check="truth")
+        yield Case(case_id="a", suite="sentences", category="x", prompts=(prompt,), checks=("truth",))
 
     def lint(self):
         {body}

@@ -7,7 +7,6 @@ import importlib
 import io
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -113,7 +112,7 @@ def test_rewrite_prints_one_object_a_line() -> None:
 
 def test_cases_print_the_contract_keys() -> None:
     rows = [json.loads(line) for line in salva("cases", "metalogic", "--format", "jsonl").stdout.splitlines()]
-    assert len(rows) == 60
+    assert len(rows) == 63
     contract = {"case_id", "suite", "labels", "prompts", "formulas", "check", "equivalent", "determinate"}
     assert all(contract <= set(row) for row in rows)
     assert all(row["equivalent"] is True for row in rows)
@@ -131,29 +130,34 @@ def test_cases_of_a_number_are_balanced_and_nested() -> None:
     assert set(ten) < set(seventy)
 
 
-def test_report_json_has_the_contract_keys(run_directory: Path) -> None:
-    done = salva("report", str(run_directory), "--format", "json")
-    figures = json.loads(done.stdout)
-    contract = (
-        "suite models cases outcomes failure_rate interval macro_rate excess failure_types tables metrics by_model"
-    )
-    assert set(contract.split()) <= set(figures)
-    assert figures["suite"] == "metalogic"
-    assert figures["cases"] == 20
-    assert 0 < figures["failure_rate"] < 1
+_OF_MODEL = (
+    *("results", "failure_rate", "interval", "interval_entities", "bounds", "average", "categories", "n"),
+    *("n_effective", "coverage", "checks", "trust", "metrics", "failure_types", "examples", "gates", "corrected"),
+    *("cost_usd", "n_images", "tables"),
+)
+_OF_RUN = ("schema", "salva", "run", "suite", "models", "settings", "observers", "complete", "exit_code", "by_model")
+
+
+def test_report_json_has_the_contract_keys_and_no_others(run_directory: Path) -> None:
+    figures = json.loads(salva("report", str(run_directory), "--format", "json").stdout)
+    assert {*figures} == {*_OF_RUN, *_OF_MODEL}
+    (model,) = figures["by_model"].values()
+    assert model == {name: figures[name] for name in _OF_MODEL}
+    assert (figures["schema"], figures["suite"], figures["models"]) == (3, "metalogic", ["painter"])
+    assert figures["settings"] == {"size": "20", "repeats": 2, "seed": 0, "only": {}, "counts": None, "rule": "primary"}
+    results = figures["results"]
+    assert {*results} == {"total", "pass", "fail", "undecided", "error", "refused"}
+    assert results["pass"] + results["fail"] + results["undecided"] + results["error"] == results["total"] == 40
     low, high = figures["interval"]
     assert low < figures["failure_rate"] < high
-    assert figures["excess"] is not None
-    wording = figures["wording_difference"]
-    assert wording["difference"] == pytest.approx(wording["second"] - wording["first"])
-    assert wording["interval"][0] <= wording["difference"] <= wording["interval"][1]
-    assert wording["seed_noise"] > 0, "faults are drawn anew for every picture"
-    assert set(figures["wording_by_law"]) >= {"commutative", "de-morgan"}
-    controls = next(table for table in figures["tables"] if table["name"] == "control")
-    assert [row[0] for row in controls["rows"]] == ["same-scene", "truth"], "truth has its control too"
-    low, high = figures["rates"]["wrong"]["without_one_template"]
-    assert low < figures["failure_rate"] < high
+    assert (figures["n"], figures["average"], figures["checks"]) == (40, "macro", {"truth": 20})
+    assert {*figures["categories"][0]} == {"name", "total", "pass", "fail", "undecided", "error", "rate"}
+    assert {*figures["trust"]} == {"status", "reasons"}
+    assert {*figures["metrics"]["inconsistent"]} == {"value", "interval", "n", "better", "published", "reason"}
+    assert {*figures["examples"][0]} == {"case_id", "repeat", "prompts", "images", "message"}
+    assert len(figures["examples"]) == 10
     assert figures["failure_types"]["entity-omission"] > 0
+    assert any(table["name"] == "control" for table in figures["tables"])
 
 
 @pytest.mark.parametrize("form", ["html", "md", "csv"])
@@ -398,11 +402,13 @@ def test_output_into_a_closed_pipe_is_no_error() -> None:
     assert done.stdout.count("\n") == 1
 
 
-@pytest.mark.parametrize(("faults", "code"), [("", 0), ("entity-omission:1", 1)])
-def test_a_gate_decides_where_the_reader_of_the_output_has_gone(faults: str, code: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("faults", "limit", "code"), [("", 0.7, 0), ("entity-omission:1", 0.1, 1)])
+def test_a_gate_decides_where_the_reader_of_the_output_has_gone(
+    faults: str, limit: float, code: int, tmp_path: Path
+) -> None:
     program = f"{sys.executable} -c 'from salva.cli.main import main; main()'"
     asked = f"run metalogic --model painter --set model.faults={faults} --reader none --size 4 --out r --no-progress"
-    gate = "--max-failure-rate 0.1 --min-decided 1"
+    gate = f"--max-failure-rate {limit} --min-decided 1"
     command = f"{program} {asked} {gate} | true; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == code, done.stderr
@@ -443,52 +449,51 @@ for line in sys.stdin:
 """
 
 
-@pytest.mark.parametrize(
-    ("word", "advice"),
-    [
-        ("refused", "refusals-kept"),
-        ("error", "errors-retried"),
-    ],
-)
-def test_a_run_that_failed_says_why_and_what_to_do(word: str, advice: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("word", "code"), [("refused", "results-refused"), ("error", "results-failed")])
+def test_a_run_that_failed_says_why_and_what_to_do(word: str, code: str, tmp_path: Path) -> None:
     (tmp_path / "unwilling.py").write_text(_UNWILLING)
-    asked = (
-        "--model",
-        f"command/{sys.executable} unwilling.py {word}",
-        "--detector",
-        "pocket",
-        "--size",
-        "2",
-        "--out",
-        "out",
-    )
+    model = f"command/{sys.executable} unwilling.py {word}"
     for _ in range(2):  # and again, when there is nothing left to try
-        done = salva("run", "metalogic", *asked, "--reader", "none", cwd=tmp_path)
+        done = salva(
+            *("run", "metalogic", "--model", model, "--detector", "pocket", "--size", "2", "--out", "out"), cwd=tmp_path
+        )
         assert done.returncode == 3, done.stderr
-        assert "not today" in done.stdout
-        assert advice in done.codes
-        for check in ("truth", "same-scene"):
-            assert re.search(rf"verdicts of {check} .*not today.*\[verdicts-failed\]", done.stderr)
+        assert "not today" in done.stderr
+        assert code in done.codes
+    found = json.loads(salva("report", "out", "--format", "json", cwd=tmp_path).stdout)["results"]
+    assert (found["error"], found["refused"]) == (2, 2 if word == "refused" else 0)
 
 
 def test_a_repeated_command_without_a_gate_forgets_what_the_last_one_decided(tmp_path: Path) -> None:
     asked = ("run", "metalogic", "--model", "painter", "--reader", "none", "--size", "4", "--out", "out")
-    gated = salva(*asked, "--max-failure-rate", "0.5", "--min-decided", "1", cwd=tmp_path)
-    assert gated.returncode == 0, gated.stderr
-    assert "gate passed" in gated.stderr
-    assert json.loads(salva("report", "out", "--format", "json", cwd=tmp_path).stdout)["gate"]["passed"]
-    again = salva(*asked, cwd=tmp_path)
-    assert "gate" not in again.stderr
-    assert json.loads(salva("report", "out", "--format", "json", cwd=tmp_path).stdout)["gate"] is None
+
+    def gates() -> list[tuple[str, str]]:
+        stored = json.loads(salva("report", "out", "--format", "json", cwd=tmp_path).stdout)["gates"]
+        return [(gate["metric"], gate["decision"]) for gate in stored]
+
+    gated = salva(*asked, "--max-failure-rate", "0.8", "--gate", "inconsistent=0.8", "--min-decided", "1", cwd=tmp_path)
+    assert gated.returncode == 0, gated.stdout
+    assert gates() == [("failure_rate", "passed"), ("inconsistent", "passed")]
+    assert salva(*asked, cwd=tmp_path).returncode == 0
+    assert gates() == []
 
 
-def test_a_gate_on_a_rate_that_nothing_could_enter_is_refused_before_painting(tmp_path: Path) -> None:
-    out = tmp_path / "run"
-    asked = ("run", "semvar", "--model", "painter", "--size", "3", "--max-failure-rate", "0.5", "--out", str(out))
-    done = salva(*asked, "--gate-rate", "both_wrong")
-    assert done.returncode == 2
-    assert "[flag-unrelated]" in done.stderr
-    assert not out.exists()
+@pytest.mark.parametrize(
+    ("flags", "code"),
+    [
+        (("--gate", "kapa=0.3"), "name-unknown"),
+        (("--gate", "kappa=high"), "option-invalid"),
+        (("--gate", "kappa"), "setting-invalid"),
+        (("--gate", "chance=0.3"), "gate-no-direction"),
+        (("--max-failure-rate", "60"), "not-a-fraction"),
+    ],
+)
+def test_a_gate_that_cannot_be_is_refused_before_anything_is_generated(
+    flags: tuple[str, ...], code: str, tmp_path: Path
+) -> None:
+    done = salva("run", "semvar", "--model", "painter", "--size", "3", "--out", "run", *flags, cwd=tmp_path)
+    assert (done.returncode, done.codes) == (2, [code])
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_package_itself_is_the_command_line() -> None:

@@ -48,8 +48,8 @@ import pytest
 
 def test_law(salva):
     tried = salva.holds("2 cat & dog", law="commutative")
-    assert len(tried.pictures) == 2
-    assert all(path.is_file() for path in tried.pictures)
+    assert len(tried.images) == 2
+    assert all(path.is_file() for path in tried.images)
 
 def test_sentence(salva):
     assert salva.shows("There is a cat and a dog").directory.is_dir()
@@ -105,9 +105,9 @@ def test_a_grey_painter_fails_with_its_pictures_and_is_loaded_once(pytester: pyt
             "E*Failed: grey: entity-omission",
             "E*prompt a: There are two cats and a dog",
             "E*image: */mine/scene-grey-quick-*/images/*.webp",
-            "E*entity-omission: no cat where the prompt asks for 2",
+            "E*entity-omission: no cat, 2 expected",
             "E*again: salva run scene --model grey*",
-            "E*Failed: grey: entity-omission (right in 0 of 3 repeats, where 2 are wanted)",
+            "E*Failed: grey: entity-omission (right in 0 of 3 repeats, 2 expected)",
         ]
     )
     assert "Traceback" not in told.stdout.str()
@@ -202,13 +202,13 @@ def test_a_fault_is_told_with_picture_and_what_was_seen(tmp_path: Path) -> None:
     tried = tests.try_scene("cat & dog", law="commutative")
     tests.close()
     assert tried.outcome is Outcome.FAIL
-    first, *lines = tried.told.splitlines()
+    first, *lines = tried.text.splitlines()
     assert first == "painter: entity-omission"
     assert sum(line.startswith("  image: ") for line in lines) == 2
     assert sum(line.startswith("  seen: 1 ") for line in lines) == 2
     assert lines[-1] == f"report: salva report {tried.directory}"
     shown = [line.removeprefix("  image: ") for line in lines if line.startswith("  image: ")]
-    assert [str(path) for path in tried.pictures] == shown
+    assert [str(path) for path in tried.images] == shown
 
 
 def test_wrong_statements_are_refused_and_leave_no_folder(tests: SceneTests, tmp_path: Path) -> None:

@@ -25,17 +25,12 @@ ENTRIES: Mapping[str, Entry] = {
     "run-stopped": Entry(
         "Stopped at {limit}, with {cases} left. The same command continues.",
     ),
-    "verdicts-failed": Entry(
-        "{model}: {verdicts} of {check} ended in ERROR: {why}.",
+    "results-failed": Entry(
+        "{results} ended in ERROR, mostly: {why}. The same command tries again.",
     ),
-    "more-errors": Entry(
-        "{model}: {n} more ended in ERROR; the report lists them.",
-    ),
-    "errors-retried": Entry(
-        "{verdicts} ended in ERROR. The same command tries again.",
-    ),
-    "refusals-kept": Entry(
-        "{verdicts} ended in ERROR because the model refused. Add --retry refused to ask again.",
+    "results-refused": Entry(
+        "The model refused {results}, mostly: {why}. --retry refused asks again.",
+        "A refusal is an ERROR, and does not count against --max-errors.",
     ),
     "replies-unreadable": Entry(
         "{replies} could not be read. Add --retry unreadable to ask again.",

@@ -50,6 +50,9 @@ def metrics_of(suite: str) -> dict[str, str]:
 
 def keep_decisions(directory: Path, decisions: Mapping[str, Json], max_errors: int) -> None:
     """Write down what gates decided, for every form of the report."""
+    with open_run(directory) as reader:
+        if (reader.meta().get(GATE, {}), reader.meta().get(MAX_ERRORS)) == (decisions, max_errors):
+            return
     with open_run(directory, "write") as store:
         store.set_meta(MAX_ERRORS, max_errors)
         if decisions:
