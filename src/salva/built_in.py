@@ -190,7 +190,7 @@ BUILT_IN: dict[str, dict[str, BuiltIn]] = {
         ),
         "csv": _one("exchange.verdict_rows:CsvRows", "One row a verdict."),
         "results": _one("exchange.verdict_rows:ResultRows", "One row a result."),
-        "dpo": _one("exchange.training_export:DpoTable", "Right against wrong images, for preference tuning."),
+        "dpo": _one("exchange.training_export:DpoTable", "Right against failed images, for preference tuning."),
         "geneval": _one(
             "suites.geneval.results_export:ResultsExport", "A folder as GenEval's program keeps it.", "geneval"
         ),

@@ -118,7 +118,7 @@ def test_what_people_cannot_tell_or_dispute_leaves_bounds() -> None:
     (rate,) = named(tables, "corrected failure rate")
     assert (rate["corrected_rate"], rate["bound_low"], rate["bound_high"]) == pytest.approx((0.5, 0.4, 0.5))
     by_result = {row["result"]: row for row in named(tables, "people and results")}
-    assert [by_result["fail"][name] for name in ("n", "reviewed", "cannot_tell", "share")] == [10, 10, 2, 1.0]
+    assert [by_result["fail"][name] for name in ("n", "reviewed", "cannot_tell", "share_fail")] == [10, 10, 2, 1.0]
 
 
 def test_a_changed_mind_is_the_last_label() -> None:
@@ -169,15 +169,15 @@ def test_precision_by_category_of_ten_failures_each() -> None:
     tables = review_tables({"painter": judged(run)}, reviews)
     assert [table.name for table in tables] == ["precision by category"], "never a corrected rate"
     rows = {row["category"]: row for row in named(tables, "precision by category")}
-    assert (rows["and"]["failed"], rows["and"]["reviewed"], rows["and"]["share"]) == (20, 10, 1.0)
+    assert (rows["and"]["failed"], rows["and"]["reviewed"], rows["and"]["share_fail"]) == (20, 10, 1.0)
     share = sum(run.truth[case] for case in cases if case.startswith("or")) / 10
-    assert rows["or"]["share"] == pytest.approx(share)
+    assert rows["or"]["share_fail"] == pytest.approx(share)
     assert isinstance(rows["or"]["low"], float)
     assert rows["or"]["low"] < share
-    assert rows["all"]["share"] == pytest.approx((20 * 1.0 + 60 * share) / 82)
+    assert rows["all"]["share_fail"] == pytest.approx((20 * 1.0 + 60 * share) / 82)
     fewer = [one for one in reviews if not one.case_id.startswith("rare")]
     (*_, whole) = named(review_tables({"painter": judged(run)}, fewer), "precision by category")
-    assert whole["share"] is None
+    assert whole["share_fail"] is None
     assert (whole["bound_low"], whole["bound_high"]) == pytest.approx(((20 + 60 * share) / 82, (22 + 60 * share) / 82))
 
 

@@ -85,11 +85,11 @@ class RunRecords:
     contrast: Mapping[str, Json] = field(default_factory=dict)
     """What control questions showed of its judges, by model and judge."""
     max_errors: int = 0
-    """How many results may be ERROR before the exit code says so."""
+    """How many results may be ERROR before the exit code counts them."""
     preflight_about: tuple[str, ...] = ()
-    """Whom the preflight says it of."""
+    """The observers that the preflight is about."""
     preflight: str = ""
-    """Whether observers were tried on images of salva's own: passed, told, off, stopped, or empty where none was."""
+    """Whether observers were tried on images of salva's own: passed, warned, off, stopped, or empty where none was."""
     figures: Mapping[str, tuple[SetFigure, ...]] = field(default_factory=dict)
     """What was measured of each model's images as images; real ones stand under the name REAL."""
     spent: tuple[Spent, ...] = ()
@@ -121,14 +121,14 @@ class RunRecords:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionAnswer:
-    """What a judge was asked about an image and what it said, in plain words."""
+    """What a judge was asked about an image and what it answered, in plain words."""
 
     question: str
     answer: str
     reason: str = ""
     """Why, in the judge's words, where it was asked for a reason."""
     rubric: str = ""
-    """How strictly it was told to grade, by name."""
+    """How strictly it was to grade, by name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

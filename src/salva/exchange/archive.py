@@ -117,7 +117,7 @@ class ArchiveImport:
             raise UsageError(message("file-unreadable", path=str(source), why=error.strerror)) from error
         with file, _made_whole(out) as stage:
             _unpack(_Tar(file, source), stage)
-            _settle_images(stage)
+            _drop_images_elsewhere(stage)
             with open_run(stage) as store:
                 counts = {"cases": store.n_cases(), "images": store.n_images()}
             content = read_run_file(stage)
@@ -181,7 +181,7 @@ class _Tar:
     def __init__(self, file: IO[bytes], source: Path) -> None:
         self._file, self._source = file, source
 
-    def wrong(self, what: str) -> UsageError:
+    def invalid(self, what: str) -> UsageError:
         return UsageError(message("archive-invalid", path=str(self._source), why=what))
 
     def next(self) -> tuple[str, int] | None:
@@ -193,16 +193,16 @@ class _Tar:
             # One block alone: what would have a header go on in others, as long as it likes, is no plain file.
             info = tarfile.TarInfo.frombuf(block, "utf-8", "strict")
         except (tarfile.HeaderError, UnicodeDecodeError) as error:
-            raise self.wrong(str(error) or "it ends in the middle") from error
+            raise self.invalid(str(error) or "it ends in the middle") from error
         if info.type not in (tarfile.REGTYPE, tarfile.AREGTYPE) or info.size < 0:
-            raise self.wrong(f"{info.name[:80]!r} is no plain file")
+            raise self.invalid(f"{info.name[:80]!r} is no plain file")
         return info.name, info.size
 
     def read(self, n_bytes: int) -> bytes:
         """At most so many bytes of the file that follows."""
         data = self._file.read(n_bytes)
         if not data:
-            raise self.wrong("it ends in the middle")
+            raise self.invalid("it ends in the middle")
         return data
 
     def skip_padding(self, n_bytes: int) -> None:
@@ -212,7 +212,7 @@ class _Tar:
     def copy(self, entry: _ArchiveFile, path: Path) -> None:
         """The next file to its place; it must have the entry's name, size and digest."""
         if self.next() != (entry.name, entry.n_bytes):
-            raise self.wrong(f"{entry.name!r} of {entry.n_bytes} bytes is missing")
+            raise self.invalid(f"{entry.name!r} of {entry.n_bytes} bytes is missing")
         digest, left = hashlib.sha256(), entry.n_bytes
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("xb") as out:
@@ -223,7 +223,7 @@ class _Tar:
                 left -= len(data)
         self.skip_padding(entry.n_bytes)
         if digest.hexdigest() != entry.sha256:
-            raise self.wrong(f"{entry.name!r} does not have its digest")
+            raise self.invalid(f"{entry.name!r} does not have its digest")
 
 
 def _unpack(tar: _Tar, stage: Path) -> None:
@@ -231,34 +231,34 @@ def _unpack(tar: _Tar, stage: Path) -> None:
     for entry in listed.files:
         tar.copy(entry, stage / entry.name)
     if read_run_file(stage) is None or not (stage / DATABASE).is_file():
-        raise tar.wrong(f"it lacks {RUN_FILE} or {DATABASE}")
+        raise tar.invalid(f"it lacks {RUN_FILE} or {DATABASE}")
     with open_run(stage) as rows:
         if rows.n_images() != listed.n_images:
-            raise tar.wrong("its list and its database disagree about images")
+            raise tar.invalid("its list and its database disagree about images")
         for image in rows.images():
             entry = _ArchiveFile(name=_image_name(image.image_id), n_bytes=image.n_bytes, sha256=image.digest)
             tar.copy(entry, stage / entry.name)
     if tar.next() is not None:
-        raise tar.wrong("it holds unlisted files")
+        raise tar.invalid("it holds unlisted files")
 
 
 def _listed(tar: _Tar) -> _List:
     """What must follow."""
     first = tar.next()
     if first is None or first[0] != _LIST or first[1] > _MOST_LIST_BYTES:
-        raise tar.wrong(f"it does not begin with {_LIST}")
+        raise tar.invalid(f"it does not begin with {_LIST}")
     try:
         listed = msgspec.json.decode(tar.read(first[1]), type=_List)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise tar.wrong(f"its {_LIST} cannot be read") from error
+        raise tar.invalid(f"its {_LIST} cannot be read") from error
     tar.skip_padding(first[1])
     for entry in listed.files:
         if not _MAY_STAND.fullmatch(entry.name) or ".." in entry.name.split("/") or entry.n_bytes < 0:
-            raise tar.wrong(f"{entry.name[:80]!r} is no file of a run")
+            raise tar.invalid(f"{entry.name[:80]!r} is no file of a run")
     return listed
 
 
-def _settle_images(stage: Path) -> None:
+def _drop_images_elsewhere(stage: Path) -> None:
     """Images that were elsewhere are in the run's own directory now."""
     with open_run(stage) as store:
         if not store.images_at():

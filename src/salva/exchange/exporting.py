@@ -13,7 +13,7 @@ from salva.store.queries import open_source
 
 
 def export_run(directory: Path, form: str, out: Path, options: Mapping[str, str] | None = None) -> ExportCount:
-    """Write the run in a directory as files of a format; says how many of what."""
+    """Write the run in a directory as files of a format; returns how many of what."""
     exporter: Exporter | RunExporter = registry.bind(
         ComponentSpec(role="exporter", name=form, options=options or {})
     ).build()

@@ -117,7 +117,7 @@ def _check(name: str) -> Binding:
 
 
 def _by_observer(rated: _Rated) -> dict[str, list[Rating]]:
-    """People first: of observers with as many verdicts the first leads."""
+    """People first, judges after them."""
     table = rated.table
     by_observer: dict[str, list[Rating]] = {who: [] for who in (*table.people, *table.judges)}
     for rating in table.ratings:

@@ -50,7 +50,7 @@ class Panel:
     prompt: str
     marks: tuple[Mark, ...] = ()
     failures: tuple[str, ...] = ()
-    """What is wrong with this image."""
+    """What failed in this image."""
 
 
 def slide(panels: Sequence[Panel], caption: str) -> Picture:

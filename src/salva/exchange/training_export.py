@@ -75,7 +75,7 @@ class DpoOptions(TrainingFilter):
 
 
 class DpoTable:
-    """A Parquet file: right images against wrong ones under one caption, for preference tuning."""
+    """A Parquet file: right images against failed ones under one caption, for preference tuning."""
 
     version: ClassVar[str] = "1"
     Options = DpoOptions
@@ -89,7 +89,7 @@ class DpoTable:
             raise MissingExtraError("export --as dpo", "parquet")
         examples = preferences(source.records, self._wanted)
         if not examples:
-            lacking = "a case with a right image and a wrong one"
+            lacking = "a case with a right image and a failed one"
             raise UsageError(message("training-empty", path=source.records.name, lacking=lacking))
         data_of = {
             image_id: png_of(source.images, image_id)

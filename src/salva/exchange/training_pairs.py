@@ -1,4 +1,4 @@
-"""Chooses images to train on: right ones alone, or right ones against wrong ones.
+"""Chooses images to train on: right ones alone, or right ones against failed ones.
 
 Verdicts come in, captions with chosen and rejected images go out.
 """
@@ -48,7 +48,7 @@ def _captions(choice: _TrainingImages, role: str) -> tuple[str, ...]:
 
 
 def preferences(records: RunRecords, wanted: TrainingFilter) -> list[Example]:
-    """Every right image against a wrong one under the same caption."""
+    """Every right image against a failed one under the same caption."""
     examples: dict[tuple[str, str, str], Example] = {}
     for choice in _choices(records, wanted):
         for example in _preferences(choice):
@@ -91,8 +91,8 @@ class _TrainingImages:
     case: Case
     verdict: Verdict
     right: tuple[str, ...]
-    wrong: tuple[str, ...] = ()
-    """Known to be wrong for their own captions."""
+    failed: tuple[str, ...] = ()
+    """Known not to show their own captions."""
     preferences: tuple[Pair, ...] = ()
     """Chosen and rejected, where what is worse follows from the meaning."""
 
@@ -122,7 +122,7 @@ def _choices(records: RunRecords, wanted: TrainingFilter) -> Iterator[_TrainingI
         elif case.check not in scorings and (
             truths := [v for v in verdicts if any(name.startswith("right_") for name in v.scores)]
         ):
-            right, wrong = (
+            right, failed = (
                 tuple(
                     role
                     for role in first.images
@@ -130,17 +130,17 @@ def _choices(records: RunRecords, wanted: TrainingFilter) -> Iterator[_TrainingI
                 )
                 for score in (1, 0)
             )
-            yield _TrainingImages(case=case, verdict=first, right=right, wrong=wrong)
+            yield _TrainingImages(case=case, verdict=first, right=right, failed=failed)
 
 
 def _preferences(choice: _TrainingImages) -> Iterator[Example]:
     for chosen, rejected in choice.preferences:
         if {chosen, rejected} <= set(choice.right):
             yield _example(choice, chosen, rejected)
-    # An image that is wrong for its own wording may be right for one that means something else.
+    # An image that fails its own wording may be right for one that means something else.
     if choice.case.equivalent:
         # Both wordings mean the same, so the right image is right for either.
-        for chosen, rejected, prompt in product(sorted(choice.right), choice.wrong, choice.case.prompts):
+        for chosen, rejected, prompt in product(sorted(choice.right), choice.failed, choice.case.prompts):
             yield _example(choice, chosen, rejected, prompt.text)
 
 

@@ -23,7 +23,17 @@ from salva.stats.rates import rate_interval
 
 FEW_REVIEWERS, LOW_RATE = 3, 0.2
 """Below this rate the errors of fewer reviewers bias it."""
-_LABEL_COLUMNS = ("reviewed", "cannot_tell", "share", "low", "high", "bound_low", "bound_high")
+_LABEL_COLUMNS = ("reviewed", "cannot_tell", "share_fail", "low", "high", "bound_low", "bound_high")
+_RATE_NOTE = (
+    "The share of all results that people call FAIL, weighted as the failure rate. low and high: its 95 % interval for "
+    "other seeds, with kinds of results that nobody reviewed as all PASS and as all FAIL. The bounds count what people "
+    "cannot tell as PASS and as FAIL. There is no rate where a kind of result was not reviewed at random."
+)
+_STRATA_NOTE = "share_fail: of the reviewed results of this kind, those that people call FAIL."
+_PRECISION_NOTE = (
+    "share_fail: of the reviewed failures, those that people call FAIL too; the row 'all' weights each category by its "
+    "failures, and has no share where one was not reviewed."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +69,8 @@ class Correction:
 def correction_of(judged: Judgements, reviews: Iterable[Review]) -> Correction | None:
     """The corrected rate of one model; None where no result of any kind was reviewed at random."""
     labels = _by_unit(judged, reviews)
+    if not labels:
+        return None
     weights, token = weights_of_results(judged), sample_token(judged, BY_RESULT)
     strata = []
     for name, results in strata_of(judged).items():
@@ -126,18 +138,6 @@ def review_tables(by_model: Mapping[str, Judgements], reviews: Sequence[Review])
         ),
     )
     return [table for table in tables if table.rows]
-
-
-_RATE_NOTE = (
-    "The share of all results that people call FAIL, weighted as the failure rate. low and high: its 95 % interval for "
-    "other seeds, with kinds of results that nobody reviewed as all PASS and as all FAIL. The bounds count what people "
-    "cannot tell as PASS and as FAIL. There is no rate where a kind of result was not reviewed at random."
-)
-_STRATA_NOTE = "share: of the reviewed results of this kind, those that people call FAIL."
-_PRECISION_NOTE = (
-    "share: of the reviewed failures, those that people call FAIL too; the row 'all' weights each category by its "
-    "failures, and has no share where one was not reviewed."
-)
 
 
 def review_notes(by_model: Mapping[str, Judgements], reviews: Sequence[Review]) -> list[str]:

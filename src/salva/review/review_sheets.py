@@ -37,8 +37,8 @@ _HINT = """Look at the images of each row, beside their prompts, and fill in:
 rater      your name, the same in all your rows
 failed     yes, no, or "cannot tell"
 
-yes: an image does not show what its prompt says: something is missing, its number, place or colour is another, or
-there is text that the prompt does not ask for. Where the column rule says something, yes means that it is not so.
+yes: an image does not show what its prompt asks for: something is missing, its number, place or colour is another, or
+there is text that the prompt does not ask for. Where the column rule is filled, yes means that the images break it.
 Style and beauty do not matter. The last column is for salva.
 
 Start at the top; rows are in random order. Several raters, best three: each fills in a copy, and
