@@ -11,9 +11,10 @@ import pytest
 from salva.core.verdict import Outcome, observers_text
 from salva.engine.progress import SilentProgress
 from salva.errors import UsageError
-from salva.exchange.verdict_rows import speaking
-from salva.report.summary import summarise_run
-from salva.runs.gate import Gate, decide, keep
+from salva.report.summary import decided, summarise_run
+from salva.results.gate import Gate
+from salva.run_results import results_of_run
+from salva.runs.gates import keep_decisions
 from salva.runs.pipeline import execute
 from salva.runs.rejudge import rejudge
 from salva.runs.verify import verify
@@ -55,30 +56,33 @@ def test_judging_again_without_changes_looks_at_nothing_and_changes_nothing(fini
     assert read_run_file(finished) == before_file
 
 
-def test_whoever_comes_back_to_the_run_s_own_eyes_is_shown_these(finished: Path) -> None:
+def deciding(directory: Path) -> set[str]:
+    """The observers whose verdicts make the results."""
+    results = results_of_run(read_records(directory))
+    return {result.verdict.observers[0] for result in results if result.verdict is not None}
+
+
+def test_whoever_comes_back_to_the_run_s_own_observers_is_shown_these(finished: Path) -> None:
     other = dataclasses.replace(SPEC, detector=bound("detector", FakeDetector, "a-second", blind_to="cat"))
     for spec, label in ((other, "a-second"), (SPEC, "fake-detector"), (other, "a-second")):
         rejudge(finished, spec, SilentProgress())
-        records = read_records(finished)
-        speaks = speaking(records)
-        (observers,) = {verdict.observers for verdict in records.verdicts if speaks(verdict)}
-        assert observers[0].startswith(label)
+        (observer,) = deciding(finished)
+        assert observer.startswith(label)
     CALLS.clear()
     for _ in range(2):
         execute(SPEC, finished, SilentProgress())
-        records = read_records(finished)
-        speaks = speaking(records)
-        assert {verdict.observers for verdict in records.verdicts if speaks(verdict)} == {("fake-detector",)}
+        assert deciding(finished) == {"fake-detector"}
     assert CALLS["render"] == CALLS["detect"] == 0
 
 
 def test_what_a_gate_decided_on_the_verdicts_before_is_forgotten(finished: Path) -> None:
-    figures = summarise_run(finished)
-    keep(finished, [decide(model.model, model.leading, Gate(limit=0.9)) for model in figures.by_model])
-    assert read_records(finished).gate
+    summary = decided(summarise_run(finished), Gate(max_failure_rate=0.9))
+    keep_decisions(finished, summary.decisions(), 3)
+    kept = summarise_run(finished)
+    assert (kept.gates, kept.max_errors) == (summary.gates, 3)
+    assert kept.gates
     rejudge(finished, SPEC, SilentProgress())
-    assert read_records(finished).gate == {}
-    assert all(model.gate is None for model in summarise_run(finished).by_model)
+    assert summarise_run(finished).gates == ()
 
 
 def test_another_detector_adds_its_looks_and_verdicts(finished: Path) -> None:
@@ -118,7 +122,7 @@ def test_a_relation_with_other_options_judges_everything_anew_until_the_run_is_r
     assert content is not None
     assert content.judging is not None
     assert content.judging.spec.check == "fake-same"
-    assert content.judging.leading == {"fake-same": "fake-detector"}
+    assert content.judging.deciding == ("fake-detector",)
     CALLS.clear()
     assert execute(SPEC, finished, SilentProgress()).n_reused == 40, "the first command still names this run"
     assert (CALLS["render"], CALLS["detect"]) == (0, 0)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from msgspec import structs
 
 from salva.core.case import Case
 from salva.core.options import as_typed
 from salva.core.python_objects import FUNCTION, PIPELINE
-from salva.core.run_spec import CONTRAST, NOBODY, OFF, PREFLIGHT, RunSpec
+from salva.core.run_spec import CONTRAST, NOBODY, OFF, PREFLIGHT, ComponentSpec, RunSpec
 
 
 def words_of(spec: RunSpec) -> list[str]:
@@ -32,6 +32,11 @@ def words_of(spec: RunSpec) -> list[str]:
     return words
 
 
+def has_python_objects(models: Iterable[ComponentSpec]) -> bool:
+    """Whether a Python program handed over one of these models, so that no shell can name it."""
+    return any(model.typed.partition("/")[0] in (FUNCTION, PIPELINE) for model in models)
+
+
 def command_for(case: Case, model: str, chosen: RunSpec) -> str:
     """`salva run` narrowed to one case and model, quoted for a shell; empty where no shell can generate its images.
 
@@ -40,7 +45,7 @@ def command_for(case: Case, model: str, chosen: RunSpec) -> str:
     if chosen.imported or not chosen.size:
         return ""
     generators = tuple(component for component in chosen.models if component.name == model)
-    if any(generator.typed.partition("/")[0] in (FUNCTION, PIPELINE) for generator in generators):
+    if has_python_objects(generators):
         return ""
     # A role that was left empty must be named too: the command line has default observers.
     roles = {observer.role for observer in chosen.observers}

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterator
 
 from salva.assets.files import asset_names, read_asset
-from salva.core.command import words_of
+from salva.core.command import has_python_objects, words_of
 from salva.core.quantity import quantity
 from salva.core.source import RunRecords
 from salva.registry import defaults, entries, load
@@ -51,7 +51,7 @@ def methods_of(summary: Summary, records: RunRecords) -> Iterator[tuple[str, str
         yield "run", records.name
     if records.made_by:
         yield "salva", records.made_by
-    if asked.size and not asked.imported:
+    if asked.size and not asked.imported and not has_python_objects(asked.models):
         yield "command", shlex.join(words_of(asked.without_defaults(defaults)))
 
 
