@@ -29,7 +29,7 @@ Grade = Callable[[str], float]
 
 
 def answering(grade: Grade) -> Callable[[Asked], Answered]:
-    """An endpoint that gives every question of a picture the same grade, by what it was told."""
+    """An endpoint that gives every question about an image the same grade, by the text of the request."""
 
     def answer(asked: Asked) -> Answered:
         body = asked.body
@@ -54,7 +54,7 @@ def answering(grade: Grade) -> Callable[[Asked], Answered]:
 
 
 def honest(text: str) -> float:
-    """Facts are painted, counterfactuals half; of our own drawing it tells what is there."""
+    """Facts are drawn, counterfactuals half; of our own drawing it says what is there."""
     if "in the picture?" in text and "criteria" not in text:
         return float("a cat" in text)
     return 0.4 if "one law differs" in text or "opponent" in text else 1.0
@@ -89,14 +89,14 @@ def test_the_published_files_are_graded_by_two_named_judges(
         n_calls = len(server.asked)
         execute(made, tmp_path / "run", SilentProgress())
         assert len(server.asked) == n_calls, "a finished run asks nobody"
-    (model,) = summarise_run(tmp_path / "run").by_model
+    (model,) = summarise_run(tmp_path / "run").by_model.values()
     table = next(table for table in model.tables if table.name.startswith("models and judges"))
     rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
     by_judge = {str(row["judge"]): row for row in rows}
     assert by_judge["kind"]["L1"] == pytest.approx(1.0)
     assert by_judge["kind"]["PRR"] == pytest.approx(0.4)
     assert by_judge["kind"]["RRR"] == pytest.approx(0.4 / 0.4**0.5)
-    assert by_judge["strict"]["L1"] == pytest.approx(0.4), "an opponent of every picture"
+    assert by_judge["strict"]["L1"] == pytest.approx(0.4), "an opponent of every image"
     assert by_judge["strict"]["L2"] == 0.0, "behind its own gate, by its own grades"
     assert any(table.name.startswith("gaps") for table in model.tables)
     with open_run(tmp_path / "run") as store:
@@ -117,7 +117,7 @@ def test_a_judge_that_tells_nothing_apart_stops_the_run(
             execute(made, tmp_path / "run", SilentProgress())
 
 
-def test_a_judge_that_always_says_1_is_told_where_nobody_tried_it(
+def test_a_judge_that_always_says_1_is_reported_without_a_preflight(
     foreign_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "nobody-checks-it")
@@ -125,11 +125,10 @@ def test_a_judge_that_always_says_1_is_told_where_nobody_tried_it(
         execute(
             spec(foreign_data / "cfworld", f"{server.url}/v1", run__preflight="off"), tmp_path / "run", SilentProgress()
         )
-    (model,) = summarise_run(tmp_path / "run").by_model
-    assert model.numbers["prr"] == 1.0, "which looks perfect"
-    said = {figure.title: figure.note for figure in model.key_figures}
-    assert "[judge-constant]" in said["PRR (kind)"]
-    assert "[judge-constant]" in said["PRR (strict)"]
+    (model,) = summarise_run(tmp_path / "run").by_model.values()
+    prr = model.metrics["prr"]
+    assert prr.value == 1.0, "as good as can be"
+    assert "[judge-constant]" in prr.reason
 
 
 def test_a_judge_that_throws_dice_is_seen_to(
@@ -140,8 +139,8 @@ def test_a_judge_that_throws_dice_is_seen_to(
     with serving(answering(lambda _: dice.random())) as server:
         made = spec(foreign_data / "cfworld", f"{server.url}/v1", check__flip_sample="1", run__preflight="off")
         execute(made, tmp_path / "run", SilentProgress())
-    (model,) = summarise_run(tmp_path / "run").by_model
-    assert model.outcomes["PASS"] < model.outcomes["FAIL"]
+    (model,) = summarise_run(tmp_path / "run").by_model.values()
+    assert model.results["pass"] < model.results["fail"]
     costs = model.table("judge costs")
     assert costs is not None
     flip_rate = costs.columns.index("flip_rate")

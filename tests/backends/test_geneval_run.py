@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from backends.tiny_models import save_clip, save_mask2former
 from in_process import salva
 
 from salva.detectors.mask2former import Mask2Former
+from salva.report.summary import summarise_run
 from salva.store.sqlite import open_run
 
 pytest.importorskip("torch", reason="needs the extra torch")
@@ -55,9 +55,9 @@ def test_boxes_masks_and_colours_with_real_networks(tmp_path: Path, monkeypatch:
     )
     done = salva(*command)
     assert done.returncode in (0, 3), done.stderr
-    assert "published rules, other weights" in done.stdout
-    told: dict[str, Any] = json.loads(salva("report", str(run), "--format", "json").stdout)
-    assert told["outcomes"]["ERROR"] == told["outcomes"]["UNDECIDED"] == 0
+    (model,) = summarise_run(run).by_model.values()
+    assert model.metrics["published_overall"].title.endswith(", other weights")
+    assert (model.results["error"], model.results["undecided"]) == (0, 0)
     with open_run(run) as store:
         parts = [look.query for _, look in store.observations() if look.query.role == "embedder"]
     assert parts, "the tiny detector is sure of some coloured things"

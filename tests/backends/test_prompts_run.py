@@ -18,11 +18,10 @@ from salva.store.queries import read_records
 pytest.importorskip("openai", reason="judges at endpoints need the api extra")
 
 N_CAPTIONS = 60
-RIGHT, WRONG = (20, 200, 40), (128, 128, 128)
 
 
 def by_colour(body: dict[str, Any]) -> Turn:
-    """A judge that says yes to green pictures; of the drawing it is tried on it tells the truth."""
+    """A judge that says yes to green images; about the drawing of the preflight it is honest."""
     asked, picture = json.dumps(body), picture_in(body)
     if picture.size != (32, 32):
         return Say(text=json.dumps({"answer": "no" if "airplane" in asked else "yes"}))
@@ -42,29 +41,30 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 
 @pytest.fixture
 def captions(foreign_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Sixty captions in a file, one of them twice, and a folder beside it with a picture of each: every third wrong."""
+    """Sixty captions in a file, one of them twice, and a folder beside it with an image of each: every third wrong."""
     content = json.loads((foreign_data / "coco" / "captions_val2017_first1000.json").read_text(encoding="utf-8"))
     texts = list(dict.fromkeys(" ".join(row["caption"].split()) for row in content["annotations"]))[:N_CAPTIONS]
     (tmp_path / "captions.txt").write_text("\n".join([*texts, texts[0]]), encoding="utf-8")
-    folder = tmp_path / "pictures"
+    folder = tmp_path / "images"
     folder.mkdir()
     lines = []
     for n, text in enumerate(texts):
-        Image.new("RGB", (32, 32), WRONG if n % 3 == 0 else RIGHT).save(folder / f"{n:03}.png")
+        # No two are the same: one image for many prompts would be noticed.
+        Image.new("RGB", (32, 32), (128, 128, n) if n % 3 == 0 else (20, 200, n)).save(folder / f"{n:03}.png")
         lines.append(json.dumps({"prompt": text, "path": f"{n:03}.png"}))
     (folder / "manifest.jsonl").write_text("\n".join(lines), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return texts
 
 
-RUN = ("run", "prompts", "--set", "suite.path=captions.txt", "--model", "folder/pictures", "--judge", "openai/judge-1")
+RUN = ("run", "prompts", "--set", "suite.path=captions.txt", "--model", "folder/images", "--judge", "openai/judge-1")
 
 
 def test_sixty_captions_each_have_a_verdict_or_a_reason(captions: list[str], server: Server) -> None:
     done = in_process.salva(*RUN, "--no-progress", "--out", "run")
-    assert done.returncode == 0, done.stderr
+    assert done.returncode in (0, 3), done.stderr
     assert f"{N_CAPTIONS} prompts; repeated: 1 of {N_CAPTIONS + 1} entries" in done.stderr
-    assert "suite.rewordings is 0: folder/pictures" in done.stderr
+    assert "suite.rewordings is 0: folder/images" in done.stderr
     records = read_records(Path("run"))
     assert {prompt.text for case in records.cases for prompt in case.prompts} == set(captions)
     judged = {verdict.case_id: verdict.outcome for verdict in records.verdicts}
@@ -76,12 +76,12 @@ def test_sixty_captions_each_have_a_verdict_or_a_reason(captions: list[str], ser
     assert outcomes.keys() == {(True, "FAIL"), (False, "PASS")}
     assert outcomes.total() > 50
     report = json.loads(in_process.salva("report", "run", "--format", "json").stdout)
-    assert report["headline"]["check"] == "right-answers"
-    assert report["headline"]["rate"] is None
-    assert report["headline"]["n"] == report["headline"]["n_asked"] == outcomes.total()
-    assert report["failure_rate"] == pytest.approx(outcomes[True, "FAIL"] / outcomes.total())
-    ways = next(table for table in report["tables"] if table["name"] == "prompts by check")
-    assert sum(row[2] for row in ways["rows"]) == N_CAPTIONS
+    assert report["checks"] == {"right-answers": N_CAPTIONS}
+    assert report["average"] == "pooled"
+    assert report["n"] == report["results"]["total"] == N_CAPTIONS
+    assert report["failure_rate"] == pytest.approx(sum(v == "FAIL" for v in judged.values()) / N_CAPTIONS)
+    by_check = next(table for table in report["tables"] if table["name"] == "prompts by check")
+    assert sum(row[2] for row in by_check["rows"]) == N_CAPTIONS
     assert server.asked
 
 
@@ -102,7 +102,7 @@ def test_a_dry_run_asks_nobody_and_leaves_nothing(server: Server) -> None:
     assert done.returncode == 0, done.stderr
     assert server.asked == []
     assert sorted(Path().rglob("*")) == before
-    assert f"model folder/pictures: {N_CAPTIONS}" in done.stdout
+    assert f"model folder/images: {N_CAPTIONS}" in done.stdout
     assert "judge openai/judge-1: " in done.stdout
     assert "price" in done.stdout
     assert "usd_per_million_input" in done.stdout
@@ -122,7 +122,7 @@ def test_questions_of_a_file_are_asked_and_prompts_it_does_not_have_are_listed(c
     (unchecked,) = (tables[name]["rows"] for name in sorted(tables) if name.startswith("prompts without"))
     assert sorted(prompt for _, prompt, _ in unchecked) == sorted(captions[10:12])
     assert all("'questions.csv'" in reason for *_, reason in unchecked)
-    assert report["headline"]["n"] == 6
+    assert (report["n"], report["coverage"]) == (6, 0.75)
     outcomes = {verdict.case_id: verdict for verdict in read_records(Path("run")).verdicts}
     wrong = [text for n, text in enumerate(captions[4:10], 4) if n % 3 == 0]
     assert sum(verdict.scores["dsg_A"] == 0 for verdict in outcomes.values()) == len(wrong)

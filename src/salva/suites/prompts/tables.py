@@ -35,9 +35,11 @@ class PromptsTables:
     def measure(self, judgements: Judgements) -> Measured:
         """Tables for the report."""
         by_check = _by_check(judgements.results)
+        files = (check.options.get("questions") for check in judgements.checks.values())
+        file = next((str(path) for path in files if path), "")
         is_sorted = any("category" in case.labels for case in judgements.cases)
         return Measured(
-            tables=present(by_check, _unchecked(judgements.results)),
+            tables=present(by_check, _unchecked(judgements.results, file)),
             charts=tuple(_chart(by_check, is_sorted=is_sorted)) if by_check else (),
         )
 
@@ -102,14 +104,19 @@ def _kind(case: Case) -> str:
     return f"{what} without formulas" if source == NONE else f"{what} with formulas"
 
 
-def _unchecked(results: Sequence[Result]) -> Table | None:
-    """The prompts that no check could judge, each once."""
+def _unchecked(results: Sequence[Result], file: str) -> Table | None:
+    """The prompts that no check could judge, each once; file: of questions, which replaces the suite's own."""
     left = {result.case.case_id: result for result in results if not result.check}
+
+    def why(result: Result) -> str:
+        has_questions = any(prompt.questions for prompt in result.case.prompts)
+        return f"{file!r} has no question about it" if file and has_questions else result.reason
+
     return rows_table(
         "prompts without a check",
         ("case_id", "prompt", "why"),
         (
-            (name, " / ".join(prompt.text for prompt in result.case.prompts), result.reason)
+            (name, " / ".join(prompt.text for prompt in result.case.prompts), why(result))
             for name, result in list(left.items())[:_MOST_ROWS]
         ),
         note=f"{len(left)} of them. Name a --judge, or give formulas in a column.",
