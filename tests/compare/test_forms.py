@@ -3,57 +3,61 @@
 from __future__ import annotations
 
 import json
-import re
+from collections.abc import Callable
 from dataclasses import replace
+from math import ceil
 from pathlib import Path
 
 import pytest
-from compare.fake_entrants import cases, number, store
+from compare.fake_entrants import Breaks, cases, number, store
 from report.hostile import BREAKOUT, EVERYTHING, IMAGE
 
-from salva.compare.board import standings
-from salva.compare.comparing import Comparison, compare_runs
+from salva.compare.comparing import ComparedRuns, compare_runs
 from salva.compare.forms import comparison_json, comparison_markdown, comparison_text
-from salva.compare.words import gate_of
+from salva.compare.margin import Demands
+from salva.compare.tables import candidates_table, tables_of
+from salva.compare.words import changed_text, detecting_text, ends_text, flips_text, sentence_of, step_text
 from salva.core.case import Case
 
-CONTRACT = ("pairs", "difference", "interval", "interval_entities", "verdict", "detectable", "by_law", "flipped")
+CONTRACT = (
+    *("pairs", "difference", "interval", "interval_entities", "decision", "gate", "detectable", "by_category"),
+    "flipped",
+)
+Make = Callable[..., ComparedRuns]
 
 
-def some(case: Case, repeat: int) -> bool:
-    return number(case) < 3
+def below(n: int) -> Breaks:
+    return lambda case, _: number(case) < n
 
 
-def more(case: Case, repeat: int) -> bool:
-    return number(case) < 7
-
-
-def never(case: Case, repeat: int) -> bool:
-    return False
+some, more, never = below(3), below(7), below(0)
 
 
 @pytest.fixture(scope="module")
-def two(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
+def two(tmp_path_factory: pytest.TempPathFactory) -> ComparedRuns:
     folder = tmp_path_factory.mktemp("two")
-    return compare_runs([store(folder / "v1", {"old": some}), store(folder / "v2", {"new": more})])
+    runs = [store(folder / "v1", {"old": some}), store(folder / "v2", {"new": more})]
+    return compare_runs(runs, Demands(fail_if_worse=0.05))
 
 
 @pytest.fixture(scope="module")
-def three(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
+def three(tmp_path_factory: pytest.TempPathFactory) -> ComparedRuns:
     folder = tmp_path_factory.mktemp("three")
     return compare_runs([store(folder / "all", {"old": some, "new": more, "best": never})])
 
 
-def test_two_have_the_keys_of_the_contract(two: Comparison) -> None:
+def test_two_have_the_keys_of_the_contract(two: ComparedRuns) -> None:
     made = comparison_json(two)
     assert set(CONTRACT) <= made.keys()
-    assert (made["pairs"], made["verdict"]) == (40, "worse")
+    assert (made["pairs"], made["decision"], made["rule"]) == (40, "worse", "primary")
     assert made["difference"] == pytest.approx(0.4)
-    by_law, flipped = made["by_law"], made["flipped"]
-    assert isinstance(by_law, dict)
+    by_category, flipped, gate = made["by_category"], made["flipped"], made["gate"]
+    assert isinstance(by_category, dict)
+    assert list(by_category) == ["commutative-and", "commutative-x", "associative-and", "associative-x"]
     assert isinstance(flipped, list)
-    assert list(by_law) == ["commutative", "associative"]
     assert len(flipped) == 16
+    assert isinstance(gate, dict)
+    assert (gate["decision"], gate["limit"]) == ("failed", 0.05)
     assert isinstance(made["comparisons"], list)
     (only,) = made["comparisons"]
     assert isinstance(only, dict)
@@ -62,38 +66,77 @@ def test_two_have_the_keys_of_the_contract(two: Comparison) -> None:
     assert json.loads(json.dumps(made, allow_nan=False)) == made
 
 
-def test_three_have_a_leaderboard_and_no_figures_of_two(three: Comparison) -> None:
+def test_several_candidates_have_no_figures_of_one(three: ComparedRuns) -> None:
     made = comparison_json(three)
     assert all(made[key] is None for key in CONTRACT)
     assert isinstance(made["comparisons"], list)
-    assert len(made["comparisons"]) == 3
-    assert [one.title for one in standings(three)] == ["best", "old", "new"]
-    assert standings(three)[0].ahead_of == ("old", "new")
-    assert standings(three)[2].ahead_of == ()
+    assert len(made["comparisons"]) == 2
+    assert [row[0] for row in candidates_table(three).rows] == ["old", "best", "new"]
+    assert [row[-1] for row in candidates_table(three).rows] == ["baseline", "better", "worse"]
 
 
-def test_words_say_who_is_worse_and_by_how_much(two: Comparison, three: Comparison) -> None:
-    text = comparison_text(two)
-    assert text.startswith("new is worse than old.")
-    assert "wrong 70.0 % against 30.0 %: +40.0 points (95 %:" in text
-    assert re.search(r"16 pairs flipped: 16 .*, 0 ", text)
-    assert "detectable difference" in text
-    assert "leaderboard" not in text
-    assert "ahead of" in comparison_text(three)
+def test_the_sentence_has_the_candidate_first_and_its_difference(two: ComparedRuns) -> None:
+    (one,) = two.comparisons
+    assert one.interval is not None
+    low, high = (round(100 * end) for end in one.interval)
+    assert sentence_of(one) == f"new fails 70 %, old 30 %: +40 points, 95 % CI +{low} to +{high}: worse"
+    assert flips_text(one) == "16 pairs flipped: 16 got worse, 0 better"
+    assert changed_text(one, is_worse=True) == "commutative 14/20 (was 6), associative 14/20 (was 6)"
+    assert changed_text(one, is_worse=False) == ""
+
+
+def test_what_decides_nothing_says_what_would(tmp_path: Path) -> None:
+    runs = [store(tmp_path / "v1", {"old": some}), store(tmp_path / "v2", {"new": below(4)})]
+    (one,) = compare_runs(runs).comparisons
+    figure = one.figure
+    # n (t + 0.842)^2 V / margin^2 at V = (half / t)^2, to two digits.
+    needed = ceil(figure.n_pairs * ((figure.t + 0.842) * figure.half_width / figure.t / 0.05) ** 2)
+    assert 100 < needed < 1000
+    assert detecting_text(one) == f"about {round(needed, -1)} pairs would detect 5 points"
+    assert sentence_of(one).endswith(f": inconclusive; {detecting_text(one)}")
+    (tiny,) = compare_runs(runs, Demands(margin=0.001)).comparisons
+    assert detecting_text(tiny) == "more than 20,000 pairs would detect 0.1 points"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.05, "+5 points"), (-0.126, "-13 points"), (0.0, "0 points"), (0.004, "+0.4 points"), (-0.0001, "0 points")],
+)
+def test_points_of_shares_are_whole(two: ComparedRuns, value: float, text: str) -> None:
+    figure = two.comparisons[0].figure
+    assert step_text(figure, value) == text
+    assert step_text(replace(figure, is_share=False), value) == f"{value + 0.0:+.3f}"
+    assert ends_text(figure, (-0.131, 0.234)) == "-13 to +23"
+
+
+def test_a_terminal_gets_twelve_lines_of_eighty_columns(tmp_path: Path, two: ComparedRuns) -> None:
+    long = "a-model-with-a-rather-long-name"
+    runs = [
+        store(tmp_path / "v1", {f"{long}-1": some}),
+        store(tmp_path / "v2", {f"{long}-2": below(4)}, repeats=2, seed=9),
+    ]
+    for compared in (two, compare_runs(runs, Demands(fail_if_worse=0.05))):
+        lines = comparison_text(compared).splitlines()
+        assert len(lines) <= 12
+        assert all(len(line) <= 80 for line in lines), lines
+        assert any(line.startswith("gate") for line in lines)
+    assert comparison_text(two).startswith("metalogic: new against old")
+
+
+def test_several_candidates_have_a_sentence_each(three: ComparedRuns) -> None:
+    text = " ".join(comparison_text(three).split())
+    assert all(sentence_of(one) in text for one in three.comparisons)
+
+
+def test_columns_have_the_baseline_first(two: ComparedRuns) -> None:
+    (one,) = two.comparisons
+    by_law, by_category = tables_of(one)
+    assert by_law.columns[:4] == ("law", "pairs", "old fails", "new fails")
+    assert by_law.rows[0][:4] == ("commutative", "20", "6", "14")
+    assert by_category.columns[0] == "category"
     markdown = comparison_markdown(two)
-    assert "**new is worse than old**" in markdown
-    assert "| law | old | new |" in markdown
-
-
-def test_a_gate_says_what_it_looked_at(two: Comparison) -> None:
-    (duel,) = two.duels
-    ends = duel.leading.interval
-    assert ends is not None
-    said = f"worse by {100 * ends.low:+.1f} to {100 * ends.high:+.1f} points, the margin is 5.0 points"
-    assert gate_of(duel, 0.05) == f"gate failed: new against old: {said}"
-    assert gate_of(duel, 0.45).startswith("gate passed")
-    assert "; 40 pairs " in gate_of(duel, 0.4)
-    assert "; 40 pairs " not in gate_of(duel, 0.6)
+    assert f"**{sentence_of(one)}**" in markdown
+    assert "| law | pairs | old fails | new fails |" in markdown
 
 
 def test_hostile_words_do_nothing_in_markdown_and_in_a_terminal(tmp_path: Path) -> None:

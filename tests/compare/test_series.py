@@ -1,4 +1,4 @@
-"""Figures as series: what leads in a report leads here, with the same number, whatever the suite."""
+"""Figures as series: what a report shows is what is compared, with the same number, whatever the suite."""
 
 from __future__ import annotations
 
@@ -8,12 +8,18 @@ from typing import Any
 import pytest
 
 import salva
+from salva import component_facts
 from salva.compare.comparing import compare_runs
 from salva.compare.entrants import read_entrants
 from salva.compare.pairing import figure_over
-from salva.report.summary import summarise_run
+from salva.compare.series import Series, failure_series, metric_series
 
-SUITES = {"semvar": "kappa", "faithfulness": "faith_mean", "cfworld": "prr", "actesting": "failure_rate"}
+SUITES = {
+    "semvar": {"kappa", "alignment"},
+    "cfworld": {"prr", "rrr"},
+    "actesting": {"inconsistent"} - {"inconsistent"},
+    "metalogic": {"inconsistent", "both_wrong"},
+}
 SPOILT = {"model.faults": "entity-omission:0.4"}
 
 
@@ -22,30 +28,35 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, Path
     folder = tmp_path_factory.mktemp("runs")
 
     def made(suite: str, name: str, settings: dict[str, str]) -> Path:
-        size = "quick" if suite == "cfworld" else "8"
+        size = "quick" if suite == "cfworld" else "21"
         flags: dict[str, Any] = {"size": size, "reader": "none", "settings": settings}
         return salva.run_suite(suite, model="painter", out=folder / name, **flags).directory
 
     return {suite: (made(suite, f"{suite}-good", {}), made(suite, f"{suite}-bad", SPOILT)) for suite in SUITES}
 
 
+def over_all(series: Series) -> float | None:
+    return figure_over(series, [key for key, terms in series.terms.items() if terms is not None])
+
+
 @pytest.mark.parametrize("suite", SUITES)
-def test_the_figure_that_leads_is_the_reports(suite: str, runs: dict[str, tuple[Path, Path]]) -> None:
+def test_series_have_the_values_of_the_report(suite: str, runs: dict[str, tuple[Path, Path]]) -> None:
     for run in runs[suite]:
         (entrant,) = read_entrants([run])
-        leading = entrant.series[0]
-        assert leading.name == SUITES[suite]
-        keys = [key for key, terms in leading.terms.items() if terms is not None]
-        assert figure_over(leading, keys) == pytest.approx(summarise_run(run).by_model[0].numbers[leading.name])
+        assert over_all(failure_series(entrant.judged)) == pytest.approx(entrant.figures.failure_rate)
+        made = metric_series(entrant.judged, component_facts.own_figures(suite))
+        assert SUITES[suite] <= made.keys()
+        for name, series in made.items():
+            assert over_all(series) == pytest.approx(entrant.figures.metrics[name].value), name
 
 
 @pytest.mark.parametrize("suite", SUITES)
-def test_a_painter_with_faults_is_on_the_bad_side(suite: str, runs: dict[str, tuple[Path, Path]]) -> None:
-    figure = compare_runs(runs[suite]).duels[0].leading
-    assert figure.difference is not None
-    assert figure.interval is not None
-    assert figure.interval.low <= figure.difference <= figure.interval.high
-    assert (figure.difference < 0) is figure.is_high_good
-    # Turned round it is the same on the other side.
-    other = compare_runs(runs[suite][::-1]).duels[0].leading
-    assert other.difference == pytest.approx(-figure.difference)
+def test_a_model_with_faults_is_worse(suite: str, runs: dict[str, tuple[Path, Path]]) -> None:
+    one, turned = compare_runs(runs[suite]), compare_runs(runs[suite][::-1])
+    assert one.difference is not None
+    assert one.interval is not None
+    assert one.interval[0] <= one.difference <= one.interval[1]
+    assert one.difference > 0
+    assert turned.difference == pytest.approx(-one.difference)
+    metrics = one.comparisons[0].metrics
+    assert all(metrics[name].worsening > 0 for name in SUITES[suite] - {"both_wrong"})

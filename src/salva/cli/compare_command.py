@@ -111,7 +111,7 @@ def _write(compared: ComparedRuns, form: str | None, output: Path | None, *, ver
     if form == "json":
         text = printable_json(comparison_json(compared), indent=2) + "\n"
     else:
-        text = comparison_markdown(compared) if form == "md" else comparison_text(compared)
+        text = comparison_markdown(compared) if form == "md" else comparison_text(compared, verbose=verbose)
     if output is not None:
         write_text(output, text)
         click.echo(output)

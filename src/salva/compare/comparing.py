@@ -250,7 +250,7 @@ def _compare(baseline: Entrant, candidate: Entrant, demands: Demands) -> Compari
 def _pair_notes(figure: FigureDifference, n_shared: int, metrics: Mapping[str, FigureDifference]) -> list[Message]:
     notes = []
     if figure.difference is None:
-        notes.append(message("compare-few-cases", n=figure.n_cases, least=MIN_CLUSTERS))
+        notes.append(message("compare-few-cases", cases=quantity(figure.n_cases, "cases"), least=MIN_CLUSTERS))
     elif figure.n_pairs < FEWEST_DECIDED * n_shared:
         notes.append(message("compare-few-pairs", n=figure.n_pairs, total=n_shared))
     if opposite := [one for one in metrics.values() if _is_opposite(figure, one)]:

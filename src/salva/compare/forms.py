@@ -20,19 +20,19 @@ from salva.compare.words import (
     pairs_of,
     sentence_of,
     title_of,
+    trusts_text,
 )
 from salva.core.fingerprint import Json
 from salva.core.printable import printable
-from salva.report.headline_text import trust_text
 from salva.report.markdown import escape, table_text
 from salva.report.summary_json import trust_json
-from salva.results.trust import OK
 from salva.stats.intervals import Interval
 
 SCHEMA = 2
 _MOST_FLIPS = 20
 _MOST_LINES = 12
 _WIDTH, _LABEL = 80, 9
+_LEAST_GAP = 2
 _N_METRICS = 2
 
 
@@ -147,32 +147,31 @@ def _flips_markdown(comparison: Comparison) -> str:
     return f"### {flips_text(comparison)}\n\n" + "\n".join(lines) + more
 
 
-def comparison_text(compared: ComparedRuns) -> str:
-    """For a terminal: at most twelve lines of eighty columns for one candidate, one sentence each for several."""
-    if compared.only is None:
+def comparison_text(compared: ComparedRuns, *, verbose: bool = False) -> str:
+    """For a terminal: twelve lines of eighty columns at most for one candidate, one sentence each for several."""
+    if compared.only is None and not verbose:
         lines = [f"{compared.suite}: {title_of(compared)}"]
         for one in compared.comparisons:
             lines += _wrapped("", sentence_of(one))
             lines += _wrapped("gate", margin_text(one, one.gate)) if one.gate else []
     else:
-        lines = list(_fitted(compared.only))
+        lines = [line for one in compared.comparisons for line in _lines(one, verbose=verbose)]
     return "\n".join(printable(line).rstrip() for line in lines) + "\n"
 
 
-def _fitted(comparison: Comparison) -> Iterator[str]:
-    rows = list(_rows(comparison))
+def _lines(comparison: Comparison, *, verbose: bool) -> Iterator[str]:
+    title = f"{comparison.baseline.run.suite}: {comparison.candidate.title} against {comparison.baseline.title}"
+    pairs = pairs_of(comparison)
+    gap = _WIDTH - len(title) - len(pairs)
+    rows = [row for row in _rows(comparison) if row[0] != "pairs" or gap < _LEAST_GAP]
     # What matters least goes first where the lines would be too many.
-    for label in ("", "metrics", "better", "worse", "flipped"):
+    for label in () if verbose else ("", "metrics", "better", "worse", "flipped", "note"):
         if sum(len(_wrapped(*row)) for row in rows) < _MOST_LINES:
             break
         rows = [row for row in rows if row[0] != label]
-    title = f"{comparison.baseline.run.suite}: {comparison.candidate.title} against {comparison.baseline.title}"
-    pairs = pairs_of(comparison)
-    gap = max(2, _WIDTH - len(title) - len(pairs))
-    yield from (f"{title}{' ' * gap}{pairs}",) if gap > 2 else (title,)
+    yield f"{title}{' ' * gap}{pairs}" if gap >= _LEAST_GAP else textwrap.shorten(title, _WIDTH, placeholder=" ...")
     for row in rows:
-        if row[0] != "pairs" or gap == 2:
-            yield from _wrapped(*row)
+        yield from _wrapped(*row)
 
 
 def _rows(comparison: Comparison) -> Iterator[tuple[str, str]]:
@@ -184,9 +183,8 @@ def _rows(comparison: Comparison) -> Iterator[tuple[str, str]]:
     yield "flipped", flips_text(comparison)
     for place, metric in enumerate([*comparison.metrics.values()][:_N_METRICS]):
         yield "metrics" if not place else "", metric_text(metric)
-    for entrant in (comparison.baseline, comparison.candidate):
-        if entrant.figures.trust.status != OK:
-            yield "trust", f"{entrant.title}: {trust_text(entrant.figures)}"
+    if trust := trusts_text(comparison):
+        yield "trust", trust
     for note in comparison.notes:
         yield "note", str(note)
     if comparison.gate:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from salva.compare.pairing import FigureDifference, difference_of
 from salva.compare.series import Series
+from salva.core.quantity import quantity
 from salva.messages import Message, message
 from salva.results.gate import INCONCLUSIVE, MIN_DECIDED, PASSED, GateDecision, outcome
 from salva.results.trust import AGREEMENT_ONLY, NONE, Trust
@@ -75,5 +76,5 @@ def _held_back(demands: Demands, figure: FigureDifference, trusts: tuple[Trust, 
     if figure.n_pairs < demands.min_decided:
         return message("gate-few-decided", n=figure.n_pairs, wanted=demands.min_decided)
     if figure.difference is None:
-        return message("compare-few-cases", n=figure.n_cases, least=MIN_CLUSTERS)
+        return message("compare-few-cases", cases=quantity(figure.n_cases, "cases"), least=MIN_CLUSTERS)
     return None

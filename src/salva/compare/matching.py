@@ -15,6 +15,7 @@ from salva.component_facts import installed_version_of
 from salva.core.case import Case
 from salva.core.fingerprint import Json
 from salva.core.options import as_typed
+from salva.core.quantity import quantity
 from salva.core.run_spec import NOBODY
 from salva.core.verdict import Observers, observers_text
 from salva.errors import UsageError
@@ -184,7 +185,7 @@ def notes_on(baseline: Entrant, candidate: Entrant) -> Iterator[Message]:
     if unknown:
         yield message("compare-versions-unknown", runs=" and ".join(dict.fromkeys(unknown)))
     if n_rewritten := len(_rewritten(baseline) | _rewritten(candidate)):
-        yield message("compare-rewritten", n=n_rewritten)
+        yield message("compare-rewritten", pairs=quantity(n_rewritten, "pairs"))
 
 
 def _unknown_observers(entrant: Entrant) -> bool:

@@ -9,6 +9,7 @@ from salva.compare.comparing import ComparedRuns, Comparison, Decision
 from salva.compare.pairing import FigureDifference, GroupDifference
 from salva.core.quantity import quantity
 from salva.results.gate import INCONCLUSIVE, GateDecision, pairs_text
+from salva.results.trust import OK
 from salva.stats.intervals import Interval
 from salva.stats.pairs_needed import MOST_PAIRS, pairs_for_margin
 
@@ -131,6 +132,17 @@ def margin_text(comparison: Comparison, gate: GateDecision) -> str:
         numbers = f"worse by {step_text(figure, gate.value)} ({ends_text(figure, gate.interval)}), limit {limit}"
     needed = pairs_text(gate) if gate.decision == INCONCLUSIVE else ""
     return f"{gate.decision}: {'; '.join(filter(None, (numbers, str(gate.reason), needed)))}"
+
+
+def trusts_text(comparison: Comparison) -> str:
+    """The trust in both failure rates, with the codes of its reasons; empty where both are ok."""
+    parts = []
+    for role, entrant in (("baseline", comparison.baseline), ("candidate", comparison.candidate)):
+        trust = entrant.figures.trust
+        if trust.status != OK:
+            codes = ", ".join(reason.code for reason in trust.reasons)
+            parts.append(f"{trust.status} in the {role} [{codes}]")
+    return "; ".join(parts)
 
 
 def title_of(compared: ComparedRuns) -> str:

@@ -33,7 +33,7 @@ ENTRIES: Mapping[str, Entry] = {
         "as judge, so that a provider cannot change it between two runs.",
     ),
     "compare-few-cases": Entry(
-        "{n} cases are decided in both, and a difference takes {least}. Use a larger --size.",
+        "{cases} decided in both, and a difference takes {least}. Use a larger --size.",
     ),
     "compare-few-pairs": Entry(
         "Only {n} of {total} pairs are decided in both. Those may not be like the rest, so the difference may be biased.",
@@ -66,7 +66,7 @@ ENTRIES: Mapping[str, Entry] = {
         "The observers of {runs} are known by name only, so their versions are not compared.",
     ),
     "compare-rewritten": Entry(
-        "In {n} pairs the provider rewrote a prompt, so these images follow texts that the suite does not have.",
+        "In {pairs} the provider rewrote a prompt, so these images follow texts that the suite does not have.",
     ),
     "gate-same-model": Entry(
         "{path}: candidate and baseline are the same model {model!r}. Change the model or candidate.set.",
