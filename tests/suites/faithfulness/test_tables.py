@@ -84,7 +84,7 @@ def test_a_mean_has_an_interval_from_five_clusters_on() -> None:
     def metric(n_clusters: int, name: str, **scores: float) -> MetricValue:
         cases = [_case(f"c{i}", "commutative", "conjunctive", "1") for i in range(6)]
         cases = [replace(case, cluster=str(min(i, n_clusters - 1))) for i, case in enumerate(cases)]
-        run = [(case, _verdict(case, 1.0, i / 5, **scores)) for i, case in enumerate(cases)]
+        run = [(case, _verdict(case, 1.0, i / 5, Outcome.PASS, **scores)) for i, case in enumerate(cases)]
         return _measured(run).metrics[name]
 
     for name in ("faith_mean", "faith_stability", "clip_stability"):

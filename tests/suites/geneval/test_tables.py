@@ -106,7 +106,7 @@ def test_without_colours_there_is_no_point() -> None:
     ]
     metric = _measured(judged(cases, made, chosen="truth")).metrics["ours_overall"]
     assert (metric.value, metric.n) == (None, 16)
-    assert metric.interval == (pytest.approx(4 / 6), 1.0)
+    assert metric.interval == pytest.approx((4 / 6, 1.0))
     assert metric.reason.startswith("without colours only wrong images can be decided: 66.7 to 100.0 %")
 
 

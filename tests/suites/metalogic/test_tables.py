@@ -26,8 +26,8 @@ def _measure(*, is_published: bool = False) -> Measured:
 
 def test_the_paper_s_mean_leaves_numbering_out_and_is_of_its_own_rule() -> None:
     published = _measure(is_published=True).metrics["misaligned"]
-    assert (published.value, published.published, published.better) == (pytest.approx(4 / 20), 0.65, "lower")
-    assert published.n == 20 * 6
+    assert published.value == pytest.approx(4 / 20)
+    assert (published.published, published.better, published.n) == (0.65, "lower", 20 * 6)
     ours = _measure().metrics["misaligned"]
     assert (ours.value, ours.published) == (None, 0.65)
     assert ours.reason
