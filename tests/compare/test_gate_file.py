@@ -1,4 +1,4 @@
-"""SPEC.toml of a release check: read as it is meant, or refused in words that say what to write."""
+"""SPEC.toml of a release check: read as it is meant, or refused with its place."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from salva.compare.gate_file import GateModel, GateRules, GateSpec, read_gate
+from salva.compare.margin import Demands
 from salva.errors import UsageError
+from salva.results.gate import Gate
 
 PLAIN = """
 [candidate]
@@ -35,6 +37,7 @@ def test_a_plain_file_takes_the_defaults_of_the_command_line(tmp_path: Path) -> 
     assert (spec.candidate, spec.baseline) == (GateModel(model="painter"), GateModel(model="pocket"))
     assert spec.out == tmp_path / "salva-gate"
     assert suite.rules == GateRules(fail_if_worse=0.05)
+    assert suite.rules.demands == Demands(fail_if_worse=0.05)
     assert (suite.title, suite.spec.size, suite.spec.repeats, suite.spec.seed) == ("metalogic", "", 1, 0)
 
 
@@ -56,6 +59,7 @@ def test_a_suite_has_the_last_word_over_parts_and_rules(tmp_path: Path) -> None:
         [rules]
         max_failure_rate = 0.5
         gate_on = "upper"
+        gate = { inconsistent = 0.4 }
         [[suite]]
         name = "metalogic"
         size = 40
@@ -64,6 +68,8 @@ def test_a_suite_has_the_last_word_over_parts_and_rules(tmp_path: Path) -> None:
         reader = "rapidocr"
         judge = ["scene"]
         max_failure_rate = 0.2
+        max_errors = 2
+        published = true
         set = { "suite.entities" = ["cat", "dog", "apple"], "check.threshold" = 0.6, "suite.brackets" = true }
         [[suite]]
         name = "metalogic"
@@ -80,7 +86,10 @@ def test_a_suite_has_the_last_word_over_parts_and_rules(tmp_path: Path) -> None:
     assert (first.spec.named("reader"), second.spec.named("reader")) == (("rapidocr",), ("none",))
     assert (first.spec.named("detector"), first.spec.seed, first.spec.size) == (("pocket",), 3, "40")
     assert first.spec.named("judge") == ("scene",)
-    assert first.rules == GateRules(max_failure_rate=0.2, gate_on="upper")
+    limits = {"inconsistent": 0.4}
+    assert first.rules == GateRules(max_failure_rate=0.2, limits=limits, gate_on="upper", max_errors=2)
+    assert first.rules.gate == Gate(max_failure_rate=0.2, metrics=limits, on="upper")
+    assert (first.spec.published, second.spec.published) == (True, False)
     assert second.rules.max_failure_rate == 0.5
     assert first.baseline == tmp_path / "stored" / "run"
     assert spec.plugins == (f"{tmp_path}/mine.py:Mine",)
@@ -107,6 +116,7 @@ def changed(before: str, after: str) -> str:
         (changed("fail_if_worse = 0.05", "max_failure_rate = 5"), "rules.max_failure_rate"),
         (changed("fail_if_worse = 0.05", "gate_on = 'lower'"), "rules"),
         (PLAIN.replace("0.05", "0.05\ngate_on = 'middle'"), "rules.gate_on"),
+        (PLAIN.replace("0.05", "0.05\ngate = { kappa = 'high' }"), r"rules.gate\[...\]"),
         (changed('[baseline]\nmodel = "pocket"\n', ""), "baseline"),
         (changed("[[suite]]", "[suite]"), "suite"),
         (PLAIN + '[[suite]]\nname = "metalogic"', "suite"),

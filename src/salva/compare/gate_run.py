@@ -30,7 +30,7 @@ from salva.report.headline_text import coverage_text, gate_text, trust_text
 from salva.report.summary import ModelSummary, Summary, decided, summarise_run
 from salva.results.exit_code import GATE_FAILED, Standing, exit_code
 from salva.results.gate import FAILED, INCONCLUSIVE, PASSED
-from salva.results.trust import FEWEST_DECIDED, NONE, OK
+from salva.results.trust import FEWEST_DECIDED, NONE
 from salva.runs.forecast import forecast
 from salva.runs.gates import check_limits, keep_decisions
 from salva.runs.pipeline import execute
@@ -80,8 +80,7 @@ class SuiteResult:
     @property
     def standing(self) -> Standing:
         """What decides the exit code."""
-        against = self.comparison.standing.trust if self.comparison and self.comparison.gate else OK
-        trust = NONE if NONE in (against, self.model.trust.status) else OK
+        trust = self.comparison.standing.trust if self.comparison else self.model.trust.status
         # What is undecided or missing is in the rule DECIDED.
         return Standing(trust=trust, decisions=tuple(rule.decision for rule in self.rules), coverage=1.0)
 
@@ -215,6 +214,8 @@ def _run_suite(spec: GateSpec, plan: _GatePlan, progress: Progress, note: Callab
 def _rules(run: Summary, compared: ComparedRuns | None) -> Iterator[RuleResult]:
     (model,) = run.by_model.values()
     problems = list(_problems(run, model))
+    if compared is not None and compared.baseline.figures.trust.status == NONE:
+        problems.append(f"baseline: {trust_text(compared.baseline.figures)}")
     decision, reason = INCONCLUSIVE if problems else PASSED, "; ".join(problems) or coverage_text(run, model)
     yield RuleResult(name=DECIDED, decision=decision, reason=reason)
     if compared is not None and compared.only is not None and (gate := compared.only.gate) is not None:
