@@ -37,6 +37,7 @@ from salva.notebook.seeds import seed_notes
 from salva.report.card import card_html, card_lines
 from salva.report.run_list import list_runs
 from salva.report.summary import Summary, summarise_records, summarise_run
+from salva.results.gate import MIN_DECIDED
 from salva.run_results import error_notes, results_of_run
 from salva.runs.directory import RUNS
 from salva.runs.forecast import Forecast, forecast
@@ -52,7 +53,7 @@ from salva.store.sqlite import open_run as open_store
 if TYPE_CHECKING:
     import pandas as pd
 
-    from salva.compare.comparing import Comparison
+    from salva.compare.comparing import ComparedRuns
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -245,11 +246,22 @@ def open_runs(folder: str | Path = RUNS) -> pd.DataFrame:
     return run_frame(list_runs(Path(folder)))
 
 
-def compare_runs(*runs: Run | str | Path) -> Comparison:
-    """Models held against the first one on the cases they share, as `salva compare` does.
+def compare_runs(
+    *runs: Run | str | Path,
+    margin: float = 0.05,
+    fail_if_worse: float | None = None,
+    gate_on: str = "interval",
+    min_decided: int = MIN_DECIDED,
+) -> ComparedRuns:
+    """Candidates against the first run as baseline, on the cases they share, as `salva compare` does.
 
-    One run of several models is compared within; raises UsageError where two runs cannot be compared.
+    The models of one run are compared with its first; raises UsageError where two runs cannot be compared.
+
+    >>> compared = salva.compare_runs("runs/v1", "runs/v2", fail_if_worse=0.05)
+    >>> compared.difference, compared.interval, compared.decision, compared.gate.decision
     """
     from salva.compare import comparing
+    from salva.compare.margin import Demands
 
-    return comparing.compare_runs([run.directory if isinstance(run, Run) else Path(run) for run in runs])
+    demands = Demands(margin=margin, fail_if_worse=fail_if_worse, gate_on=gate_on, min_decided=min_decided)
+    return comparing.compare_runs([run.directory if isinstance(run, Run) else Path(run) for run in runs], demands)
