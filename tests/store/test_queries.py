@@ -140,3 +140,21 @@ def test_a_run_says_when_it_was_written_and_by_which_salva(tmp_path: Path) -> No
         assert records.made_by == "0.7"
         assert records.written_at == last_written(tmp_path) is not None
     assert last_written(tmp_path / "nothing") is None
+
+
+def test_what_one_image_was_generated_from_is_found_by_its_index(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A scan of all images for each of them made reports of large runs take quadratic time."""
+    plans: list[str] = []
+    rows = RunStore.rows
+
+    def explained(self: RunStore, sql: str, values: tuple[object, ...] = ()) -> object:
+        if "FROM renders" in sql:
+            plans.extend(row["detail"] for row in rows(self, f"EXPLAIN QUERY PLAN {sql}", values))  # type: ignore[arg-type]
+        return rows(self, sql, values)  # type: ignore[arg-type]
+
+    with open_run(tmp_path, "write") as store:
+        monkeypatch.setattr(RunStore, "rows", explained)
+        StoredImages(store).seen("ab12", ("pocket",))
+    assert any("renders_by_image" in plan for plan in plans)
