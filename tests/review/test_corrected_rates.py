@@ -143,10 +143,14 @@ def test_other_results_than_the_sheet_was_drawn_from_give_no_rate() -> None:
 
 
 @pytest.mark.parametrize(
-    ("n_reviewers", "n_failed", "is_warned"), [(1, 4, True), (2, 4, True), (3, 4, False), (1, 60, False)]
+    ("n_reviewers", "n_failed", "n_confirmed", "is_warned"),
+    [(1, 4, 4, True), (2, 4, 4, True), (3, 4, 4, False), (1, 60, 60, False), (1, 60, 4, True)],
 )
-def test_few_reviewers_are_too_few_for_a_low_rate(n_reviewers: int, n_failed: int, is_warned: bool) -> None:
-    run = reviewed_run({"all": {(FAIL, True): n_failed, (PASS, False): 60}})
+def test_few_reviewers_are_too_few_for_a_low_rate(
+    n_reviewers: int, n_failed: int, n_confirmed: int, is_warned: bool
+) -> None:
+    kinds = {(FAIL, True): n_confirmed, (FAIL, False): n_failed - n_confirmed, (PASS, False): 60}
+    run = reviewed_run({"all": kinds})
     reviews = run.reviews(run.truth, reviewers=("ann", "bob", "cyd")[:n_reviewers])
     codes = [code_of(note) for note in review_notes({"painter": judged(run)}, reviews)]
     assert codes == (["reviewers-few"] if is_warned else [])

@@ -23,7 +23,7 @@ from salva.core.source import RunRecords
 from salva.core.verdict import Outcome
 from salva.errors import StoreError
 from salva.exchange.exporting import export_run
-from salva.messages import code_of
+from salva.messages import code_of, message
 from salva.report.summary import summarise_run
 from salva.review.run_agreement import reviewed_agreement, run_agreement
 from salva.review.run_join import model_code
@@ -143,6 +143,7 @@ def test_labels_of_several_models_and_repeats_need_their_columns(tmp_path: Path)
         cases=tuple(cases), verdicts=tuple(verdicts), primaries={c.case_id: "truth" for c in cases}, asked=asked
     )
     store_run(tmp_path / "run", records, FakeImages())
+    assert export_run(tmp_path / "run", "review", tmp_path / "few", {"per_result": "3"}).n == 6, "three of each model"
     assert export_run(tmp_path / "run", "review", tmp_path / "sheet").n == 16
     rows = sheet_rows(tmp_path / "sheet" / "review.csv")
     assert {row["model"] for row in rows} == {model_code("good"), model_code("bad")}
@@ -196,3 +197,20 @@ def test_labels_are_only_appended(tmp_path: Path) -> None:
     assert append_reviews(run, other) == 3
     assert read_reviews(run)[:3] == tuple(first)
     assert read_reviews(run)[-3:] == tuple(other)
+
+
+def test_a_run_that_cannot_be_written_to_is_compared_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(directory: Path, reviews: object) -> int:
+        raise StoreError(message("disk-error", path=str(directory), why="full", advice="free some space"))
+
+    reviewed = small_run()
+    run = store(reviewed, tmp_path / "run")
+    export_run(run, "review", tmp_path / "sheet", {"per_result": "30"})
+    copy = fill(tmp_path / "sheet" / "review.csv", reviewed, tmp_path / "ann.csv")
+    monkeypatch.setattr("salva.review.run_agreement.append_reviews", full)
+    tables, notes = run_agreement(run, [copy])
+    assert tables[0].rows[0][2] == pytest.approx(0.3)
+    assert [code_of(note) for note in notes] == ["review-not-kept"]
+    assert summarise_run(run).corrected is None

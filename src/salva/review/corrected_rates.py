@@ -16,7 +16,7 @@ from salva.core.result import Result
 from salva.core.review import Label, Review
 from salva.core.table import Cell, Table
 from salva.messages import message
-from salva.review.result_samples import BY_RESULT, Unit, sample_token, strata_of, unit_of, weights_of_results
+from salva.review.result_samples import BY_RESULT, Unit, sample_token, strata_of, unit_key, weights_of_results
 from salva.run_results import rate_of
 from salva.stats.correction import CorrectedRate, Stratum, correct_rate, kish, stratum_of
 from salva.stats.rates import rate_interval
@@ -74,7 +74,7 @@ def correction_of(judged: Judgements, reviews: Iterable[Review]) -> Correction |
     weights, token = weights_of_results(judged), sample_token(judged, BY_RESULT)
     strata = []
     for name, results in strata_of(judged).items():
-        units = [unit_of(result) for result in results]
+        units = [unit_key(result) for result in results]
         reviewed = [unit for unit in units if unit in labels]
         # Where everything was reviewed there is nothing that a draw could have left out.
         if len(reviewed) < len(units):
@@ -164,7 +164,7 @@ def review_notes(by_model: Mapping[str, Judgements], reviews: Sequence[Review]) 
 
 def _by_unit(judged: Judgements, reviews: Iterable[Review]) -> dict[Unit, list[Review]]:
     """The last label of every reviewer, by result of this model."""
-    units = {unit_of(result): result.model for result in judged.results}
+    units = {unit_key(result): result.model for result in judged.results}
     last: dict[Unit, dict[str, Review]] = {}
     for one in reviews:
         unit = one.case_id, one.repeat
@@ -190,7 +190,7 @@ def _precision_rows(model: str, judged: Judgements, reviews: Sequence[Review]) -
     n_failed = sum(map(len, by_category.values()))
     strata, n_reviewed, n_unclear = [], 0, 0
     for category, results in by_category.items():
-        calls = [(1.0, _majority(labels[unit_of(one)])) for one in results if unit_of(one) in labels]
+        calls = [(1.0, _majority(labels[unit_key(one)])) for one in results if unit_key(one) in labels]
         unclear = sum(is_fail is None for _, is_fail in calls)
         strata.append(stratum_of([1 / n_failed] * len(results), calls))
         n_reviewed, n_unclear = n_reviewed + len(calls), n_unclear + unclear

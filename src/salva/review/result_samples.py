@@ -22,7 +22,7 @@ Unit = tuple[str, int]
 """Case and repeat of a result of one model."""
 
 
-def unit_of(result: Result) -> Unit:
+def unit_key(result: Result) -> Unit:
     """What names a result among those of its model."""
     return result.case.case_id, result.repeat
 
@@ -40,7 +40,7 @@ def strata_of(judged: Judgements) -> dict[str, list[Result]]:
     images = images_of(judged)
     strata: dict[str, list[Result]] = {}
     for result in judged.results:
-        is_shown = all(prompt.role in images.get(unit_of(result), {}) for prompt in result.case.prompts)
+        is_shown = all(prompt.role in images.get(unit_key(result), {}) for prompt in result.case.prompts)
         name = str(result.outcome).lower()
         strata.setdefault(name if is_shown else name + _WITHOUT, []).append(result)
     return strata
@@ -48,7 +48,7 @@ def strata_of(judged: Judgements) -> dict[str, list[Result]]:
 
 def sample_token(judged: Judgements, drawn_by: str) -> str:
     """What a sheet says of its draw: by what, and from which results."""
-    results = sorted([*unit_of(result), str(result.outcome)] for result in judged.results)
+    results = sorted([*unit_key(result), str(result.outcome)] for result in judged.results)
     return f"{drawn_by}-{fingerprint(results)[:8]}"
 
 
@@ -67,7 +67,6 @@ def drawn_results(
                 groups.setdefault(f"{seed}/{result.model}/{group}", []).append(result)
     drawn: list[Result] = []
     for key, results in groups.items():
-        results.sort(key=unit_of)
         random.Random(key).shuffle(results)
         drawn += results[:number]
     return drawn
@@ -76,7 +75,7 @@ def drawn_results(
 def weights_of_results(judged: Judgements) -> Mapping[Unit, float]:
     """What each result counts in the rate of all of them: each category as much as any other, or pooled."""
     sizes: dict[str, int] = {}
-    names = {unit_of(result): result.case.category if judged.average == MACRO else "" for result in judged.results}
+    names = {unit_key(result): result.case.category if judged.average == MACRO else "" for result in judged.results}
     for name in names.values():
         sizes[name] = sizes.get(name, 0) + 1
     return {unit: 1 / len(sizes) / sizes[name] for unit, name in names.items()}

@@ -27,7 +27,7 @@ from salva.messages import message
 from salva.registry import entries
 from salva.review.columns import FAILED, PEOPLE, SAMPLE
 from salva.review.rating_sheets import check_unfilled
-from salva.review.result_samples import BY_CATEGORY, BY_RESULT, drawn_results, images_of, sample_token, unit_of
+from salva.review.result_samples import BY_CATEGORY, BY_RESULT, drawn_results, images_of, sample_token, unit_key
 from salva.review.run_join import model_code
 from salva.run_results import judgements_by_model
 
@@ -111,7 +111,7 @@ class ReviewSheet:
         return [
             _Row(
                 result=result,
-                images={prompt.role: images[unit_of(result)][prompt.role] for prompt in result.case.prompts},
+                images={prompt.role: images[unit_key(result)][prompt.role] for prompt in result.case.prompts},
                 rule=rules.get(result.check, "") if result.is_compared_only else "",
                 sample=sample,
             )
