@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from compare.fake_entrants import asked, cases, number, store, verdicts
@@ -92,7 +93,7 @@ def test_another_suite_is_refused(tmp_path: Path) -> None:
     ],
 )
 def test_other_rules_are_refused_with_the_command_that_judges_alike(
-    tmp_path: Path, first: dict[str, object], second: dict[str, object], differing: str, command: str
+    tmp_path: Path, first: dict[str, Any], second: dict[str, Any], differing: str, command: str
 ) -> None:
     runs = store(tmp_path / "a", {"m": some}, **first), store(tmp_path / "b", {"m": some}, **second)
     error = refused(*runs)

@@ -56,7 +56,10 @@ def test_the_same_twice_and_nothing_decided_make_a_page_too(tmp_path: Path) -> N
 
 def test_a_page_holds_no_more_images_than_it_can(tmp_path: Path) -> None:
     of = cases(30)
-    runs = [store(tmp_path / name, {"m": lambda _c, _r, n=n: n}, of) for n, name in ((False, "a"), (True, "b"))]
+    runs = [
+        store(tmp_path / "a", {"m": lambda _c, _r: False}, of),
+        store(tmp_path / "b", {"m": lambda _c, _r: True}, of),
+    ]
     page = comparison_page(compare_runs(runs))
     assert page.count('<article class="exhibit') == MAX_FLIPS
     assert f"{MAX_FLIPS} of 120 are in this file" in page

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -74,13 +75,14 @@ def test_a_suite_answers_from_assumptions() -> None:
 def test_what_cannot_be_answered_is_refused(tmp_path: Path) -> None:
     empty = store(tmp_path / "none", {"m": lambda _case, _repeat: None})
     one = store(tmp_path / "one", {"m": some}, cases(1)[:1])
-    refusals = {
-        "power-subject": lambda: power_lines("nosuch", Target()),
-        "power-fraction": lambda: Target(difference=5),
-        "power-target": lambda: Target(difference=0.1, half_width=0.1),
-        "power-no-variance": lambda: power_lines(str(empty), Target()),
-    }
-    for code, ask in [*refusals.items(), ("power-no-variance", lambda: power_lines(str(one), Target()))]:
+    refusals: list[tuple[str, Callable[[], object]]] = [
+        ("power-subject", lambda: power_lines("nosuch", Target())),
+        ("power-fraction", lambda: Target(difference=5)),
+        ("power-target", lambda: Target(difference=0.1, half_width=0.1)),
+        ("power-no-variance", lambda: power_lines(str(empty), Target())),
+        ("power-no-variance", lambda: power_lines(str(one), Target())),
+    ]
+    for code, ask in refusals:
         with pytest.raises(UsageError) as refused:
             ask()
         assert refused.value.code == code

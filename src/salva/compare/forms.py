@@ -182,7 +182,7 @@ def _rows(comparison: Comparison) -> Iterator[tuple[str, str]]:
             yield label, changed
     yield "flipped", flips_text(comparison)
     for place, metric in enumerate([*comparison.metrics.values()][:_N_METRICS]):
-        yield "metrics" if not place else "", metric_text(metric)
+        yield "metrics" if not place else "", f"{metric.title} {metric_text(metric)}"
     if trust := trusts_text(comparison):
         yield "trust", trust
     for note in comparison.notes:

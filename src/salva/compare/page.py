@@ -106,7 +106,7 @@ def _stats(one: Comparison) -> list[tuple[str, str]]:
     stats = [("pairs", pairs_of(one)), ("detectable difference", step_text(figure, figure.detectable).lstrip("+"))]
     others = ends_text(figure, figure.interval_entities) if figure.interval_entities else figure.why_no_entities
     stats.append(("95 % CI for other entities", others or "not measured"))
-    stats += [("metric", metric_text(metric)) for metric in one.metrics.values()]
+    stats += [(metric.title, metric_text(metric)) for metric in one.metrics.values()]
     stats += [("trust", f"{entrant.title}: {trust_text(entrant.figures)}") for entrant in (one.baseline, one.candidate)]
     return [*stats, ("gate", margin_text(one, one.gate))] if one.gate else stats
 
@@ -136,8 +136,9 @@ def _drawn(one: Comparison) -> Markup | None:
 
 def _row(name: str, figure: FigureDifference) -> tuple[Cell, ...]:
     assert figure.difference is not None
-    ends = (None, None) if figure.interval is None else (figure.interval.low * 100, figure.interval.high * 100)
-    return (name, figure.difference * 100, *ends, figure.n_pairs)
+    ends = () if figure.interval is None else (figure.interval.low, figure.interval.high)
+    low, high = (round(100 * end, 1) for end in ends) if ends else (None, None)
+    return (name, round(100 * figure.difference, 1), low, high, figure.n_pairs)
 
 
 def _shown(compared: ComparedRuns) -> list[Shown]:

@@ -119,7 +119,7 @@ def _group_text(name: str, group: GroupDifference) -> str:
 
 def metric_text(metric: FigureDifference) -> str:
     """A metric of both models, with its difference."""
-    values = f"{metric.title} {value_text(metric, metric.candidate)}, was {value_text(metric, metric.baseline)}"
+    values = f"{value_text(metric, metric.candidate)}, was {value_text(metric, metric.baseline)}"
     ends = f" ({ends_text(metric, metric.interval)})" if metric.interval else ""
     return values if metric.difference is None else f"{values}: {step_text(metric, metric.difference)}{ends}"
 
