@@ -61,7 +61,7 @@ class RatingSheetOptions:
     roles: tuple[str, ...] = option((), "Only images of these roles, such as l1; all otherwise.")
     sample: int = option(0, "Number of images, mostly those whose judges' mean score is from 0.3 to 0.7; 0 for all.")
     per_category: int = option(0, "Number of cases (review: results) of each category, drawn at random.")
-    seed: int = option(0, "Which cases are drawn for --per-category.")
+    seed: int = option(0, "Which cases or results are drawn at random.")
 
     def __post_init__(self) -> None:
         for flag, value in (("--sample", self.sample), ("--per-category", self.per_category)):
