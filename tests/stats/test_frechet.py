@@ -118,6 +118,15 @@ def test_inception_score_is_the_published_formula() -> None:
     assert (found.interval.low, found.interval.high) == pytest.approx((found.value - half, found.value + half))
 
 
+def test_an_interval_of_the_inception_score_stays_between_1_and_the_number_of_classes() -> None:
+    uniform, each_its_own = np.zeros((8, 4)), np.tile(np.eye(4) * 50, (2, 1))
+    low = inception_score(np.concatenate([uniform] * 4 + [each_its_own]), n_splits=5)
+    high = inception_score(np.concatenate([each_its_own] * 4 + [uniform]), n_splits=5)
+    assert low.interval is not None
+    assert high.interval is not None
+    assert (low.interval.low, high.interval.high) == (1.0, 4.0)
+
+
 def test_images_that_cannot_be_shared_out_evenly_are_cut_where_the_published_code_cuts_them() -> None:
     logits = RNG(3).normal(size=(23, 5)) * 3
     chances = np.exp(logits) / np.exp(logits).sum(1, keepdims=True)

@@ -39,6 +39,20 @@ def test_a_base_that_rests_on_one_cluster_has_no_interval() -> None:
     assert found.interval is None
 
 
+def test_nothing_falls_by_more_than_all_of_it_and_may_rise_without_limit() -> None:
+    rare = [Shares(hits=int(i == 0), n=4, base_hits=2, base_n=4) for i in range(6)]
+    fallen, risen = (
+        relative_change(rare),
+        relative_change([Shares(hits=4, n=4, base_hits=1 + i % 2, base_n=8) for i in range(6)]),
+    )
+    assert fallen is not None
+    assert fallen.interval is not None
+    assert fallen.interval.low == -1.0
+    assert risen is not None
+    assert risen.interval is not None
+    assert risen.interval.high > risen.value > 4
+
+
 def test_four_clusters_have_no_interval() -> None:
     found = relative_change([Shares(hits=2, n=4, base_hits=1, base_n=4)] * 4)
     assert found is not None
