@@ -242,7 +242,7 @@ def test_the_published_test_set_runs_to_its_end(tmp_path: Path, foreign_data: Pa
     out = tmp_path / "run"
     execute(spec(foreign_data / "semvarbench", size="test"), out, SilentProgress())
     assert CALLS["render"] == 3 * 684 - 1, "the one triple with a doubled sentence needs two pictures"
-    assert CALLS["judge"] == 7 * 684 - 3, "and four scores in the place of seven"
+    assert CALLS["judge"] == 7 * 684 - 3 + 40, "four scores in the place of seven, and 40 control questions"
     with open_run(out) as store:
         outcomes = Counter(verdict.outcome for verdict in store.verdicts())
         undecided = [verdict.case_id for verdict in store.verdicts() if verdict.outcome is Outcome.UNDECIDED]

@@ -8,7 +8,7 @@ import click
 
 from salva.cli import flags
 from salva.cli import help as pages
-from salva.cli.ending import end
+from salva.cli.ending import end_with
 
 
 @click.command("rejudge", cls=pages.Command)
@@ -64,5 +64,4 @@ def command(
     summary = summarise_run(run)
     page = write_report_page(run)
     print_summary(summary, verbose=verbose, quiet=quiet, page=str(page), directory=str(run))
-    if code := summary.exit_code:
-        end(code)
+    end_with(summary)

@@ -11,11 +11,9 @@ import click
 from salva.cli import flags
 from salva.cli import help as pages
 from salva.cli.dry_run import print_forecast
-from salva.cli.ending import end
-from salva.core.printable import printable
+from salva.cli.ending import end, end_with
 from salva.core.quantity import quantity
 from salva.core.run_spec import RunSpec, split_settings
-from salva.core.secrets import redact
 from salva.messages import message
 from salva.results.exit_code import INTERRUPTED
 from salva.results.gate import GATE_ON, MIN_DECIDED
@@ -136,7 +134,6 @@ def command(
     from salva.report.html import write_report_page
     from salva.report.summary import decided, summarise_run
     from salva.report.terminal import print_summary
-    from salva.run_results import error_notes
     from salva.runs.directory import RUNS
     from salva.runs.gates import keep_decisions, read_gate
     from salva.runs.pipeline import execute
@@ -175,11 +172,8 @@ def command(
     keep_decisions(directory, summary.decisions(), max_errors)
     page = write_report_page(directory, summary)
     print_summary(summary, verbose=verbose, quiet=quiet, page=str(page), directory=str(directory))
-    for line in error_notes(result for model in summary.by_model.values() for result in model.all_results):
-        click.echo(printable(redact(f"salva: {line}")), err=True)
     _warn_of_costs(done)
-    if code := summary.exit_code:
-        end(code)
+    end_with(summary)
 
 
 def _warn_of_costs(done: RunSummary) -> None:
