@@ -29,3 +29,8 @@ def test_nothing_is_said_where_no_number_decides(limit: float) -> None:
 def test_no_margin_to_reach() -> None:
     assert pairs_for_margin(0.05, 0.1, 100, 0.05, 2.0) is None
     assert pairs_for_margin(0.0499, 0.1, 100, 0.05, 2.0) is None
+
+
+def test_a_handful_without_a_failure_is_not_taken_across_the_limit() -> None:
+    # 1/2n is .0625 for n = 8 and .05 for n = 10.
+    assert [pairs_for_rate(0.0, n, n, 0.05) for n in (8, 10)] == [73, 73]

@@ -20,8 +20,9 @@ def pairs_for_rate(rate: float, n: int, n_effective: float, limit: float) -> int
     if not n or not 0 < limit < 1 or rate == limit:
         return None
     clipped = min(max(rate, 1 / (2 * n)), 1 - 1 / (2 * n))
-    if clipped == limit:
-        return None
+    if (clipped < limit) != (rate < limit):
+        # So few cases that the correction would take the rate across the limit.
+        clipped = rate
     reach = _Z_TWO_SIDED * sqrt(limit * (1 - limit)) + _Z_POWER * sqrt(clipped * (1 - clipped))
     needed = (reach / (clipped - limit)) ** 2 * n / n_effective
     return _known(max(needed, Z_95**2 * (1 - limit) / limit))
