@@ -35,7 +35,7 @@ from salva.suites.geneval.shares import (
     in_tasks,
     task_shares,
 )
-from salva.suites.geneval.suite import OFFICIAL, SOURCE, missing_prompts
+from salva.suites.geneval.suite import IN_TASKS, OFFICIAL, SET, SOURCE, missing_prompts
 
 _OVERALL = {
     PUBLISHED: ("published_overall", "GenEval, published rules", "add --published"),
@@ -43,6 +43,7 @@ _OVERALL = {
     RL_STRICT: ("rl_strict_overall", "GenEval, rl-strict", "add --set check.rule=rl-strict"),
 }
 """Rules to the name and title of the mean over tasks, and to how it is measured."""
+_NO_TASKS = "no prompt counts towards the tasks"
 _CREDIT = "rl_score_credit"
 _PAPER = 0.61
 """IF-XL, the best model of the paper, by the published rules."""
@@ -68,28 +69,29 @@ class GenEvalTables:
         shares = {standpoint: task_shares(group) for standpoint, group in tasks.items()}
         by_task = _by_task(tasks, shares)
         return Measured(
-            metrics=_metrics(shares, tasks, judgements.weights),
+            metrics=_metrics(shares, tasks, judgements),
             tables=present(by_task, *further_tables(judgements, groups)),
             charts=(*([_chart(by_task)] if by_task else []), *further_charts(groups)),
         )
 
 
 def _metrics(
-    shares: Mapping[Standpoint, Mapping[str, CorrectShare]], tasks: Groups, weights: Mapping[str, str]
+    shares: Mapping[Standpoint, Mapping[str, CorrectShare]], tasks: Groups, judgements: Judgements
 ) -> dict[str, MetricValue]:
     """The mean over tasks by each rule, of the observers that come first; the rule that makes the results first."""
     first: dict[str, Standpoint] = {}
     for standpoint in shares:
         first.setdefault(standpoint.rule, standpoint)
+    has_tasks = any(case.labels.get(SET) == IN_TASKS for case in judgements.cases)
     metrics = {}
     for rule in dict.fromkeys((*first, *_OVERALL)):
         if rule not in _OVERALL:
             continue
         name, title, how = _OVERALL[rule]
         if rule in first:
-            metrics[name] = _overall(first[rule], shares[first[rule]], tasks[first[rule]], weights)
+            metrics[name] = _overall(first[rule], shares[first[rule]], tasks[first[rule]], judgements.weights)
         else:
-            metrics[name] = not_measured(how, better=HIGHER, title=title)
+            metrics[name] = not_measured(how if has_tasks else _NO_TASKS, better=HIGHER, title=title)
     metrics[_CREDIT] = _mean_credit(tasks[first[RL_SCORE]] if RL_SCORE in first else ())
     return metrics
 
