@@ -35,8 +35,8 @@ from salva.logic.formula import entities
 from salva.logic.notation import parse
 from salva.registry import add_loose_plugin
 from salva.report.summary import ModelSummary, decided, summarise_run
+from salva.results.chance import CHANCE
 from salva.results.gate import Gate
-from salva.results.metrics.failure_rates import CHANCE
 from salva.runs.cases import planned_cases
 from salva.runs.pipeline import execute
 from salva.runs.plans import make_plan

@@ -55,11 +55,11 @@ def test_an_installed_suite_detector_and_metric_run_end_to_end(installed: Path, 
     out = tmp_path / "run"
     run = ["run", "with-swap", "--size", "full", "--detector", "blobs", "--reader", "none", "--no-progress"]
     done = _salva(installed, *run, "--out", str(out), "--set", "detector.contrast=60")
-    assert done.returncode == 0, done.stderr
+    assert done.returncode in (0, 3), done.stderr
     assert (out / "salva.db").exists()
     report = json.loads(_salva(installed, "report", str(out), "--format", "json").stdout)
     by_repeat = next(table for table in report["tables"] if table["name"] == "by repeat")
-    assert [row[:2] for row in by_repeat["rows"]] == [[0, sum(report["outcomes"][name] for name in ("PASS", "FAIL"))]]
+    assert [row[:2] for row in by_repeat["rows"]] == [[0, report["n"]]]
 
 
 def test_a_loose_file_is_tried_without_installing(tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ def test_a_broken_plugin_of_every_role_is_a_warning_and_changes_nothing(broken: 
     assert any("broken-plugin" in line for line in warnings)
     assert not any("'other'" in line for line in warnings), "a metric of another suite is not imported"
     for command in (["report", str(tmp_path / "run")], ["rejudge", str(tmp_path / "run")]):
-        assert _salva(broken, *command).returncode == 0
+        assert _salva(broken, *command).returncode in (0, 3)
     compared = _salva(broken, "compare", str(tmp_path / "run"), str(tmp_path / "run"))
     assert "nosuchmodule" not in compared.stdout
     assert "Traceback" not in compared.stderr

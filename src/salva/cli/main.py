@@ -55,6 +55,8 @@ COMMANDS = {
 }
 _MAX_MESSAGE = 4000
 """The characters of a message that are shown."""
+_COMPLETION = "_SALVA_COMPLETE"
+"""The variable under which click prints the completion of a shell, and ends."""
 _TYPED = "salva.typed"
 """Where a context keeps the arguments of the command line."""
 
@@ -201,6 +203,10 @@ def run_command() -> int:
         return int(error.code or 0)
     except SalvaError as error:
         return _failed(str(error))
+    except SystemExit as ended:
+        if _COMPLETION not in os.environ:
+            raise
+        return int(ended.code or 0)
     except click.exceptions.Abort:
         return INTERRUPTED
     except click.ClickException as error:

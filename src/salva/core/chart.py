@@ -12,6 +12,9 @@ from functools import partial
 
 from salva.core.table import Table
 
+BY_CATEGORY = "by-category"
+"""The chart of a run's failure rate by category, which every suite has."""
+
 
 class ChartKind(StrEnum):
     """How a chart is drawn."""

@@ -28,7 +28,7 @@ ENTRIES: Mapping[str, Entry] = {
         "A detector that misses an entity makes a right image fail. Its recall for the missing entities is unknown.",
     ),
     "recall-low": Entry(
-        "{n} of {failures} failures are missing entities, and {detector} finds only {recall:.0%} of them on labelled "
+        "{n} of {failures} failures are missing entities, and {detector} finds only {recall} of them on labelled "
         "images. Look at some, or use another --detector.",
     ),
     "agreement-only": Entry(

@@ -11,12 +11,10 @@ from salva.charts.interval import RateWithInterval
 from salva.charts.png import png_file
 from salva.charts.reading import names_of
 from salva.charts.svg import svg_file
-from salva.core.chart import Chart, ChartKind, share_bars
-from salva.core.table import Table
+from salva.core.chart import BY_CATEGORY, Chart, ChartKind
 from salva.files.outfiles import write_bytes
 from salva.report.summary import ModelSummary, Summary
-from salva.results.metrics.failure_rates import CHANCE
-from salva.results.metrics.rate_charts import BY_CATEGORY
+from salva.results.chance import CHANCE
 
 _FILE_WIDTH = 760
 _MANY, _MANY_COLUMNS = 12, 6
@@ -26,8 +24,9 @@ _MOST_TOGETHER = 6
 
 def where_chart(charts: Sequence[Chart]) -> Chart | None:
     """The chart that shows where a model fails: by category, or what a suite puts in the place of that."""
-    wanted = (chart for chart in charts if BY_CATEGORY in (chart.name, chart.replaces))
-    return next(wanted, charts[0] if charts else None)
+    wanted = [chart for chart in charts if BY_CATEGORY in (chart.name, chart.replaces)]
+    wanted.sort(key=lambda chart: chart.name != BY_CATEGORY)
+    return next(iter((*wanted, *charts)), None)
 
 
 def rate_with_interval(model: ModelSummary) -> RateWithInterval | None:
@@ -57,33 +56,9 @@ def all_charts(summary: Summary) -> Iterator[tuple[str, Chart]]:
         for chart in model.charts:
             named.setdefault(chart.name, []).append((model.model, chart))
     together = {name: made for name, same in named.items() if (made := _together(same)) is not None}
-    if (rates := _failure_rates(summary)) is not None:
-        yield "", rates
     yield from (("", chart) for chart in together.values())
     for model in summary.by_model.values():
         yield from ((model.model, chart) for chart in model.charts if chart.name not in together)
-
-
-def _failure_rates(summary: Summary) -> Chart | None:
-    """The failure rates, a bar a model; None where nothing is decided."""
-    rows = tuple(
-        (model.model, model.failure_rate, *(model.interval or (None, None)), model.n)
-        for model in summary.by_model.values()
-        if model.failure_rate is not None
-    )
-    if not rows:
-        return None
-    return share_bars(
-        name="models",
-        title="Failure rate by model",
-        table=Table(name="models", columns=("model", "rate", "low", "high", "n"), rows=rows),
-        x="model",
-        y="rate",
-        y_label="failure rate",
-        filters={"model": "model"},
-        note="The lines are 95 % intervals under other seeds, of each model by itself. To see whether two models "
-        "differ, use salva compare.",
-    )
 
 
 def _together(same: Sequence[tuple[str, Chart]]) -> Chart | None:

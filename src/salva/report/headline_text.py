@@ -11,8 +11,8 @@ from salva.core.quantity import quantity
 from salva.core.run_spec import OFF, PREFLIGHT, STOPPED, WARNED
 from salva.report.examples import Example
 from salva.report.summary import ModelSummary, Summary
+from salva.results.chance import CHANCE
 from salva.results.gate import FAILURE_RATE, INCONCLUSIVE, GateDecision, pairs_text
-from salva.results.metrics.failure_rates import CHANCE
 from salva.results.rates import MACRO, CategoryCount
 from salva.results.trust import OK
 

@@ -20,6 +20,8 @@ from salva.logic.notation import parse
 from salva.logic.satisfaction import satisfies
 from salva.results.drawn_scenes import draw_scene
 
+CHANCE = "chance"
+"""The metric that says it."""
 MOST_PROMPTS = 60
 """Of more cases so many get others' images, spread over the categories and the same ones each time."""
 MOST_PICTURES = 300

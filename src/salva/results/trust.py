@@ -189,7 +189,9 @@ def _recall(decided: Collection[Result], facts: ObserverFacts) -> Message | None
         worst = min((facts.recall[name] for name in named), default=1.0)
     if worst >= _LEAST_RECALL:
         return None
-    return message("recall-low", n=len(omitted), failures=len(failures), detector=facts.detector, recall=worst)
+    return message(
+        "recall-low", n=len(omitted), failures=len(failures), detector=facts.detector, recall=f"{100 * worst:.0f} %"
+    )
 
 
 def mostly(results: Collection[Result]) -> str:

@@ -22,7 +22,7 @@ from salva.results.agreement import (
     compared_pairs,
     inconsistent_results,
 )
-from salva.results.chance import chance_of, chance_to_differ
+from salva.results.chance import CHANCE, chance_of, chance_to_differ
 from salva.results.control import compared_controls, excess_of
 from salva.results.metrics.control_table import control_table
 from salva.results.metrics.rate_charts import rate_charts
@@ -35,7 +35,6 @@ from salva.results.wordings import wording_difference
 
 MAX_ROWS = 40
 """Findings and reasons beyond this are summed up in a last row."""
-CHANCE = "chance"
 WORDING_EFFECT, WORDING_DISTANCE = "wording_effect", "wording_distance"
 _Rest = Callable[[int, int], tuple[Cell, ...]]
 """The last row of a table that is cut: how many rows are left out, and their sum."""

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from salva.core.chart import Chart, ChartKind, share_bars
+from salva.core.chart import BY_CATEGORY, Chart, ChartKind, share_bars
 from salva.core.table import Cell, Table
 from salva.results.metrics.wording_table import WORDINGS, wording_chart
-
-BY_CATEGORY = "by-category"
 
 
 def rate_charts(tables: Sequence[Table]) -> Iterator[Chart]:

@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import ClassVar
 
 from salva.core.case import Case
-from salva.core.chart import Chart, share_bars
+from salva.core.chart import BY_CATEGORY, Chart, share_bars
 from salva.core.judgements import Judgements
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
@@ -15,7 +15,6 @@ from salva.core.result import Result
 from salva.core.table import Cell, Table
 from salva.english.prompt_files import PARAPHRASED_BY
 from salva.results.deciding import NO_CHECK, NOT_JUDGED
-from salva.results.metrics.rate_charts import BY_CATEGORY
 from salva.results.tables import RATES, TableColumns, build_table, group_by, present, rows_table
 from salva.suites.prompts.cases import NONE
 
