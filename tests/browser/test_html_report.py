@@ -339,8 +339,8 @@ def test_several_models_side_by_side_and_only_where_they_differ(browser: webdriv
     browser.find_element(By.ID, "reset").click()
     assert not browser.find_element(By.ID, "switch").is_selected()
     assert browser.find_element(By.ID, "counter").text == f"{len(everyone)} shown here"
-    _mark(browser, "model\tother").click()
-    assert _chosen(browser, "model") == "other"
+    _mark(browser, "label:law\tcomplement", "model\tother").click()
+    assert (_chosen(browser, "model"), _chosen(browser, "label:law")) == ("other", "complement")
 
 
 @pytest.mark.parametrize("width", [390, 1280])

@@ -12,7 +12,6 @@ from salva.charts.reading import value_text
 from salva.core.chart import Chart, ChartKind
 from salva.core.metric import MetricValue
 from salva.core.table import Table
-from salva.core.verdict import Outcome
 from salva.report.chart_files import all_charts, is_wide, rate_with_interval, where_chart, write_figures
 from salva.report.summary import ModelSummary, Summary, summarise_records
 from salva.results.rates import FailureRate
@@ -75,20 +74,12 @@ def test_bars_that_colours_or_columns_cannot_join_stay_with_their_models() -> No
     assert [model for model, _ in all_charts(summary_of(("a", (bars(("and", 0.1)),)), ("b", (other,))))] == ["a", "b"]
 
 
-def test_the_failure_rates_of_all_models_stand_in_one_chart() -> None:
+def test_no_chart_is_drawn_twice_for_several_models() -> None:
     records, _ = random_run(n_entities=2, models=("painter", "other"))
-    summary = summarise_records(records)
-    charts = list(all_charts(summary))
-    model, first = charts[0]
-    assert (model, first.name) == ("", "models")
-    rates = {row[0]: row[1] for row in first.table.rows}
-    assert rates == {one.model: one.failure_rate for one in summary.by_model.values()}
-    names = [(model, chart.name) for model, chart in charts]
+    names = [(model, chart.name) for model, chart in all_charts(summarise_records(records))]
     assert len(set(names)) == len(names)
     assert [model for model, name in names if name == "by-law"] == [""]
-    undecided = tuple(replace(verdict, outcome=Outcome.ERROR) for verdict in records.verdicts)
-    nothing = summarise_records(replace(records, verdicts=undecided))
-    assert "models" not in [chart.name for _, chart in all_charts(nothing)]
+    assert [model for model, name in names if name == "law-by-modifier"] == ["painter", "other"]
 
 
 def test_where_it_fails_is_by_category_or_what_a_suite_puts_there() -> None:

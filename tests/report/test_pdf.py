@@ -12,10 +12,11 @@ from shutil import which
 
 import pytest
 from PIL import Image
-from report.fake_runs import FakeImages, random_run
+from report.fake_runs import ASKED, FakeImages, make_case, make_verdict, random_run
 from report.hostile import hostile_run
 
-from salva.core.source import RewrittenPrompt, Seen
+from salva.core.source import RewrittenPrompt, RunRecords, Seen
+from salva.core.verdict import Failure, Outcome
 from salva.report.gallery import Overlay, Thumbnail
 from salva.report.pdf import render_pdf
 
@@ -103,6 +104,16 @@ def test_several_models_stand_side_by_side_under_each_case(tmp_path: Path) -> No
     for head in heads:
         case = words.split(f"{head}: the models differ")[1]
         assert 0 < case.index("painter: ") < case.index("other: ")
+
+
+def test_a_case_that_is_longer_than_a_page_is_set_smaller() -> None:
+    failures = tuple(Failure(failure_type=f"t{n}", role="b", message="no cat " * 80) for n in range(6))
+    verdict = make_verdict(outcome=Outcome.FAIL, check="truth", failures=failures, images={"a": "1", "b": "2"})
+    case = make_case(texts=("a cat " * 200, "a dog " * 200))
+    records = RunRecords(cases=(case,), verdicts=(verdict,), primaries={"case-1": "truth"}, asked=ASKED, is_whole=True)
+    for models in (1, 2):
+        named = tuple(replace(verdict, model=f"m{n}") for n in range(models))
+        assert render_pdf(replace(records, verdicts=named), FakeImages()).startswith(b"%PDF-")
 
 
 def test_no_page_but_the_last_is_half_empty(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10
 
-from salva.charts.reading import groups_of, word
+from salva.charts.reading import groups_of, has_counts, word
 from salva.charts.scene import LINE, SERIES, SOFT, Colour, Line, Part, Rect, Text
 from salva.core.chart import Chart
 
@@ -115,7 +115,10 @@ def caption(text: str, middle: float, y: float, width: float) -> Text:
 def value_axis(chart: Chart, scale: Scale, top: float, bottom: float, width: float) -> list[Part]:
     """A horizontal axis: its grid lines from top to bottom, numbers, marks and label."""
     parts: list[Part] = []
+    is_whole = has_counts(chart)
     for value in ticks(scale.low, scale.high):
+        if is_whole and value != int(value):
+            continue
         parts.append(Line(points=((scale(value), top), (scale(value), bottom)), stroke=LINE))
         parts.append(caption(tick_text(chart, value), scale(value), bottom + 15, width))
     parts += [Line(points=((scale(mark), top), (scale(mark), bottom)), stroke=SOFT) for mark in chart.marks]

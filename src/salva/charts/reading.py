@@ -76,10 +76,10 @@ def value_text(chart: Chart, value: float | None, digits: int = 1) -> str:
         return NOTHING
     if chart.is_share:
         return percent(value, digits)
-    return f"{value:,.0f}" if abs(value) >= _MANY or _has_counts(chart) else f"{value:.2f}"
+    return f"{value:,.0f}" if abs(value) >= _MANY or has_counts(chart) else f"{value:.2f}"
 
 
-def _has_counts(chart: Chart) -> bool:
+def has_counts(chart: Chart) -> bool:
     """Whether all values are whole numbers."""
     column = chart.table.columns.index(chart.value or chart.y)
     return all(isinstance(row[column], int) for row in chart.table.rows)

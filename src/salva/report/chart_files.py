@@ -86,7 +86,7 @@ def is_wide(chart: Chart) -> bool:
     kind = chart.kind
     if kind is ChartKind.HEAT_MAP:
         return len(names_of(chart, chart.x)) > _MANY_COLUMNS
-    return kind is ChartKind.BOXES or (kind is ChartKind.BARS and len(chart.table.rows) > _MANY)
+    return kind is ChartKind.BOXES or (kind is ChartKind.BARS and len(names_of(chart, chart.x)) > _MANY)
 
 
 def write_figures(summary: Summary, folder: Path) -> list[Path]:

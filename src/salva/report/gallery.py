@@ -73,6 +73,9 @@ class Shot:
     picture: Thumbnail
     overlays: tuple[Overlay, ...]
     failures: tuple[Failure, ...]
+    """What the first check that found anything says."""
+    also: tuple[Failure, ...]
+    """What other checks found besides."""
     is_right: bool
     """Whether a check held this image against its prompt and found nothing."""
     answers: tuple[QuestionAnswer, ...] = ()
@@ -181,7 +184,9 @@ class ExhibitMaker:
         )
 
     def _shot(self, prompt: Prompt, words: tuple[Segment, ...], result: Result, observers: Observers) -> Shot:
-        failures = tuple(failure for failure in result.failures if failure.role == prompt.role)
+        found = [tuple(one for one in v.failures if one.role == prompt.role) for v in result.evidence if result.is_fail]
+        failures, *more = [each for each in found if each] or [()]
+        also = tuple(failure for each in more for failure in each)
         image_id = result.images.get(prompt.role)
         picture = _NO_PICTURE if image_id is None else self._thumbnail(image_id)
         seen = Seen() if image_id is None else self._images.seen(image_id, observers)
@@ -191,8 +196,9 @@ class ExhibitMaker:
             words=words,
             formula=prompt.formula or "",
             picture=picture,
-            overlays=_overlays(seen, failures, picture),
+            overlays=_overlays(seen, (*failures, *also), picture),
             failures=failures,
+            also=also,
             is_right=not failures and bool(scores.get(f"right_{prompt.role}")),
             answers=seen.answers,
             instructing=_instructing(seen) if is_bribed(result) else (),

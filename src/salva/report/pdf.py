@@ -39,17 +39,18 @@ if TYPE_CHECKING:
 
 MAX_EXHIBITS = 24
 _MAX_ROWS, _MAX_COLUMNS, _MAX_CELL = 30, 9, 60
-_MAX_TEXT, _MAX_ANSWERS = 400, 6
-"""Of a prompt and of what is beside it: a cell that is higher than a page cannot be set."""
+_MAX_TEXT, _MAX_FAILURES = 400, 6
+"""Letters of a text, and failures of an image."""
 _FONT, _BOLD = "DejaVuSans", "DejaVuSans-Bold"
 _POINTS = 0.75
 """Of a chart's pixel."""
-_MAX_HEIGHT = 600
+_MAX_HEIGHT, _PAGE = 600, 680
+"""Of a picture, and of a cell of a grid with its heading: less than a page."""
 _GAP = 14
 _ROOM = 90
 """What must be left on a page for a heading."""
-_SIDE = 150
-"""Of an image, at most."""
+_SIDE, _LEAST_SIDE = 150, 75
+"""Of an image, at most and at least."""
 
 
 def write_pdf(directory: Path, out: Path, limit: int = MAX_EXHIBITS) -> None:
@@ -146,7 +147,8 @@ class _PdfWriter:
         if rate:
             yield self.text(f"{rate[:1].upper()}{rate[1:]}. {coverage_text(summary, model)}.")
         if drawn := rate_with_interval(model):
-            yield self._picture(draw_interval(drawn, 0.7 * self.width / _POINTS), 0.7 * self.width)
+            width = self.width * (0.7 if len(summary.by_model) == 1 else 0.5)
+            yield self._picture(draw_interval(drawn, width / _POINTS), width)
         yield self.text(f"Trust: {model.trust.status}", "pass" if model.trust.status == "ok" else "fail")
         yield from (self.text(f"{one.text} [{one.code}]") for one in model.trust.reasons)
         yield from (self.text(f"Gate {gate_text(gate)}") for gate in model.gates)
@@ -178,9 +180,13 @@ class _PdfWriter:
 
     def _rows(self, cells: Sequence[list[Flowable]], n_columns: int, head: list[Flowable]) -> Flowable:
         """Cells in rows that pages break between, and never between the heading and the first row."""
+        from reportlab.platypus import KeepInFrame
         from reportlab.platypus import Table as Grid
 
-        padded = [head, *([[]] * (n_columns - 1)), *cells, *([[]] * (-len(cells) % n_columns))]
+        width = self.width / n_columns
+        # What is higher than a page could not be set at all.
+        fitted = [[KeepInFrame(width - _GAP, _PAGE, cell, mode="shrink")] for cell in cells]
+        padded = [head, *([[]] * (n_columns - 1)), *fitted, *([[]] * (-len(cells) % n_columns))]
         rows = [padded[i : i + n_columns] for i in range(0, len(padded), n_columns)]
         style = [
             *_CELLS,
@@ -188,7 +194,7 @@ class _PdfWriter:
             ("BOTTOMPADDING", (0, 0), (-1, 0), 0),
             ("NOSPLIT", (0, 0), (-1, 1)),
         ]
-        return Grid(rows, colWidths=self.width / n_columns, style=style, hAlign="LEFT")
+        return Grid(rows, colWidths=width, style=style, hAlign="LEFT")
 
     def _heading(self, words: str, style: str) -> Iterator[Flowable]:
         """A heading with room for some lines below it."""
@@ -198,32 +204,48 @@ class _PdfWriter:
         yield self.text(words, style)
 
     def _lineup(self, lineup: Lineup) -> Iterator[Flowable]:
-        status = f": {lineup.status}" if lineup.status else ""
-        yield self.text(f"{lineup.case.case_id}{status}", "h3")
-        for side in lineup.sides:
-            yield self.text(f"{side.exhibit.result.model}: {side.status}", "small")
-            yield from self._exhibit(side.exhibit, self.width, is_named=False)
-
-    def _exhibit(self, exhibit: Exhibit, width: float, *, is_named: bool = True) -> Iterator[Flowable]:
+        """The prompts of a case, then the images of every model side by side."""
         from reportlab.platypus import Table as Grid
 
-        column = width / max(2, len(exhibit.shots))
-        shots = [list(self._shot(shot, min(column - 10, _SIDE))) for shot in exhibit.shots]
-        yield Grid([shots], colWidths=min(column, _SIDE + 10), style=_TOP, hAlign="LEFT")
-        yield from (self.text(failure.message, "fail") for failure in exhibit.shared_failures)
-        if is_named:
-            note = f"{exhibit.note}; " if exhibit.note else ""
-            yield self.text(f"{note}{exhibit.case.case_id}, seed {exhibit.seed}", "small")
+        status = f": {lineup.status}" if lineup.status else ""
+        yield self.text(f"{lineup.case.case_id}{status}", "h3")
+        yield from (self.text(f"“{prompt.text}”", "small") for prompt in lineup.case.prompts)
+        n_columns = max(1, min(len(lineup.sides), int(self.width // (_LEAST_SIDE * len(lineup.case.prompts)))))
+        width = self.width / n_columns
+        cells = [
+            [
+                self.text(f"{side.exhibit.result.model}: {side.status}", "small"),
+                *self._images(side.exhibit, width - _GAP, has_prompts=False),
+            ]
+            for side in lineup.sides
+        ]
+        cells += [[] for _ in range(-len(cells) % n_columns)]
+        rows = [cells[i : i + n_columns] for i in range(0, len(cells), n_columns)]
+        yield Grid(rows, colWidths=width, style=_TOP, hAlign="LEFT")
 
-    def _shot(self, shot: Shot, width: float) -> Iterator[Flowable]:
-        yield self.text(f"“{shot.text}”", "small")
+    def _exhibit(self, exhibit: Exhibit, width: float) -> Iterator[Flowable]:
+        yield from self._images(exhibit, width, has_prompts=True)
+        note = f"{exhibit.note}; " if exhibit.note else ""
+        yield self.text(f"{note}{exhibit.case.case_id}, seed {exhibit.seed}", "small")
+
+    def _images(self, exhibit: Exhibit, width: float, *, has_prompts: bool) -> Iterator[Flowable]:
+        from reportlab.platypus import Table as Grid
+
+        column = min(width / max(2, len(exhibit.shots)), _SIDE + 10)
+        shots = [list(self._shot(shot, column - 8, has_prompt=has_prompts)) for shot in exhibit.shots]
+        yield Grid([shots], colWidths=column, style=_TOP, hAlign="LEFT")
+        yield from (self.text(failure.message, "fail") for failure in exhibit.shared_failures)
+
+    def _shot(self, shot: Shot, width: float, *, has_prompt: bool) -> Iterator[Flowable]:
+        if has_prompt:
+            yield self.text(f"“{shot.text}”", "small")
         if shot.picture.uri:
             from salva.report.pdf_pictures import BoxedPicture
 
             yield BoxedPicture(shot.picture, shot.overlays, width, _FONT)
         else:
             yield self.text("This image is missing or damaged.", "small")
-        yield from (self.text(failure.message, "fail") for failure in shot.failures[:_MAX_ANSWERS])
+        yield from (self.text(failure.message, "fail") for failure in shot.failures[:_MAX_FAILURES])
         if shot.is_right:
             yield self.text("shows its prompt", "pass")
         if shot.score is not None:

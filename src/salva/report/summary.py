@@ -7,7 +7,7 @@ twice of the same store it is the same. Attributes have the names of the JSON re
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -386,7 +386,7 @@ def _summarise_model(model: str, judged: Judgements, records: RunRecords) -> Mod
         trust=trust_in(judged, rate, records, model),
         metrics=metrics,
         tables=(*tables, *painting_tables(records.painted, model, judged.results), *([costs] if costs else [])),
-        charts=tuple(chart for chart in charts if chart.name not in {other.replaces for other in charts}),
+        charts=_without_replaced(charts),
         failure_types=dict(types.most_common()),
         examples=examples_of(judged.results),
         gates=tuple(_gates(records, model)),
@@ -400,6 +400,12 @@ def _summarise_model(model: str, judged: Judgements, records: RunRecords) -> Mod
 def _gates(records: RunRecords, model: str) -> list[GateDecision]:
     stored = records.gates.get(model)
     return [GateDecision.from_json(decision) for decision in stored] if isinstance(stored, list) else []
+
+
+def _without_replaced(charts: Sequence[Chart]) -> tuple[Chart, ...]:
+    """The charts that no other one replaces; only a chart of failure rates can take the place of one."""
+    replaced = {chart.replaces for chart in charts if (chart.value or chart.y) == "rate"}
+    return tuple(chart for chart in charts if chart.name not in replaced)
 
 
 def _metrics(suite: str) -> Iterator[Metric]:
