@@ -207,3 +207,32 @@ def test_a_name_is_shown_whatever_series_it_is_in(width: float) -> None:
     table = Table(name="by law", columns=("model", "law", "rate"), rows=rows)
     chart = Chart(name="bars", title="Bars", kind=ChartKind.BARS, table=table, x="law", y="rate", series="model")
     assert "its own" in words_of(draw_chart(chart, width))
+
+
+def lines_in(mark: Mark) -> int:
+    return sum(isinstance(part, Line) for part in mark.parts)
+
+
+@pytest.mark.parametrize("kind", [ChartKind.BARS, ChartKind.HEAT_MAP])
+def test_fewer_than_five_results_are_hatched_and_shown_by_their_counts(kind: ChartKind) -> None:
+    rows = (("p", "few", 4, 3, 0.75), ("p", "many", 5, 3, 0.6), ("p", "none", 0, 0, None))
+    table = Table(name="t", columns=("model", "category", "n", "failed", "rate"), rows=rows)
+    columns = {"value": "rate"} if kind is ChartKind.HEAT_MAP else {"y": "rate"}
+    scene = draw_chart(make_chart(kind, table, **columns, n="n", is_share=True, ends=(0.0, 1.0)), 520)
+    few, many, none = marks_of(scene)
+    assert few.title.endswith("few: 3 of 4")
+    assert "3 of 4" in words_of(scene)
+    assert "n 5" in words_of(scene)
+    assert "n 4" not in words_of(scene), "the counts say it"
+    assert (lines_in(few) > 5, lines_in(many), lines_in(none)) == (True, 0, 0)
+    for line in (part for part in few.parts if isinstance(part, Line)):
+        (x0, y0), (x1, y1) = line.points
+        assert x1 - x0 == pytest.approx(y0 - y1), "from the lower left to the upper right"
+    by_mean = make_chart(kind, table, **dict.fromkeys(columns, "failed"), n="n")
+    assert not any(map(lines_in, marks_of(draw_chart(by_mean, 520)))), "no share of the results"
+
+
+def test_counts_have_whole_numbers_on_their_axis() -> None:
+    table = Table(name="t", columns=("category", "n"), rows=(("a", 1), ("b", 2)))
+    assert {"0", "1", "2"} <= set(words_of(draw_chart(make_chart(table=table, y="n"), 520)))
+    assert not {"0.5", "1.5"} & set(words_of(draw_chart(make_chart(table=table, y="n"), 520)))

@@ -21,7 +21,7 @@ def test_the_mean_over_results_is_the_report_s_rate() -> None:
     primary = frame[frame["is_primary"]]
     model = summarise_records(records).by_model["painter"]
     counts = primary["outcome"].value_counts().to_dict()
-    assert {outcome.lower(): n for outcome, n in counts.items()} == {
+    assert {str(outcome).lower(): n for outcome, n in counts.items()} == {
         name: n for name, n in model.results.items() if n and name != "total"
     }
     assert set(counts) > {"PASS", "FAIL"}, "undecided ones must not dilute the rate"

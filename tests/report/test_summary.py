@@ -26,7 +26,7 @@ TOP = {
 
 
 def one_case(*verdicts: Verdict, **asked: object) -> RunRecords:
-    spec = structs.replace(ASKED, **{"repeats": 1, **asked})  # type: ignore[arg-type]  # fields by name
+    spec = structs.replace(ASKED, **{"repeats": 1, **asked})
     cases = tuple(make_case(case_id) for case_id in dict.fromkeys(verdict.case_id for verdict in verdicts))
     primaries = {case.case_id: "truth" for case in cases}
     return RunRecords(cases=cases, verdicts=verdicts, primaries=primaries, asked=spec, is_whole=True)
