@@ -62,7 +62,7 @@ FILES = {
     "release-check.toml": (DOCS / "how-to" / "release-check.toml")
     .read_text(encoding="utf-8")
     .replace("size = 200", "size = 4")
-    .replace('title = "numbering"', 'title = "numbering"\nsize = 2'),
+    .replace("size = 40", "size = 2"),
 }
 """What a reader has before opening a page."""
 
