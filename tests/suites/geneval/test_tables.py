@@ -85,15 +85,16 @@ def test_the_paper_s_figure_stands_beside_all_of_its_prompts_alone() -> None:
 
 
 def test_partial_credit_is_a_mean_over_tasks_with_an_interval() -> None:
-    """Counting earns a half in each of 4 images, the other five tasks everything."""
+    """Counting earns nothing in one image and two thirds in three, the other five tasks everything."""
     cases = cases_of()
-    made = [
-        replace(one, scores={"credit_a": 0.5 if case.category == "counting" else 1.0})
-        for case, one in zip(cases, verdicts(cases, lambda *_: True), strict=True)
-    ]
-    credit = _measured(replace(judged(cases, made), checks={"geneval": RunCheck(options={"rule": "rl-score"})})).metrics
-    assert credit["rl_score_credit"].value == pytest.approx(5.5 / 6)
-    assert credit["rl_score_credit"].n == 24
+    counting = [case for case in cases if case.category == "counting"]
+    earned = {case.case_id: 0.0 if case is counting[0] else 2 / 3 for case in counting}
+    made = [replace(one, scores={"credit_a": earned.get(one.case_id, 1.0)}) for one in verdicts(cases, lambda *_: True)]
+    by_credit = replace(judged(cases, made), checks={"geneval": RunCheck(options={"rule": "rl-score"})})
+    credit = _measured(by_credit).metrics["rl_score_credit"]
+    assert (credit.value, credit.n) == (pytest.approx(5.5 / 6), 24)
+    assert credit.interval is not None
+    assert 0 < credit.interval[0] < 5.5 / 6 < credit.interval[1] <= 1
 
 
 def test_without_colours_there_is_no_point() -> None:

@@ -14,7 +14,8 @@ from salva.suites.metalogic.tables import MetaLogicTables
 
 
 def _measure(*, is_published: bool = False) -> Measured:
-    cases = metalogic_cases(3)
+    # One category has fewer pairs than the others, so that a mean over categories is no plain share.
+    cases = metalogic_cases(3)[2:]
     check = "same-scene" if is_published else "truth"
     verdicts = [
         make_verdict(case.case_id, Outcome.FAIL if case.labels["law"] == "distributive" else Outcome.PASS, check=check)
@@ -27,7 +28,7 @@ def _measure(*, is_published: bool = False) -> Measured:
 def test_the_paper_s_mean_leaves_numbering_out_and_is_of_its_own_rule() -> None:
     published = _measure(is_published=True).metrics["misaligned"]
     assert published.value == pytest.approx(4 / 20)
-    assert (published.published, published.better, published.n) == (0.65, "lower", 20 * 6)
+    assert (published.published, published.better, published.n) == (0.65, "lower", 20 * 6 - 2)
     ours = _measure().metrics["misaligned"]
     assert (ours.value, ours.published) == (None, 0.65)
     assert ours.reason

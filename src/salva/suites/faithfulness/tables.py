@@ -35,8 +35,6 @@ _FAITH = ("faith_A", "faith_B", "faith_mean", "faith_stability")
 _CLIP = ("clip_A", "clip_B", "clip_mean", "clip_diff", "clip_stability", "image_similarity")
 _CATEGORY = ("category_id", "law", "dimension")
 _N_WORST = 5
-_FEWEST_CLUSTERS = 5
-"""With fewer clusters of pairs a mean has no interval."""
 _NOT_ANSWERED, _NOT_COMPARED = "no judge answered about both images of a pair", "no embedder compared a pair"
 _MEAN_METRICS = {
     "faith_mean": ("faithfulness", _NOT_ANSWERED),
@@ -142,13 +140,11 @@ def _interval(pairs: Sequence[CaseVerdict], name: str) -> Interval | None:
     """
     values = [pair.verdict.scores[name] for pair in pairs]
     clusters, cases = [cluster_of(pair.case) for pair in pairs], [pair.case.case_id for pair in pairs]
-    if len(set(clusters)) < _FEWEST_CLUSTERS:
-        return None
-    is_open = name == "clip_mean"
-    interval = cautious_mean_interval(values, clusters, cases, pseudo=None if is_open else 0.0)
+    if name == "clip_mean":
+        return cautious_mean_interval(values, clusters, cases)
     # The published stability of CLIP scores goes far below 0.
-    least, most = (-inf if min(values) < 0 else 0.0), (inf if is_open else 1.0)
-    return interval and Interval(low=max(least, interval.low), high=min(most, interval.high))
+    least = -inf if min(values, default=0.0) < 0 else 0.0
+    return cautious_mean_interval(values, clusters, cases, pseudo=0.0, least=least, most=1.0)
 
 
 def _by_labels(pairs: Sequence[CaseVerdict], *labels: str) -> Groups:

@@ -47,8 +47,6 @@ _NO_TASKS = "no prompt counts towards the tasks"
 _CREDIT = "rl_score_credit"
 _PAPER = 0.61
 """IF-XL, the best model of the paper, by the published rules."""
-_FEWEST_CASES = 5
-"""With fewer prompts the mean credit has no interval."""
 
 
 class GenEvalTables:
@@ -181,14 +179,14 @@ def _mean_credit(group: Sequence[CaseVerdict]) -> MetricValue:
         return not_measured("add --set check.rule=rl-score", better=HIGHER, title=title)
     by_task = group_by(earned, lambda pair: pair[0].category)
     cases = [case.case_id for case, _ in earned]
-    interval = None
-    if len(set(cases)) >= _FEWEST_CASES:
-        interval = cautious_mean_interval([c for _, c in earned], cases, cases, [case.category for case, _ in earned])
+    interval = cautious_mean_interval(
+        [credit for _, credit in earned], cases, cases, [case.category for case, _ in earned], least=0.0, most=1.0
+    )
     low, high = ends(interval)
     return MetricValue(
         value=fmean(fmean(credit for _, credit in own) for own in by_task.values()),
-        low=None if low is None else max(0.0, low),
-        high=None if high is None else min(1.0, high),
+        low=low,
+        high=high,
         n=len(earned),
         better=HIGHER,
         is_share=True,
