@@ -22,7 +22,7 @@ from salva.engine.flow import Flow
 from salva.engine.run_components import ActorsByRole, AppliedCheck
 from salva.engine.units import Unit
 from salva.judging.waves import Missing, Waves
-from salva.results.rates import entities_of
+from salva.results.rates import named_in
 from salva.stats.contrast import ControlCounts, controls_wanted
 from salva.store.records import CONTRAST
 from salva.store.sqlite import RunStore
@@ -119,8 +119,7 @@ class JudgeContrast:
             seen.n_accepted += is_accepted
             if is_accepted:
                 rank = fingerprint([unit.case.case_id, repeat, probe.role, probe.query.text, [*probe.query.questions]])
-                words = subject | _words(probe.query.text)
-                _keep(seen.accepted, rank, _Asked(probe, applied.actors_by_role, words))
+                _keep(seen.accepted, rank, _Asked(probe, applied.actors_by_role, subject))
 
     def finish(self, flow: Flow) -> None:
         """Ask the control questions of every judge about every model, and keep the counts."""
@@ -164,11 +163,15 @@ def _first_apart(asked: _Asked, shown: Sequence[_Shown], start: int) -> _Shown |
 
 
 def subject_of(case: Case) -> frozenset[str]:
-    """What a case is about: the entities of its formulas, and the words of its prompts and questions."""
+    """What a case is about: the entities of its formulas; without formulas the words of its prompts and questions."""
+    formulas = tuple(prompt.formula for prompt in case.prompts)
+    if all(formulas) and (named := named_in(formulas)):
+        # The words of a template are in every prompt, so no two cases would be apart.
+        return frozenset(named)
     texts = [
         text for prompt in case.prompts for text in (prompt.text, *(question.text for question in prompt.questions))
     ]
-    return frozenset(entities_of(case)).union(*map(_words, texts))
+    return frozenset((case.cluster or case.case_id,)).union(*map(_words, texts))
 
 
 def _words(text: str) -> frozenset[str]:
