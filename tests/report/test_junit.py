@@ -160,6 +160,11 @@ def test_results_that_are_still_to_come_are_skipped_and_the_run_is_an_error() ->
     verdicts = [make_verdict(f"case-{number}", check="truth") for number in range(4)]
     root = made(records_of(*verdicts, is_whole=False, repeats=2))
     assert Counter(child.tag for child in told(root)) == {"skipped": 4, "error": 1}
+    decided = [
+        make_verdict(f"case-{number}", check="truth", repeat=repeat) for number in range(20) for repeat in (0, 1)
+    ]
+    almost = made(records_of(*decided[:-1], is_whole=False, repeats=2))
+    assert Counter(child.tag for child in told(almost)) == {"skipped": 1, "error": 1}
     assert made(records_of(*verdicts)).attrib["errors"] == "0", "a whole run lacks nothing"
 
 

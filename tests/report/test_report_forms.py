@@ -110,6 +110,7 @@ def test_the_page_shows_the_result_once_and_counts_what_was_left_out(page: str) 
     assert f"{(model.failure_rate or 0) * 100:.0f} % (95 % CI " in words
     assert page.count('<article class="exhibit"') == 60
     assert f"{model.rate.failed - 60} were left out" in page
+    assert "--set check.scope" not in page, "the command leaves out what is the default"
     order = [page.index(f'<section id="{name}"') for name in ("result", "counterexamples", "where", "metrics")]
     assert order == sorted(order)
     assert page.index('<section id="methods"') < page.index('<section id="tables"')
@@ -315,6 +316,7 @@ def test_a_job_summary_has_forty_lines_at_most_and_the_rate_in_them() -> None:
             assert len(lines) <= 40
             assert "failure rate" in lines[2]
             assert sum(line.startswith("| ") for line in lines) > 10
+        assert "| metric 0 |" in to_markdown(shown), "a table that is too long is cut, not left out"
 
 
 def test_the_terminal_shows_the_heat_map_with_details_and_hostile_text_as_text() -> None:
@@ -336,8 +338,8 @@ def test_one_model_takes_twelve_lines_of_eighty_columns(width: int) -> None:
     assert len(lines.splitlines()) <= 12
     assert max(map(len, lines.splitlines())) <= 80
     assert lines.splitlines()[-1].startswith("report  runs/demo/report/index.html")
-    far = terminal(summarise_records(records), width, page=f"{'x' * 60}/index.html", directory="y" * 40)
-    assert [line.split()[0] for line in far.splitlines()[-2:]] == ["report", "more"]
+    far = terminal(summarise_records(records), width, page=f"{'x' * 160}/index.html", directory="y" * 40)
+    assert [line.split()[0] for line in far.splitlines()[-2:]] == ["report", "more"], "a path stays on its line"
 
 
 def test_a_pocket_run_says_how_far_its_detector_was_checked() -> None:

@@ -6,13 +6,15 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+from charts.charts import make_chart
 from msgspec import structs
 from report.fake_runs import ASKED, make_case, make_verdict, random_run, store_run
 
 from salva.core.run_spec import ComponentSpec
 from salva.core.source import RewrittenPrompt, RunRecords
+from salva.core.table import Table
 from salva.core.verdict import Outcome, Verdict
-from salva.report.summary import summarise_records, summarise_run
+from salva.report.summary import _without_replaced, summarise_records, summarise_run
 
 OF_MODEL = {
     *("results", "failure_rate", "interval", "interval_entities", "bounds", "average", "categories", "n"),
@@ -104,6 +106,15 @@ def test_a_chart_that_replaces_another_stands_alone() -> None:
     names = [chart.name for chart in summary.by_model["painter"].charts]
     assert "law-by-modifier" in names
     assert "by-category" not in names
+
+
+def test_a_chart_of_another_quantity_replaces_no_failure_rates() -> None:
+    general = make_chart(name="by-category")
+    other = make_chart(name="own", replaces="by-category")
+    assert _without_replaced([other, general]) == (other, general)
+    rows = Table(name="t", columns=("category", "rate"), rows=())
+    rates = make_chart(name="own", replaces="by-category", table=rows, y="rate")
+    assert _without_replaced([rates, general]) == (rates,)
 
 
 def test_refusals_are_counted_among_the_errors() -> None:
