@@ -91,7 +91,7 @@ CHANGES = {
     "add a flag to `salva run`": "cli/run_command.py, core/run_spec.py, and the file in runs/ that acts on it; "
     "also for `salva.run_suite`: notebook/keywords.py; for gate files: compare/gate_file.py",
     "add a suite": "a folder in suites/, and its lines in built_in.py ([how](how-to/add-a-suite.md))",
-    "word the headline differently": "report/headline_text.py (results/leading.py has its numbers)",
+    "word the headline differently": "report/headline_text.py (results/rates.py has its numbers)",
     "use another interval": "stats/intervals.py for a share, stats/rates.py for the failure rate over categories",
 }
 """Ten changes, and the files of src/salva that each touches."""
