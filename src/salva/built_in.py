@@ -18,6 +18,8 @@ class BuiltIn:
     """One line for `salva list`."""
     suites: tuple[str, ...] = ()
     """The suites a check, metric or format serves; empty for all."""
+    needs: tuple[str, ...] = ()
+    """The roles that a check cannot do without."""
     scores_pairs: bool = False
     """Whether a check scores images against texts."""
     extra: str = ""
@@ -26,8 +28,12 @@ class BuiltIn:
     """The variables that may hold its key; one is enough, and a private endpoint may need none."""
 
 
-def _one(source: str, summary: str, *suites: str, scores_pairs: bool = False) -> BuiltIn:
-    return BuiltIn(source=f"salva.{source}", summary=summary, suites=suites, scores_pairs=scores_pairs)
+def _one(source: str, summary: str, *suites: str) -> BuiltIn:
+    return BuiltIn(source=f"salva.{source}", summary=summary, suites=suites)
+
+
+def _check(source: str, summary: str, *suites: str, needs: str, scores_pairs: bool = False) -> BuiltIn:
+    return BuiltIn(source=f"salva.{source}", summary=summary, suites=suites, needs=(needs,), scores_pairs=scores_pairs)
 
 
 def _torch(source: str, summary: str) -> BuiltIn:
@@ -109,45 +115,70 @@ BUILT_IN: dict[str, dict[str, BuiltIn]] = {
         "transformers": _torch("judges.local_vlm_judge:LocalVlmJudge", "A vision-language model on this machine."),
     },
     "check": {
-        "entity-change": _one(
+        "entity-change": _check(
             "suites.actesting.checks:EntityChange",
             "One entity changed, all else stays (MR1).",
             *("actesting", "prompts"),
+            needs="detector",
         ),
-        "geneval": _one("suites.geneval.rules:GenEvalRule", "Each image is right by GenEval's rules.", "geneval"),
-        "levels": _one("suites.cfworld.levels:Levels", "A group scores at all its levels.", "cfworld"),
-        "must-differ": _one("checks.must_differ:MustDiffer", "Images of different meanings get different answers."),
-        "named-entities": _one(
+        "geneval": _check(
+            "suites.geneval.rules:GenEvalRule", "Each image is right by GenEval's rules.", "geneval", needs="detector"
+        ),
+        "levels": _check("suites.cfworld.levels:Levels", "A group scores at all its levels.", "cfworld", needs="judge"),
+        "must-differ": _check(
+            "checks.must_differ:MustDiffer", "Images of different meanings get different answers.", needs="judge"
+        ),
+        "named-entities": _check(
             "checks.named_entities:NamedEntities",
             "Each image shows the entities that its prompt names.",
             *("actesting", "prompts", "semvar"),
+            needs="detector",
         ),
-        "retention": _one(
-            "suites.cfworld.retention:Retention", "A counterfactual keeps what its rule keeps.", "cfworld"
+        "retention": _check(
+            "suites.cfworld.retention:Retention",
+            "A counterfactual keeps what its rule keeps.",
+            "cfworld",
+            needs="judge",
         ),
-        "right-answers": _one("checks.right_answers:RightAnswers", "Each image gets the answers its prompt expects."),
-        "same-answers": _one("checks.same_answers:SameAnswers", "Both images get the same answers."),
-        "same-scene": _one("checks.same_scene:SameScene", "Both images show the same entities, numbers and order."),
-        "same-similarity": _one("checks.same_similarity:SameSimilarity", "Both images fit their prompts equally well."),
-        "semantic-effect": _one(
+        "right-answers": _check(
+            "checks.right_answers:RightAnswers", "Each image gets the answers its prompt expects.", needs="judge"
+        ),
+        "same-answers": _check("checks.same_answers:SameAnswers", "Both images get the same answers.", needs="judge"),
+        "same-scene": _check(
+            "checks.same_scene:SameScene", "Both images show the same entities, numbers and order.", needs="detector"
+        ),
+        "same-similarity": _check(
+            "checks.same_similarity:SameSimilarity", "Both images fit their prompts equally well.", needs="embedder"
+        ),
+        "semantic-effect": _check(
             "suites.semvar.semantic_effect:SemanticEffect",
             "The image changes when the meaning does, and only then.",
             "semvar",
             scores_pairs=True,
+            needs="judge",
         ),
-        "triple-addition": _one(
+        "triple-addition": _check(
             "suites.actesting.checks:TripleAddition",
             "One triple more, all else stays (MR3).",
             *("actesting", "prompts"),
+            needs="detector",
         ),
-        "triple-removal": _one(
-            "suites.actesting.checks:TripleRemoval", "One triple less, all else stays (MR2).", *("actesting", "prompts")
+        "triple-removal": _check(
+            "suites.actesting.checks:TripleRemoval",
+            "One triple less, all else stays (MR2).",
+            *("actesting", "prompts"),
+            needs="detector",
         ),
-        "truth": _one(
-            "checks.truth:Truth", "Each image is one of its prompt's worlds and shows no text it was not asked for."
+        "truth": _check(
+            "checks.truth:Truth",
+            "Each image is one of its prompt's worlds and shows no text it was not asked for.",
+            needs="detector",
         ),
-        "unchanged": _one(
-            "suites.actesting.checks:Unchanged", "Synonyms give the same image.", *("actesting", "prompts")
+        "unchanged": _check(
+            "suites.actesting.checks:Unchanged",
+            "Synonyms give the same image.",
+            *("actesting", "prompts"),
+            needs="detector",
         ),
     },
     "metric": {

@@ -12,7 +12,7 @@ import importlib
 import importlib.util
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -66,6 +66,8 @@ class ComponentEntry:
     """What it is, in one line; a foreign one says that in the docstring of its class."""
     suites: tuple[str, ...] = ()
     """The suites it serves; empty for all."""
+    needs: tuple[str, ...] = ()
+    """The roles that a check cannot do without; empty where that is known only after loading."""
     clash: str = ""
     """Another package that registers the same name."""
 
@@ -80,7 +82,13 @@ def entries(role: str, suite: str = "") -> list[ComponentEntry]:
         raise unknown_name("role", role, BUILT_IN)
     by_name = {
         name: ComponentEntry(
-            role=role, name=name, source=ours.source, distribution="salva", summary=ours.summary, suites=ours.suites
+            role=role,
+            name=name,
+            source=ours.source,
+            distribution="salva",
+            summary=ours.summary,
+            suites=ours.suites,
+            needs=ours.needs,
         )
         for name, ours in BUILT_IN[role].items()
     }
@@ -107,10 +115,12 @@ def _foreign(role: str, point: EntryPoint) -> ComponentEntry:
     )
 
 
-def load_all(role: str, suite: str = "") -> dict[str, type[Any]]:
+def load_all(
+    role: str, suite: str = "", wanted: Callable[[ComponentEntry], bool] = lambda _: True
+) -> dict[str, type[Any]]:
     """The classes that play a role for a suite, by name; one that cannot be loaded is left out with a warning."""
     loaded: dict[str, type[Any]] = {}
-    for entry in entries(role, suite):
+    for entry in filter(wanted, entries(role, suite)):
         try:
             loaded[entry.name] = load(role, entry.name)
         except PluginError as error:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from salva import component_facts, registry
+from salva.core.about import about_of
 from salva.core.run_spec import ComponentSpec
 from salva.errors import PluginError, UsageError
 
@@ -103,6 +104,21 @@ def test_what_is_installed_is_read_once_until_that_changes(tmp_path: Path, monke
 def test_checks_say_whether_they_only_compare_images() -> None:
     compares = {name: component_facts.run_check(name, {}).compares for name in ("truth", "same-scene", "not-installed")}
     assert compares == {"truth": False, "same-scene": True, "not-installed": False}
+
+
+def test_the_table_says_what_checks_need() -> None:
+    stated = {name: entry.needs for name, entry in registry.BUILT_IN["check"].items()}
+    assert stated == {name: about_of(check).needs_roles for name, check in registry.load_all("check").items()}
+
+
+def test_a_run_imports_no_check_that_lacks_its_observer() -> None:
+    code = (
+        "import sys; from salva.core.run_spec import RunSpec; from salva.runs.plans import make_plan;"
+        "make_plan(RunSpec.of(suite='metalogic', models=('painter',)));"
+        "print([name for name in sys.modules if name.startswith('salva.checks.right_answers')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 def test_a_component_that_cannot_be_imported_says_which(monkeypatch: pytest.MonkeyPatch) -> None:

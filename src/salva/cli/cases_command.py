@@ -75,7 +75,7 @@ def command(
 
 def _print_findings(findings: Sequence[Finding], form: str) -> None:
     """One line a finding, for people or as objects; how many there are of each kind goes to the error stream."""
-    from salva.results.exit_code import USAGE
+    from salva.core.exit_codes import USAGE
 
     if form not in ("table", "jsonl"):
         raise UsageError(message("option-invalid", name="--format with --lint", value=form, wanted="table or jsonl"))

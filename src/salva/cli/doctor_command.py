@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from salva.cli.ending import end
-from salva.results.exit_code import USAGE
+from salva.core.exit_codes import USAGE
 
 
 @click.command("doctor")

@@ -9,8 +9,8 @@ import click
 from salva.cli import flags
 from salva.cli import help as pages
 from salva.cli.ending import end
+from salva.core.exit_codes import INTERRUPTED
 from salva.messages import message
-from salva.results.exit_code import INTERRUPTED
 
 
 @click.command("gate", cls=pages.Command)

@@ -22,13 +22,13 @@ from typing import Any, TextIO
 import click
 
 from salva.cli.ending import Ended
+from salva.core.exit_codes import INTERRUPTED, NOT_SURE, USAGE
 from salva.core.printable import printable
 from salva.core.secrets import redact
 from salva.core.threads import any_left_behind
 from salva.engine.ctrl_c import CtrlC
 from salva.errors import MissingRoleError, SalvaError, UsageError, meant
 from salva.messages import SalvaWarning, message
-from salva.results.exit_code import INTERRUPTED, NOT_SURE, USAGE
 
 COMMANDS = {
     "run": "Generate images for a suite, observe, judge and summarise.",

@@ -10,9 +10,9 @@ import click
 from salva.cli import flags
 from salva.cli import help as pages
 from salva.cli.ending import end
+from salva.core.exit_codes import NOT_SURE
 from salva.core.quantity import quantity
 from salva.messages import message
-from salva.results.exit_code import NOT_SURE
 
 
 @click.command("merge", cls=pages.Command)

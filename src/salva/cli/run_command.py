@@ -10,12 +10,11 @@ import click
 
 from salva.cli import flags
 from salva.cli import help as pages
-from salva.cli.dry_run import print_forecast
 from salva.cli.ending import end, end_with
+from salva.core.exit_codes import INTERRUPTED
 from salva.core.quantity import quantity
 from salva.core.run_spec import RunSpec, split_settings
 from salva.messages import message
-from salva.results.exit_code import INTERRUPTED
 from salva.results.gate import GATE_ON, MIN_DECIDED
 from salva.runs import plans
 
@@ -150,6 +149,8 @@ def command(
     directory = out or RUNS / plan.directory_name()
     limits = Limits(max_images=max_images, max_cost_usd=max_cost)
     if dry_run:
+        from salva.cli.dry_run import print_forecast
+
         print_forecast(plan, directory, limits)
         return
     if not quiet:

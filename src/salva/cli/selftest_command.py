@@ -10,7 +10,7 @@ import click
 from salva.cli import flags
 from salva.cli import help as pages
 from salva.cli.ending import end
-from salva.results.exit_code import GATE_FAILED, NOT_SURE
+from salva.core.exit_codes import GATE_FAILED, NOT_SURE
 
 if TYPE_CHECKING:
     from salva.core.table import Table

@@ -9,9 +9,9 @@ import click
 from salva.cli import flags
 from salva.cli import help as pages
 from salva.cli.ending import end
+from salva.core.exit_codes import USAGE
 from salva.core.printable import printable
 from salva.core.quantity import quantity
-from salva.results.exit_code import USAGE
 
 
 @click.command("verify", cls=pages.Command)

@@ -69,7 +69,7 @@ def command(
         click.echo(f"{sheet}: two people fill in reviewer and valid, each in a copy; then add --review for each copy")
     click.echo(f"check them together with: salva cases {SUITE} --lint --set suite.path={output}")
     if removed:
-        from salva.results.exit_code import NOT_SURE
+        from salva.core.exit_codes import NOT_SURE
 
         for entry in removed[:_N_NAMED]:
             click.echo(f"{entry.entry_id}: {entry.why}", err=True)

@@ -121,7 +121,7 @@ def _write(job: _FormulaRequest, source: str, output: Path, writer: str, base_ur
             tokens = f"{model.n_tokens_in} tokens in, {model.n_tokens_out} out"
             click.echo(f"{writer} was asked {model.n_calls} times: {tokens}")
     if refused:
-        from salva.results.exit_code import NOT_SURE
+        from salva.core.exit_codes import NOT_SURE
 
         for why, n in Counter(entry.why for entry in refused).most_common(_N_NAMED):
             click.echo(f"{n}: {why}", err=True)

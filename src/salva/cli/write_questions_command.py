@@ -46,8 +46,8 @@ def questions(
     from salva.authoring.asking import AuthoredAnswer
     from salva.authoring.questions import Row, captions, different, file_text, read_rows, write_questions
     from salva.authoring.samples import lines_of
+    from salva.core.exit_codes import NOT_SURE
     from salva.files.outfiles import write_text
-    from salva.results.exit_code import NOT_SURE
 
     rows = read_rows(output, style)
     prompts = different(_prompts(source, **chosen))

@@ -19,6 +19,7 @@ from salva.compare.gate_file import GateModel, GateSpec, SuiteGate
 from salva.compare.words import margin_text
 from salva.core.addresses import plain_words
 from salva.core.command import words_of
+from salva.core.exit_codes import GATE_FAILED
 from salva.core.fingerprint import Json
 from salva.core.plan import Plan
 from salva.core.quantity import quantity
@@ -28,7 +29,7 @@ from salva.errors import MissingRoleError, UsageError
 from salva.messages import message
 from salva.report.headline_text import coverage_text, gate_text, trust_text
 from salva.report.summary import ModelSummary, Summary, decided, summarise_run
-from salva.results.exit_code import GATE_FAILED, Standing, exit_code
+from salva.results.exit_code import Standing, exit_code
 from salva.results.gate import FAILED, INCONCLUSIVE, PASSED
 from salva.results.trust import FEWEST_DECIDED, NONE
 from salva.runs.forecast import forecast

@@ -12,15 +12,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from salva.core.case import Case, Finding
 from salva.core.options import NoOptions
-from salva.core.own_figure import OwnFigure
-from salva.core.scoring import PairScoring
-from salva.core.table import Cell
 from salva.errors import PluginError
 from salva.messages import message
+
+if TYPE_CHECKING:
+    from salva.core.case import Case, Finding
+    from salva.core.own_figure import OwnFigure
+    from salva.core.scoring import PairScoring
+    from salva.core.table import Cell
 
 PUBLISHED_WEIGHTS = "published weights"
 """Stands in the pin of a component's weights where these are the very ones a published evaluation was made with."""

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from salva.core.judgements import CaseVerdict
+if TYPE_CHECKING:
+    from salva.core.judgements import CaseVerdict
 
 
 def one_mean(means: Sequence[float]) -> float | None:

@@ -17,23 +17,25 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 from salva.core.case import Case, Prompt
-from salva.core.chart import Chart
-from salva.core.exchange import ExportCount, ImportSettings, ReadIn
 from salva.core.fingerprint import Json
 from salva.core.image import AnyPicture, ImageRef, Picture, PictureFile
-from salva.core.judgements import Judgements
-from salva.core.metric import MetricValue
 from salva.core.observation import Observation
-from salva.core.plan import Binding
 from salva.core.scene import Box
-from salva.core.scoring import Pair
-from salva.core.source import RunSource
-from salva.core.table import Table
 from salva.core.verdict import Failure, Outcome
 from salva.errors import SalvaError
+
+if TYPE_CHECKING:
+    from salva.core.chart import Chart
+    from salva.core.exchange import ExportCount, ImportSettings, ReadIn
+    from salva.core.judgements import Judgements
+    from salva.core.metric import MetricValue
+    from salva.core.plan import Binding
+    from salva.core.scoring import Pair
+    from salva.core.source import RunSource
+    from salva.core.table import Table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,10 +14,10 @@ from importlib import import_module
 from salva.messages.entry import Entry
 
 SUBJECTS = (
-    *("components", "options", "files", "runs", "store", "endpoints", "executors", "generating", "observing"),
-    *("prompts", "english", "suites", "results", "review", "compare", "authoring", "commands"),
+    *("results", "runs", "options", "components", "files", "store", "observing", "generating", "endpoints", "prompts"),
+    *("english", "suites", "commands", "review", "compare", "executors", "authoring"),
 )
-"""The modules of this room that hold templates."""
+"""The modules of this room that hold templates; those that most runs need first."""
 
 
 class SalvaWarning(UserWarning):
@@ -60,7 +60,17 @@ def entries() -> Mapping[str, Entry]:
 
 def message(code: str, /, **values: object) -> Message:
     """The text of a code with its values filled in."""
-    return Message(f"{entries()[code].template.format(**values)} [{code}]", code)
+    return Message(f"{_entry(code).template.format(**values)} [{code}]", code)
+
+
+@cache
+def _entry(code: str) -> Entry:
+    """The entry of a code; imports no more subjects than it takes to find it."""
+    for subject in SUBJECTS:
+        entry: Entry | None = import_module(f"salva.messages.{subject}").ENTRIES.get(code)
+        if entry is not None:
+            return entry
+    raise KeyError(code)
 
 
 def warn_once(warning: Message) -> None:

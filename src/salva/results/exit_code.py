@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from salva.core.exit_codes import GATE_FAILED, NOT_SURE, OK
 from salva.results.gate import FAILED, INCONCLUSIVE
 from salva.results.trust import FEWEST_DECIDED, NONE
-
-OK, GATE_FAILED, USAGE, NOT_SURE, INTERRUPTED = 0, 1, 2, 3, 130
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

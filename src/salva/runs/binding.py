@@ -78,7 +78,8 @@ def bind_checks(
     chosen: the check that decides. is_open: whether a detector was neither named nor refused.
     """
     bound_roles = set(roles)
-    classes = load_all("check", suite)
+    may_be_bound = bound_roles | ({"detector"} if is_open else set())
+    classes = load_all("check", suite, lambda entry: may_be_bound.issuperset(entry.needs))
     if chosen and chosen not in classes:
         classes[chosen] = load("check", chosen)
     names_of = {name: option_names("check", name) for name in classes}
@@ -99,9 +100,11 @@ def bind_checks(
             meant = {option: value for option, value in options.items() if owners.get(option, name) == name}
             own = _own("check", name, meant, names_of[name], recorded or {})
             (wanting if missing else bindings).append(bind(ComponentSpec(role="check", name=name, options=own)))
-    for key in options:
-        if not any(key in names for names in names_of.values()):
-            raise unknown_name("option of check", key, set().union(*names_of.values()))
+    if not set(options) <= set().union(*names_of.values()):
+        # It may be an option of a check that lacks an observer here.
+        known = set().union(*(option_names("check", name) for name in load_all("check", suite)))
+        for key in options.keys() - known:
+            raise unknown_name("option of check", key, known)
     if not bindings and not wanting:
         raise UsageError(message("checks-missing"))
     return tuple(bindings), tuple(wanting)
