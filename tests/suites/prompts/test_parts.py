@@ -1,4 +1,4 @@
-"""Prompts asked about part by part: the plan says how many questions, and garbage answers make a picture worse."""
+"""Prompts asked about part by part: the plan says how many questions, and garbage answers make an image worse."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from salva.core.case import Case
 from salva.core.verdict import Outcome
 from salva.suites.prompts.suite import Prompts, PromptsOptions
 
-PROMPTS = "A photo of a red cat on a chair\na cat and a dog\nFreedom\nEin Hund schläft unter dem Tisch im Garten\n"
+PROMPTS = "A photo of a red cat behind a chair\na cat and a dog\nFreedom\nEin Hund schläft unter dem Tisch im Garten\n"
 
 
 def planned(folder: Path, **options: str) -> tuple[list[Case], tuple[str, ...]]:
@@ -37,7 +37,7 @@ def test_unless_asked_for_there_is_one_question_a_prompt(tmp_path: Path) -> None
     assert not any(remark.startswith("questions:") for remark in remarks)
 
 
-def test_blind_and_contrary_judges_make_a_picture_wrong_and_ask_less(tmp_path: Path) -> None:
+def test_blind_and_contrary_judges_make_an_image_wrong_and_ask_less(tmp_path: Path) -> None:
     case = planned(tmp_path, questions="parts")[0][0]
     texts = [question.text for question in case.prompts[0].questions]
     right, all_asked = judged(case, {})
@@ -48,6 +48,6 @@ def test_blind_and_contrary_judges_make_a_picture_wrong_and_ask_less(tmp_path: P
         assert wrong.outcome is Outcome.FAIL
         assert wrong.scores["dsg_A"] < 1
         if texts[0] in replies:
-            assert texts[-1] not in asked, "a picture without a cat does not show all of it"
+            assert texts[-1] not in asked, "an image without a cat does not show all of it"
     unread, _ = judged(case, {texts[0]: "?"})
     assert unread.outcome is Outcome.UNDECIDED

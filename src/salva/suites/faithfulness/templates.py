@@ -15,7 +15,7 @@ from dataclasses import dataclass
 LAWS = ("commutative", "associative", "distributive", "complement", "de-morgan")
 DIMENSIONS = ("conjunctive", "horizontal", "vertical", "attributes")
 CONTRAST = "contrast"
-"""The law of pairs that are no equivalences and must not look the same."""
+"""The law of pairs that are no equivalences, whose images must differ."""
 
 LAW_NAMES = {
     "commutative": "Commutative",

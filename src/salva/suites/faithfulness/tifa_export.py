@@ -46,7 +46,7 @@ from salva.suites.faithfulness.tifa_verdicts import MUST_DIFFER, SAME_ANSWERS
 _ASKING = (SAME_ANSWERS, MUST_DIFFER)
 """The checks whose answers are written."""
 _PROMPTS, _MEANS = "prompts_metalogic.csv", "category_metrics.csv"
-RECKONED = "Is the picture one of those the prompt allows?"
+RECKONED = "Is the image one of those the prompt allows?"
 _NOT_ASKED = "not asked: no such thing"
 _NAMES = {"de-morgan": "DeMorgan"}
 

@@ -32,7 +32,7 @@ CLUSTER = "cluster"
 CONTRAST_OF = "contrast_of"
 """Of prompts that must differ: the law that they only seem to follow."""
 REPEAT = "repeat"
-"""Of answers and CLIP scores, in runs that paint every prompt several times."""
+"""Of answers and CLIP scores, in runs that generate every prompt several times."""
 GROUNDED = "is_grounded"
 """Of answers: is_correct, and every question that this one depends on is answered with yes."""
 _OURS = (CLUSTER, CONTRAST_OF, REPEAT, GROUNDED)

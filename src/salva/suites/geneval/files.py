@@ -1,6 +1,6 @@
 """GenEval's metadata files: one object a line with tag, include, exclude and prompt; and files of rewritten prompts.
 
-Whatever cannot be used is told with its line, all of it at once. Knows nothing of results or images.
+Whatever cannot be used is reported with its line, all of it at once. Knows nothing of results or images.
 """
 
 from __future__ import annotations

@@ -137,7 +137,7 @@ def judge_published(demand: Demand, boxes: Sequence[SeenBox], colours: ColourRea
     faults: list[Fault] = []
     groups: list[Sequence[SeenBox] | None] = []
     for clause in demand.include:
-        # Whatever else is there plays no part: colour and position look at the most confident alone.
+        # Whatever else is there plays no part: colour and position consider the most confident alone.
         named = kept.get(clause.name, [])[: clause.count]
         if len(named) < clause.count:
             wrong = [_counted(MISSING, clause, ">=", len(named))]
@@ -162,7 +162,7 @@ def judge_partly(demand: Demand, boxes: Sequence[SeenBox], colours: ColourReader
     """The rule that models are trained on where a part pays: the mean credit of what each clause says.
 
     A number gets 1 less its error relative to what was asked for, no less than 0; so does a colour; a position all or
-    nothing, once. What cannot be looked at because the number is wrong gets 0.
+    nothing, once. What cannot be judged because the number is wrong gets 0.
     """
     return _trained_on(demand, boxes, colours, is_partial=True)
 
@@ -268,7 +268,7 @@ _LONGEST_LINE = 1000
 
 
 def fault_in(line: str) -> Fault | None:
-    """The fault that a line of a reason tells of; None where it is in nobody's words that we know."""
+    """The fault that a line of a reason states; None for words that we do not know."""
     for kind, words in _WORDS.items() if len(line) <= _LONGEST_LINE else ():
         if match := words.fullmatch(line):
             parts = match.groupdict()

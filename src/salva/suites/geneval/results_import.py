@@ -211,7 +211,7 @@ def _case(result: ResultLine, cases: dict[str, Case]) -> Case:
 
 
 def _theirs(case: Case, line: _PlacedLine, model: str) -> Verdict:
-    """The verdict that the line states, with the errors that its reason tells of."""
+    """The verdict that the line states, with the errors that its reason names."""
     result = line.result
     failures = () if result.is_right else tuple(_failures(result))
     return Verdict(

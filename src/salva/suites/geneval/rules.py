@@ -50,15 +50,15 @@ from salva.suites.geneval.published import (
 OURS = "ours"
 WITHOUT_TARGET = "no-target"
 COLOURS_BY_EMBEDDER = "colours_by_embedder"
-"""Score of a verdict that colours had a say in: 1 where an embedder told them, 0 where the pixels did."""
+"""Score of a verdict that depends on colours: 1 where an embedder named them, 0 where the pixels did."""
 NO_COLOURS = "no_colours"
 """Score of a verdict on boxes without colours about a prompt that asks for some: a FAIL or undecided, never a PASS."""
 CREDIT = "credit_"
 """Score of a verdict by partial credit, with the prompt's role behind it."""
 SIDE = 224
-"""What the published classifier needs at."""
+"""The side in pixels of what the published classifier sees."""
 SAYS = re.compile(r" \(as [^()]+\)\Z")
-"""What a message has behind it where colours come into it: who told them."""
+"""What a message about colours ends with: their source."""
 TEMPLATES = ("a photo of a {c} {name}", "a photo of a {c}-colored {name}", "a photo of a {c} object")
 _ERROR_OF = {MISSING: ENTITY_OMISSION, TOO_MANY: ENTITY_DUPLICATION, COLOUR: WRONG_COLOUR, NO_TARGET: WITHOUT_TARGET}
 _EMBEDDER = "embedder"
@@ -102,7 +102,7 @@ class GenEvalRule:
     def needs(
         self, case: Case, roles: Collection[str], observations: Mapping[str, ImageObservations]
     ) -> Sequence[Need]:
-        """Boxes; then the parts of the images whose colour the rule needs at, or the colours by the pixels."""
+        """Boxes; then the parts of the images whose colour the rule needs, or the colours by the pixels."""
         what = mentioned(case)
         needs = [Need(role=prompt.role, query=what.query) for prompt in case.prompts]
         if _EMBEDDER not in roles:
@@ -118,7 +118,7 @@ class GenEvalRule:
         return needs
 
     def judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
-        """Each image by the rule; the scores say which were right, and who told colours."""
+        """Each image by the rule; the scores say which were right, and what named the colours."""
         what = mentioned(case)
         failures: list[Failure] = []
         scores: dict[str, float] = {}
@@ -155,17 +155,17 @@ class _ColourReader:
         self.names = frozenset(query.labels)
         self.wanted: list[Query] = []
         self.by_embedder: bool | None = None
-        """Whether an embedder told colours; None while nobody was asked."""
+        """Whether an embedder named the colours; None while none were needed."""
         self.uncoloured = ""
-        """Of what are undecided the colour."""
+        """The entity whose colour is unknown."""
 
     @property
     def source(self) -> str:
-        """Who told colours, for a sentence."""
+        """The source of colours, for a sentence."""
         return "as the embedder says" if self.by_embedder else "as the pixels say"
 
     def want(self, boxes: Sequence[SeenBox]) -> list[str]:
-        """Note which parts of the image must be looked at."""
+        """Note which parts of the image must be observed."""
         self.wanted += [part_query(self._seen[id(box)], box.name, self._image) for box in boxes]
         return [""] * len(boxes)
 
@@ -242,7 +242,7 @@ def _scores(role: str, ruling: Ruling, reader: _ColourReader, *, is_partial: boo
 
 
 def failure_of(fault: Fault, role: str, source: str) -> Failure:
-    """A fault as a registered error; says: who told colours."""
+    """A fault as a registered error; source: of colours, for the message."""
     on_x = fault.expected in (LEFT, RIGHT)
     error = (X_MISPOSITION if on_x else Y_MISPOSITION) if fault.kind == POSITION else _ERROR_OF[fault.kind]
     message = f"{fault.message} ({source})" if fault.kind == COLOUR else fault.message

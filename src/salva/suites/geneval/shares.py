@@ -42,7 +42,7 @@ class CorrectShare:
 
     rate: float | None
     interval: Interval | None
-    """95 %; without a rate what it can be at least and at most, where only wrong images could be told."""
+    """95 %; without a rate what it can be at least and at most, where only wrong images could be decided."""
     n: int
     undecided: int = 0
 
