@@ -59,6 +59,15 @@ class DrawnFigure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """The figures of one model, or of all models together."""
+
+    shown: tuple[DrawnFigure, ...]
+    """Where it fails, and the failure types."""
+    others: tuple[DrawnFigure, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelPart:
     """The part of the page about one model."""
 
@@ -79,9 +88,7 @@ class ModelPart:
     """Title and reason."""
     beside_published: tuple[Table, ...]
     """Tables that hold our figures against published ones."""
-    where: DrawnFigure | None
-    types: DrawnFigure | None
-    others: tuple[DrawnFigure, ...]
+    figures: Figures
 
     @property
     def has_published(self) -> bool:
@@ -123,7 +130,7 @@ def _page(summary: Summary, records: RunRecords, images: ImageSource, limit: int
         settings=list(settings_of(summary, records)),
         methods=list(methods_of(summary, records)),
         parts=[_model_part(summary, model, figures) for model in summary.by_model.values()],
-        joint_figures=[figure for figure in figures if not figure.model],
+        joint=_split([figure for figure in figures if not figure.model]),
         joined_tables=summary.joined_tables(),
         is_published=summary.asked.rule.is_published,
         is_imported=bool(summary.asked.imported),
@@ -142,10 +149,6 @@ def _page(summary: Summary, records: RunRecords, images: ImageSource, limit: int
 
 
 def _model_part(summary: Summary, model: ModelSummary, figures: Sequence[DrawnFigure]) -> ModelPart:
-    mine = [figure for figure in figures if figure.model == model.model]
-    where = where_chart([figure.chart for figure in mine if figure.chart.name != _FAILURE_TYPES])
-    named = {figure.chart.name: figure for figure in mine}
-    shown = (where.name if where else "", _FAILURE_TYPES)
     drawn = rate_with_interval(model)
     titled = [(metric.title or heading(name), metric) for name, metric in model.metrics.items()]
     return ModelPart(
@@ -161,10 +164,16 @@ def _model_part(summary: Summary, model: ModelSummary, figures: Sequence[DrawnFi
         measured=tuple((title, one, metric_text(one)) for title, one in titled if one.value is not None),
         unmeasured=tuple((title, one.reason) for title, one in titled if one.value is None),
         beside_published=tuple(table for table in model.tables if {"published", "ours"} <= set(table.columns)),
-        where=named.get(shown[0]),
-        types=named.get(_FAILURE_TYPES),
-        others=tuple(figure for figure in mine if figure.chart.name not in shown),
+        figures=_split([figure for figure in figures if figure.model == model.model]),
     )
+
+
+def _split(figures: Sequence[DrawnFigure]) -> Figures:
+    """The figures worth seeing at once, and the others."""
+    where = where_chart([figure.chart for figure in figures if figure.chart.name != _FAILURE_TYPES])
+    names = (where.name if where else "", _FAILURE_TYPES)
+    shown = sorted((one for one in figures if one.chart.name in names), key=lambda one: names.index(one.chart.name))
+    return Figures(shown=tuple(shown), others=tuple(one for one in figures if one.chart.name not in names))
 
 
 def _figures(summary: Summary, *, can_choose: bool) -> list[DrawnFigure]:

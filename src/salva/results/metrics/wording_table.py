@@ -10,8 +10,9 @@ from salva.results.wordings import WordingDifference, differences_by_law, wordin
 WORDINGS = "wording difference by law"
 _ALL = "all"
 _NOTE = (
-    "P(wrong | second wording) less P(wrong | first), paired by case and repeat, a mean over categories; 95 % for "
-    "these prompts under other seeds. Seed noise: how often one wording under two seeds is right once and wrong once"
+    "How often the image of the second wording fails, less that of the first, paired by case and repeat, a mean over "
+    "categories; 95 % for these prompts under other seeds. Seed noise: how often one wording passes under one seed and "
+    "fails under another"
 )
 
 
@@ -33,7 +34,7 @@ def wording_chart(table: Table) -> Chart:
     """A bar a law: right of 0 the second wording does worse, left of it better."""
     return Chart(
         name="wording-by-law",
-        title="Is it the wording? Wrong by the second less wrong by the first",
+        title="Second wording less first",
         kind=ChartKind.BARS,
         table=table,
         x="law",
@@ -41,12 +42,12 @@ def wording_chart(table: Table) -> Chart:
         low="low",
         high="high",
         n="n",
-        y_label="P(wrong | second wording) - P(wrong | first)",
+        y_label="difference of the failure rates of images",
         is_share=True,
         marks=(0.0,),
         edge=_ALL,
         filters={"law": "label:law"},
-        note="Right of 0 the second wording is generated wrong more often, left of it less often.",
+        note="Right of 0 the image of the second wording fails more often, left of it less often.",
     )
 
 
