@@ -18,7 +18,7 @@ BOLD = 1.13
 NARROW = 420.0
 """Below this width names are above their bars instead of beside them."""
 _TICKS = 5
-_HATCH = 7.0
+_HATCH, _HATCHED = 7.0, Colour("soft", 0.35)
 
 
 def text_width(text: str, size: float) -> float:
@@ -102,7 +102,7 @@ def hatch(x: float, y: float, width: float, height: float) -> Iterator[Line]:
         reach = step * _HATCH
         start = (x + max(0.0, reach - height), y + min(reach, height))
         end = (x + min(reach, width), y + max(0.0, reach - width))
-        yield Line(points=(start, end), stroke=LINE, width=0.8)
+        yield Line(points=(start, end), stroke=_HATCHED, width=0.8)
 
 
 def caption(text: str, middle: float, y: float, width: float) -> Text:
