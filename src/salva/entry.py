@@ -2,7 +2,8 @@
 
 It imports os and signal alone, so that Ctrl-C is quiet from its first line on, and forks before anything else is
 imported. The child runs the command and, as its last act, sends its exit code through a pipe. A child that ends in
-any other way (a plugin called os._exit, the kernel killed it) sent none, and the parent exits with 3.
+any other way (a plugin called os._exit, the kernel killed it) sent none, and the parent exits with 3; with 130 where a
+signal ended it that asks for that.
 """
 
 import os
@@ -27,9 +28,11 @@ def main() -> None:
     if child == 0:
         os.close(life_write)
         os.close(code_read)
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        # Until everything is imported there is nothing to tidy up.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
         from salva.cli.main import main as run
 
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         run(lifeline=life_read, report_to=code_write)
         return
     os.close(life_read)
@@ -46,10 +49,12 @@ def _watch(child: int, code_read: int) -> int:
         # Under nohup a signal is ignored from the start, and stays so.
         if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, lambda got, _: _pass_on(child, got))
-    os.waitpid(child, 0)
+    _, status = os.waitpid(child, 0)
     sent = os.read(code_read, 16)
     if sent.isdigit():
         return int(sent)
+    if os.WIFSIGNALED(status) and signal.Signals(os.WTERMSIG(status)).name in ("SIGINT", *_FORWARDED):
+        return INTERRUPTED
     os.write(2, _DIED)
     return NOT_SURE
 

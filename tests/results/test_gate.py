@@ -130,9 +130,13 @@ def test_a_metric_without_interval_value_or_direction_decides_nothing() -> None:
     assert (missing.decision, missing.reason) == (INCONCLUSIVE, "no judge")
     (absent,) = decide(Gate(metrics={"distance": 0.1}), failure_rate([]), [], {"kappa": _KAPPA}, TRUSTED)
     assert (absent.decision, getattr(absent.reason, "code", "")) == (INCONCLUSIVE, "gate-no-value")
-    with pytest.raises(UsageError) as refused:
-        on_metric(replace(_KAPPA, better=""), 0.1)
-    assert refused.value.code == "gate-no-direction"
+    for metric, limit, code in (
+        (replace(_KAPPA, better=""), 0.1, "gate-no-direction"),
+        (replace(_KAPPA, is_share=True), 60.0, "not-a-fraction"),
+    ):
+        with pytest.raises(UsageError) as refused:
+            on_metric(metric, limit)
+        assert refused.value.code == code
 
 
 def test_a_decision_comes_back_from_the_store_as_it_was() -> None:

@@ -33,7 +33,7 @@ class AnswerOptions(SimilarityOptions, AskingOptions):
     """What is asked."""
 
     counts: str = option(
-        "", "Whether two cats are wrong for a cat; unset: as the suite says.", choices=("", "exact", "at-least")
+        "", "Whether two cats fail a cat; unset: as the suite says.", choices=("", "exact", "at-least")
     )
     questions: str = option("", "A TIFA or DSG file, in place of questions from formulas.", reaches="file")
 

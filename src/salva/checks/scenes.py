@@ -104,7 +104,7 @@ class SceneOptions:
     """How an image becomes a scene and is held against a formula."""
 
     counts: str = option(
-        "", "Whether two cats are wrong for a cat; unset: as the suite says.", choices=("", "exact", "at-least")
+        "", "Whether two cats fail a cat; unset: as the suite says.", choices=("", "exact", "at-least")
     )
     place: ClassVar[str] = "order"
     merge_iou: ClassVar[float] = 0.7

@@ -190,13 +190,17 @@ counts_flag = flag(
     "--counts",
     group=pages.TEST,
     type=click.Choice(["exact", "at-least"]),
-    help="Whether two cats are wrong for 'a cat'. Default: exact.",
+    help="Whether more than asked fails: two cats for 'a cat'. Default: the suite's.",
 )
 only_flag = flag(
     "--only", group=pages.TEST, multiple=True, metavar="LABEL=VALUE", help="Only cases with this label: law=de-morgan"
 )
 size_flag = flag(
-    "--size", group=pages.AMOUNT, default="", metavar="NAME|N", help="quick, paper, full, beyond, or a number."
+    "--size",
+    group=pages.AMOUNT,
+    default="",
+    metavar="NAME|N",
+    help="quick, paper, full, beyond, or a number. Default: quick.",
 )
 seed_flag = flag("--seed", group=pages.AMOUNT, type=int, default=0, help="The seed that all others derive from.")
 executor_flag = flag("--executor", default="local", help="Where components run: local or ray. Default: local.")

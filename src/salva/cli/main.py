@@ -116,6 +116,7 @@ def main(lifeline: int | None = None, report_to: int | None = None) -> None:
     """
     _prepare_streams()
     warnings.showwarning = _show_warning
+    _interrupt_on_signals()
     if lifeline is not None:
         _stop_with_parent(lifeline)
     code = _exit_code()
@@ -129,6 +130,14 @@ def main(lifeline: int | None = None, report_to: int | None = None) -> None:
         # Python would stop threads inside torch or a request, and end with 134; or with 120 for unflushed output.
         os._exit(code)
     sys.exit(code)
+
+
+def _interrupt_on_signals() -> None:
+    """Let SIGTERM and SIGHUP interrupt as Ctrl-C does; under nohup SIGHUP is ignored, and stays so."""
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, lambda *_: signal.raise_signal(signal.SIGINT))
 
 
 def _stop_with_parent(lifeline: int) -> None:

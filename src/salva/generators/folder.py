@@ -65,6 +65,8 @@ class FolderImages:
             raise UsageError(message("file-missing", path=options.path))
         listing = Path(options.listing).expanduser() if options.listing else None
         by_layout = _by_layout(self._folder, options, listing)
+        if not options.missing and not any(by_layout.values()):
+            raise UsageError(message("folder-empty", folder=options.path))
         self._layout = " and ".join(by_layout)
         self._by_seed: dict[tuple[str, int], list[ListedImage]] = {}
         self._by_repeat: dict[tuple[str, int], list[ListedImage]] = {}

@@ -13,6 +13,11 @@ ENTRIES: Mapping[str, Entry] = {
     ),
     "generation-failed": Entry("{model} could not generate an image: {why}."),
     "function-failed": Entry("{function} {what}."),
+    "folder-empty": Entry(
+        "{folder!r} has no image in a layout that is known. Name each image by its prompt ('a cat.png'), or write a list "
+        "of those to generate with --set model.missing=FILE.",
+        "`salva list models folder` has the layouts. A folder that is still to be filled takes model.missing.",
+    ),
     "folder-incomplete": Entry(
         "{images} of {prompts} missing in {folder!r} (layout {layout}): {shown}. {instead}",
     ),

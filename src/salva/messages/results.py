@@ -49,7 +49,7 @@ ENTRIES: Mapping[str, Entry] = {
         "out by a limit, or the run has too few images that the judge accepted.",
     ),
     "few-pairs": Entry(
-        "{n} decided results are too few for a useful interval. Use a larger --size or more --repeats.",
+        "Too few decided results for a useful interval: {n}. Use a larger --size or more --repeats.",
         "The interval is valid, but wider than about 40 points. It takes 16 results in even categories.",
     ),
     "uneven": Entry(

@@ -112,6 +112,8 @@ def _on_metric(
     metric = metrics.get(name, MetricValue(value=None, better=LOWER))
     if metric.better not in (HIGHER, LOWER):
         raise UsageError(message("gate-no-direction", metric=name))
+    if metric.is_share and not 0 <= limit <= 1:
+        raise UsageError(message("not-a-fraction", name=f"--gate {name}", value=f"{limit:g}", meant=limit / 100))
     # A metric that is better when it is higher passes above its limit: the same rule with both signs turned.
     sign = 1 if metric.better == LOWER else -1
     ends = None

@@ -36,7 +36,7 @@ def _refuse_path(suite: str) -> None:
     place = Path(suite)
     if suite in {entry.name for entry in entries("suite")} or not place.exists():
         return
-    shown = shlex.quote(suite)
+    shown = shlex.quote(str(place))
     is_folder = place.is_dir()
     command = f"salva run prompts PROMPTS --model folder/{shown}" if is_folder else f"salva run prompts {shown}"
     kind = "folder" if is_folder else "file"
