@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -98,6 +99,8 @@ def test_turned_round_worse_is_better(against: Compare) -> None:
     assert one.gate is not None
     assert one.gate.decision == PASSED
     assert not any(flip.got_worse for flip in one.flipped)
+    mixed = against(below(2), lambda case, _: number(case) in (1, 2, 3)).flipped
+    assert [flip.got_worse for flip in mixed] == [True] * 8 + [False] * 4
 
 
 @pytest.mark.parametrize(
@@ -107,6 +110,7 @@ def test_turned_round_worse_is_better(against: Compare) -> None:
         (never, 0.05, Decision.BETTER),
         (some, 0.2, Decision.NONE_SHOWN),
         (some, 0.05, Decision.INCONCLUSIVE),
+        (below(2), 0.05, Decision.INCONCLUSIVE),
         (below(5), 0.05, Decision.WORSE),
         (undecided, 0.05, Decision.INCONCLUSIVE),
     ],
@@ -182,6 +186,7 @@ def test_a_difference_takes_five_cases(against: Compare) -> None:
     assert one.decision is Decision.INCONCLUSIVE
     assert one.gate is not None
     assert (one.gate.decision, one.gate.value) == (INCONCLUSIVE, None)
+    assert code_of(one.gate.reason) == "gate-few-decided"
     assert [note.code for note in one.notes] == ["compare-few-cases"]
     assert against(never, always, cases(2)[:5]).difference == 1
 
@@ -329,6 +334,27 @@ def test_a_run_without_trust_passes_no_gate(tmp_path: Path) -> None:
         assert compared.gate is not None
         assert (compared.gate.decision, code_of(compared.gate.reason)) == (INCONCLUSIVE, "gate-no-trust")
         assert compared.exit_code == 3
+    worse = store(tmp_path / "worse", {"worse": always}, of, has_pictures=True)
+    compared = compare_runs([second, worse], demands)
+    assert compared.gate is not None
+    assert (compared.gate.decision, compared.exit_code) == (FAILED, 3)
+
+
+@pytest.mark.parametrize(("check", "decision"), [("", INCONCLUSIVE), ("same-scene", PASSED)])
+def test_agreement_alone_passes_a_gate_only_where_it_was_chosen(tmp_path: Path, check: str, decision: str) -> None:
+    of = [replace(case, checks=("same-scene",)) for case in cases()]
+    runs = []
+    for name in ("old", "new"):
+        run = store(tmp_path / name, {name: never}, of, check=check)
+        with open_run(run, "write") as opened:
+            opened.drop_verdicts("truth")
+            for case in of:
+                opened.put_verdict(make_verdict(case.case_id, model=name, check="same-scene"))
+        runs.append(run)
+    gate = compare_runs(runs, Demands(fail_if_worse=0.5)).gate
+    assert gate is not None
+    assert gate.decision == decision
+    assert code_of(gate.reason) == ("" if check else "gate-agreement-only")
 
 
 def test_scores_have_a_difference_inside_their_range(tmp_path: Path) -> None:
@@ -353,26 +379,45 @@ def test_scores_of_few_clusters_have_no_difference(tmp_path: Path) -> None:
     assert one.difference == 0
 
 
-def test_metrics_of_whole_runs_have_no_interval(tmp_path: Path) -> None:
-    runs = [store_kappas(tmp_path / name, [kappa] * 6) for name, kappa in (("a", 0.1), ("b", 0.5))]
-    gamma = compare_runs(runs).comparisons[0].metrics["gamma_w"]
+def test_metrics_of_whole_runs_have_no_interval_and_need_the_same_cases(tmp_path: Path) -> None:
+    runs = [
+        store_kappas(tmp_path / name, [kappa] * n) for name, kappa, n in (("a", 0.1, 6), ("b", 0.5, 6), ("c", 0.5, 7))
+    ]
+    gamma = compare_runs(runs[:2]).comparisons[0].metrics["gamma_w"]
     assert (gamma.difference, gamma.interval) == (0, None)
+    assert set(compare_runs(runs[::2]).comparisons[0].metrics) == {"kappa", "alignment"}
 
 
-def test_a_metric_that_moves_the_other_way_is_named(tmp_path: Path) -> None:
-    of = cases()
-    runs = [store(tmp_path / name, {name: rule}, of) for name, rule in (("old", some), ("new", more))]
-    for run, n in zip(runs, (8, 1), strict=True):
-        with open_run(run, "write") as opened:
-            for case in of:
-                outcome = Outcome.FAIL if number(case) < n else Outcome.PASS
-                opened.put_verdict(
-                    make_verdict(case.case_id, outcome, model=run.name.replace("v", ""), check="same-scene")
-                )
+def test_the_first_of_several_judges_gives_the_scores(tmp_path: Path) -> None:
+    runs = [store_kappas(tmp_path / name, [0.5] * 6) for name in ("a", "b")]
+    with open_run(runs[1], "write") as opened:
+        for verdict in list(opened.verdicts()):
+            opened.put_verdict(replace(verdict, observers=("zz",), scores={**verdict.scores, "kappa": -1.0}))
+    assert compare_runs(runs).comparisons[0].metrics["kappa"].difference == 0
+
+
+def store_agreement(run: Path, n_inconsistent: int) -> None:
+    """Add to a run that the images of the first pairs of each category disagree."""
+    with open_run(run, "write") as opened:
+        for case in cases():
+            outcome = Outcome.FAIL if number(case) < n_inconsistent else Outcome.PASS
+            opened.put_verdict(make_verdict(case.case_id, outcome, model=run.name, check="same-scene"))
+
+
+@pytest.mark.parametrize(
+    ("failing", "inconsistent", "went"),
+    [((3, 7), (8, 1), "worse better"), ((7, 3), (1, 8), "better worse"), ((3, 4), (8, 7), ""), ((3, 7), (1, 8), "")],
+)
+def test_a_metric_that_moves_the_other_way_is_named(
+    tmp_path: Path, failing: tuple[int, int], inconsistent: tuple[int, int], went: str
+) -> None:
+    runs = [store(tmp_path / name, {name: below(n)}) for name, n in zip(("old", "new"), failing, strict=True)]
+    for run, n in zip(runs, inconsistent, strict=True):
+        store_agreement(run, n)
     one = compare_runs(runs).comparisons[0]
-    assert one.metrics["inconsistent"].difference == pytest.approx(-0.7)
-    assert [note.code for note in one.notes] == ["compare-opposite"]
-    assert not compare_runs([runs[0], runs[0]]).comparisons[0].notes
+    assert one.metrics["inconsistent"].difference == pytest.approx((inconsistent[1] - inconsistent[0]) / 10)
+    notes = [note for note in one.notes if note.code == "compare-opposite"]
+    assert [" ".join(re.findall("worse|better", note)) for note in notes] == ([went] if went else [])
 
 
 @pytest.mark.parametrize("number", ["NaN", "1e999", "-Infinity"])

@@ -96,6 +96,9 @@ def test_what_decides_nothing_says_what_would(tmp_path: Path) -> None:
     assert sentence_of(one).endswith(f": inconclusive; {detecting_text(one)}")
     (tiny,) = compare_runs(runs, Demands(margin=0.001)).comparisons
     assert detecting_text(tiny) == "more than 20,000 pairs would detect 0.1 points"
+    # So many pairs detect a difference of 20 points; this one lies too near to them.
+    (enough,) = compare_runs(runs, Demands(margin=0.2)).comparisons
+    assert (enough.decision, detecting_text(enough)) == ("inconclusive", "")
 
 
 @pytest.mark.parametrize(

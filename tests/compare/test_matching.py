@@ -65,6 +65,9 @@ def check(**options: Json) -> tuple[ComponentSpec, ...]:
     return (ComponentSpec(role="check", name="truth", options=options),)
 
 
+DETECTOR = ComponentSpec(role="detector", name="pocket")
+
+
 def test_another_suite_is_refused(tmp_path: Path) -> None:
     other = [replace(case, suite="prompts") for case in cases(3)]
     error = refused(store(tmp_path / "a", {"m": some}), store(tmp_path / "b", {"m": some}, other))
@@ -89,6 +92,12 @@ def test_another_suite_is_refused(tmp_path: Path) -> None:
             {"checks": check(threshold=0.7)},
             "threshold of truth: 0.5 and 0.7",
             "rejudge b --set check.threshold=0.5",
+        ),
+        (
+            {"observers": (DETECTOR,), "check": "truth"},
+            {},
+            "rule: check:truth and primary",
+            "rejudge b --check truth --reader none",
         ),
     ],
 )
