@@ -260,6 +260,44 @@ def test_a_wrong_ask_is_one_clear_message_and_exit_two(
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("slip", "meant"),
+    [
+        (("metalogic", "--model", "sdxl"), "--model diffusers/stabilityai/stable-diffusion-xl-base-1.0"),
+        (("metalogic", "--model", "stabilityai/sdxl-turbo"), "--model diffusers/stabilityai/sdxl-turbo"),
+        (("metalogic", "--judge", "gpt-4o"), "--judge openai/gpt-4o"),
+        (("metalogic", "--max-failure-rate", "60"), "0.6"),
+        (("metalogic", "--model", "folder/empty", "--detector", "pocket"), "--set model.missing=FILE"),
+        (("images",), "salva run prompts PROMPTS --model folder/images"),
+        (("./mine.txt",), "salva run prompts mine.txt"),
+        (("metalogic", "mine.txt"), "mine.txt"),
+    ],
+)
+def test_a_likely_slip_gets_the_right_spelling(slip: tuple[str, ...], meant: str, tmp_path: Path) -> None:
+    for folder in ("empty", "images"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "mine.txt").write_text("a cat\n")
+    done = salva("run", *slip, "--no-progress", cwd=tmp_path)
+    assert (done.returncode, len(done.codes)) == (2, 1), done.stderr
+    assert meant in done.stderr
+    assert not (tmp_path / "runs").exists()
+
+
+def test_one_model_takes_twelve_lines_several_one_line_each_and_quiet_one(tmp_path: Path) -> None:
+    asked = ("run", "metalogic", "--reader", "none", "--size", "21", "--no-progress", "--gate", "inconsistent=0.1")
+    faults = ("--set", "bad.faults=entity-omission:0.5,x-misposition:0.5", "--max-failure-rate", "0.1")
+    one = salva(*asked, "--model", "bad=painter", *faults, "--out", "one", cwd=tmp_path, COLUMNS="80")
+    lines = one.stdout.splitlines()
+    assert len(lines) <= 12
+    assert max(map(len, lines)) <= 80
+    assert {line.split()[0] for line in lines} >= {"metalogic", "failed", "worst", "e.g.", "trust", "gate", "report"}
+    quiet = salva(*asked, "--model", "bad=painter", *faults, "--out", "one", "-q", cwd=tmp_path)
+    assert (quiet.stdout.count("\n"), quiet.stderr) == (1, "")
+    several = salva(*asked, "--model", "painter", "--model", "bad=painter", *faults, "--out", "two", cwd=tmp_path)
+    assert [line.split()[0] for line in several.stdout.splitlines()] == ["metalogic", "metalogic", "report"]
+    assert one.returncode == quiet.returncode == several.returncode == 1
+
+
 def test_flags_come_from_variables_and_config_files_and_flags_win(tmp_path: Path) -> None:
     config = tmp_path / "salva.toml"
     config.write_text(

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 @click.command("run", cls=pages.Command)
 @click.argument("suite")
 @flags.path_argument
-@flags.flag("--model", "models", group=pages.TEST, multiple=True, help="A generator; repeatable. Default: pocket.")
+@flags.flag(
+    "--model", "models", group=pages.TEST, multiple=True, help="A generator, or NAME=SPEC; repeatable. Default: pocket."
+)
 @flags.only_flag
 @flags.flag(
     "--check", group=pages.TEST, default="", help="The check that makes the result. Default: the best for each case."
@@ -39,7 +41,11 @@ if TYPE_CHECKING:
 @flags.flag("--reader", group=pages.OBSERVERS, default="", help="Reads text in images, or none. Default: rapidocr.")
 @flags.flag("--embedder", group=pages.OBSERVERS, default="", help="Embeds images and texts. Default: none.")
 @flags.flag(
-    "--judge", "judges", group=pages.OBSERVERS, multiple=True, help="Answers questions; repeatable. Default: none."
+    "--judge",
+    "judges",
+    group=pages.OBSERVERS,
+    multiple=True,
+    help="Answers questions, or NAME=SPEC; repeatable. Default: none.",
 )
 @flags.size_flag
 @flags.flag("--repeats", group=pages.AMOUNT, type=int, default=1, help="Seeds for every prompt. Default: 1.")
