@@ -8,8 +8,9 @@ from __future__ import annotations
 import time
 
 from salva.core.case import Case, Prompt
+from salva.core.source import RunRecords
 from salva.core.verdict import Outcome, Verdict
-from salva.report.summary import summarise
+from salva.report.summary import summarise_records
 
 
 def records(n_cases: int) -> tuple[list[Case], list[Verdict]]:
@@ -47,8 +48,9 @@ def main() -> None:
     print(f"{'cases':>8} {'seconds':>8} {'verdicts/s':>11}")
     for n_cases in (1_000, 50_000):
         cases, verdicts = records(n_cases)
+        primaries = {case.case_id: "same-scene" for case in cases}
         start = time.perf_counter()
-        summarise(cases, verdicts)
+        summarise_records(RunRecords(cases=tuple(cases), verdicts=tuple(verdicts), primaries=primaries))
         seconds = time.perf_counter() - start
         print(f"{n_cases:>8,} {seconds:>8.2f} {len(verdicts) / seconds:>11,.0f}")
 

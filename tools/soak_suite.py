@@ -28,7 +28,7 @@ class SoakSuite:
 
     version: ClassVar[str] = "1"
     sizes: ClassVar[tuple[str, ...]] = ("full",)
-    about: ClassVar[About] = About(name="soak", leads="soak-answers")
+    about: ClassVar[About] = About(name="soak")
 
     def __init__(self, options: Options) -> None:
         self.options = options

@@ -54,7 +54,7 @@ def draw(prompt: str, seed: int) -> Image.Image:
     return Image.new("RGB", (64, 64), (digest[0], digest[1], digest[2]))
 
 
-def ask(out: Path, model: object = draw, **more: Any) -> salva.Run:
+def ask(out: Path, model: Any = draw, **more: Any) -> salva.Run:
     flags: dict[str, Any] = {"size": 3, "reader": "none", "detector": "pocket", "settings": {"run.preflight": "off"}}
     return salva.run_suite("metalogic", model, out=out, **{**flags, **more})
 
