@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from salva.core.scene import Scene, Thing
 from salva.errors import UsageError
-from salva.logic.formula import PLACES, RELATIONS, And, Atom, Formula, Not, Or, Related
+from salva.logic.formula import PLACES, RELATIONS, And, Atom, Formula, Not, Or, Related, Side
 from salva.logic.worlds import count_worlds
 
 ENTITIES = ("cat", "dog", "apple", "hot dog", "orange", "sheep", "knife", "scissors")
@@ -37,6 +37,20 @@ def relations_between(entities: Sequence[str] = ENTITIES) -> st.SearchStrategy[R
     return st.builds(lambda relation, pair: Related(relation, pair[0], pair[1]), st.sampled_from(RELATIONS), pairs)
 
 
+def described_relations(entities: Sequence[str] = ENTITIES) -> st.SearchStrategy[Related]:
+    """Relations whose sides have numbers and colours."""
+    sides = st.builds(Side, count=st.integers(1, 2), colour=st.sampled_from((None, *COLOURS)))
+    different = st.builds(
+        lambda plain, one, other: Related(plain.relation, plain.first, plain.second, one, other),
+        *(relations_between(entities), sides, sides),
+    )
+    of_one_name = st.builds(
+        lambda relation, name, n: Related(relation, name, name, Side(n, "red"), Side(1, "blue")),
+        *(st.sampled_from(RELATIONS), st.sampled_from(entities), st.integers(1, 2)),
+    )
+    return different | of_one_name
+
+
 def combined(leaves: st.SearchStrategy[Formula], max_leaves: int = 6) -> st.SearchStrategy[Formula]:
     """Formulas of these leaves with and, or, not at any depth."""
     return st.recursive(
@@ -48,7 +62,9 @@ def combined(leaves: st.SearchStrategy[Formula], max_leaves: int = 6) -> st.Sear
 
 def formulas(max_leaves: int = 6) -> st.SearchStrategy[Formula]:
     """Formulas of every kind that are small enough to be decided."""
-    return combined(st.one_of(atoms_about(), atoms_about(), relations_between()), max_leaves).filter(_is_decidable)
+    return combined(
+        st.one_of(atoms_about(), atoms_about(), relations_between(), described_relations()), max_leaves
+    ).filter(_is_decidable)
 
 
 def _is_decidable(f: Formula) -> bool:

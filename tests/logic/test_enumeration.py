@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import combinations, product
 
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 from strategies import atoms_about, combined, plain_formulas, relations_between
 
 from salva.logic.equivalence import are_equivalent, witness
-from salva.logic.formula import And, Atom, Formula, Not, Or, Related, atoms, axis_of, entities
+from salva.logic.formula import RELATIONS, And, Atom, Formula, Not, Or, Related, Side, atoms, axis_of, entities
 from salva.logic.worlds import World, WorldThing, count_worlds, worlds
 
 Description = tuple[str | None, str | None]
@@ -27,22 +28,27 @@ def unnested(f: Formula, *, is_denied: bool = False) -> list[tuple[Atom | Relate
 
 
 def adding(f: Formula, entity: str) -> set[Description]:
-    """The descriptions whose numbers add up: those that are not denied everywhere."""
+    """The descriptions whose numbers add up: those that are not denied everywhere, and sides of relations."""
     return {
-        (leaf.colour, leaf.place)
+        (part.colour, part.place)
         for leaf, is_denied in unnested(f)
-        if isinstance(leaf, Atom) and leaf.entity == entity and not is_denied
+        for part in parts_of(leaf)
+        if part.entity == entity and not (is_denied and isinstance(leaf, Atom))
     }
+
+
+def parts_of(leaf: Atom | Related) -> tuple[Atom, ...]:
+    if isinstance(leaf, Atom):
+        return (leaf,)
+    one, other = leaf.first_side, leaf.second_side
+    return Atom(leaf.first, one.count, one.colour), Atom(leaf.second, other.count, other.colour)
 
 
 def described(f: Formula, entity: str) -> dict[Description, int]:
     found: dict[Description, int] = {}
-    for leaf in atoms(f):
-        if isinstance(leaf, Atom) and leaf.entity == entity:
-            key = (leaf.colour, leaf.place)
-            found[key] = max(found.get(key, 0), leaf.count)
-        if isinstance(leaf, Related) and entity in (leaf.first, leaf.second):
-            found.setdefault((None, None), 1)
+    for part in (part for leaf in atoms(f) for part in parts_of(leaf) if part.entity == entity):
+        key = (part.colour, part.place)
+        found[key] = max(found.get(key, 0), part.count)
     return found
 
 
@@ -139,8 +145,15 @@ def arrangements(things: tuple[WorldThing, ...], mentioned: tuple[Related, ...])
                 yield at
 
     def true(holding: dict[str, set[tuple[int, int]]]) -> frozenset[Related]:
-        named = {name: {(things[i].entity, things[j].entity) for i, j in there} for name, there in holding.items()}
-        return frozenset(r for r in mentioned if (r.first, r.second) in named.get(r.relation, ()))
+        return frozenset(r for r in mentioned if stands(r, holding.get(r.relation, set())))
+
+    def stands(r: Related, there: set[tuple[int, int]]) -> bool:
+        first, second = (
+            {i for i, t in enumerate(things) if t.entity == side.entity and side.colour in (None, t.colour)}
+            for side in parts_of(r)
+        )
+        n_partners = [sum((i, j) in there for j in second) for i in first]
+        return sum(n >= r.second_side.count for n in n_partners) >= r.first_side.count
 
     def ordered(lower: str, higher: str, at: tuple[int, ...]) -> dict[str, set[tuple[int, int]]]:
         return {
@@ -149,11 +162,13 @@ def arrangements(things: tuple[WorldThing, ...], mentioned: tuple[Related, ...])
         }
 
     by_x = {true(ordered("left_of", "right_of", x)) for x in lines([t.x for t in things])}
+    has_touches = any(r.relation in ("on", "next_to", "near") for r in mentioned)
+    touches = ("apart", "beside", "on")[: 3 if has_touches else 1]
     by_size = {true(ordered("smaller_than", "larger_than", size)) for size in product(range(n), repeat=n)}
     by_y_and_touch = set()
     for y in lines([t.y for t in things]):
         above = ordered("above", "below", y)
-        for touch in product(("apart", "beside", "on"), repeat=len(pairs)):
+        for touch in product(touches, repeat=len(pairs)):
             how = dict(zip(pairs, touch, strict=True))
             if any(h == "on" and (y[i] >= y[j] or how[j, i] == "beside") for (i, j), h in how.items()):
                 continue
@@ -202,6 +217,26 @@ described_formulas = combined(atoms_about(("cat", "dog"), 2, ("red",), ("left", 
 related_formulas = combined(
     relations_between(("cat", "dog", "cow")) | atoms_about(("cat", "dog"), 1, (), ("left", "right")), max_leaves=3
 )
+
+
+def some_cats(relation: str, n: int, colour: str | None, *, is_first: bool) -> Related:
+    cats, dog = Side(n, colour), Side(1)
+    return Related(relation, "cat", "dog", cats, dog) if is_first else Related(relation, "dog", "cat", dog, cats)
+
+
+sided = st.builds(
+    some_cats, st.sampled_from(RELATIONS), st.integers(1, 2), st.sampled_from((None, "red")), is_first=st.booleans()
+) | st.builds(lambda name: Related(name, "cat", "cat", Side(1, "red"), Side(1, "blue")), st.sampled_from(RELATIONS))
+
+
+@settings(max_examples=40)
+@given(combined(sided, max_leaves=2))
+def test_worlds_with_relations_of_some_of_a_colour_are_those_that_can_be_drawn(f: Formula) -> None:
+    assume(sum(cap(f, entity, (None, None)) for entity in entities(f)) <= 3)
+    drawn = listed(f, f, "exact")
+    found = worlds(f, limit=5000)
+    assert len(found) == count_worlds(f) == len(drawn)
+    assert {as_listed(world)[0] for world in found} == {things for things, _ in drawn}
 
 
 @given(plain_formulas(max_leaves=5))

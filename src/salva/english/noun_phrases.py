@@ -7,15 +7,19 @@ clauses are reader.py's; a phrase says how it opened and ended, because both may
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NoReturn
 
-from salva.english.nouns import can_be_several, counts_in_pairs, is_plural_noun, name_problem, singular
-from salva.english.phrases import NO, Ending, Joint, Phrase, joined, members_of
-from salva.english.tokens import PLACES, RELATIONS, WHICH, WITHOUT, Words
-from salva.english.words import article, number_of
+from salva.english.names import is_known, name_problem, whole_name_problem, word_problem
+from salva.english.nouns import can_be_several, counts_in_pairs, is_plural_noun, singular
+from salva.english.phrases import NO, Ending, Joint, Mention, Phrase, between, joined, members_of
+from salva.english.tokens import OPENERS, PLACES, RELATIONS, WHICH, WITHOUT, Words
+from salva.english.words import number_of
 from salva.logic.formula import COLOURS, MAX_COUNT, RESERVED_WORDS, And, Atom, Not, Or, axis_of, entity_problem
+from salva.logic.touching import TOUCHING
 from salva.messages import message
 
-_STOPS = RESERVED_WORDS | {WITHOUT}
+_STOPS = RESERVED_WORDS | {WITHOUT, "which"}
+_MANY = ("hundred", "thousand", "million", "billion")
 
 
 class NounPhrases:
@@ -23,8 +27,9 @@ class NounPhrases:
 
     def __init__(self, words: Words) -> None:
         self._words = words
-        places = (PLACES.get(words.ending_at(i)) for i in range(len(words.tokens)))
-        self._middle_axes = {axis_of(place) for place in places if place and place != "middle"}
+        said = (PLACES.get(words.ending_at(i), ()) for i in range(len(words.tokens)))
+        self._middle_axes = {axis_of(place) for places in said for place in places if place != "middle"}
+        self._mentioned: list[Atom] = []
 
     def phrase(self) -> Phrase:
         """A noun phrase; negative ones ("no cats", "fewer than two cats") included."""
@@ -36,21 +41,26 @@ class NounPhrases:
         if words.take("fewer than", "less than"):
             return _denied(self._things(self._number()))
         if words.take("exactly", "only", "just"):
-            at, phrase = words.at, self._things(self._number())
-            atom = self._counted(phrase, at)
-            return phrase._replace(formula=And(atom, Not(self._atom_of(atom, atom.count + 1))))
+            is_one = words.take("a single", "a", "an")
+            return self._exactly(self._things(1, is_plural=False) if is_one else self._things(self._number()))
+        if words.take("a single", "one single"):
+            return self._exactly(self._things(1, is_plural=False))
         if words.take("at least"):
-            return self._open_upwards(words.at, self._things(self._number()))
+            return self._open_upwards(self._things(self._number()))
         if words.take("more than"):
-            return self._open_upwards(words.at, self._things(self._number(), step=1))
+            return self._open_upwards(self._things(self._number(), step=1))
+        if words.take("the"):
+            start = words.at
+            atom, is_known = self._definite()
+            return self._ended(atom, start, is_known=is_known)._replace(has_article=True)
         for several, n in (("a couple of", 2), ("half a dozen", 6), ("a dozen", 12)):
             if words.take(several):
                 return self._things(n)
         if words.take("a", "an"):
-            return self._things(1, is_plural=False)
+            return self._things(1, is_plural=False)._replace(has_article=True)
         n = self._number()
         if words.take("or more"):
-            return self._open_upwards(words.at, self._things(n, is_plural=n > 1 or None))
+            return self._open_upwards(self._things(n, is_plural=n > 1 or None))
         return self._things(n)
 
     def absent(self) -> Phrase:
@@ -75,7 +85,7 @@ class NounPhrases:
             together = joined([f.part for f in apart if isinstance(f, Not)], "and")
             words.two_readings(joined(apart, "and"), Not(together), joints[0].at)
         self._refuse_open_colour(denied, joints[0].at)
-        return Phrase(members_of(words, denied, "and", joints), denied[-1].ending)
+        return members_of(words, denied, "and", joints)._replace(ending=denied[-1].ending)
 
     def _refuse_open_colour(self, denied: Sequence[Phrase], at: int) -> None:
         """ "No red cats or dogs": are there dogs of another colour?"""
@@ -85,6 +95,25 @@ class NounPhrases:
             coloured = [Atom(atom.entity, atom.count, atoms[0].colour, atom.place) for atom in atoms]
             self._words.two_readings(joined(atoms, "nor"), joined(coloured, "nor"), at)
 
+    def without_article(self, before: Phrase) -> Phrase | None:
+        """A single noun behind a phrase with an article: "a cat and dog"; None where none stands here."""
+        words = self._words
+        if not before.has_article or (before.ending and before.ending.relation):
+            return None
+        start = words.at
+        words.at += words.word in COLOURS and self._is_noun_at(words.at + 1)
+        noun = words.word
+        is_alone = self._is_noun_at(words.at) and not self._is_noun_at(words.at + 1)
+        words.at = start
+        if not is_alone or not is_known(noun):
+            return None
+        phrase = self._things(1, is_plural=False)
+        colour = before.mentions[0].atom.colour if before.mentions else None
+        if colour and isinstance(phrase.formula, Atom) and not phrase.formula.colour:
+            coloured = Atom(noun, colour=colour, place=phrase.formula.place)
+            words.two_readings(And(before.formula, phrase.formula), And(before.formula, coloured), start)
+        return phrase._replace(has_article=True)
+
     def is_noun_here(self) -> bool:
         """Whether a noun stands here without an article or a number."""
         return self._is_noun_at(self._words.at)
@@ -93,23 +122,54 @@ class NounPhrases:
         word = self._words.tokens[i].text if i < len(self._words.tokens) else ""
         return word[:1].isalpha() and word not in (*_STOPS, "zero", "half", "just") and number_of(word) is None
 
-    def _open_upwards(self, at: int, phrase: Phrase) -> Phrase:
+    def _exactly(self, phrase: Phrase) -> Phrase:
+        atom = self._unbounded(phrase)
+        return phrase._replace(formula=And(atom, Not(self._atom_of(atom, atom.count + 1))))
+
+    def _open_upwards(self, phrase: Phrase) -> Phrase:
         """At least so many: the largest number mentioned caps what is right, so it is mentioned as no bound."""
-        atom = self._counted(phrase, at)
+        atom = self._unbounded(phrase)
         return phrase._replace(formula=Or(atom, self._atom_of(atom, MAX_COUNT)))
 
-    def _counted(self, phrase: Phrase, at: int) -> Atom:
+    def _unbounded(self, phrase: Phrase) -> Atom:
         if not isinstance(phrase.formula, Atom):
-            self._words.fail(message("relation-sides", example="a cat on a mat"), at)
+            self._words.fail(message("bound-reach", words=phrase.ending.words if phrase.ending else ""))
         return phrase.formula
 
     def _atom_of(self, atom: Atom, n: int) -> Atom:
-        if n > MAX_COUNT:
-            self._words.fail(message("count-range", limit=MAX_COUNT, got=n))
-        return Atom(atom.entity, n, atom.colour, atom.place)
+        return Atom(atom.entity, self._within(n), atom.colour, atom.place)
+
+    def _definite(self) -> tuple[Atom, bool]:
+        """What stands behind "the", and whether it was mentioned before."""
+        words = self._words
+        start = words.at
+        n = number_of(words.word)
+        words.at += n is not None
+        colour, entity = self._noun(None if n is None else n > 1)
+        noun = words.tokens[words.at - 1].text
+        is_pair = counts_in_pairs(entity)
+        is_plural = is_plural_noun(noun) or (can_be_several(noun) and not is_pair and words.word == "are")
+        is_several = is_plural and n is None
+        own = [atom for atom in self._mentioned if atom.entity == entity]
+        meant = [atom for atom in own if colour in (None, atom.colour) or atom.colour is None]
+        if not meant:
+            if is_several:
+                words.fail(message("number-missing", words=noun), start)
+            return Atom(entity, self._within(n or 1), colour), False
+        is_open = any(token.text in OPENERS for token in words.tokens[:start])
+        n_meant = meant[0].count
+        is_as_many = n_meant > 1 if is_several else n_meant == (n or 1) or (is_pair and n is None)
+        if is_open or len(meant) > 1 or not is_as_many or (colour and meant[0].colour != colour):
+            words.fail(message("reference-open", entity=entity), start)
+        return meant[0], True
 
     def _things(self, n: int, *, is_plural: bool | None = True, step: int = 0) -> Phrase:
-        """The noun after a number; is_plural None takes either form. step: added to the number."""
+        """The noun after a number and what is said of it; is_plural None takes either form; step is added to n."""
+        start = self._words.at
+        atom = self._counted(n, is_plural)
+        return self._ended(Atom(atom.entity, self._within(atom.count + step), atom.colour), start)
+
+    def _counted(self, n: int, is_plural: bool | None) -> Atom:
         words = self._words
         start = words.at
         is_pair = words.take("pair of", "pairs of")
@@ -126,7 +186,7 @@ class NounPhrases:
             words.two_readings(Atom("glass", 2 * n, colour), Atom("eyeglasses", n, colour), start)
         if is_pair and not counts_in_pairs(entity):
             n = 2 * n
-        return self._ended(Atom(entity, self._within(n + step), colour), start)
+        return Atom(entity, self._within(n), colour)
 
     def _within(self, n: int) -> int:
         if n > MAX_COUNT:
@@ -159,54 +219,68 @@ class NounPhrases:
         other = Atom(entity, m, colour)
         self._words.two_readings(And(Atom("orange", n), other), And(Atom(entity, n, "orange"), other))
 
-    def _ended(self, atom: Atom, start: int) -> Phrase:
+    def _ended(self, atom: Atom, start: int, *, is_known: bool = False) -> Phrase:
         """The phrase with what is said behind its noun."""
+        words = self._words
+        if not is_known:
+            self._mentioned.append(atom)
+        ending = self._ending(atom, start)
+        formula = ending.applied_to(atom) if ending else atom
+        if formula is None:
+            words.fail(message("relation-sides", example="a cat on a mat"), start)
+        mentions = () if is_known else (_mention_of(atom, ending),)
+        if ending and ending.second and not ending.is_second_known:
+            mentions = (*mentions, Mention(ending.second))
+        return Phrase(formula, ending, mentions=mentions, is_known=is_known)
+
+    def _ending(self, atom: Atom, start: int) -> Ending | None:
         words = self._words
         verb = ""
         if words.take(*WHICH) or (words.word in ("is", "are") and (verb := words.word)):
             words.at += bool(verb)
             if words.word in COLOURS and atom.colour is None:
-                ending = Ending(words.word, colour=words.word, verb=verb)
                 words.at += 1
-                return Phrase(Atom(atom.entity, atom.count, ending.colour, None), ending)
+                colour = words.tokens[words.at - 1].text
+                return Ending(colour, colour=colour, verb=verb)
             if not words.ending_at(words.at):
                 words.expected("a colour or a place")
         said = words.ending_at(words.at)
         if not said:
-            return Phrase(atom)
+            return None
         if said in PLACES:
-            ending = Ending(said, place=self._place(said, atom), verb=verb)
+            places = self._places(said, atom)
             words.take(said)
-        else:
-            words.take(said)
-            ending = Ending(said, relation=RELATIONS[said], second=self._second(atom, start), verb=verb)
-        formula = ending.applied_to(atom)
-        assert formula is not None
-        return Phrase(formula, ending)
+            return Ending(said, places=places, verb=verb)
+        words.take(said)
+        second, is_known = self._second(said, atom, start)
+        return Ending(said, relation=RELATIONS[said], second=second, is_second_known=is_known, verb=verb)
 
-    def _place(self, said: str, atom: Atom) -> str:
-        place = PLACES[said]
-        if place != "middle":
-            return place
+    def _places(self, said: str, atom: Atom) -> tuple[str, ...]:
+        places = PLACES[said]
+        if places != ("middle",):
+            return places
         if len(self._middle_axes) != 1:
             one, other = (Atom(atom.entity, atom.count, atom.colour, f"{axis}-middle") for axis in "xy")
             self._words.two_readings(one, other)
-        return f"{next(iter(self._middle_axes))}-middle"
+        return (f"{next(iter(self._middle_axes))}-middle",)
 
-    def _second(self, atom: Atom, start: int) -> str:
-        """The other entity of a relation."""
+    def _second(self, said: str, atom: Atom, start: int) -> tuple[Atom, bool]:
+        """The other side of a relation, and whether it was mentioned before."""
         words = self._words
-        if atom.count > 1 or atom.colour:
-            single = f"{article(atom.entity)} {atom.entity}"
-            words.fail(message("relation-sides", example=single), start)
-        if not words.take("a", "an", "the", "one"):
-            words.expected("a or an")
-        at = words.at
-        words.take("pair of")
-        colour, second = self._noun(is_plural=False)
-        if colour or second == atom.entity:
-            words.fail(message("relation-sides", example="a cat on a mat"), at)
-        return second
+        is_shared = words.take("the same")
+        if not is_shared and words.take("the"):
+            second, is_known = self._definite()
+        else:
+            n = None if words.take("a", "an") else self._number()
+            second, is_known = self._counted(n or 1, is_plural=n is not None), False
+        if not is_known:
+            self._mentioned.append(second)
+        if between(RELATIONS[said], atom, second) is None:
+            words.fail(message("relation-sides", example="a cat on a mat"), words.at - len(second.entity.split()))
+        # Two cats on two mats: each on both of them, or each on its own?
+        if RELATIONS[said] in TOUCHING and atom.count > 1 and (second.count > 1) != is_shared:
+            words.fail(message("reach-open", words=said), start)
+        return second, is_known
 
     def _number(self) -> int:
         words = self._words
@@ -214,21 +288,40 @@ class NounPhrases:
         if n is None and words.word and not words.word.strip("0"):
             words.fail(message("count-range", limit=MAX_COUNT, got=words.word))
         if n is None:
-            words.expected("a, an, no or a number")
+            self._refuse_missing_number()
         words.at += 1
         if words.word == "dozen":
             words.at += 1
             n *= 12
-        if words.word in ("hundred", "thousand", "million", "billion") or n > MAX_COUNT:
+        if words.word in _MANY or n > MAX_COUNT:
             words.fail(message("count-range", limit=MAX_COUNT, got="more"), words.at - 1)
+        if words.word == "of":
+            words.fail(message("word-counts", word=f"{words.tokens[words.at - 1].text} of"), words.at - 1)
         return n
 
-    def _noun(self, is_plural: bool | None) -> tuple[str | None, str]:
+    def _refuse_missing_number(self) -> NoReturn:
+        """The error about a noun phrase without an article or a number."""
+        words = self._words
+        named = self._named() if self.is_noun_here() and not word_problem(words.word) else []
+        words.at -= len(named)
+        if named and is_plural_noun(named[-1]):
+            words.fail(message("number-missing", words=" ".join(named)))
+        if named and is_known(named[-1]):
+            words.fail(message("article-missing", words=" ".join(named)))
+        words.expected("a, an, no or a number")
+
+    def _named(self) -> list[str]:
+        """Pass the words up to what ends a noun phrase."""
         words = self._words
         start = words.at
         while words.word[:1].isalpha() and words.word not in _STOPS and not words.ending_at(words.at):
             words.at += 1
-        named = [token.text for token in words.tokens[start : words.at]]
+        return [token.text for token in words.tokens[start : words.at]]
+
+    def _noun(self, is_plural: bool | None) -> tuple[str | None, str]:
+        words = self._words
+        start = words.at
+        named = self._named()
         if not named:
             words.expected("an entity such as cat")
         colour = named.pop(0) if len(named) > 1 and named[0] in COLOURS else None
@@ -243,11 +336,18 @@ class NounPhrases:
             problem = message("formula-expected", wanted="a plural noun", got=repr(named[-1]))
         is_several = is_plural_noun(named[-1]) if is_plural is None else is_plural
         entity = singular(" ".join(named)) if is_several else " ".join(named)
-        problem = problem or entity_problem(entity)
+        problem = problem or entity_problem(entity) or whole_name_problem(entity, colour)
         if problem:
             words.fail(problem, start)
         return colour, entity
 
 
 def _denied(phrase: Phrase) -> Phrase:
-    return phrase._replace(formula=Not(phrase.formula))
+    return phrase._replace(formula=Not(phrase.formula), mentions=())
+
+
+def _mention_of(atom: Atom, ending: Ending | None) -> Mention:
+    if ending is None:
+        return Mention(atom)
+    place = ending.places[0] if len(ending.places) == 1 else None
+    return Mention(Atom(atom.entity, atom.count, ending.colour or atom.colour, place), len(ending.places) > 1)

@@ -1,4 +1,4 @@
-"""Nouns in one and in several, and words that name no entity.
+"""Nouns in one and in several.
 
 Singular to plural and back, for one word or several (the last one bends). A table has what the endings alone would
 get wrong. Knows nothing of numbers, articles or formulas.
@@ -6,10 +6,7 @@ get wrong. Knows nothing of numbers, articles or formulas.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from salva.english.wordlists import table, words
-from salva.messages import Message, message
 
 _UNCHANGED = words("words", "unchanged")
 _PAIRS = words("words", "pairs")
@@ -24,33 +21,6 @@ _ENDINGS = table("words", "endings")
 _NO_MAN = words("words", "no_man")
 _ONE_MEN = words("words", "one_men")
 _SINGULAR = {several: one for one, several in _IRREGULAR.items()}
-
-_ING_NOUNS = words("words", "ing_nouns")
-_ED_NOUNS = words("words", "ed_nouns")
-_LY_NOUNS = words("words", "ly_nouns")
-QUANTITIES = words("words", "quantities")
-"""Words that say how many, and not which number."""
-_NO_NAMES = frozenset(
-    (
-        # What an entity is like, beyond its colour.
-        *("small", "large", "big", "little", "tiny", "huge", "giant", "tall", "short", "long", "wide", "round"),
-        *("old", "young", "new", "happy", "sad", "angry", "cute", "beautiful", "fluffy", "furry", "shiny", "bright"),
-        *("dark", "striped", "spotted", "wooden", "metal", "golden", "silver", "violet", "beige", "colorful"),
-        *("colourful", "empty", "full", "open", "closed", "broken", "wet", "dry", "fresh", "ripe", "sleepy", "asleep"),
-        # What belongs to verbs and clauses.
-        *("has", "have", "his", "her", "its", "their", "who", "which", "while", "where", "this", "these", "those"),
-        *("very", "also", "just", "not", "never", "without", "except", "only", "then", "so", "if", "because", "when"),
-        *("was", "were", "be", "been", "could", "must", "should", "sat", "ran", "stood", "slept", "ate", "swam"),
-        *("held", "wore", "hung", "drove", "rode", "observations", "sits", "stands", "lies", "runs", "walks"),
-        *("sleeps", "eats", "jumps", "holds", "wears", "plays", "i", "you", "we", "he", "she", "they", "them", "me"),
-        *("us", "him", "same", "different", "visible"),
-        # Where something is, in words that no formula has.
-        *("behind", "near", "inside", "outside", "over", "around", "between", "among", "against", "across", "through"),
-        *("from", "by", "for", "into", "onto", "during", "off", "about", "after", "before", "toward", "towards"),
-        *("here", "nearby", "away", "somewhere", "everywhere", "indoors", "outdoors", "alone", "far", "close", "up"),
-        *("down", "via", "per", "amid", "beyond", "within", "upon", "out"),
-    )
-)
 
 
 def plural(entity: str) -> str:
@@ -84,20 +54,6 @@ def can_be_several(noun: str) -> bool:
 def counts_in_pairs(entity: str) -> bool:
     """Whether a pair of them is one: scissors, not shoes."""
     return entity.rpartition(" ")[2] in _PAIRS
-
-
-def name_problem(words: Sequence[str]) -> Message | None:
-    """Why these words are no name of an entity; None where they may be one."""
-    for i, word in enumerate(words):
-        # A light is an entity, a light dog is not.
-        if word in _NO_NAMES or word in QUANTITIES or (word == "light" and i < len(words) - 1):
-            return message("word-not-in-formulas", word=word)
-    for word in words[1:]:
-        # A walking stick is an entity, a man walking dogs is not.
-        is_verb = (word.endswith("ing") and word not in _ING_NOUNS) or (word.endswith("ed") and word not in _ED_NOUNS)
-        if is_verb or (word.endswith("ly") and word not in _LY_NOUNS):
-            return message("word-not-in-formulas", word=word)
-    return None
 
 
 def _plural_noun(noun: str) -> str:

@@ -2,7 +2,8 @@
 
 Phrases or clauses with the words that join them come in, the formula of the list goes out. A list that can be read in
 two ways is refused with both readings: and beside or, a denial that may go on ("there isn't a cat and a dog"), a place
-or relation that may be meant for more than the last entity ("a lion and a bear on the left").
+or relation that may be meant for more than the last entity ("a lion and a bear on the left"), an entity that may be
+mentioned twice or be there twice ("a cat and a cat").
 """
 
 from __future__ import annotations
@@ -12,19 +13,34 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from salva.english.tokens import JOINTS, WITHOUT, Words
-from salva.logic.formula import And, Atom, Formula, Not, Or, Related, conjunction, disjunction
+from salva.logic.formula import (
+    MAX_COUNT,
+    And,
+    Atom,
+    Formula,
+    Not,
+    Or,
+    Related,
+    are_apart,
+    conjunction,
+    described_by,
+    disjunction,
+    related,
+)
 from salva.messages import message
 
 NOT, NO, DENIAL = "not", "no", "denial"
 
 
 class Ending(NamedTuple):
-    """What is said of an entity behind its noun: a place, a relation to another entity, or a colour."""
+    """What is said of an entity behind its noun: places, a relation to another entity, or a colour."""
 
     words: str
-    place: str | None = None
+    places: tuple[str, ...] = ()
     relation: str | None = None
-    second: str = ""
+    second: Atom | None = None
+    is_second_known: bool = False
+    """Whether the other entity was mentioned before."""
     colour: str | None = None
     verb: str = ""
     """is or are, where the ending is said as a sentence."""
@@ -39,12 +55,25 @@ class Ending(NamedTuple):
             return type(f)(left, right) if left and right else None
         if isinstance(f, Related):
             return None
-        if self.relation:
-            is_plain = f == Atom(f.entity) and f.entity != self.second
-            return Related(self.relation, f.entity, self.second) if is_plain else None
+        if self.relation and self.second:
+            return between(self.relation, f, self.second)
         if self.colour:
             return Atom(f.entity, f.count, self.colour, f.place) if f.colour is None else None
-        return Atom(f.entity, f.count, f.colour, self.place) if f.place is None else None
+        return conjunction(Atom(f.entity, f.count, f.colour, place) for place in self.places) if not f.place else None
+
+
+def between(relation: str, first: Atom, second: Formula) -> Related | None:
+    """The relation between what two atoms describe; None where it cannot be said of them."""
+    if not isinstance(second, Atom) or first.place or second.place or not are_apart(first, second):
+        return None
+    return related(relation, first, second)
+
+
+class Mention(NamedTuple):
+    """A noun phrase that says that something is there."""
+
+    atom: Atom
+    is_in_corner: bool = False
 
 
 class Phrase(NamedTuple):
@@ -54,6 +83,12 @@ class Phrase(NamedTuple):
     ending: Ending | None = None
     opening: str = ""
     """not, no, without or denial: what may be said of the following members too."""
+    mentions: tuple[Mention, ...] = ()
+    """What it says to be there, beyond what was mentioned before."""
+    is_known: bool = False
+    """Whether it is about an entity that was mentioned before."""
+    has_article: bool = False
+    """Whether the next member of a list may do without an article."""
 
 
 class Joint(NamedTuple):
@@ -63,9 +98,9 @@ class Joint(NamedTuple):
     at: int
 
 
-def whole_of(words: Words, phrases: Sequence[Phrase], joints: Sequence[Joint]) -> Formula:
-    """The formula of a list without an opening word."""
-    connectives = _connectives(words, joints)
+def whole_of(words: Words, phrases: Sequence[Phrase], joints: Sequence[Joint]) -> Phrase:
+    """A list without an opening word as a phrase."""
+    connectives = _connectives(joints)
     formulas = [phrase.formula for phrase in phrases]
     if len(set(connectives)) > 1:
         at = next(joint.at for joint, c in zip(joints, connectives, strict=True) if c != connectives[0])
@@ -79,16 +114,48 @@ def whole_of(words: Words, phrases: Sequence[Phrase], joints: Sequence[Joint]) -
     return members_of(words, phrases, connective, joints)
 
 
-def members_of(words: Words, phrases: Sequence[Phrase], connective: str, joints: Sequence[Joint]) -> Formula:
-    """The formula of members whose connective is settled; where their endings reach must be."""
+def members_of(words: Words, phrases: Sequence[Phrase], connective: str, joints: Sequence[Joint]) -> Phrase:
+    """Members whose connective is settled as a phrase; where their endings reach must be."""
+    formula = _formula_of(words, phrases, connective, joints)
+    mentions = all_mentions(words, formula, phrases, [joint.at for joint in joints]) if connective == "and" else ()
+    return Phrase(formula, mentions=mentions)
+
+
+def all_mentions(words: Words, whole: Formula, phrases: Sequence[Phrase], joints: Sequence[int]) -> tuple[Mention, ...]:
+    """What phrases that all hold say to be there; an entity that may be the same one or another is refused."""
+    mentions: list[Mention] = []
+    for phrase, at in zip(phrases, (0, *joints), strict=True):
+        for mention in phrase.mentions:
+            if earlier := next((other for other in mentions if may_be_same(mention, other)), None):
+                if earlier.is_in_corner or mention.is_in_corner:
+                    words.fail(message("corner-of-several", entity=mention.atom.entity), at)
+                n = min(MAX_COUNT, earlier.atom.count + mention.atom.count)
+                colour = mention.atom.colour if mention.atom.colour == earlier.atom.colour else None
+                words.two_readings(whole, And(whole, Atom(mention.atom.entity, n, colour)), at)
+        mentions += phrase.mentions
+    return tuple(mentions)
+
+
+def may_be_same(one: Mention, other: Mention) -> bool:
+    """Whether two noun phrases may speak of one thing."""
+    atoms = (one.atom, other.atom)
+    if one.is_in_corner or other.is_in_corner:
+        return not are_apart(*(Atom(atom.entity, colour=atom.colour) for atom in atoms))
+    return not are_apart(*atoms)
+
+
+def _formula_of(words: Words, phrases: Sequence[Phrase], connective: str, joints: Sequence[Joint]) -> Formula:
     formulas = [phrase.formula for phrase in phrases]
     last = phrases[-1].ending
     if last and last.verb == "are" and connective == "and" and _is_single(formulas[-1]):
         spread = [last.applied_to(f) for f in formulas[:-1]]
         if spread and all(spread):
             return joined([*(f for f in spread if f), formulas[-1]], connective)
+    for phrase in phrases:
+        if phrase.is_known and phrase.ending is None and isinstance(phrase.formula, Atom):
+            words.fail(message("reference-open", entity=phrase.formula.entity))
     for i, (phrase, after) in enumerate(pairwise(phrases)):
-        if phrase.ending is None and after.ending:
+        if phrase.ending is None and after.ending and not after.is_known:
             _refuse_ending_of_all(words, phrases, connective, i, joints[i].at)
         if phrase.ending and after.ending is None and joints[i].words not in ("but", WITHOUT):
             _refuse_relation_to_all(words, phrases, connective, i, joints[i].at)
@@ -102,13 +169,12 @@ def joined(formulas: Sequence[Formula], connective: str) -> Formula:
     return disjunction(formulas) if connective == "or" else conjunction(formulas)
 
 
-def _connectives(words: Words, joints: Sequence[Joint]) -> list[str]:
-    """And or or for every joint; a comma is whatever comes next."""
+def _connectives(joints: Sequence[Joint]) -> list[str]:
+    """And or or for every joint; a comma is whatever comes next, and commas alone are and."""
     found: list[str] = []
     for joint in reversed(joints):
-        if joint.words == "," and not found:
-            words.expected("and or or before the last part of the list")
-        found.insert(0, found[0] if joint.words == "," else JOINTS[joint.words])
+        of_comma = found[0] if found else "and"
+        found.insert(0, of_comma if joint.words == "," else JOINTS[joint.words])
     return found
 
 
@@ -151,13 +217,12 @@ def _refuse_relation_to_all(words: Words, phrases: Sequence[Phrase], connective:
     """A relation may be one to the next entity too: "a cat next to a dog and a bird"."""
     ending, formulas = phrases[i].ending, [phrase.formula for phrase in phrases]
     assert ending is not None
-    related, after = formulas[i], formulas[i + 1]
+    stated, after = formulas[i], formulas[i + 1]
     if ending.verb and not ending.relation:
         words.fail(message("reach-open", words=ending.words), at)
     if not ending.relation:
         return
-    if isinstance(related, Related) and after == Atom(getattr(after, "entity", "")) and after.entity != related.first:
-        to_both = Related(related.relation, related.first, after.entity)
+    if isinstance(stated, Related) and (to_both := between(stated.relation, stated.sides()[0], after)):
         other = [*formulas[: i + 1], to_both, *formulas[i + 2 :]]
         words.two_readings(joined(formulas, connective), joined(other, connective), at)
     words.fail(message("reach-open", words=ending.words), at)
@@ -165,6 +230,6 @@ def _refuse_relation_to_all(words: Words, phrases: Sequence[Phrase], connective:
 
 def _is_single(f: Formula) -> bool:
     """Whether a formula is about one entity, whose verb would be is."""
-    if isinstance(f, Not):
-        return _is_single(f.part)
-    return isinstance(f, Related) or (isinstance(f, Atom) and f.count == 1)
+    if isinstance(f, Not | And):
+        return _is_single(f.part if isinstance(f, Not) else f.left)
+    return isinstance(f, Atom | Related) and described_by(f)[0].count == 1

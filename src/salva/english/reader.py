@@ -10,10 +10,13 @@ from __future__ import annotations
 from functools import lru_cache
 
 from salva.english.noun_phrases import NounPhrases
-from salva.english.phrases import DENIAL, NOT, Joint, Phrase, members_of, whole_of
-from salva.english.tokens import DENIALS, GROUPS, PICTURES, WITHOUT, Words
+from salva.english.phrases import DENIAL, NOT, Joint, Phrase, all_mentions, members_of, whole_of
+from salva.english.tokens import ASSERTIONS, DENIALS, GROUPS, ORDERS, PICTURES, WITHOUT, Words
+from salva.english.wordlists import words as words_of
 from salva.logic.formula import MAX_DEPTH, And, Formula, Not, conjunction, depth
 from salva.messages import message
+
+_ASKING = words_of("words", "asking")
 
 
 @lru_cache(maxsize=4096)
@@ -29,20 +32,29 @@ class _SentenceReader:
 
     def formula(self) -> Formula:
         words = self._words
-        sentences = [self._sentence()]
+        self._refuse_question()
+        sentences, starts = [self._sentence()], []
         while words.take(".", ";") and words.word:
+            starts.append(words.at)
             sentences.append(self._sentence())
         if words.word:
             words.expected("the end of the sentence")
-        built = conjunction(sentences)
+        built = conjunction([sentence.formula for sentence in sentences])
+        all_mentions(words, built, sentences, starts)
         if depth(built) > MAX_DEPTH:
             self._check(depth(built))
         return built
 
-    def _sentence(self) -> Formula:
+    def _refuse_question(self) -> None:
+        words = self._words
+        marks = [i for i, token in enumerate(words.tokens) if token.text == "?"]
+        if marks or words.word in _ASKING:
+            words.fail(message("sentence-asks"), marks[0] if marks else 0)
+
+    def _sentence(self) -> Phrase:
         """Clauses in a list; the first may do without "there is"."""
         self._pass_picture()
-        parts = [self._member() if self._is_clause(self._words.at) else Phrase(self._phrases())]
+        parts = [self._member() if self._is_clause(self._words.at) else self._phrases()]
         joints: list[Joint] = []
         while self._goes_on_with_clause():
             joints.append(self._joint())
@@ -52,21 +64,26 @@ class _SentenceReader:
     def _member(self) -> Phrase:
         """A clause of a list; what is denied in front may reach over the next clause too."""
         is_denied = self._is_denial(self._words.at)
-        return Phrase(self._clause(0, is_closed=False), opening=DENIAL if is_denied else "")
+        return self._clause(0, is_closed=False)._replace(opening=DENIAL if is_denied else "")
 
     def _pass_picture(self) -> None:
-        """ "A photo of a cat" shows a cat."""
+        """ "A photo of a cat" shows a cat, and so does "draw a cat"."""
         words = self._words
         start = words.at
+        words.take("please")
+        if words.take(*ORDERS):
+            words.take("me")
+            start = words.at
+        words.at = start
         words.take("a", "an", "the")
         if words.word in (*PICTURES, "scene") and words.is_at("with", words.at + 1):
             words.fail(message("reach-open", words=f"{words.word} with"))
-        if not (words.word in PICTURES and words.is_at("of", words.at + 1)):
+        if words.word in PICTURES and any(words.is_at(verb, words.at + 1) for verb in ("of", "showing")):
+            words.at += 2
+        else:
             words.at = start
-            return
-        words.at += 2
 
-    def _phrases(self) -> Formula:
+    def _phrases(self) -> Phrase:
         """Noun phrases in a list without an opening word."""
         phrases, joints = self._listed()
         return whole_of(self._words, phrases, joints)
@@ -84,6 +101,8 @@ class _SentenceReader:
                     words.fail(message("reach-open", words=WITHOUT))
                 absent = self._noun_phrases.absent()
                 phrases.append(Phrase(Not(absent.formula), absent.ending, WITHOUT))
+            elif joints[-1].words in ("and", "or", ","):
+                phrases.append(self._noun_phrases.without_article(phrases[-1]) or self._phrase(0))
             else:
                 phrases.append(self._phrase(0))
         return phrases, joints
@@ -107,34 +126,41 @@ class _SentenceReader:
     def _is_denial(self, i: int) -> bool:
         return any(self._words.is_at(denial, i) for denial in DENIALS)
 
+    def _is_assertion(self, i: int) -> bool:
+        return any(self._words.is_at(assertion, i) for assertion in ASSERTIONS)
+
     def _is_clause(self, i: int) -> bool:
         for opening, _ in GROUPS:
             if self._words.is_at(opening, i):
                 return self._is_clause(i + len(opening.split()))
-        return self._words.is_at("there", i) or self._is_denial(i)
+        return self._words.is_at("there", i) or self._is_denial(i) or self._is_assertion(i)
 
-    def _clause(self, nesting: int, *, is_closed: bool) -> Formula:
+    def _clause(self, nesting: int, *, is_closed: bool) -> Phrase:
         """One clause; a closed one, inside a group, holds a single phrase, since and or or belong to the group."""
         words = self._words
         self._check(nesting)
         if words.take(*DENIALS):
-            return self._denied(nesting, is_closed)
+            return Phrase(self._denied(nesting, is_closed))
+        if words.take(*ASSERTIONS):
+            # What is stated so may have been mentioned before.
+            return Phrase(self._clause(nesting + 1, is_closed=is_closed).formula)
         for opening, connective in GROUPS:
             if words.take(opening):
-                return self._group(connective, nesting, is_clause=True).formula
+                return self._group(connective, nesting, is_clause=True)._replace(ending=None)
         if not words.take("there"):
             words.expected("there is")
         if not words.take("is", "are"):
             words.expected("is or are")
-        return self._phrase(nesting).formula if is_closed else self._phrases()
+        phrase = self._phrase(nesting) if is_closed else self._phrases()
+        return Phrase(phrase.formula, mentions=phrase.mentions)
 
     def _denied(self, nesting: int, is_closed: bool) -> Formula:
         words = self._words
         if is_closed or not (words.is_at("there is", words.at) or words.is_at("there are", words.at)):
-            return Not(self._clause(nesting + 1, is_closed=is_closed))
+            return Not(self._clause(nesting + 1, is_closed=is_closed).formula)
         words.at += 2
         phrases, joints = self._listed()
-        whole = whole_of(words, phrases, joints)
+        whole = whole_of(words, phrases, joints).formula
         for i, joint in enumerate(joints):
             if joint.words == "but":
                 # "It is not the case that there is a cat, but a dog": the denial may end here.
@@ -146,13 +172,15 @@ class _SentenceReader:
     def _group(self, connective: str, nesting: int, *, is_clause: bool) -> Phrase:
         words = self._words
 
-        def member() -> Phrase:
+        def member(before: Phrase | None) -> Phrase:
             if is_clause:
-                return Phrase(self._clause(nesting + 1, is_closed=True))
-            is_bare = connective == "nor" and self._noun_phrases.is_noun_here()
-            return self._noun_phrases.absent() if is_bare else self._phrase(nesting + 1)
+                return self._clause(nesting + 1, is_closed=True)
+            if connective == "nor" and self._noun_phrases.is_noun_here():
+                return self._noun_phrases.absent()
+            bare = self._noun_phrases.without_article(before) if before else None
+            return bare or self._phrase(nesting + 1)
 
-        parts = [member()]
+        parts = [member(None)]
         joints: list[Joint] = []
 
         def goes_on() -> bool:
@@ -164,11 +192,11 @@ class _SentenceReader:
             return len(joints) == len(parts)
 
         while not (connective != "nor" and joints and joints[-1].words == connective) and goes_on():
-            parts.append(member())
+            parts.append(member(parts[-1]))
         if not joints or joints[-1].words != connective:
             words.expected(f"{connective!r} in this group")
-        formula = members_of(words, parts, connective, joints)
-        return Phrase(formula, parts[-1].ending if all(part.ending for part in parts) else None)
+        whole = members_of(words, parts, connective, joints)
+        return whole._replace(ending=parts[-1].ending if all(part.ending for part in parts) else None)
 
     def _phrase(self, nesting: int) -> Phrase:
         words = self._words

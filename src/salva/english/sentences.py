@@ -1,22 +1,25 @@
 """Formulas as English sentences, and back.
 
-Groups open with a word ("both", "either", "all of", "it is not the case that"), so a sentence made
-here has one reading: from_english gives back the very formula. It also takes plain sentences people
-write, and refuses, pointing at the place, what could be read in two ways.
+Groups open with a word ("both", "either", "all of", "it is not the case that"), and what is said again of an entity
+with "it is the case that", so a sentence made here has one reading: from_english gives back the very formula. It also
+takes plain sentences people write, and refuses, pointing at the place, what could be read in two ways.
 """
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import NamedTuple
 
+from salva.english.names import warn_of_unknown
 from salva.english.nouns import plural
+from salva.english.phrases import Mention, may_be_same
 from salva.english.reader import read
-from salva.english.tokens import NOT_THE_CASE
-from salva.english.words import described, in_relation, number_word
+from salva.english.tokens import NOT_THE_CASE, THE_CASE
+from salva.english.words import RELATION_WORDS, described, in_relation, number_word
 from salva.errors import FormulaError, UsageError
-from salva.logic.formula import And, Atom, Formula, Not, Or, Related, atoms, axis_of, described_by
+from salva.logic.formula import And, Atom, Formula, Not, Or, Related, atoms, axis_of, described_by, entities
 from salva.logic.notation import checked_text, parse, to_notation
+from salva.logic.touching import TOUCHING
 
 _PLACE_WORDS = {
     "left": "on the left",
@@ -35,8 +38,14 @@ def to_english(f: Formula) -> str:
 
 
 def from_english(text: str) -> Formula:
-    """The formula a sentence stands for; raises FormulaError where it leaves the grammar or has two readings."""
-    return read(checked_text(text, "a sentence"))
+    """The formula a sentence stands for; raises FormulaError where it leaves the grammar or has two readings.
+
+    Warns about an entity that is not in the lexicon.
+    """
+    f = read(checked_text(text, "a sentence"))
+    for entity in entities(f):
+        warn_of_unknown(entity)
+    return f
 
 
 def parse_text(text: str) -> Formula:
@@ -85,7 +94,7 @@ class _SentenceWriter:
         if isinstance(f, And) and _is_nominal(f):
             return self._there_is(f, _listed([self._phrase(part) for part in _chain(f)], "and"))
         if isinstance(f, And) and all(_is_nominal(part) for part in _chain(f)[:-1]):
-            return _listed([self._clause(part) for part in _chain(f)], "and")
+            return _listed(self._clauses(f), "and")
         # A clause with an open end ("it is not the case that ...") would swallow what follows it.
         return self._clause(f)
 
@@ -95,7 +104,17 @@ class _SentenceWriter:
         if isinstance(f, Not):
             return f"{NOT_THE_CASE} {self._clause(f.part)}"
         assert isinstance(f, And | Or)
-        return _grouped(f, [self._clause(part) for part in _chain(f)])
+        return _grouped(f, self._clauses(f))
+
+    def _clauses(self, f: And | Or) -> list[str]:
+        """The clauses of a group; what may speak of an entity mentioned before says that it does."""
+        clauses: list[str] = []
+        mentioned: list[Mention] = []
+        for part in _chain(f):
+            is_again = isinstance(f, And) and any(may_be_same(a, b) for a in _mentions(part) for b in mentioned)
+            clauses.append(f"{THE_CASE} {self._clause(part)}" if is_again else self._clause(part))
+            mentioned += [] if is_again else _mentions(part)
+        return clauses
 
     def _there_is(self, f: Formula, phrase: str) -> str:
         first = f
@@ -109,7 +128,12 @@ class _SentenceWriter:
         if isinstance(f, Atom):
             return described(f) + self._place(f)
         if isinstance(f, Related):
-            return in_relation(f)
+            return _in_relation(f)
+        if _is_corner(f):
+            assert isinstance(f, And)
+            assert isinstance(f.left, Atom)
+            assert isinstance(f.right, Atom)
+            return f"{described(f.left)} in the {f.right.place} {f.left.place} corner"
         if isinstance(f, Not):
             assert isinstance(f.part, Atom)
             if f.part.count == 1:
@@ -129,17 +153,30 @@ def _is_nominal(f: Formula) -> bool:
     """Whether a formula can be said as a noun phrase after "there is"."""
     if isinstance(f, Not):
         return isinstance(f.part, Atom)
-    if isinstance(f, Atom | Related):
+    if isinstance(f, Atom | Related) or _is_corner(f):
         return True
     parts = _chain(f)
+    if isinstance(f, And):
+        pairs = combinations(map(_mentions, parts), 2)
+        if any(may_be_same(a, b) for one, other in pairs for a in one for b in other):
+            return False
     # A place or relation may be meant for what stands before or behind it: such a list is said in clauses.
     endings = [_ending(part) for part in parts]
     is_open = any((not one and other) or (one == "relation" and not other) for one, other in pairwise(endings))
+    is_open = is_open or any(_may_share_noun(one, other) for one, other in pairwise(parts))
     return not is_open and all(map(_is_nominal, parts))
+
+
+def _may_share_noun(one: Formula, other: Formula) -> bool:
+    """Whether a fruit could be taken for a colour: "an orange and a red ball"."""
+    last, first = ([atom for leaf in atoms(part) for atom in described_by(leaf)] for part in (one, other))
+    return (last[-1].entity, last[-1].colour) == ("orange", None) and first[0].colour is not None
 
 
 def _ending(f: Formula) -> str:
     """How every entity of a phrase ends: "place", "relation" (its last one) or nothing."""
+    if _is_corner(f):
+        return "place"
     if isinstance(f, And | Or):
         endings = [_ending(part) for part in _chain(f)]
         return endings[-1] if all(endings) else ""
@@ -153,11 +190,40 @@ def _chain(f: And | Or) -> list[Formula]:
     """The parts of a group that nests to the left, which is how a list is read back."""
     parts: list[Formula] = [f.right]
     rest = f.left
-    while type(rest) is type(f):
+    while type(rest) is type(f) and not _is_corner(rest):
         assert isinstance(rest, And | Or)
         parts.append(rest.right)
         rest = rest.left
     return [rest, *reversed(parts)]
+
+
+def _is_corner(f: Formula) -> bool:
+    """Whether a formula is said of one corner: left or right, and top or bottom."""
+    if not isinstance(f, And) or not isinstance(f.left, Atom) or not isinstance(f.right, Atom):
+        return False
+    x, y = f.left, f.right
+    is_of_same = (x.entity, x.count, x.colour) == (y.entity, y.count, y.colour)
+    return is_of_same and x.place in ("left", "right") and y.place in ("top", "bottom")
+
+
+def _mentions(f: Formula) -> list[Mention]:
+    """What a part of a list says to be there."""
+    if isinstance(f, Atom | Related):
+        return [Mention(atom) for atom in described_by(f)]
+    if not isinstance(f, And):
+        return []
+    if _is_corner(f):
+        assert isinstance(f.left, Atom)
+        return [Mention(Atom(f.left.entity, f.left.count, f.left.colour), is_in_corner=True)]
+    return [mention for part in (f.left, f.right) for mention in _mentions(part)]
+
+
+def _in_relation(f: Related) -> str:
+    """The relation in words; of several to several it must be said that they are the same for each."""
+    first, second = f.sides()
+    if f.relation in TOUCHING and first.count > 1 and second.count > 1:
+        return f"{described(first)} {RELATION_WORDS[f.relation]} the same {described(second)}"
+    return in_relation(f)
 
 
 def _grouped(f: And | Or, parts: list[str]) -> str:

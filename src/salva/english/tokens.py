@@ -7,17 +7,21 @@ stops making sense. Knows no grammar beyond that.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection
+from itertools import product
 from typing import NamedTuple, NoReturn
 
+from salva.english.names import word_problem
 from salva.english.words import RELATION_WORDS
-from salva.logic.formula import Formula
+from salva.logic.formula import COLOURS, Formula
 from salva.logic.notation import error_at, to_notation
 from salva.messages import Message, message
 
 NOT_THE_CASE = "it is not the case that"
+THE_CASE = "it is the case that"
 
 DENIALS = (NOT_THE_CASE, "it is not true that", "it is false that")
+ASSERTIONS = (THE_CASE, "it is true that")
 GROUPS = (("either", "or"), ("both", "and"), ("all of", "and"), ("neither", "nor"))
 WITHOUT = "without"
 JOINTS = {
@@ -30,27 +34,45 @@ JOINTS = {
     WITHOUT: "and",
     "or": "or",
 }
+ORDERS = ("draw", "paint", "sketch", "generate", "create", "make", "render", "show", "depict")
+"""What asks for an image, at the start of a sentence."""
 PICTURES = ("photo", "photograph", "picture", "image", "painting", "drawing", "illustration")
-SHORT_FORMS = {"there's": "there is", "isn't": "is not", "aren't": "are not", "it's": "it is", "grey": "gray"}
+SHORT_FORMS = {
+    "there's": "there is",
+    "it's": "it is",
+    "that's": "that is",
+    "isn't": "is not",
+    "aren't": "are not",
+    "grey": "gray",
+}
+OPENERS = ("or", "either", "neither", "nor", "no", "not", "zero", WITHOUT, "most", "fewer", "less", "false")
+"""Words that leave it open whether what they speak of is there."""
 
+_AT = ("on the", "at the", "to the", "on", "at")
 _SIDES = {
-    f"{words} {place}{side}": place
-    for place in ("left", "right")
-    for words in ("on the", "at the", "to the", "on", "at")
-    for side in ("", " side", "-hand side")
-} | {f"{words} {place}": place for place in ("top", "bottom") for words in ("on the", "at the", "to the", "on", "at")}
+    f"{words} {place}{side}": (place,)
+    for words, place, side in product(_AT, ("left", "right"), ("", " side", "-hand side"))
+} | {f"{words} {place}": (place,) for words, place in product(_AT, ("top", "bottom"))}
+_CORNERS = {
+    f"{words} the {high}{between}{side}{corner}": (side, place)
+    for place, heights in (("top", ("top", "upper")), ("bottom", ("bottom", "lower")))
+    for high, words, between, side, corner in product(
+        heights, ("in", "at", "on", "to"), (" ", "-"), ("left", "right"), ("", " corner", "-hand corner")
+    )
+}
 _MIDDLES = {
-    f"{word} the {axis}{middle}": f"{name}middle"
+    f"{word} the {axis}{middle}": (f"{name}middle",)
     for word in ("in", "at")
     for axis, name in (("", ""), ("horizontal ", "x-"), ("vertical ", "y-"))
     for middle in ("middle", "center", "centre")
 }
 # "On the left of the picture" is a place; on the left of a picture stands what is beside one.
-PLACES = {
-    f"{words}{whole}": place
-    for words, place in (_SIDES | _MIDDLES).items()
+PLACES: dict[str, tuple[str, ...]] = {
+    f"{words}{whole}": places
+    for words, places in (_SIDES | _CORNERS | _MIDDLES).items()
     for whole in ("", *(f" of the {whole}" for whole in (*PICTURES, "scene", "frame")))
 }
+"""A corner is two places."""
 RELATIONS = {words: relation for relation, words in RELATION_WORDS.items()} | {
     **{
         f"{words}{side}{end} of": f"{side}_of"
@@ -68,6 +90,8 @@ RELATIONS = {words: relation for relation, words in RELATION_WORDS.items()} | {
     "bigger than": "larger_than",
 }
 WHICH = ("that is", "that are", "which is", "which are")
+_ENDINGS = frozenset((*PLACES, *RELATIONS))
+_LONGEST = max(len(words.split()) for words in (*_ENDINGS, *JOINTS))
 
 
 class Token(NamedTuple):
@@ -82,20 +106,11 @@ def tokens_of(text: str) -> list[Token]:
     tokens: list[Token] = []
     for match in re.finditer(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|\d+|\S", text):
         heard = match[0].lower().replace("’", "'")
+        colour, hyphen, rest = heard.partition("-")
+        if hyphen and rest in ("coloured", "colored") and SHORT_FORMS.get(colour, colour) in COLOURS:
+            heard = colour
         tokens += [Token(word, match.start()) for word in SHORT_FORMS.get(heard, heard).split()]
     return [*tokens, Token("", len(text.rstrip()))]
-
-
-def _by_first_word(phrases: Iterable[str]) -> dict[str, list[str]]:
-    """Phrases by their first word, the longest first: "on top of a dog" is neither "on top" nor "on"."""
-    found: dict[str, list[str]] = {}
-    for phrase in sorted(phrases, key=lambda phrase: -len(phrase.split())):
-        found.setdefault(phrase.split()[0], []).append(phrase)
-    return found
-
-
-_ENDINGS = _by_first_word((*PLACES, *RELATIONS))
-_JOINTS = _by_first_word(JOINTS)
 
 
 class Words:
@@ -126,13 +141,17 @@ class Words:
 
     def ending_at(self, i: int) -> str:
         """The place or relation that is said at a place; empty where there is none."""
-        return next((words for words in _ENDINGS.get(self.tokens[i].text, ()) if self.is_at(words, i)), "")
+        return self._longest_of(_ENDINGS, i)
 
     def joint_at(self, i: int) -> str:
         """The words that join a list here, a comma among them."""
-        if self.is_at(",", i):
-            return ","
-        return next((words for words in _JOINTS.get(self.tokens[i].text, ()) if self.is_at(words, i)), "")
+        return "," if self.is_at(",", i) else self._longest_of(JOINTS, i)
+
+    def _longest_of(self, phrases: Collection[str], i: int) -> str:
+        """The longest of these phrases here: "on top of a dog" is neither "on top" nor "on"."""
+        said = [token.text for token in self.tokens[i : i + _LONGEST]]
+        tried = (" ".join(said[:n]) for n in range(len(said), 0, -1))
+        return next((phrase for phrase in tried if phrase in phrases), "")
 
     def past_joints(self, i: int) -> int:
         """The place behind the comma and the connective that stand here."""
@@ -147,8 +166,9 @@ class Words:
         raise error_at(problem, self.text, self.tokens[i].start)
 
     def expected(self, wanted: str) -> NoReturn:
-        """The error that says what should stand here."""
-        self.fail(message("formula-expected", wanted=wanted, got=repr(self.word) if self.word else "the end"))
+        """The error that says what should stand here, or why what stands here cannot."""
+        got = repr(self.word) if self.word else "the end"
+        self.fail(word_problem(self.word) or message("formula-expected", wanted=wanted, got=got))
 
     def two_readings(self, one: Formula, other: Formula, at: int | None = None) -> NoReturn:
         """The error that shows both readings."""

@@ -23,6 +23,11 @@ def lists(file: str, name: str) -> dict[str, list[str]]:
     return dict(_content(file)[name])
 
 
+def tables(file: str) -> dict[str, Any]:
+    """Everything in a file."""
+    return dict(_content(file))
+
+
 @cache
 def _content(file: str) -> dict[str, Any]:
     return tomllib.loads((files("salva.english") / f"{file}.toml").read_text("utf-8"))

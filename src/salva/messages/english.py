@@ -19,7 +19,7 @@ ENTRIES: Mapping[str, Entry] = {
     ),
     "formula-unknown": Entry("There is no {what} {name!r}. Known: {known}."),
     "relation-sides": Entry(
-        "A relation holds between two different single entities without a colour, such as {example}.",
+        "A relation holds between different entities, or those of different colours, such as {example}.",
     ),
     "formula-expected": Entry("Expected {wanted}, got {got}."),
     "formula-bracket": Entry("This bracket is never {missing}."),
@@ -43,6 +43,33 @@ ENTRIES: Mapping[str, Entry] = {
         "{word!r} cannot be said in a formula. Use entities, numbers, colours and places.",
         "Ask a judge about actions, sizes and other attributes.",
     ),
+    "word-denies": Entry(
+        "{word!r} denies something in a way that formulas cannot say. Write: no cat, or: a dog without a cat.",
+    ),
+    "word-counts": Entry(
+        "{word!r} states no number. Write how many there are in all, such as: two cats.",
+    ),
+    "number-missing": Entry("How many {words}? Write a number in front."),
+    "article-missing": Entry("Write a, an or a number before {words!r}."),
+    "sentence-asks": Entry("This is a question. Write what an image shows, such as: a cat and a dog."),
+    "reference-open": Entry(
+        "It is open which {entity} is meant. Mention each {entity} once, and say all about it there.",
+        "A sentence may come back to an entity with the, if only one such entity, or one group, was mentioned before.",
+    ),
+    "corner-of-several": Entry(
+        "With {entity!r} mentioned elsewhere, a formula cannot say which one is in the corner. Give each its own colour.",
+    ),
+    "bound-reach": Entry(
+        "Exactly, at least and the like go with a number, not with {words!r}. Write the number alone.",
+    ),
+    "colour-in-name": Entry(
+        "In {name!r} the colour is part of the name and need not be seen. Name the entity in another way.",
+    ),
+    "entity-unknown": Entry(
+        "The entity {entity!r} is not in the lexicon; the nearest known one is {nearest!r}. Check the spelling.",
+        "An unknown entity is read all the same. Detectors may not know it either.",
+    ),
+    "entities-unknown": Entry("The entity {entity!r} and maybe others are not in the lexicon. Check the spelling."),
     "colour-alone": Entry(
         "{colour} what? Name the entity after it, such as a {colour} ball.",
     ),

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 
 from salva.english.captions.nouns import COMPOUNDS, NO_THINGS, TRANSPARENT
 from salva.english.captions.reading import AND, CaptionReading, Link, Mention
-from salva.english.nouns import is_plural_noun, name_problem, singular
+from salva.english.names import name_problem
+from salva.english.nouns import is_plural_noun, singular
 from salva.english.wordlists import words
 from salva.english.words import number_of
 from salva.logic.formula import COLOURS
