@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
+import inspect
 import json
 import re
 import signal
@@ -213,6 +215,35 @@ def test_a_path_is_the_suites_own_file(tmp_path: Path) -> None:
     with pytest.raises(salva.UsageError) as refused:
         salva.plan_run("prompts", "painter", path=path, settings={"suite.path": str(path)})
     assert refused.value.code == "options-conflict"
+
+
+def test_a_plan_takes_exactly_what_a_run_takes() -> None:
+    planned, run = (inspect.signature(function).parameters for function in (salva.plan_run, salva.run_suite))
+    assert list(planned.values()) == list(run.values())
+
+
+class _Waits:
+    async def __call__(self, prompt: str, seed: int) -> Image.Image:
+        raise AssertionError("it was called")
+
+
+async def _waits(prompt: str, seed: int) -> Image.Image:
+    raise AssertionError("it was called")
+
+
+def _yields(prompt: str, seed: int) -> Iterator[Image.Image]:
+    yield draw(prompt, seed)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [_waits, _yields, _Waits(), functools.partial(_waits), salva.batched(_yields)],  # type: ignore[arg-type]  # that is the point
+)
+def test_what_gives_no_image_when_called_is_refused_when_handed_over(model: object, tmp_path: Path) -> None:
+    with pytest.raises(salva.UsageError) as refused:
+        ask(tmp_path / "run", model, version=1)
+    assert refused.value.code == "keyword-invalid"
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_version_is_public() -> None:

@@ -39,7 +39,11 @@ class Batched:
 
 
 def batched(function: Callable[[list[str], list[int]], Any], size: int = 8) -> Batched:
-    """A function that takes lists of prompts and seeds and gives a list of as many images; size: how many at most."""
+    """A function that takes lists of prompts and seeds and gives a list of as many images; size: how many at most.
+
+    >>> salva.plan_run("metalogic", salva.batched(lambda prompts, seeds: ...), name="mine", detector="pocket").n_cases
+    63
+    """
     return Batched(function, size)
 
 

@@ -126,7 +126,8 @@ def _kind(one: object) -> str:
         raise keyword_invalid("model", one, _WANTED)
     function, given = (one.call, ([], [])) if isinstance(one, Batched) else (one, ("", 0))
     wanted = "(prompts, seeds)" if isinstance(one, Batched) else "(prompt, seed)"
-    if any(is_lazy(function) for is_lazy in _LAZY):
+    # Of an object that is called as a function its method counts.
+    if any(is_lazy(one) for is_lazy in _LAZY for one in (function, type(function).__call__)):
         raise keyword_invalid("model", one, "a function that returns the image, not a coroutine or a generator")
     try:
         signature = inspect.signature(function)  # type: ignore[arg-type]  # it is callable
