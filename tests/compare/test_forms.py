@@ -16,7 +16,15 @@ from salva.compare.comparing import ComparedRuns, compare_runs
 from salva.compare.forms import comparison_json, comparison_markdown, comparison_text
 from salva.compare.margin import Demands
 from salva.compare.tables import candidates_table, tables_of
-from salva.compare.words import changed_text, detecting_text, ends_text, flips_text, sentence_of, step_text
+from salva.compare.words import (
+    changed_text,
+    detecting_text,
+    ends_text,
+    figure_texts,
+    flips_text,
+    sentence_of,
+    step_text,
+)
 from salva.core.case import Case
 
 CONTRACT = (
@@ -110,6 +118,22 @@ def test_points_of_shares_are_whole(two: ComparedRuns, value: float, text: str) 
     assert step_text(figure, value) == text
     assert step_text(replace(figure, is_share=False), value) == f"{value + 0.0:+.3f}"
     assert ends_text(figure, (-0.131, 0.234)) == "-13 to +23"
+
+
+@pytest.mark.parametrize(
+    ("baseline", "candidate", "texts"),
+    [
+        (0.65, 0.7, ("65 %", "70 %", "+5 points")),
+        (0.576, 0.554, ("57.6 %", "55.4 %", "-2.2 points")),
+        (0.5, None, ("50 %", "–", "–")),
+    ],
+)
+def test_rates_and_their_difference_add_up(
+    two: ComparedRuns, baseline: float, candidate: float | None, texts: tuple[str, str, str]
+) -> None:
+    difference = None if candidate is None else candidate - baseline
+    figure = replace(two.comparisons[0].figure, baseline=baseline, candidate=candidate, difference=difference)
+    assert figure_texts(figure) == texts
 
 
 def test_a_terminal_gets_twelve_lines_of_eighty_columns(tmp_path: Path, two: ComparedRuns) -> None:

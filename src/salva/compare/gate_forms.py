@@ -13,7 +13,7 @@ from salva.charts.formats import percent_text
 from salva.compare.forms import comparison_json, comparison_markdown
 from salva.compare.gate_run import GateResult, SuiteResult
 from salva.compare.page import comparison_page
-from salva.compare.words import sentence_of, step_text, value_text
+from salva.compare.words import figure_texts, sentence_of
 from salva.core.fingerprint import Json
 from salva.core.printable import printable_json
 from salva.core.table import Cell, Table
@@ -62,8 +62,7 @@ def _rates(suite: SuiteResult) -> tuple[str, str, str]:
     one = suite.comparison
     if one is None:
         return "", percent_text(suite.model.failure_rate), ""
-    rates = [value_text(one.figure, value) for value in (one.figure.baseline, one.figure.candidate)]
-    return rates[0], rates[1], step_text(one.figure, one.difference)
+    return figure_texts(one.figure)
 
 
 def gate_page(result: GateResult) -> str:

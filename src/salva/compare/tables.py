@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from salva.charts.formats import percent_text
 from salva.compare.comparing import ComparedRuns, Comparison
 from salva.compare.pairing import FigureDifference, GroupDifference
-from salva.compare.words import decision_text, ends_text, p_text, step_text, value_text
+from salva.compare.words import decision_text, ends_text, figure_texts, p_text, step_text
 from salva.core.table import Cell, Table
 
 _ENDS = "95 % CI"
@@ -56,8 +56,7 @@ def tables_of(comparison: Comparison) -> list[Table]:
 
 def _metrics_table(comparison: Comparison) -> Table:
     rows = tuple(
-        (one.title, value_text(one, one.baseline), value_text(one, one.candidate), *_steps(one), one.better)
-        for one in comparison.metrics.values()
+        (one.title, *figure_texts(one), ends_text(one, one.interval), one.better) for one in comparison.metrics.values()
     )
     titles = (comparison.baseline.title, comparison.candidate.title)
     columns = ("metric", *titles, "difference", _ENDS, "better")

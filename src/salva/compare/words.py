@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import floor, log10
 
-from salva.charts.formats import NOTHING, percent_text
+from salva.charts.formats import NOTHING, percent, percent_text
 from salva.compare.comparing import ComparedRuns, Comparison, Decision
 from salva.compare.pairing import FigureDifference, GroupDifference
 from salva.core.quantity import quantity
@@ -24,18 +24,27 @@ def value_text(figure: FigureDifference, value: float | None) -> str:
     return percent_text(value) if figure.is_share else f"{value:.3f}"
 
 
-def step_text(figure: FigureDifference, value: float | None) -> str:
+def step_text(figure: FigureDifference, value: float | None, digits: int = 0) -> str:
     """A difference with its sign: +5 points, or +0.120 of a score."""
     if value is None:
         return NOTHING
-    return f"{_points(value)} points" if figure.is_share else f"{value + 0.0:+.3f}"
+    return f"{_points(value, digits)} points" if figure.is_share else f"{value + 0.0:+.3f}"
 
 
-def _points(value: float) -> str:
-    """A difference of shares in whole points; one digit more where it would read as none and is not."""
+def _points(value: float, digits: int = 0) -> str:
+    """A difference of shares in points; one digit more where it would read as none and is not."""
     points = value * 100
-    digits = 1 if points and abs(points) < 1 else 0
+    digits = max(digits, 1 if points and abs(points) < 1 else 0)
     return f"{points:+.{digits}f}" if round(points, digits) else "0"
+
+
+def figure_texts(figure: FigureDifference) -> tuple[str, str, str]:
+    """The baseline's value, the candidate's, and their difference; with a digit if they did not add up without it."""
+    before, after, step = figure.baseline, figure.candidate, figure.difference
+    whole = [round(100 * value) for value in (before, after, step) if value is not None]
+    if not figure.is_share or len(whole) < 3 or whole[1] - whole[0] == whole[2]:
+        return value_text(figure, before), value_text(figure, after), step_text(figure, step)
+    return percent(before), percent(after), step_text(figure, step, digits=1)
 
 
 def ends_text(figure: FigureDifference, interval: Interval | tuple[float, float] | None) -> str:
@@ -61,15 +70,12 @@ def sentence_of(comparison: Comparison) -> str:
     figure = comparison.figure
     if not figure.n_pairs:
         return f"no pair was decided in both {comparison.baseline.title} and {comparison.candidate.title}"
-    rates = (
-        f"{comparison.candidate.title} fails {percent_text(figure.candidate)}, "
-        f"{comparison.baseline.title} {percent_text(figure.baseline)}"
-    )
+    before, after, step = figure_texts(figure)
+    rates = f"{comparison.candidate.title} fails {after}, {comparison.baseline.title} {before}"
     if figure.difference is None:
         return f"{rates}, over {quantity(figure.n_cases, 'cases')}: {decision_text(comparison)}"
-    ends = ends_text(figure, figure.interval)
     needed = detecting_text(comparison)
-    sure = f"{step_text(figure, figure.difference)}, 95 % CI {ends}: {decision_text(comparison)}"
+    sure = f"{step}, 95 % CI {ends_text(figure, figure.interval)}: {decision_text(comparison)}"
     return f"{rates}: {sure}{'; ' if needed else ''}{needed}"
 
 
@@ -119,9 +125,9 @@ def _group_text(name: str, group: GroupDifference) -> str:
 
 def metric_text(metric: FigureDifference) -> str:
     """A metric of both models, with its difference."""
-    values = f"{value_text(metric, metric.candidate)}, was {value_text(metric, metric.baseline)}"
+    before, after, step = figure_texts(metric)
     ends = f" ({ends_text(metric, metric.interval)})" if metric.interval else ""
-    return values if metric.difference is None else f"{values}: {step_text(metric, metric.difference)}{ends}"
+    return f"{after}, was {before}" + ("" if metric.difference is None else f": {step}{ends}")
 
 
 def margin_text(comparison: Comparison, gate: GateDecision) -> str:
