@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from random import Random
 
+from english.further_sentences import SHORT_NOUNS
 from english.meanings import DENIALS, RELATED, SIDES, Sentence, Some
 from english.sentences import Writer
 
@@ -143,10 +144,30 @@ def middle(w: Writer) -> Sentence:
     return Sentence(w.finished(text), one, other)
 
 
+def same_twice(w: Writer) -> Sentence:
+    """ "A cat and two cats": are the two more?"""
+    (noun,) = w.nouns(1)
+    one, other = (Some(noun, w.rng.randint(1, 3)) for _ in range(2))
+    if w.rng.random() < 0.3:
+        text = w.sentences([w.there(w.phrase(part), part) for part in (one, other)])
+    else:
+        text = w.finished(w.framed(f"{w.phrase(one)} and {w.phrase(other)}", one))
+    both = f"{one.notation} & {other.notation}"
+    return Sentence(text, both, f"{both} & {Some(noun, one.n + other.n).notation}")
+
+
+def colour_before_a_list(w: Writer) -> Sentence:
+    """ "A red cat and dog": is the dog red?"""
+    a, b = (Some(noun) for noun in w.rng.sample(SHORT_NOUNS, 2))
+    text = w.framed(f"a red {a.noun.one} and {b.noun.one}", a)
+    red = replace(a, colour="red").notation
+    return Sentence(w.finished(text), f"{red} & {b.notation}", f"{red} & {replace(b, colour='red').notation}")
+
+
 AMBIGUOUS: tuple[Callable[[Writer], Sentence], ...] = (
     *(place_behind_a_list, place_behind_a_list, colour_behind_a_list, open_denial, open_not, open_without, no_and),
     open_colour,
-    *(and_with_or, relation_to_a_list, list_in_a_relation, orange, middle),
+    *(and_with_or, relation_to_a_list, list_in_a_relation, orange, middle, same_twice, colour_before_a_list),
 )
 
 

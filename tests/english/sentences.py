@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from random import Random
 
+from english.further_sentences import FURTHER
 from english.meanings import (
     AXES,
     COLOURS,
@@ -218,7 +219,8 @@ def clauses(w: Writer) -> Sentence:
     """Clauses, each with its own there is; what would be open in a list is plain here."""
     parts = w.parts(w.rng.randint(2, 3))
     if w.rng.random() < 0.4:
-        first, second = w.nouns(2)
+        named = {part.noun for part in parts if isinstance(part, Some)}
+        first, second = [noun for noun in w.nouns(6) if noun not in named][:2]
         parts[w.rng.randrange(len(parts))] = Beside(w.rng.choice(list(RELATED)), first, second)
     w.rng.shuffle(parts)
     is_short = w.is_short(parts)
@@ -368,6 +370,7 @@ def said_of(w: Writer) -> Sentence:
 PLAIN: tuple[Callable[[Writer], Sentence], ...] = (
     *(one_thing, conjunction, conjunction, conjunction, disjunction, disjunction, clauses, clauses, neither),
     *(denial, denial, nested, relation, relation, absence, absence, shared_noun, said_of),
+    *FURTHER,
 )
 
 

@@ -292,3 +292,22 @@ CATS = things(("cat", "red", 0.1, 0.5), ("cat", "black", 0.3, 0.5), ("dog", "bla
 def test_relations_between_some_of_a_colour(formula: str, scene: Scene, is_right: bool) -> None:
     assert satisfies(parse(formula), scene) is is_right
     assert (discrepancies(parse(formula), scene) == ()) is is_right
+
+
+TWO_RED_DOGS = things(("dog", "red", 0.2, 0.5), ("dog", "red", 0.8, 0.5))
+
+
+@pytest.mark.parametrize(
+    ("formula", "counts", "is_right"),
+    [
+        # Red dogs are mentioned, and one is the largest number stated for them: an alternative counts like any mention.
+        ("2 dog | red dog", "exact", False),
+        ("2 dog & red dog", "exact", False),
+        ("2 dog | red dog", "at-least", True),
+        ("2 dog", "exact", True),
+        ("2 dog | 2 red dog", "exact", True),
+        ("2 dog | red cat", "exact", True),
+    ],
+)
+def test_exactness_counts_every_description_that_is_mentioned(formula: str, counts: str, is_right: bool) -> None:
+    assert satisfies(parse(formula), TWO_RED_DOGS, counts) is is_right

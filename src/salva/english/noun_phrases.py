@@ -19,6 +19,7 @@ from salva.logic.touching import TOUCHING
 from salva.messages import message
 
 _STOPS = RESERVED_WORDS | {WITHOUT, "which"}
+_SEVERAL = {"a couple of": 2, "half a dozen": 6, "a dozen": 12}
 _MANY = ("hundred", "thousand", "million", "billion")
 
 
@@ -41,7 +42,7 @@ class NounPhrases:
         if words.take("fewer than", "less than"):
             return _denied(self._things(self._number()))
         if words.take("exactly", "only", "just"):
-            is_one = words.take("a single", "a", "an")
+            is_one = words.take("a single") or self._takes_article()
             return self._exactly(self._things(1, is_plural=False) if is_one else self._things(self._number()))
         if words.take("a single", "one single"):
             return self._exactly(self._things(1, is_plural=False))
@@ -53,10 +54,7 @@ class NounPhrases:
             start = words.at
             atom, is_known = self._definite()
             return self._ended(atom, start, is_known=is_known)._replace(has_article=True)
-        for several, n in (("a couple of", 2), ("half a dozen", 6), ("a dozen", 12)):
-            if words.take(several):
-                return self._things(n)
-        if words.take("a", "an"):
+        if self._takes_article():
             return self._things(1, is_plural=False)._replace(has_article=True)
         n = self._number()
         if words.take("or more"):
@@ -271,8 +269,8 @@ class NounPhrases:
         if not is_shared and words.take("the"):
             second, is_known = self._definite()
         else:
-            n = None if words.take("a", "an") else self._number()
-            second, is_known = self._counted(n or 1, is_plural=n is not None), False
+            is_one = self._takes_article()
+            second, is_known = self._counted(1 if is_one else self._number(), is_plural=not is_one), False
         if not is_known:
             self._mentioned.append(second)
         if between(RELATIONS[said], atom, second) is None:
@@ -282,8 +280,16 @@ class NounPhrases:
             words.fail(message("reach-open", words=said), start)
         return second, is_known
 
+    def _takes_article(self) -> bool:
+        """Pass "a" or "an" where it is no part of a number."""
+        words = self._words
+        return not any(words.is_at(several, words.at) for several in _SEVERAL) and words.take("a", "an")
+
     def _number(self) -> int:
         words = self._words
+        for several, n_several in _SEVERAL.items():
+            if words.take(several):
+                return n_several
         n = number_of(words.word)
         if n is None and words.word and not words.word.strip("0"):
             words.fail(message("count-range", limit=MAX_COUNT, got=words.word))
