@@ -145,3 +145,11 @@ def test_a_decision_comes_back_from_the_store_as_it_was() -> None:
     assert on_rate([], 0.1).metric == FAILURE_RATE
     assert not Gate()
     assert Gate(max_failure_rate=0.0)
+
+
+def test_where_only_the_undecided_leave_a_gate_open_more_pairs_are_no_advice() -> None:
+    # Without the undecided the upper end is far below the limit.
+    decision = on_rate(results(n_pass=390, n_fail=10, n_undecided=100), 0.15)
+    assert (decision.decision, decision.pairs_needed) == (INCONCLUSIVE, None)
+    assert decision.reason.code == "gate-undecided"  # type: ignore[attr-defined]  # a Message
+    assert not on_rate(results(n_pass=306, n_fail=34, n_undecided=60), 0.15).reason, "363 would decide"

@@ -73,6 +73,10 @@ ENTRIES: Mapping[str, Entry] = {
     "gate-agreement-only": Entry(
         "Most cases were only compared, so agreement alone would pass.",
     ),
+    "gate-undecided": Entry(
+        "Undecided results and errors leave it open; more pairs would not.",
+        "A gate holds with all of them as PASS and as FAIL. See what could not be decided in `salva report RUN -v`.",
+    ),
     "gate-no-direction": Entry(
         "The metric {metric!r} has no better direction, so it cannot be gated. Choose another with --gate METRIC=X.",
     ),

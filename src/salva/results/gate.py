@@ -93,6 +93,8 @@ def _on_failure_rate(
     if decision == INCONCLUSIVE and not reason and rate.rate is not None:
         needed = pairs_for_rate(rate.rate, rate.n, rate.n_effective, limit)
         is_out_of_reach = needed is None and rate.rate != limit
+        if needed is not None and needed <= rate.n:
+            needed, reason = None, message("gate-undecided")
     return GateDecision(
         metric=FAILURE_RATE,
         decision=decision,
