@@ -75,7 +75,7 @@ ROOMS = {
 
 NAMES_ONLY = {
     *("generators", "detectors", "readers", "embedders", "judges", "cli", "messages", "stats", "charts"),
-    *("results/metrics", "english/mutation", "hardware", "remote", "imaging", "files", "testing"),
+    *("results/metrics", "english/mutation", "authoring", "hardware", "remote", "imaging", "files", "testing"),
 }
 """Rooms in which a file's name says enough."""
 
