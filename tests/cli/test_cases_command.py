@@ -35,7 +35,7 @@ FINDING = 'yield Finding(kind="too-short", sentence="a: two words are too few", 
 
 
 def test_the_questions_that_a_judge_would_be_asked_are_printed(tmp_path: Path) -> None:
-    (tmp_path / "p.txt").write_text("a photo of a red cat on a chair\ntwo cats\n")
+    (tmp_path / "p.txt").write_text("a photo of a red cat sleeping on a chair\ntwo cats\n")
     words = ["prompts", "--set", f"suite.path={tmp_path / 'p.txt'}", "--format", "jsonl"]
     words += ["--set", "suite.questions=parts", "--set", "suite.parser=grammar"]
     shown = CliRunner().invoke(command, words)

@@ -101,7 +101,7 @@ def test_a_faultless_painter_is_never_called_violated(eyes: Mapping[str, Any]) -
             if conclusion is not None:
                 n_judged[check] += 1
                 assert conclusion.outcome is Outcome.PASS, (case.case_id, check, conclusion.failures)
-    assert n_judged["truth"] == 60
+    assert n_judged["truth"] == 63
     assert n_judged["same-scene"] >= 40
 
 
@@ -109,7 +109,9 @@ def test_a_faultless_painter_is_never_called_violated(eyes: Mapping[str, Any]) -
 def test_a_planted_fault_gets_its_name_and_no_other(fault: str, eyes: Mapping[str, Any]) -> None:
     always = painter(f"{fault}:1")
     modifier = MODIFIERS.get(fault)
-    fitting = [case for case in quick_cases() if modifier is None or case.labels.get("modifier") == modifier]
+    # Where several worlds fit, the nearest one may blame something else.
+    fitting = [case for case in quick_cases() if case.determinate]
+    fitting = [case for case in fitting if modifier is None or case.labels.get("modifier") == modifier]
     if fault == ENTITY_FORBIDDEN:
         # No prompt of the suite's quick size forbids anything.
         fitting = [case_for(fault, number, 0, THINGS) for number in range(N_PER_FAULT)]

@@ -128,8 +128,9 @@ def test_a_way_that_no_case_went_is_not_missed_and_one_that_cases_went_is(tmp_pa
 
 def test_cases_of_one_run_may_go_different_ways(tmp_path: Path) -> None:
     file = tmp_path / "prompts.txt"
-    file.write_text("two cats and a dog\na red apple left of a banana\n")
+    file.write_text("two cats and a dog\na red cat sleeping on a chair\n")
     settings = {"model.side": "256", "run.preflight": "off", "suite.path": str(file)}
+    settings |= {"suite.questions": "parts", "suite.parser": "grammar"}
     ask = RunSpec.of(suite="prompts", models=("painter",), reader="none", judges=("scene",), settings=settings)
     execute(make_plan(ask), tmp_path / "run", SilentProgress())
     report = checked(tmp_path / "run")

@@ -183,8 +183,8 @@ class Cast:
         """The checks of a case, and which of them is primary.
 
         That is the first one that is bound and can decide; where none can, the first one that is bound. Plugins' checks
-        come last. Where the check that makes the result does not apply, or cannot decide, nothing else is judged: its
-        images are not worth their price.
+        come last. Where the check that makes the result does not apply, or cannot decide, only checks that may fail
+        the case besides are judged: images for metrics alone are not worth their price.
         """
         parts = {part.label: part for part in self.checks}
         applied: dict[str, list[AppliedCheck]] = {}
@@ -206,7 +206,7 @@ class Cast:
             names = [self.chosen, *others]
         own = self.chosen or primary
         if all(check.undecidable for check in judged_by(own)):
-            names = [own]
+            names = [own, *self.vetoes] if judged_by(own) else []
         checks = [
             check for name in dict.fromkeys(names) for check in judged_by(name) if name == own or not check.undecidable
         ]

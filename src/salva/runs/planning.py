@@ -132,7 +132,7 @@ class _Cases:
             self.unchecked[_why_unchecked(case, self.file)] += 1
             return
         self.by_check[name] += 1
-        if all(check.undecidable for check in own):
+        if all(check.undecidable for check in selection.checks):
             self.undecidable.append(own[0])
 
     def reasons(self) -> Counter[str]:
