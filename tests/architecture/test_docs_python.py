@@ -27,10 +27,11 @@ def test_the_readme_gives_the_report_s_numbers(tmp_path: Path, monkeypatch: pyte
     monkeypatch.chdir(tmp_path)
     reader = Reader(tmp_path)
     reader.follow(ROOT / "README.md", {'"quick"': "10"})
-    frame, table = reader.python["primary"], reader.python["run"].summary.by_model[0].table("by law")
-    rates = frame.groupby("label.law")["is_fail"].mean()
+    run = reader.python["run"]
+    frame, table = run.results, run.summary.by_model["pocket"].table("by law")
+    rates = frame.groupby("label.law")["is_fail"].mean().dropna()
     law, rate = table.columns.index("law"), table.columns.index("rate")
     shown = {row[law]: row[rate] for row in table.rows if row[law] in rates.index}
-    assert len(shown) == len(rates) == 5
+    assert len(shown) == len(rates) >= 5
     assert {name: pytest.approx(value) for name, value in shown.items()} == rates.to_dict()
     assert 0 < rates.mean() < 1
