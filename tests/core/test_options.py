@@ -21,7 +21,6 @@ from salva.core.options import (
     option,
     parse_options,
     pinned_options,
-    set_for_kind,
     target_field,
     value_of,
 )
@@ -44,7 +43,7 @@ class Options:
     prompt: str = option("", "A file.", pinned=read)
     base_url: str = option("", "An address.", reaches="endpoint")
     endpoint: str = endpoint_label()
-    rubric: str = option("plain", "For grades.", kind="grade")
+    rubric: str = option("plain", "For grades.")
     threads: int = option(1, "Not keyed.", keyed=False)
 
     def __post_init__(self) -> None:
@@ -160,11 +159,6 @@ def test_some_options_name_endpoints_files_or_targets() -> None:
     READ.clear()
     open_pinned(Options(prompt="file"))
     assert READ == ["file"]
-
-
-def test_what_counts_for_one_kind_of_question_alone() -> None:
-    assert list(set_for_kind(Options())) == []
-    assert list(set_for_kind(Options(rubric="strict", threads=2))) == [("rubric", "grade")]
 
 
 def test_one_option_of_several_components() -> None:

@@ -10,7 +10,6 @@ import click
 GROUPS = ("What to test", "Observers", "How much", "Gate", "Output", "Advanced")
 """The groups of flags, in the order of a help page."""
 TEST, OBSERVERS, AMOUNT, GATE, OUTPUT, ADVANCED = GROUPS
-WIDTH = 80
 
 
 class Flag(click.Option):

@@ -15,7 +15,7 @@ import dataclasses
 import math
 import types
 import typing
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from salva.core.addresses import LABEL
@@ -45,7 +45,6 @@ def option(
     keywords: tuple[str, ...] = (),
     given: str | None = None,
     pinned: Callable[[str], str] | None = None,
-    kind: str = "",
     alone: bool = False,
 ) -> Any:
     """A field of an Options class.
@@ -55,12 +54,11 @@ def option(
     without choices always does. keywords: values that name no file or endpoint.
     given: of a suite, its value where no model generates (About.is_given) and nobody sets another.
     pinned: it names a file whose content the component's weights() pins by this function, so that its path stays out of
-    the key. kind: of a judge, what it must be asked for (score, answer, grade) for the option to count. alone: of a
-    check, whether a setting of this name reaches no other check: there the name means something else.
+    the key. alone: of a check, whether a setting of this name reaches no other check, where it means something else.
     """
     metadata = {"help": help_text, "keyed": keyed, "choices": choices, "range": (least, most), "target": target}
     metadata |= {"reaches": reaches or ("target" if target and not choices else "")}
-    metadata |= {"keywords": keywords, "given": given, "pinned": pinned, "kind": kind, "alone": alone}
+    metadata |= {"keywords": keywords, "given": given, "pinned": pinned, "alone": alone}
     return dataclasses.field(default=default, metadata=metadata)
 
 
@@ -172,13 +170,6 @@ def open_pinned(options: Any) -> None:
     for field in dataclasses.fields(options):
         if pin := field.metadata.get("pinned"):
             pin(getattr(options, field.name))
-
-
-def set_for_kind(options: Any) -> Iterator[tuple[str, str]]:
-    """The options that are not at their default and count in one kind of question alone, each with that kind."""
-    for name, field in fields_of(type(options)).items():
-        if (kind := field.metadata.get("kind")) and getattr(options, field.name) != field.default:
-            yield name, kind
 
 
 def _keyed_fields(options_class: type[Any]) -> list[dataclasses.Field[Any]]:

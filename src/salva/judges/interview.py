@@ -34,7 +34,7 @@ class InterviewOptions:
     explain: bool = option(True, "Ask for a short explanation first.")
     attempts: int = option(3, "Attempts to get a reply that can be read.", keyed=False, least=1)
     max_tokens: int = option(1024, MAX_TOKENS_HELP, least=1)
-    rubric: str = option("", "Replaces the suite's rubric for grades.", choices=("", *RUBRICS), kind="grade")
+    rubric: str = option("", "Replaces the suite's rubric for grades.", choices=("", *RUBRICS))
     side: int = option(1024, SIDE_HELP, least=0)
     prompt: str = option(
         "",
@@ -42,7 +42,6 @@ class InterviewOptions:
         reaches="file",
         keywords=tuple(PRESETS),
         pinned=prompt_pin,
-        kind="score",
     )
 
 

@@ -35,18 +35,11 @@ ENTRIES: Mapping[str, Entry] = {
     "replies-unreadable": Entry(
         "{replies} could not be read. Add --retry unreadable to ask again.",
     ),
-    "too-few-decided": Entry(
-        "{model}: {why}.",
-        "Add cases, or another detector or judge.",
-    ),
     "not-finished": Entry(
         "Not finished: {runs}. Run the command without --shard and with --out {path}.",
     ),
     "import-problems": Entry(
         "{problems}, all of them in {path!r}.",
-    ),
-    "prompts-without": Entry(
-        "{prompts} without {what}; {path!r} lists the reasons.",
     ),
     "output-is-input": Entry(
         "-o names the input file {path!r}. Name another file.",
@@ -86,9 +79,6 @@ ENTRIES: Mapping[str, Entry] = {
     ),
     "by-set-needed": Entry(
         "--r-precision is measured for each set. Add --by-set.",
-    ),
-    "calibration-missing": Entry(
-        "--figures has nothing to draw: no score from 0 to 1, or no ratings.",
     ),
     "version-invalid": Entry(
         "version= is {version!r}; {why}.",

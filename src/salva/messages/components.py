@@ -7,10 +7,6 @@ from collections.abc import Mapping
 from salva.messages.entry import Entry
 
 ENTRIES: Mapping[str, Entry] = {
-    "component-unknown": Entry(
-        "There is no {role} named {name!r}. Known: {known}.{meant}",
-        "`salva list` shows what is installed; a plugin registers its own by an entry point.",
-    ),
     "detector-missing": Entry(
         "{problem}. Name one:\n  {example}\n{others}",
         "The embedded detector knows the images of painter and pocket alone. For every other model name a detector, or a "

@@ -56,9 +56,6 @@ ENTRIES: Mapping[str, Entry] = {
     "rows-invalid": Entry(
         "{path!r} has {n} that cannot be used:{shown}",
     ),
-    "rows-skipped": Entry(
-        "{n} rows of {path!r} are not used; the first: {why}.",
-    ),
     "import-changed": Entry(
         "{path!r} is not the file that was imported. Import {name!r} again.",
         "The run's copy of the file was edited or damaged.",

@@ -21,9 +21,6 @@ ENTRIES: Mapping[str, Entry] = {
     "disk-error": Entry(
         "Cannot use {path!r} ({why}): {advice}.",
     ),
-    "disk-full": Entry(
-        "{path!r} cannot be written: the disk is full. Free some space and run the command again.",
-    ),
     "image-file-damaged": Entry(
         "{path!r} is damaged: {why}. Delete it and run the same `salva run`.",
     ),

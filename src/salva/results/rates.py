@@ -6,7 +6,7 @@ Results in, figures out. How sure a rate is, salva.stats says; docs/explanation/
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from salva.core.case import Case
@@ -16,11 +16,9 @@ from salva.errors import FormulaError
 from salva.logic.formula import entities
 from salva.logic.notation import parse
 from salva.stats.intervals import Z_95, Interval
-from salva.stats.rates import Counted, entities_interval, kish_n, macro, n_effective, seeds_interval, share
+from salva.stats.rates import Counted, entities_interval, kish_n, macro, n_effective, seeds_interval
 
 MACRO, POOLED = "macro", "pooled"
-FEW_IN_CATEGORY = 5
-"""A category with fewer decided results is shown by counts, without a percentage."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,22 +152,6 @@ def ends_either_way(results: Sequence[Result], average: str, z: float = Z_95) ->
 def _bounds(results: Sequence[Result], average: str) -> Interval | None:
     low, high = (macro(counted_cases(results, average, is_fail)) for is_fail in (False, True))
     return None if low is None or high is None else Interval(low=low, high=high)
-
-
-def plain_share(results: Iterable[Result]) -> Counted:
-    """All decided results as one."""
-    decided = [result for result in results if result.is_decided]
-    return Counted(category="", n_hits=sum(result.is_fail for result in decided), n=len(decided))
-
-
-def pooled(cases: Sequence[Counted]) -> float | None:
-    """The plain share of hits; None without cases."""
-    return share(cases) if cases else None
-
-
-def in_one_category(cases: Iterable[Counted]) -> list[Counted]:
-    """The same cases without categories."""
-    return [replace(case, category="") for case in cases]
 
 
 def entities_of(case: Case) -> tuple[str, ...]:

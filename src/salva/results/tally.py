@@ -12,7 +12,7 @@ from salva.core.judgements import CaseVerdict
 from salva.core.result import Result
 from salva.core.table import Cell
 from salva.core.verdict import Outcome
-from salva.results.rates import MACRO, POOLED, counted_cases
+from salva.results.rates import MACRO, counted_cases
 from salva.stats.rates import macro, share_interval
 
 RATE_COLUMNS = ("n", "failed", "rate", "low", "high", "undecided")
@@ -28,11 +28,6 @@ def rate_cells(group: Iterable[Result]) -> tuple[Cell, ...]:
     low, high = (interval.low, interval.high) if interval else (None, None)
     rate = n_failed / len(decided) if decided else None
     return (len(decided), n_failed, rate, low, high, len(results) - len(decided))
-
-
-def share_failed(group: Iterable[Result]) -> float | None:
-    """The plain share of FAIL among the decided; None without any."""
-    return macro(counted_cases(group, POOLED))
 
 
 def mean_of_categories(group: Iterable[Result]) -> float | None:

@@ -150,10 +150,6 @@ class RunReader:
         for row in self.rows(select("verdicts", where), (check, check, by_whom, by_whom)):
             yield self.parsed("verdicts", row, verdict_from_row)
 
-    def n_verdicts(self) -> int:
-        """How many verdicts are stored."""
-        return self._count("verdicts")
-
     def image(self, image_id: str) -> ImageRef:
         """An image by its id."""
         image = self.find_image(image_id)
