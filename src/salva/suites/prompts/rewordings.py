@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from salva.english.nouns import plural
+from salva.english.reader import read
 from salva.english.sentences import from_english, to_english
 from salva.english.words import comparable
 from salva.errors import FormulaError
@@ -108,7 +109,7 @@ def _said(made: Formula, f: Formula) -> str:
 
 def _says(text: str, f: Formula) -> bool:
     try:
-        return are_equivalent(from_english(text), f)
+        return are_equivalent(read(text), f)
     except FormulaError:
         return False
 
