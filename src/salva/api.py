@@ -175,6 +175,7 @@ def run_suite(
                 limits=limits,
                 retry_refused="refused" in again,
                 retry_unreadable="unreadable" in again,
+                retry_unknown="unknown" in again,
             )
         except MissingRoleError as error:
             # The call as it was made, with the keyword it lacks.

@@ -8,7 +8,9 @@
     │   └── MissingExtraError   an optional dependency is not installed
     ├── BackendError          the outside world failed; retried when is_retryable
     │   ├── BusyError           too many requests at once; retried, and everyone eases off
-    │   ├── UnreachableError    nobody answered: no route, no name, no time left; retried
+    │   ├── UnreachableError    a request could not be sent: no route, no name; retried
+    │   ├── UnknownError        a request was sent, and nobody can tell whether it is billed
+    │   │   └── LostError         what was paid for cannot be fetched any more
     │   ├── RefusedError        the model declined on policy; never retried by itself
     │   └── UnusableError       no request can succeed (wrong key, unknown model): the run stops
     │       └── DownError         nothing that an endpoint was asked lately succeeded
@@ -129,7 +131,24 @@ class BusyError(BackendError):
 
 
 class UnreachableError(BackendError):
-    """A request got no answer at all."""
+    """A request could not be sent, or one that costs nothing got no answer."""
+
+
+class UnknownError(BackendError):
+    """A request may have been billed, with nothing to show for it.
+
+    Repeated only when the user says so; is_retryable: where it is known to cost nothing.
+    """
+
+    is_answered = True
+    """Whether there was any answer."""
+
+    def __init__(self, message: str, is_retryable: bool = False, retry_after_s: float | None = None) -> None:
+        super().__init__(message, is_retryable, retry_after_s)
+
+
+class LostError(UnknownError):
+    """What an endpoint had generated cannot be fetched any more."""
 
 
 class RefusedError(BackendError):

@@ -105,8 +105,8 @@ if TYPE_CHECKING:
 @flags.flag(
     "--retry",
     multiple=True,
-    type=click.Choice(["refused", "unreadable"]),
-    help="Ask again for refused images or unreadable replies.",
+    type=click.Choice(["refused", "unreadable", "unknown"]),
+    help="Ask again what was refused, unreadable, or may have been billed.",
 )
 def command(
     suite: str,
@@ -169,6 +169,7 @@ def command(
             executor=workplace,
             retry_refused="refused" in retry,
             retry_unreadable="unreadable" in retry,
+            retry_unknown="unknown" in retry,
             limits=limits,
             images_at=images_at,
         )

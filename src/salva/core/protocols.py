@@ -39,6 +39,18 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Ticket:
+    """What an endpoint answers in place of an image: with it the image is fetched, as often as it takes."""
+
+    place: str
+    """The image's URL, or the id of the job that generates it."""
+    provenance: Mapping[str, Json] = field(default_factory=dict)
+    """That of the image."""
+    expires_at: float | None = None
+    """Seconds since 1970, where the endpoint says it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RenderRequest:
     """One image to generate."""
 
@@ -48,6 +60,8 @@ class RenderRequest:
     """For generators without seeds (folders, some APIs)."""
     failed_before: bool = False
     """Whether an earlier command asked for it in vain."""
+    ticket: Ticket | None = None
+    """Given where the image was generated, and is only to be fetched."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,6 +176,17 @@ class Generator(Protocol):
 
     def render(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | SalvaError]:
         """One image or error per request."""
+
+
+@runtime_checkable
+class TwoStepGenerator(Generator, Protocol):
+    """A generator whose endpoint is paid in one step and gives the image in another, which can be repeated."""
+
+    def begin(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | Ticket | SalvaError]:
+        """The paid step: one image, ticket or error per request."""
+
+    def fetch(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | SalvaError]:
+        """The image of each request's ticket, or an error; LostError where there will be none."""
 
 
 class Observer(Protocol):

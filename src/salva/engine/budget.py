@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from salva.core.observation import Answer, Reading
 from salva.core.plan import Binding
-from salva.core.protocols import Painting
+from salva.core.protocols import Painting, Ticket
 from salva.engine.actors import Actor
 from salva.errors import BackendError, UsageError
 from salva.messages import message
@@ -39,6 +39,13 @@ def check_prices(bindings: Iterable[Binding], limits: Limits) -> None:
             flags = " and ".join(f"--set {binding.role}.{name}=..." for name in names)
             instead = f"Set it in US dollars with {flags}." if flags else "It has no such option; leave --max-cost out."
             raise UsageError(message("price-missing", role=binding.role, name=binding.label, instead=instead))
+
+
+def is_free(binding: Binding) -> bool:
+    """Whether nothing that a component is asked can cost money: it works here, or has a price of 0."""
+    about = binding.about
+    prices = [getattr(binding.options, name, None) for name in about.priced_by]
+    return not about.is_remote or (bool(prices) and all(price == 0 for price in prices))
 
 
 def _is_priced(binding: Binding) -> bool:
@@ -90,7 +97,7 @@ class Budget:
         """One came back."""
         self._under_way[actor.component_id] = (actor, self._n_under_way(actor) - 1)
         self._n_generating -= actor.role == "model"
-        self._n_generated += isinstance(outcome, Painting)
+        self._n_generated += isinstance(outcome, Painting | Ticket)
         cost = usage_of(outcome).get(COST)
         if isinstance(outcome, BackendError):
             self.drop(actor, outcome)
@@ -126,7 +133,7 @@ class Budget:
 
 def usage_of(outcome: object) -> dict[str, float]:
     """What an outcome says that it took: calls, tokens, money, as far as known."""
-    if isinstance(outcome, Painting):
+    if isinstance(outcome, Painting | Ticket):
         usage: Mapping[str, object] = {COST: outcome.provenance.get(COST)}
     else:
         usage = outcome.usage if isinstance(outcome, Answer | Reading | BackendError) else {}

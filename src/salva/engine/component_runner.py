@@ -6,13 +6,13 @@ The same in a thread of the run and in an actor elsewhere. Knows neither queue n
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, cast
 
 from salva.core.about import close, habits_of
 from salva.core.plan import Binding
-from salva.core.protocols import Orders
+from salva.core.protocols import Orders, RenderRequest, TwoStepGenerator
 from salva.engine.guard import Guard, Requests, build
 from salva.engine.limiter import MOST_AT_ONCE, Limiter
 from salva.engine.transfer import opened
@@ -30,8 +30,7 @@ class ComponentRunner:
         """How many requests an endpoint takes at once; None for what is no endpoint."""
         if is_remote:
             self.limiter = Limiter(max(1, self.habits.max_at_once or MOST_AT_ONCE), stopping)
-        call = self._component.render if binding.role == "model" else self._component.observe
-        self._guard = Guard(binding, call, timeout_s=self.habits.timeout_s, stopping=stopping, limiter=self.limiter)
+        self._guard = Guard(binding, _call_of(self._component, binding.role), timeout_s=self.habits.timeout_s, stopping=stopping, limiter=self.limiter)
 
     def __call__(self, orders: Orders) -> Sequence[object]:
         """One outcome per order."""
@@ -42,3 +41,17 @@ class ComponentRunner:
         # The run is over and stored; a component that cannot tidy up must not change how it ended.
         with suppress(Exception):
             close(self._component)
+
+
+def _call_of(component: Any, role: str) -> Callable[[Requests], object]:
+    """The method that a batch is given to; a batch of tickets goes to the one that fetches."""
+    if role != "model":
+        return cast("Callable[[Requests], object]", component.observe)
+    if not isinstance(component, TwoStepGenerator):
+        return cast("Callable[[Requests], object]", component.render)
+
+    def call(requests: Requests) -> object:
+        asked = cast("Sequence[RenderRequest]", requests)
+        return component.fetch(asked) if any(request.ticket for request in asked) else component.begin(asked)
+
+    return call

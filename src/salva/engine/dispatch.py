@@ -84,13 +84,19 @@ class Dispatch:
         self._room.close()
 
     def generate(self, job: RenderJob, unit: Unit) -> None:
-        """Queue an image."""
+        """Queue an image, to be generated or, with a ticket, to be fetched."""
         if job.actor.component_id not in self._generators:
             # Observers start first: a detector that cannot start should cost no image.
             for actor in unit.first_observers():
                 self._observing(actor)
             self._generators[job.actor.component_id] = JobQueue(job.actor, self._open)
-        self._generators[job.actor.component_id].waiting.append(job)
+        queue = self._generators[job.actor.component_id]
+        (queue.waiting if job.ticket is None else queue.paid).append(job)
+
+    def fetch(self, jobs: Sequence[RenderJob]) -> None:
+        """Fetch images that were paid for just now, which are counted as being generated."""
+        for job in jobs:
+            self._send_fetch(self._generators[job.actor.component_id], job)
 
     def observe(self, job: ObserveJob) -> None:
         """Queue an observation that is ready."""
@@ -111,6 +117,9 @@ class Dispatch:
         while self._free_room() > 0 and (image_id := self._pending.buffer.next_to_load()) is not None:
             self._load(image_id)
         for generator in self._generators.values():
+            while self._free_room() > 0 and (paid := generator.next_paid()) is not None:
+                self._n_generating += 1
+                self._send_fetch(generator, paid)
             while jobs := generator.next_batch(is_last, self._free_room(), self._budget.n_allowed(generator.actor)):
                 self._send_renders(generator, jobs)
 
@@ -132,12 +141,13 @@ class Dispatch:
         actor = event.jobs[0].actor
         queues = self._generators if isinstance(event, RenderDone) else self._observing_actors
         queues[actor.component_id].n_under_way -= 1
-        for outcome in event.outcomes:
-            self._budget.end(actor, outcome)
+        if not _is_paid(event.jobs[0]):
+            for outcome in event.outcomes:
+                self._budget.end(actor, outcome)
 
     def stopped(self, event: WorkFailed) -> None:
         """A component can go on with nothing more; what it was paid for until then counts."""
-        if event.jobs:
+        if event.jobs and not _is_paid(event.jobs[0]):
             self._budget.end(event.jobs[0].actor, event.error)
 
     def write(self, painted: Sequence[tuple[RenderJob, Painting]]) -> None:
@@ -180,6 +190,10 @@ class Dispatch:
         future = generator.submit([replace(job.request, failed_before=job.failed_before is not None) for job in jobs])
         self._report(future, lambda outcomes: self._painted(jobs, outcomes), jobs)
 
+    def _send_fetch(self, generator: JobQueue[RenderJob], job: RenderJob) -> None:
+        order = replace(job.request, ticket=job.ticket, failed_before=job.failed_before is not None)
+        self._report(generator.submit([order]), lambda outcomes: self._painted([job], outcomes), [job])
+
     def _painted(self, jobs: Sequence[RenderJob], outcomes: Sequence[object]) -> RenderDone:
         """Images have come; counted before anything else happens, by whichever thread brings them."""
         self._room.add(sum(bytes_of(outcome.picture) for outcome in outcomes if isinstance(outcome, Painting)))
@@ -217,3 +231,8 @@ class Dispatch:
 
         self._out.add(future)
         future.add_done_callback(deliver)
+
+
+def _is_paid(job: RenderJob | ObserveJob) -> bool:
+    """Whether its image was only to be fetched."""
+    return isinstance(job, RenderJob) and job.ticket is not None

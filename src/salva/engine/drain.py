@@ -48,13 +48,13 @@ def _keep(event: Event, dispatch: Dispatch, results: Results) -> None:
     match event:
         case RenderDone():
             dispatch.received(event)
-            painted, failed, ended_by = results.sort(event.jobs, event.outcomes)
-            dispatch.write(painted)
-            for job, error in failed:
+            back = results.sort(event.jobs, event.outcomes)
+            dispatch.write(back.painted)
+            for job, error in back.failed:
                 if not error.is_retryable:
                     results.store_failure(job, error)
-            if ended_by is not None:
-                raise ended_by
+            if back.ended_by is not None:
+                raise back.ended_by
         case FilesWritten():
             dispatch.written(event)
             for (job, rendered), image in zip(event.painted, event.images, strict=True):

@@ -47,17 +47,17 @@ class EndpointHealth:
         self._served_at = self._answered_at = time.monotonic()
         self._n_lost = self._n_failed = self._n_unanswered = 0
 
-    def failed(self, asked_at: float, *, is_lost: bool, is_silent: bool = False) -> int:
+    def failed(self, asked_at: float, *, is_lost: bool, is_tried_once: bool = False) -> int:
         """One was not; how many in a row, when that is enough to give the endpoint up, else 0.
 
-        is_lost: it can be retried and still failed, so that the endpoint is at fault and not the request. is_silent:
-        there was no answer at all, which is not tried again.
+        is_lost: it can be retried and still failed, so that the endpoint is at fault and not the request.
+        is_tried_once: the endpoint is at fault, and the request was not tried again.
         """
         if asked_at < self._served_at:
             return 0
         self._n_failed += 1
-        self._n_lost = self._n_lost + 1 if is_lost or is_silent else 0
-        is_first = self._served_at == -math.inf and not is_silent and not self._is_working()
+        self._n_lost = self._n_lost + 1 if is_lost or is_tried_once else 0
+        is_first = self._served_at == -math.inf and not is_tried_once and not self._is_working()
         if self._n_lost >= (N_FIRST_LOST if is_first else N_HANGS) or self._n_failed >= N_FAILURES:
             return max(self._n_lost, self._n_failed)
         return 0

@@ -74,6 +74,7 @@ class Flow:
         may_generate: bool = True,
         retry_refused: bool = False,
         retry_unreadable: bool = False,
+        retry_unknown: bool = False,
         budget: Budget | None = None,
         vouch: Vouch | None = None,
         watcher: Watcher | None = None,
@@ -86,10 +87,11 @@ class Flow:
         self.left_out: set[str] = set()
         """Cases that no check has anything to say about."""
         self._store, self._cast, self._progress = store, roster, progress
-        self._may_generate, self._retry_refused = may_generate, retry_refused
+        self._may_generate = may_generate
+        self._retried = {Status.REFUSED: retry_refused, Status.UNKNOWN: retry_unknown}
         self._lost = {*lost}
         """Keys of stored renders whose images are away; what is stored stands until there is another."""
-        self._pending = PendingObservations(store, retry_refused=retry_refused, retry_unreadable=retry_unreadable)
+        self._pending = PendingObservations(store, self._retried, retry_unreadable=retry_unreadable)
         self._ctrl_c = CtrlC()
         crowd = [actor.binding for actor in roster.actors() if actor.binding is not None and actor.is_usable]
         budget = budget or Budget()
@@ -167,7 +169,7 @@ class Flow:
             is_known = key not in self._rendering and key not in self._lost
             stored = self._store.render_outcome(key) if is_known else None
             status, image, error = stored or (None, None, "")
-            is_settled = status is Status.REFUSED and not self._retry_refused
+            is_settled = status is not None and not self._retried.get(status, True)
             if status is Status.DONE and image is not None:
                 self.counts["reused"] += 1
                 self._progress.advance("generating")
@@ -179,7 +181,9 @@ class Flow:
                 unit.is_deferred = True
             else:
                 failed_before = error if status is Status.ERROR else None
+                ticket = self._store.ticket(key) if is_known else None
                 job = RenderJob(key=key, actor=unit.model, request=request, failed_before=failed_before)
+                job.ticket, job.is_resumed = ticket, ticket is not None
                 self._want(job, slot)
         if unit.n_pending == 0:
             self._ready.append(unit)
@@ -340,12 +344,23 @@ class Flow:
 
     def _rendered(self, event: RenderDone) -> None:
         self._dispatch.received(event)
-        painted, failed, ended_by = self._results.sort(event.jobs, event.outcomes)
-        self._dispatch.write(painted)
-        for job, error in failed:
-            self._render_failed(job, self._results.store_failure(job, error))
-        if ended_by is not None:
-            raise ended_by
+        back = self._results.sort(event.jobs, event.outcomes)
+        self._dispatch.write(back.painted)
+        self._dispatch.fetch(back.to_fetch)
+        for job, error in back.failed:
+            if job.is_resumed and self._retried[Status.UNKNOWN]:
+                self._generate_anew(job)
+            else:
+                self._render_failed(job, self._results.store_failure(job, error))
+        if back.ended_by is not None:
+            raise back.ended_by
+
+    def _generate_anew(self, job: RenderJob) -> None:
+        """The image that an earlier command paid for cannot be fetched, and the user wants another."""
+        self._results.drop_ticket(job)
+        job.is_resumed = False
+        self._dispatch.finished_image()
+        self._dispatch.generate(job, job.slots[0].unit)
 
     def _written(self, event: FilesWritten) -> None:
         # All are stored before any goes on: a check that breaks on one must not cost the others.

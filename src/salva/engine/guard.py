@@ -20,18 +20,20 @@ from typing import TypeVar
 from salva.core.foreign_errors import describe_error, plugin_errors
 from salva.core.observation import Answer, Detections, Reading, Vector
 from salva.core.plan import Binding
-from salva.core.protocols import ObserveRequest, Rendered, RenderRequest
+from salva.core.protocols import ObserveRequest, Rendered, RenderRequest, Ticket
 from salva.core.secrets import redact
 from salva.core.threads import start_thread
-from salva.engine.budget import COST, usage_of
+from salva.engine.budget import COST, is_free, usage_of
 from salva.engine.endpoint_health import EndpointHealth
 from salva.engine.limiter import Limiter, Permit, is_busy
 from salva.errors import (
     BackendError,
     DownError,
+    LostError,
     PluginError,
     RefusedError,
     SalvaError,
+    UnknownError,
     UnreachableError,
     UnusableError,
     UsageError,
@@ -40,6 +42,8 @@ from salva.imaging.room import DecodingCall
 from salva.messages import Message, message, text_of
 
 N_RETRIES = 4
+N_UNKNOWN_RETRIES = 2
+"""Of a request that may have been served, where that costs nothing."""
 N_BUSY_RETRIES = 12
 """More than for other failures: a busy endpoint is healthy, and its lane eases off meanwhile."""
 TOTAL_RETRY_S = 120.0
@@ -77,7 +81,8 @@ class Guard:
         limiter: Limiter | None = None,
     ) -> None:
         self._name = f"the {binding.role} {binding.label!r}"
-        self._wanted = (Rendered,) if binding.role == "model" else (Detections, Reading, Answer, Vector)
+        self._wanted = (Rendered, Ticket) if binding.role == "model" else (Detections, Reading, Answer, Vector)
+        self._is_free = is_free(binding)
         self._call = call
         self._timeout_s = timeout_s
         self._stopping = stopping or threading.Event()
@@ -110,7 +115,7 @@ class Guard:
             asked_at = time.monotonic() if attempt == 0 else asked_at
             for index, outcome in zip(todo, self._with_permit([requests[i] for i in todo], permit), strict=True):
                 outcomes[index] = _with_costs_of([outcomes[index]], outcome)
-            todo = [i for i in todo if isinstance(error := outcomes[i], BackendError) and error.is_retryable]
+            todo = [i for i in todo if _is_tried_again(outcomes[i], attempt)]
             if not todo or self._stopping.is_set():
                 break
             failed = [outcomes[i] for i in todo]
@@ -167,10 +172,13 @@ class Guard:
                 # What is no endpoint may fail for every case, as long as it says so.
                 self._health.served()
             elif requests[index].failed_before:
-                is_answered = not is_silent and not isinstance(outcome, UnreachableError)
+                is_unanswered = isinstance(outcome, UnknownError) and not outcome.is_answered
+                is_answered = not (is_silent or is_unanswered or isinstance(outcome, UnreachableError))
                 if n := self._health.failed_again(asked_at, is_answered=is_answered):
                     self._end_again = self._end_again or self._down(n, outcome)
-            elif n := self._health.failed(asked_at, is_lost=outcome.is_retryable, is_silent=is_silent):
+            elif n := self._health.failed(
+                asked_at, is_lost=outcome.is_retryable, is_tried_once=is_silent or isinstance(outcome, UnknownError)
+            ):
                 self._end = self._down(n, outcome)
                 raise self._end
 
@@ -192,21 +200,30 @@ class Guard:
                 return [outcome for request in requests for outcome in self._attempt([request])]
             values = {"component": self._name, "what": "failed", "why": describe_error(error)}
             return [BackendError(message("component-failed", **values), is_retryable=False)]
-        return self._checked(answered, len(requests))
+        return [self._free_of_charge(outcome) for outcome in self._checked(answered, requests)]
 
-    def _checked(self, answered: object, n_wanted: int) -> Sequence[object]:
+    def _free_of_charge(self, outcome: object) -> object:
+        """What may have been billed can be asked again where nothing is ever billed."""
+        if not self._is_free or not isinstance(outcome, UnknownError) or outcome.is_retryable:
+            return outcome
+        outcome = copy(outcome)
+        outcome.is_retryable = True
+        return outcome
+
+    def _checked(self, answered: object, requests: Sequence[RenderRequest | ObserveRequest]) -> Sequence[object]:
+        n_wanted = len(requests)
         if not isinstance(answered, Sequence) or len(answered) != n_wanted:
             got = f"{len(answered)} outcomes" if isinstance(answered, Sequence) else f"a {type(answered).__name__}"
             raise PluginError(self._invalid(got, f"{n_wanted} outcomes, one for each request"))
         outcomes: list[object] = []
-        for outcome in answered:
+        for request, outcome in zip(requests, answered, strict=True):
             if isinstance(outcome, UnusableError | UsageError | PluginError):
                 raise _clean(outcome)
             if isinstance(outcome, SalvaError):
                 outcomes.append(_clean(outcome))
             elif isinstance(outcome, Detections) and (odd := _invalid_box(outcome)) is not None:
                 outcomes.append(BackendError(self._invalid(*odd), is_retryable=False))
-            elif isinstance(outcome, self._wanted):
+            elif isinstance(outcome, self._wanted) and not (isinstance(outcome, Ticket) and _is_fetch(request)):
                 outcomes.append(outcome)
             else:
                 wanted = ", ".join(kind.__name__ for kind in self._wanted)
@@ -244,13 +261,33 @@ class Guard:
             raise problem[0]
         if not box:
             # Not tried again at once: a call that hangs once would cost the whole time limit again.
-            text = message("no-answer", component=self._name, why=f"{self._timeout_s:g} s")
-            raise _SilenceError(text, is_retryable=False)
+            silence = _SilenceError(
+                message("no-answer", component=self._name, why=f"{self._timeout_s:g} s"), is_retryable=False
+            )
+            is_paid = self._limiter is not None and not self._is_free and not any(map(_is_fetch, requests))
+            raise _PaidSilenceError(message("maybe-paid", why=text_of(silence).rstrip("."))) if is_paid else silence
         return box[0]
 
 
 class _SilenceError(BackendError):
     """No answer within the time limit."""
+
+
+class _PaidSilenceError(UnknownError, _SilenceError):
+    """No answer within the time limit to what is paid."""
+
+    is_answered = False
+
+
+def _is_fetch(request: RenderRequest | ObserveRequest) -> bool:
+    return isinstance(request, RenderRequest) and request.ticket is not None
+
+
+def _is_tried_again(outcome: object, attempt: int) -> bool:
+    """Whether one more attempt may help; attempt: how many there were before the last."""
+    if not isinstance(outcome, BackendError) or not outcome.is_retryable or isinstance(outcome, LostError):
+        return False
+    return not isinstance(outcome, UnknownError) or attempt < N_UNKNOWN_RETRIES
 
 
 def _pause(attempt: int) -> float:
@@ -285,7 +322,7 @@ def _with_costs_of(before: Sequence[object], outcome: _T) -> _T:
         spent = _sum(spent, usage_of(earlier))
     if not spent:
         return outcome
-    if isinstance(outcome, Rendered):
+    if isinstance(outcome, Rendered | Ticket):
         said = outcome.provenance.get(COST)
         cost = spent.get(COST, 0.0) + (said if isinstance(said, int | float) else 0.0)
         return replace(outcome, provenance={**outcome.provenance, COST: cost})
@@ -323,8 +360,7 @@ def _clean(error: SalvaError) -> SalvaError:
         return error
     if isinstance(error, BackendError):
         fresh = type(error)(safe)
-        fresh.is_retryable, fresh.retry_after_s = error.is_retryable, error.retry_after_s
-        fresh.usage = error.usage
+        vars(fresh).update({**vars(error), "message": safe})
         return fresh
     for kind in (UsageError, PluginError):
         if isinstance(error, kind):

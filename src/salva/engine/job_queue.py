@@ -22,6 +22,8 @@ class JobQueue(Generic[_Job]):
         assert actor.binding is not None, "only components with a binding are given work"
         self.actor = actor
         self.waiting: deque[_Job] = deque()
+        self.paid: deque[_Job] = deque()
+        """Those whose image is only to be fetched; no limit on costs keeps them waiting."""
         self.n_under_way = 0
         """Batches that are not back yet."""
         self._start = partial(start, actor.binding)
@@ -54,6 +56,10 @@ class JobQueue(Generic[_Job]):
         if size > n_room:
             return []
         return [self.waiting.popleft() for _ in range(size)]
+
+    def next_paid(self) -> _Job | None:
+        """The next image to fetch, if there is any and the component is free."""
+        return self.paid.popleft() if self.paid and self.n_under_way < self._lane.depth else None
 
     def submit(self, orders: Orders) -> Future[Sequence[object]]:
         """Start a batch."""

@@ -26,13 +26,17 @@ from salva.store.sqlite import RunStore
 class PendingObservations:
     """Every observation under way, and the images they are about."""
 
-    def __init__(self, store: RunStore, *, retry_refused: bool, retry_unreadable: bool = False) -> None:
+    def __init__(
+        self, store: RunStore, retried: Mapping[Status, bool] | None = None, *, retry_unreadable: bool = False
+    ) -> None:
+        """retried: whether what ended so is asked again, where the user decides that."""
         self.buffer = ImageBuffer()
         self.changed: deque[ObserveJob] = deque()
         """Observations that are new, or whose image or answers have come: they may be ready now."""
         self.unasked: Counter[str] = Counter()
         """PendingObservations that only somebody could make who may not be asked, by who it is."""
-        self._store, self._retry_refused, self._retry_unreadable = store, retry_refused, retry_unreadable
+        self._store, self._retry_unreadable = store, retry_unreadable
+        self._retried = {Status.REFUSED: False, Status.UNKNOWN: False, **(retried or {})}
         self._under_way: dict[str, ObserveJob] = {}
 
     def find(self, actors_by_role: ActorsByRole, image: ImageRef, query: Query) -> ObserveJob:
@@ -55,8 +59,8 @@ class PendingObservations:
         status, observation, error = self._store.observation_outcome(key) or (None, None, "")
         if status is Status.DONE and observation is not None and not self._is_asked_again(observation):
             job.outcome = observation
-        elif status is Status.REFUSED and not self._retry_refused:
-            job.outcome = Missing(reason=error, is_final=True)
+        elif status is not None and not self._retried.get(status, True):
+            job.outcome = Missing(reason=error, is_final=status is Status.REFUSED)
         elif not actor.is_usable:
             self.unasked[f"{actor.role} {actor.label}"] += 1
             job.outcome = Missing(reason=error) if status is Status.ERROR else DEFERRED

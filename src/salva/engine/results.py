@@ -6,19 +6,32 @@ Used by the flow while a run goes on, and for what is still to come when it ends
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
 from typing import cast
 
 from salva.core.image import ImageRef
 from salva.core.observation import Answer, Observation, Reading
-from salva.core.protocols import Painting
+from salva.core.protocols import Painting, Ticket
 from salva.engine.actors import Actor
 from salva.engine.snapshots import Snapshots
 from salva.engine.units import ObserveJob, RenderJob
-from salva.errors import BackendError, DownError, RefusedError, UnusableError
+from salva.errors import BackendError, DownError, LostError, RefusedError, UnknownError, UnusableError
 from salva.judging.waves import Missing
 from salva.messages import message
 from salva.store.records import Status, StoredImage
 from salva.store.sqlite import RunStore
+
+
+@dataclass(slots=True)
+class Sorted:
+    """What came back from a generator."""
+
+    painted: list[tuple[RenderJob, Painting]] = field(default_factory=list)
+    to_fetch: list[RenderJob] = field(default_factory=list)
+    """Paid for, and stored with what fetches them."""
+    failed: list[tuple[RenderJob, BackendError]] = field(default_factory=list)
+    ended_by: UnusableError | None = None
+    """Why the run must end, if it must: another model has answered."""
 
 
 class Results:
@@ -34,23 +47,26 @@ class Results:
         self._store, self._drop, self._lost = store, drop, lost
         self._snapshots = Snapshots(store)
 
-    def sort(
-        self, jobs: Sequence[RenderJob], outcomes: Sequence[object]
-    ) -> tuple[list[tuple[RenderJob, Painting]], list[tuple[RenderJob, BackendError]], UnusableError | None]:
-        """What was generated, what was not, and why the run must end, if it must: another model has answered."""
-        painted, failed, ended_by = list[tuple[RenderJob, Painting]](), list[tuple[RenderJob, BackendError]](), None
+    def sort(self, jobs: Sequence[RenderJob], outcomes: Sequence[object]) -> Sorted:
+        """What was generated, what is still to be fetched, and what failed; tickets are stored."""
+        sorted_ = Sorted()
         for job, outcome in zip(jobs, outcomes, strict=True):
-            if not isinstance(outcome, Painting):
-                failed.append((job, cast(BackendError, outcome)))
+            if not isinstance(outcome, Painting | Ticket):
+                sorted_.failed.append((job, cast(BackendError, outcome)))
                 continue
             try:
                 self._snapshots.check(job.actor, outcome.provenance.get("snapshot"))
             except UnusableError as error:
-                ended_by = error
+                sorted_.ended_by = error
                 self._drop(job.actor, outcome)
+                continue
+            if isinstance(outcome, Ticket):
+                job.ticket = outcome
+                self._store.put_ticket(outcome, job.key, job.actor.component_id)
+                sorted_.to_fetch.append(job)
             else:
-                painted.append((job, outcome))
-        return painted, failed, ended_by
+                sorted_.painted.append((job, outcome))
+        return sorted_
 
     def store_image(self, job: RenderJob, rendered: Painting, image: StoredImage) -> ImageRef | Missing:
         """Store an image whose file is on disk."""
@@ -62,6 +78,13 @@ class Results:
             self._drop(job.actor, rendered)
             return self.store_failure(job, _unstorable(job, error))
         return ImageRef(image_id=image.image_id, width=image.width, height=image.height)
+
+    def drop_ticket(self, job: RenderJob) -> None:
+        """Give up an image that was paid for."""
+        assert job.ticket is not None, "only what was paid for is given up"
+        self._drop(job.actor, job.ticket)
+        self._store.drop_ticket(job.key)
+        job.ticket = None
 
     def store_observation(self, job: ObserveJob, outcome: object) -> Observation | Missing:
         """Store what was seen, or that nothing was."""
@@ -82,14 +105,23 @@ class Results:
         """Store that a piece of work failed; one that failed before and was not asked again stays as it is."""
         if isinstance(error, DownError) and job.failed_before is not None:
             return Missing(reason=f"{job.failed_before} (not asked again: {error})")
-        status = Status.REFUSED if isinstance(error, RefusedError) else Status.ERROR
+        status = _status_of(error)
         if job.key in self._lost and status is Status.ERROR:
             return Missing(reason=str(error))
         if isinstance(job, RenderJob):
-            self._store.put_render(job.row(status, error=str(error)), job.key)
+            if job.ticket is not None and isinstance(error, LostError):
+                self.drop_ticket(job)
+            paid = dict(job.ticket.provenance) if job.ticket is not None else {}
+            self._store.put_render(job.row(status, error=str(error), provenance=paid), job.key)
         else:
             self._store.put_observation(job.row(status, error=str(error)), job.key)
         return Missing(reason=str(error), is_final=status is Status.REFUSED)
+
+
+def _status_of(error: BackendError) -> Status:
+    if isinstance(error, RefusedError):
+        return Status.REFUSED
+    return Status.UNKNOWN if isinstance(error, UnknownError) and not error.is_retryable else Status.ERROR
 
 
 def _unstorable(job: RenderJob | ObserveJob, error: Exception) -> BackendError:

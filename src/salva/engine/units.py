@@ -13,7 +13,7 @@ from salva.core.case import Case
 from salva.core.fingerprint import Json
 from salva.core.image import ImageRef, Picture
 from salva.core.observation import Observation
-from salva.core.protocols import Need, Query, RenderRequest
+from salva.core.protocols import Need, Query, RenderRequest, Ticket
 from salva.engine.actors import Actor
 from salva.engine.run_components import ActorsByRole, AppliedCheck
 from salva.judging.waves import Missing, Waves
@@ -61,6 +61,10 @@ class RenderJob:
     request: RenderRequest
     failed_before: str | None = None
     """Why it failed when an earlier command asked for it; None where it did not."""
+    ticket: Ticket | None = None
+    """What fetches the image; None while it is not paid for."""
+    is_resumed: bool = False
+    """Whether its ticket is of an earlier command."""
     slots: list[ImageSlot] = field(default_factory=list)
 
     def row(

@@ -1,6 +1,7 @@
 """Generator: a Stable Diffusion web UI (AUTOMATIC1111, Forge and similar) started with --api.
 
-Every request names the checkpoint, so the server may be shared. The checkpoint of each answer is stored, and a run
+Its API has no queue: the answer to the one request is the image. Every request names the checkpoint, so the server may
+be shared. The checkpoint of each answer is stored, and a run
 stops if it changes.
 """
 

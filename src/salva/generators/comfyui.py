@@ -1,13 +1,14 @@
 """Generator: a ComfyUI server and the user's workflow.
 
-The workflow is queued once per image with prompt and seed filled in, its history is polled, and the image it saved is
-fetched. The file's content and the server's address are part of the key: the server decides which files the models of
+The workflow is queued once per image with prompt and seed filled in; with the id of that job, in a step of its own, its
+history is polled and the image it saved is fetched. The file's content and the server's address are part of the key: the server decides which files the models of
 a workflow are.
 """
 
 from __future__ import annotations
 
 import hashlib
+import itertools
 import time
 import uuid
 from dataclasses import dataclass
@@ -16,15 +17,18 @@ from typing import Any, ClassVar
 
 from salva.core.about import About
 from salva.core.options import option
-from salva.core.protocols import Rendered, RenderRequest
+from salva.core.image import Picture
+from salva.core.protocols import RenderRequest, Ticket
 from salva.core.secrets import cut
-from salva.errors import BackendError, UnusableError
+from salva.errors import BackendError, LostError, UnusableError
 from salva.generators.comfyui_workflow import make_form, read_workflow
 from salva.generators.remote_images import HostGenerator, HostOptions
 from salva.messages import message
 from salva.remote.answers import picture_from_bytes
 
 _POLL_S = 0.2
+_POLLS_PER_QUEUE = 25
+"""Every so many polls the queue is asked whether the job is still there: a server that was restarted has forgotten it."""
 
 
 class ComfyUi(HostGenerator):
@@ -57,18 +61,39 @@ class ComfyUi(HostGenerator):
         except OSError:
             return ""  # The constructor reports the error.
 
-    def _generate(self, request: RenderRequest) -> Rendered:
+    def _generate(self, request: RenderRequest) -> Ticket:
         prompt_id = self._queue(request)
-        deadline = time.monotonic() + self.options.timeout_s
+        return Ticket(place=prompt_id, provenance=self._provenance(prompt_id=prompt_id))
+
+    def _fetch(self, ticket: Ticket) -> Picture:
+        prompt_id = ticket.place
+        deadline, polls = time.monotonic() + self.options.timeout_s, itertools.count(1)
         while (entry := self._history(prompt_id)) is None:
             if time.monotonic() > deadline:
                 raise self._failed(f"it took longer than {self.options.timeout_s:g} s")
+            is_asked = next(polls) % _POLLS_PER_QUEUE == 0
+            # The history again: it may have been done between the two.
+            if is_asked and not self._is_queued(prompt_id) and self._history(prompt_id) is None:
+                raise self._lost("the server does not know its job")
             time.sleep(_POLL_S)
         image = self._find_image(entry)
         query = {part: str(image.get(part, "")) for part in ("filename", "subfolder", "type")}
-        content = self._client.get_bytes("/view", query)
-        picture = picture_from_bytes(self._name, content)
-        return Rendered(picture=picture, provenance=self._provenance(prompt_id=prompt_id))
+        try:
+            content = self._client.get_bytes("/view", query)
+        except UnusableError as error:
+            if error.code == "model-not-found":
+                raise self._lost("its file is gone") from error
+            raise
+        return picture_from_bytes(self._name, content)
+
+    def _is_queued(self, prompt_id: str) -> bool:
+        """Whether the server still has the job before it; True where it does not say."""
+        try:
+            queue: Any = self._client.get_json("/queue")
+            jobs = [*queue["queue_running"], *queue["queue_pending"]]
+            return any(prompt_id in job for job in jobs)
+        except (BackendError, TypeError, KeyError):
+            return True
 
     def _queue(self, request: RenderRequest) -> str:
         options = self.options
@@ -102,7 +127,8 @@ class ComfyUi(HostGenerator):
             return None
         status = entry.get("status") or {}
         if status.get("status_str") == "error":
-            raise self._failed(_reason(status))
+            # Its history stays, so asking for the same job again would give the same error.
+            raise LostError(message("generation-failed", model=self._name, why=_reason(status)))
         return entry if entry.get("outputs") or status.get("completed") else None
 
     def _find_image(self, entry: dict[str, Any]) -> dict[str, Any]:

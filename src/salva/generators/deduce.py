@@ -6,13 +6,13 @@ is stored with the image, and a prompt that it could not rewrite is an error.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from salva.core.about import About, close, habits_of
 from salva.core.options import option
-from salva.core.protocols import Rendered, RenderRequest
+from salva.core.protocols import Rendered, RenderRequest, Ticket
 from salva.errors import BackendError, SalvaError, UsageError, invalid_option
 from salva.messages import message
 from salva.remote.urls import check_url
@@ -27,6 +27,7 @@ INSTRUCTION = (
     'follow. Reply with JSON alone: {"seen": "the description"}'
 )
 _LONGEST = 2000
+_Outcome = TypeVar("_Outcome", bound=Rendered | Ticket | SalvaError)
 
 
 class Deduce:
@@ -61,13 +62,30 @@ class Deduce:
 
     def render(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | SalvaError]:
         """One image or error per request."""
+        return self._with_rewritten(self._generator.render, requests)
+
+    def begin(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | Ticket | SalvaError]:
+        """The paid step of the wrapped generator, or all that it does."""
+        return self._with_rewritten(getattr(self._generator, "begin", self._generator.render), requests)
+
+    def fetch(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | SalvaError]:
+        """The images of tickets, whose prompts were rewritten when they were paid."""
+        fetched: Sequence[Rendered | SalvaError] = self._generator.fetch(requests)
+        return fetched
+
+    def _with_rewritten(
+        self, generate: Callable[[Sequence[RenderRequest]], Sequence[_Outcome]], requests: Sequence[RenderRequest]
+    ) -> Sequence[_Outcome | SalvaError]:
         rewritten = [self._rewrite(request) for request in requests]
         valid = [request for request in rewritten if isinstance(request, RenderRequest)]
-        generated = iter(self._generator.render(valid))
-        outcomes: list[Rendered | SalvaError] = []
+        generated = iter(generate(valid))
+        outcomes: list[_Outcome | SalvaError] = []
         for before, after in zip(requests, rewritten, strict=True):
-            outcome = after if isinstance(after, SalvaError) else next(generated)
-            if isinstance(outcome, Rendered) and isinstance(after, RenderRequest) and after is not before:
+            if isinstance(after, SalvaError):
+                outcomes.append(after)
+                continue
+            outcome = next(generated)
+            if after is not before and not isinstance(outcome, SalvaError):
                 outcome = replace(outcome, provenance={**outcome.provenance, "deduced": after.prompt.text})
             outcomes.append(outcome)
         return outcomes

@@ -1,6 +1,7 @@
 """Generator: the images API of OpenAI, also at other endpoints. The key is OPENAI_API_KEY.
 
-One prompt a call; threads, retries and limits belong to the executor. DALL-E 3 rewrites prompts unless a prefix asks it
+One prompt a call; threads, retries and limits belong to the executor. OpenAI does not document that failed requests are
+free, so none that may have been served is repeated. An image that comes as a URL is fetched in a step of its own. DALL-E 3 rewrites prompts unless a prefix asks it
 not to.
 """
 
@@ -12,11 +13,12 @@ from typing import ClassVar
 from salva.core.fingerprint import Json
 from salva.core.image import Picture
 from salva.core.options import option
-from salva.core.protocols import Rendered, RenderRequest
+from salva.core.protocols import Rendered, RenderRequest, Ticket
 from salva.generators.remote_images import ProviderGenerator, ProviderOptions
 from salva.remote.answers import paid_for, picture_from_base64, picture_from_bytes
 from salva.remote.endpoint import download
 from salva.remote.providers import OPENAI, Provider
+from salva.remote.urls import expiry_of
 
 AS_IS = "I NEED to test how the tool works with extremely simple prompts. DO NOT add any detail, just use it AS-IS:"
 """Quoted from the MetaLogic paper, which took it from OpenAI's own advice."""
@@ -46,7 +48,7 @@ class OpenAiImages(ProviderGenerator):
         is_dall_e_3 = options.model.startswith("dall-e-3")
         self._is_prefixed = options.prefix == "on" or (options.prefix == "auto" and is_dall_e_3)
 
-    def _generate(self, request: RenderRequest) -> Rendered:
+    def _generate(self, request: RenderRequest) -> Rendered | Ticket:
         text = f"{AS_IS} {request.prompt.text}" if self._is_prefixed else request.prompt.text
         with self.provider.calling(self._name):
             answer = self._client.images.generate(
@@ -55,8 +57,6 @@ class OpenAiImages(ProviderGenerator):
         data = getattr(answer, "data", None)
         if not data:
             raise self._no_image(answer)
-        with paid_for(self.options.price_usd):
-            picture = self._picture(data[0].b64_json, data[0].url)
         # OpenAI names no snapshot for images; several compatible endpoints name the model.
         snapshot = (answer.model_extra or {}).get("model")
         provenance = self._provenance(
@@ -64,7 +64,11 @@ class OpenAiImages(ProviderGenerator):
             revised_prompt=data[0].revised_prompt,
             snapshot=isinstance(snapshot, str) and snapshot,
         )
-        return Rendered(picture=picture, provenance=provenance)
+        encoded, url = data[0].b64_json, data[0].url
+        if url and not url.startswith("data:") and not encoded:
+            return Ticket(place=url, provenance=provenance, expires_at=expiry_of(url, data[0].model_extra or {}))
+        with paid_for(self.options.price_usd):
+            return Rendered(picture=self._picture(encoded or url), provenance=provenance)
 
     def _parameters(self, request: RenderRequest) -> dict[str, Json]:
         """Parameters for which the library's types are too narrow, as other endpoints have other values."""
@@ -77,11 +81,11 @@ class OpenAiImages(ProviderGenerator):
             parameters["seed"] = request.seed
         return {name: value for name, value in parameters.items() if value != ""}
 
-    def _picture(self, b64_json: str | None, url: str | None) -> Picture:
-        encoded = b64_json or (url if url and url.startswith("data:") else "")
-        if encoded:
-            return picture_from_base64(self._name, encoded)
-        if url:
-            content = download(self._name, url, self.options.timeout_s, str(self._client.base_url))
-            return picture_from_bytes(self._name, content)
-        raise self._no_image("neither b64_json nor url")
+    def _picture(self, encoded: str | None) -> Picture:
+        if not encoded:
+            raise self._no_image("neither b64_json nor url")
+        return picture_from_base64(self._name, encoded)
+
+    def _fetch(self, ticket: Ticket) -> Picture:
+        content = download(self._name, ticket.place, self.options.timeout_s, str(self._client.base_url))
+        return picture_from_bytes(self._name, content)

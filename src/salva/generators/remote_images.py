@@ -1,22 +1,26 @@
-"""What generators behind an address share: options, connections, one request an image, and provenance."""
+"""What generators behind an address share: options, connections, one paid request an image, and provenance."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, TypeVar
 
 from salva.core.about import About, Habits
 from salva.core.addresses import plain_address
 from salva.core.fingerprint import Json
+from salva.core.image import Picture
 from salva.core.options import endpoint_label, option
-from salva.core.protocols import Rendered, RenderRequest
+from salva.core.protocols import Rendered, RenderRequest, Ticket
 from salva.core.secrets import cut
-from salva.errors import BackendError, SalvaError
+from salva.errors import BackendError, LostError, SalvaError
 from salva.messages import message
 from salva.remote.endpoint import Endpoint
 from salva.remote.providers import Provider
 from salva.remote.urls import check_url
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +48,10 @@ class ProviderOptions(RemoteOptions):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostOptions(RemoteOptions):
-    """Options for the user's own server, which generates one image at a time."""
+    """Options for the user's own server, which generates one image at a time.
+
+    It bills nobody for an answer that did not come: while price_usd is 0, such requests are made again.
+    """
 
     host: str = option("", "The server.", keyed=False, reaches="endpoint")
     price_usd: float | None = option(0.0, "What an image costs.", keyed=False)
@@ -56,7 +63,7 @@ class HostOptions(RemoteOptions):
 
 
 class RemoteGenerator:
-    """A generator behind an address; a subclass generates one image."""
+    """A generator behind an address; a subclass generates one image, and fetches it where it gives a ticket."""
 
     version: ClassVar[str] = "1"
     _client: Any
@@ -68,21 +75,42 @@ class RemoteGenerator:
         self._price_usd = options.price_usd
 
     def render(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | SalvaError]:
-        """One image or error per request."""
-        outcomes: list[Rendered | SalvaError] = []
-        for request in requests:
-            try:
-                outcomes.append(self._generate(request))
-            except SalvaError as error:
-                outcomes.append(error)
-        return outcomes
+        """One image or error per request: both steps at once."""
+        return _each(self._generate_and_fetch, requests)
+
+    def begin(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | Ticket | SalvaError]:
+        """The paid step: one image, ticket or error per request."""
+        return _each(self._generate, requests)
+
+    def fetch(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | SalvaError]:
+        """The image of each request's ticket, or an error."""
+        return _each(self._fetched, requests)
 
     def close(self) -> None:
         """Close the connections."""
         self._client.close()
 
-    def _generate(self, request: RenderRequest) -> Rendered:
+    def _generate_and_fetch(self, request: RenderRequest) -> Rendered:
+        generated = self._generate(request)
+        return self._fetched(replace(request, ticket=generated)) if isinstance(generated, Ticket) else generated
+
+    def _fetched(self, request: RenderRequest) -> Rendered:
+        ticket = request.ticket
+        assert ticket is not None, "only what has a ticket is fetched"
+        if ticket.expires_at is not None and ticket.expires_at < time.time():
+            raise self._lost("it expired")
+        return Rendered(picture=self._fetch(ticket), provenance=ticket.provenance)
+
+    def _generate(self, request: RenderRequest) -> Rendered | Ticket:
         raise NotImplementedError
+
+    def _fetch(self, ticket: Ticket) -> Picture:
+        """The image of a ticket; LostError where there will be none."""
+        raise NotImplementedError
+
+    def _lost(self, why: str) -> LostError:
+        """The error for an image that the endpoint has no more."""
+        return LostError(message("image-lost", component=f"the image of {self._name}", why=why))
 
     def _no_image(self, answer: object) -> BackendError:
         """The error for an answer without an image."""
@@ -92,6 +120,16 @@ class RemoteGenerator:
         """The facts that are not empty, and the price if it is known."""
         provenance: dict[str, Json] = {name: str(value) for name, value in facts.items() if value}
         return provenance if self._price_usd is None else {**provenance, "cost_usd": self._price_usd}
+
+
+def _each(call: Callable[[RenderRequest], _T], requests: Sequence[RenderRequest]) -> list[_T | SalvaError]:
+    outcomes: list[_T | SalvaError] = []
+    for request in requests:
+        try:
+            outcomes.append(call(request))
+        except SalvaError as error:
+            outcomes.append(error)
+    return outcomes
 
 
 class ProviderGenerator(RemoteGenerator):

@@ -32,6 +32,18 @@ ENTRIES: Mapping[str, Entry] = {
     "no-answer": Entry(
         "{component} gave no answer within its time limit ({why}). Try a higher timeout_s.",
     ),
+    "maybe-paid": Entry(
+        "{why}. The request may have been billed and is not repeated; --retry unknown repeats it.",
+        "The request was sent, and no answer says whether it was served. Only a service that documents such answers as "
+        "free is asked again, and so is one with a price of 0, at most twice.",
+    ),
+    "image-lost": Entry(
+        "{component} cannot be fetched any more: {why}. --retry unknown generates it again.",
+        "It was generated and may have been billed, so nothing but that flag generates it again.",
+    ),
+    "redirect-loop": Entry(
+        "{component} redirects {n} requests in a row, last to {address}. Check the base URL.",
+    ),
     "endpoint-busy": Entry(
         "{component} asks to wait {seconds:,.0f} s ({why}). Run the command again then.",
     ),

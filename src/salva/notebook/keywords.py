@@ -17,7 +17,7 @@ from salva.engine.budget import Limits
 from salva.errors import UsageError, unknown_name
 from salva.messages import message
 
-RETRY = ("refused", "unreadable")
+RETRY = ("refused", "unreadable", "unknown")
 Setting = str | int | float | bool | None | Iterable[str | int | float]
 """What an option can be set to."""
 

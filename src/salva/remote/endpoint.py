@@ -6,14 +6,15 @@ Nothing larger than an image could be is ever read, and a redirect never carries
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from salva.core.fingerprint import Json
 from salva.core.secrets import cut
-from salva.errors import BackendError, MissingExtraError, UnusableError, invalid_option
+from salva.errors import BackendError, LostError, MissingExtraError, UnusableError, invalid_option
 from salva.messages import message
-from salva.remote.errors import failed, http_error, invalid, unreachable
+from salva.remote.errors import failed, http_error, invalid, seconds_to_wait, unreachable
 from salva.remote.urls import shown, strange_network
 
 if TYPE_CHECKING:
@@ -27,6 +28,11 @@ _PACKED = ("gzip", "deflate")
 _UNPACKED = (*_PACKED, "br", "zstd")
 """What the client would unpack; it passes over all other names, such as aws-chunked."""
 _ASKED = {"Accept-Encoding": ", ".join(_PACKED)}
+
+_MOST_HOPS = 9
+"""Redirects of one download; with the first request it is ten."""
+_MOST_IN_A_ROW = 6
+"""Redirects in a row, whichever of a client's requests they answer: a loop ends it after ten, four being sent at first."""
 
 _Query: TypeAlias = Mapping[str, str]
 
@@ -76,15 +82,19 @@ class Endpoint:
     def _read(self, method: str, path: str, query: _Query | None, body: Json) -> bytes:
         import httpx
 
-        url = f"{self.base_url}{path}"
+        url, is_free = f"{self.base_url}{path}", method == "GET"
         try:
-            with self._client.stream(method, url, params=query, json=body if method == "POST" else None) as answer:
+            with self._client.stream(method, url, params=query, json=None if is_free else body) as answer:
+                if answer.has_redirect_location:
+                    there = shown(str(answer.request.url.join(answer.headers["location"])))
+                    raise UnusableError(message("redirect-refused", component=self.name, address=there))
                 content = read_at_most(answer, self.name)
                 if answer.status_code != 200:
-                    raise http_error(self.name, answer.status_code, _said(content), answer.headers.get("retry-after"))
+                    again = answer.headers.get("retry-after")
+                    raise http_error(self.name, answer.status_code, _said(content), again, is_free=is_free)
                 return content
         except httpx.TransportError as error:
-            raise unreachable(self.name, self.base_url, error) from error
+            raise unreachable(self.name, self.base_url, error, is_free=is_free) from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise failed(self.name, error) from error
 
@@ -97,9 +107,10 @@ class Endpoint:
 
 
 def download(name: str, url: str, timeout_s: float, endpoint: str) -> bytes:
-    """The bytes behind a URL that an endpoint named as its answer; sent without any key.
+    """The bytes behind a URL that an endpoint named as its answer; sent without any key, and free to repeat.
 
     endpoint: its own address. Neither the URL nor a redirect leads to a network that it has no business naming.
+    LostError where the URL leads to nothing.
     """
     try:
         import httpx
@@ -108,7 +119,8 @@ def download(name: str, url: str, timeout_s: float, endpoint: str) -> bytes:
 
     def check(there: str) -> None:
         if not there.startswith(("http://", "https://")):
-            raise invalid(name, f"the address {cut(there, 120)!r}", "one that begins with http:// or https://")
+            problem = invalid(name, f"the address {cut(there, 120)!r}", "one that begins with http:// or https://")
+            raise LostError(problem.args[0])
         if network := strange_network(there, endpoint):
             values = {"component": name, "address": repr(cut(shown(there), 120)), "network": network}
             raise UnusableError(message("address-private", **values))
@@ -120,19 +132,26 @@ def download(name: str, url: str, timeout_s: float, endpoint: str) -> bytes:
             "request": [lambda request: check(str(request.url))],
             "response": [lambda answer: _read(answer, name)],
         }
-        with httpx.Client(timeout=timeout_s, headers=_ASKED, follow_redirects=True, event_hooks=hooks) as client:
+        with httpx.Client(
+            timeout=timeout_s, headers=_ASKED, follow_redirects=True, max_redirects=_MOST_HOPS, event_hooks=hooks
+        ) as client:
             answer = client.get(url)
-            content = answer.content
             if answer.status_code != 200:
-                # Not the endpoint's own answer: 403 or 404 here says nothing about its key or its model.
-                values = {"component": f"{name}'s image at {where}", "status": answer.status_code}
-                text = message("request-failed", **values, why=cut(_said(content), 120))
-                raise BackendError(text, is_retryable=answer.status_code >= 500 or answer.status_code == 429)
-            return content
+                raise _no_download(f"{name}'s image at {where}", answer)
+            return answer.content
     except httpx.TransportError as error:
-        raise unreachable(name, where, error) from error
+        raise unreachable(name, where, error, is_free=True) from error
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise failed(name, error) from error
+
+
+def _no_download(what: str, answer: httpx.Response) -> BackendError:
+    """The error of an image's server; 403 or 404 here says nothing about the endpoint's key or model."""
+    status, why = answer.status_code, cut(_said(answer.content), 120)
+    if status >= 500 or status == 429:
+        text = message("request-failed", component=what, status=status, why=why)
+        return BackendError(text, is_retryable=True, retry_after_s=seconds_to_wait(answer.headers.get("retry-after")))
+    return LostError(message("image-lost", component=what, why=f"status {status}: {why}"))
 
 
 def read_at_most(answer: httpx.Response, name: str) -> bytes:
@@ -158,14 +177,24 @@ def read_at_most(answer: httpx.Response, name: str) -> bytes:
 
 
 def guarding(name: str) -> dict[str, list[Callable[[Any], None]]]:
-    """The hooks of a kit's client: no answer fills the memory, and nothing is sent on to another server."""
+    """The hooks of a kit's client: no answer fills the memory, and nothing is sent on to another server or in circles."""
+    n_in_a_row, lock = 0, threading.Lock()
+
+    def count(*, is_redirect: bool) -> int:
+        nonlocal n_in_a_row
+        with lock:
+            n_in_a_row = n_in_a_row + 1 if is_redirect else 0
+            return n_in_a_row
 
     def check(answer: httpx.Response) -> None:
+        n = count(is_redirect=answer.has_redirect_location)
         if answer.has_redirect_location:
             here, there = answer.request.url, answer.request.url.join(answer.headers["location"])
             if there.host != here.host or not _is_same_server(here, there):
                 where = there.host if there.host != here.host else f"{there.scheme}://{there.netloc.decode('ascii')}"
                 raise UnusableError(message("redirect-refused", component=name, address=where))
+            if n > _MOST_IN_A_ROW:
+                raise UnusableError(message("redirect-loop", component=name, address=shown(str(there)), n=n))
         _read(answer, name)
 
     return {"request": [_ask_for_what_is_read], "response": [check]}

@@ -1,6 +1,8 @@
 """Responses to errors: try again, give this one up, or stop.
 
-One table for every endpoint, by HTTP status and the words of the answer. Knows no library.
+One table for every endpoint, by HTTP status and the words of the answer. A request that costs nothing is repeated. One
+that is paid is repeated only where it was not served: it was not sent, or the endpoint asks to come back later. Knows
+no library.
 """
 
 from __future__ import annotations
@@ -10,8 +12,16 @@ import math
 import time
 
 from salva.core.secrets import cut
-from salva.errors import BackendError, BusyError, RefusedError, SalvaError, UnreachableError, UnusableError
-from salva.messages import message
+from salva.errors import (
+    BackendError,
+    BusyError,
+    RefusedError,
+    SalvaError,
+    UnknownError,
+    UnreachableError,
+    UnusableError,
+)
+from salva.messages import message, text_of
 from salva.remote.urls import shown
 
 _N_SHOWN = 300
@@ -25,14 +35,23 @@ _QUOTA = (
     "payment required",
 )
 _NO_ANSWER = ("ReadTimeout", "WriteTimeout", "TimeoutError", "APITimeoutError")
+_UNSENT = frozenset(
+    ("ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError", "UnsupportedProtocol", "LocalProtocolError")
+)
+"""Exceptions of HTTP libraries that come before a request is sent; httpx and its fork share their names."""
 _WRONG_KEY = ("api_key_invalid", "api key not valid", "invalid_api_key")
 _POLICY = ("content_policy", "content policy", "moderation", "safety", "responsible ai", "prohibited", "image_policy")
+_OVERLOADED = (503, 529)
 
 
-def http_error(name: str, status: int, said: str, retry_after: str | None = None) -> SalvaError:
+def http_error(
+    name: str, status: int, said: str, retry_after: str | None = None, *, is_free: bool = False, is_unbilled: bool = False
+) -> SalvaError:
     """The error of an answer that is no answer.
 
-    name: how the component is called, such as "openai/gpt-image-1". retry_after: that header's value.
+    name: how the component is called, such as "openai/gpt-image-1". retry_after: that header's value. is_free: whether
+    the request costs nothing, such as a download. is_unbilled: whether the service documents that it does not bill this
+    answer.
     """
     words = said.lower()
     values = {"component": name, "status": status, "why": cut(said.strip(), _N_SHOWN) or "nothing"}
@@ -43,13 +62,21 @@ def http_error(name: str, status: int, said: str, retry_after: str | None = None
         return UnusableError(message("credit-used-up", **values))
     if status == 404:
         return UnusableError(message("model-not-found", **values))
-    if status in (429, 503, 529):
+    wait_s = seconds_to_wait(retry_after)
+    if status == 429 or (status in _OVERLOADED and (is_free or wait_s is not None)):
         return busy(name, status, said, retry_after)
     if 400 <= status < 500 and any(word in words for word in _POLICY):
         return RefusedError(message("request-refused", **values))
-    is_retryable = status in (408, 409, 425) or status >= 500
-    wait_s = seconds_to_wait(retry_after) if is_retryable else None
-    return BackendError(message("request-failed", **values), is_retryable, wait_s)
+    is_retryable = status >= 500
+    failure = BackendError(message("request-failed", **values), is_retryable, wait_s if is_retryable else None)
+    return maybe_paid(failure, is_unbilled=is_unbilled) if is_retryable and not is_free else failure
+
+
+def maybe_paid(failure: BackendError, *, is_answered: bool = True, is_unbilled: bool = False) -> UnknownError:
+    """The error of a request that was sent and may be billed for all that is known."""
+    error = UnknownError(message("maybe-paid", why=text_of(failure).rstrip(".")), is_retryable=is_unbilled)
+    error.is_answered = is_answered
+    return error
 
 
 def busy(name: str, status: int, said: str, retry_after: str | None) -> BusyError:
@@ -69,13 +96,17 @@ def failed(name: str, error: Exception) -> BackendError:
     return BackendError(message("component-failed", component=name, what="failed", why=why), is_retryable=False)
 
 
-def unreachable(name: str, where: str, error: Exception) -> UnreachableError:
-    """The error of a request that got no answer at all: no route, no name, no time left."""
+def unreachable(name: str, where: str, error: Exception, *, is_free: bool = False) -> BackendError:
+    """The error of a request that got no answer, or half of one; is_free: as for http_error."""
     kind = type(error).__name__
     if kind in _NO_ANSWER:
-        return UnreachableError(message("no-answer", component=f"{name} at {shown(where)}", why=kind))
-    values = {"component": name, "address": shown(where), "why": f"{kind}: {error}"}
-    return UnreachableError(message("endpoint-unreachable", **values))
+        text = message("no-answer", component=f"{name} at {shown(where)}", why=kind)
+    else:
+        values = {"component": name, "address": shown(where), "why": f"{kind}: {error}"}
+        text = message("endpoint-unreachable", **values)
+    failure = UnreachableError(text)
+    is_unsent = any(parent.__name__ in _UNSENT for parent in type(error).__mro__)
+    return failure if is_free or is_unsent else maybe_paid(failure, is_answered=False)
 
 
 def seconds_to_wait(retry_after: str | None) -> float | None:

@@ -20,6 +20,7 @@ from salva.errors import MissingExtraError, SalvaError, UsageError
 from salva.messages import message
 from salva.remote.endpoint import guarding
 from salva.remote.errors import busy, failed, http_error, invalid, unreachable
+from salva.remote.urls import server_of
 
 if TYPE_CHECKING:
     from anthropic import Anthropic as AnthropicKit
@@ -128,7 +129,9 @@ class Anthropic(Provider):
         import anthropic
 
         if isinstance(error, anthropic.APIStatusError):
-            return http_error(name, error.status_code, _words_of(error), error.response.headers.get("retry-after"))
+            status, words, again = error.status_code, _words_of(error), error.response.headers.get("retry-after")
+            # Anthropic documents 529 as its API being overloaded: as 429, the request was turned away.
+            return busy(name, status, words, again) if status == 529 else http_error(name, status, words, again)
         if isinstance(error, anthropic.APIConnectionError):
             return _no_connection(name, error)
         return failed(name, error)
@@ -161,9 +164,12 @@ class Google(Provider):
 
         if not isinstance(error, APIError):
             # The kit sends by httpx or its fork, whichever is installed; their exceptions share names and nothing else.
-            is_unsent = any(kind.__name__ == "TransportError" for kind in type(error).__mro__)
-            return unreachable(name, _address(error), error) if is_unsent else failed(name, error)
+            is_transport = any(kind.__name__ == "TransportError" for kind in type(error).__mro__)
+            return unreachable(name, _address_of(error) or "its endpoint", error) if is_transport else failed(name, error)
         status, details = int(error.code or 500), str(error.details)
+        # https://ai.google.dev/gemini-api/docs/billing: "If your request fails with a 400 or 500 error, you won't be
+        # charged for the tokens used." That is Google's word, for its own server.
+        is_unbilled = status == 500 and server_of(_address_of(error.response)) == server_of(self.own_url)
         words = " ".join(str(part) for part in (error.status, error.message) if part) or details
         delay = _RETRY_DELAY.search(details)
         headers = getattr(error.response, "headers", None) or {}
@@ -171,7 +177,7 @@ class Google(Provider):
         if status == 429 and retry_after:
             # Requests a minute and an empty account share their words; only the former says when to come back.
             return busy(name, status, words, retry_after)
-        return http_error(name, status, words, retry_after)
+        return http_error(name, status, words, retry_after, is_unbilled=is_unbilled)
 
 
 OPENAI, ANTHROPIC, GOOGLE = OpenAi(), Anthropic(), Google()
@@ -193,8 +199,9 @@ def _words_of(error: Any) -> str:
     return str(error)
 
 
-def _address(error: Exception) -> str:
+def _address_of(sent: object) -> str:
+    """Where the request behind an error or an answer went; empty where it never came to one."""
     try:
-        return str(getattr(error, "request", None).url).partition("?")[0]  # type: ignore[union-attr]  # either kit's
-    except (AttributeError, RuntimeError):  # it never came to a request
-        return "its endpoint"
+        return str(getattr(sent, "request", None).url).partition("?")[0]  # type: ignore[union-attr]  # either kit's
+    except (AttributeError, RuntimeError):
+        return ""

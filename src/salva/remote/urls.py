@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 import socket
+from collections.abc import Mapping
+from datetime import UTC, datetime
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from urllib.parse import parse_qsl, urlsplit
@@ -44,6 +46,45 @@ def strange_network(url: str, endpoint: str) -> str:
     return next((network for network in strange if network not in allowed), "")
 
 
+def expiry_of(url: str, said: Mapping[str, object]) -> float | None:
+    """When a signed URL ends, in seconds since 1970: as the answer says, or the URL; None where neither does."""
+    for name in ("expires_at", "expires"):
+        if isinstance(when := said.get(name), int | float):
+            return float(when)
+    query = {name.lower(): value for name, value in parse_qsl(urlsplit(url).query)}
+    try:
+        if "se" in query:  # Azure
+            return datetime.fromisoformat(query["se"]).timestamp()
+        if "expires" in query:  # CloudFront, and S3 before its fourth version
+            return float(query["expires"])
+        for cloud in ("x-amz", "x-goog"):
+            if f"{cloud}-expires" in query:
+                signed = datetime.strptime(query[f"{cloud}-date"], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+                return signed.timestamp() + float(query[f"{cloud}-expires"])
+    except (ValueError, KeyError, OverflowError):
+        pass
+    return None
+
+
+def server_of(url: str) -> str:
+    """Scheme, host and port of a URL; empty for what is none."""
+    try:
+        parts = urlsplit(url.strip())
+        host, port = (parts.hostname or "").rstrip("."), parts.port
+    except ValueError:
+        return ""
+    scheme = parts.scheme.lower()
+    shown_host = f"[{host}]" if ":" in host else host
+    return f"{scheme}://{shown_host}:{port or _USUAL_PORTS.get(scheme, 0)}" if host else ""
+
+
+def is_own_network(url: str) -> bool:
+    """Whether a URL leads to this machine or a private network, and nowhere else."""
+    networks = _networks_of(url)
+    return bool(networks) and _PUBLIC not in networks
+
+
+_USUAL_PORTS = {"http": 80, "https": 443}
 _PUBLIC, _LOOPBACK = "public", "loopback"
 _GLOBAL = IPv6Network("2000::/3")
 

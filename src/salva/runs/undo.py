@@ -23,6 +23,7 @@ _OURS = (RUN_FILE, DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", f"{DATABASE}-
 
 _WORK = (
     "SELECT 1 FROM renders WHERE status <> 'failed' LIMIT 1",
+    "SELECT 1 FROM tickets LIMIT 1",
     "SELECT 1 FROM observations JOIN components USING (component_id) "
     "WHERE status <> 'failed' AND (json_extract(identity, '$.endpoint') IS NOT NULL OR role = 'judge') LIMIT 1",
 )

@@ -46,6 +46,8 @@ def connect_for_writing(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("PRAGMA wal_autocheckpoint=4000")
+        # A URL that is not needed any more is often a secret, and is overwritten where it stood.
+        connection.execute("PRAGMA secure_delete=ON")
         create_tables(connection)
         check_columns(connection, path)
     except _UNCONVERTIBLE as error:
@@ -113,12 +115,26 @@ def check_columns(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def write_copy(connection: sqlite3.Connection, source: Path, out: Path) -> None:
-    """A database as it is at one moment as a file of its own; source: where it is, to be named if it cannot be read."""
+    """A database as it is at one moment as a file of its own; source: where it is, to be named if it cannot be read.
+
+    Without tickets: the URLs of images that are not fetched yet are often secrets, and the copy may go anywhere.
+    """
     try:
         connection.execute("VACUUM INTO ?", (str(out),))
+        _drop_tickets(out)
     except sqlite3.Error as error:
         is_full = getattr(error, "sqlite_errorname", "") == "SQLITE_FULL"
         raise translated(out if is_full else source, error) from error
+
+
+def _drop_tickets(path: Path) -> None:
+    copy = sqlite3.connect(path, isolation_level=None)
+    try:
+        if copy.execute("SELECT 1 FROM tickets LIMIT 1").fetchone():
+            copy.execute("DELETE FROM tickets")
+            copy.execute("VACUUM")
+    finally:
+        copy.close()
 
 
 def translated(path: Path, error: Exception) -> StoreError:

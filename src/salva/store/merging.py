@@ -22,9 +22,9 @@ from salva.store.records import Status, StoredImage
 from salva.store.rows import DIGESTED, digest_of_row, image_from_row, select
 from salva.store.sqlite import RunStore
 
-TABLES = ("components", "cases", "images", "renders", "observations", "verdicts")
+TABLES = ("components", "cases", "images", "renders", "tickets", "observations", "verdicts")
 """In the order they are taken: whatever a row names is there before it."""
-_RANKS = {Status.DONE: 2, Status.REFUSED: 1, Status.ERROR: 0}
+_RANKS = {Status.DONE: 2, Status.REFUSED: 1, Status.UNKNOWN: 1, Status.ERROR: 0}
 """Of two rows about the same work the one that came further counts."""
 _DIFFERS = "its digest differs"
 
@@ -47,6 +47,8 @@ def merge_rows(store: RunStore, part: RunReader, advance: Callable[[int], None])
 
 def _taken(store: RunStore, table: str, row: sqlite3.Row) -> bool:
     """Store a row unless what is there says as much or more; False where it contradicts it."""
+    if table == "tickets" and (store.render_outcome(row["render_key"]) or (None,))[0] is Status.DONE:
+        return True
     present = store.row_like(table, row)
     if present is None or _is_further(row, present):
         store.put_row(table, dict(row))
@@ -77,6 +79,8 @@ def _agree(store: RunStore, table: str, present: sqlite3.Row, row: sqlite3.Row) 
         case "observations":
             # Images of salva's own, which observers are tried on, are no images of a run and decide nothing in it.
             return _seen(present) == _seen(row) or store.find_image(row["image_id"]) is None
+        case "tickets":
+            return True
         case "verdicts":
             return bool(present["outcome"] == row["outcome"] == "ERROR" or present["digest"] == row["digest"])
         case _:

@@ -18,6 +18,7 @@ from salva.core.case import Case
 from salva.core.fingerprint import Json
 from salva.core.image import ImageRef
 from salva.core.observation import Observation
+from salva.core.protocols import Ticket
 from salva.core.typed_record import checked
 from salva.core.verdict import Observers, Verdict
 from salva.errors import StoreError, UsageError
@@ -40,6 +41,7 @@ from salva.store.rows import (
     parsed_json,
     render_from_row,
     select,
+    ticket_from_row,
     to_text,
     verdict_from_row,
 )
@@ -207,6 +209,11 @@ class RunReader:
         _, status, image_id, width, height, error = row
         image = None if width is None else ImageRef(image_id=image_id, width=width, height=height)
         return self.parsed("renders", row, lambda _: Status(status)), image, error
+
+    def ticket(self, key: str) -> Ticket | None:
+        """What fetches the image of a render that was paid for and is not stored."""
+        row = self._row(select("tickets", "WHERE render_key = ?"), key)
+        return None if row is None else self.parsed("tickets", row, ticket_from_row)
 
     def observations(self) -> Iterator[tuple[str, StoredObservation]]:
         """Every observation row with its key."""

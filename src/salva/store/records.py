@@ -41,6 +41,8 @@ class Status(StrEnum):
     """Tried again when the same command runs again."""
     REFUSED = "refused"
     """Declined on policy; tried again only when the user says so."""
+    UNKNOWN = "unknown"
+    """May have been paid for; tried again only when the user says so."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

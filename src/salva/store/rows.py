@@ -17,6 +17,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 from salva.core.case import Case, case_from_json, case_to_json
 from salva.core.fingerprint import Json
 from salva.core.observation import Observation, observation_from_json, observation_to_json
+from salva.core.protocols import Ticket
 from salva.core.secrets import redact, redacted
 from salva.core.verdict import Failure, Observers, Outcome, Verdict
 from salva.store.records import (
@@ -40,6 +41,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "cases": ("case_id",),
     "images": ("image_id",),
     "renders": ("render_key",),
+    "tickets": ("render_key",),
     "observations": ("observation_key",),
     "verdicts": VERDICT_KEY,
 }
@@ -217,6 +219,22 @@ def render_from_row(row: sqlite3.Row) -> StoredRender:
         error=row["error"],
         passes_over=bool(row["passes_over"]),
     )
+
+
+def ticket_to_row(ticket: Ticket, key: str, component_id: str) -> Row:
+    """A ticket as its row, under the key of its render."""
+    return {
+        "render_key": key,
+        "component_id": component_id,
+        "place": ticket.place,
+        "expires_at": ticket.expires_at,
+        "provenance": to_text(redacted(dict(ticket.provenance))),
+    }
+
+
+def ticket_from_row(row: sqlite3.Row) -> Ticket:
+    """A ticket from its row."""
+    return Ticket(place=row["place"], expires_at=row["expires_at"], provenance=_object(row["provenance"]))
 
 
 def observation_to_row(look: StoredObservation, key: str) -> Row:

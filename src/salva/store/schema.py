@@ -41,6 +41,10 @@ _TABLES = f"""
         passes_over INTEGER NOT NULL
     );
     CREATE INDEX renders_by_image ON renders (image_id);
+    CREATE TABLE tickets (
+        render_key TEXT PRIMARY KEY, component_id TEXT NOT NULL, place TEXT NOT NULL, expires_at REAL,
+        provenance TEXT NOT NULL
+    ) WITHOUT ROWID;
     CREATE TABLE observations (
         observation_key TEXT PRIMARY KEY, component_id TEXT NOT NULL, image_id TEXT NOT NULL, query TEXT NOT NULL,
         given TEXT NOT NULL, status TEXT NOT NULL, observation TEXT, error TEXT NOT NULL, attempts INTEGER NOT NULL,
@@ -62,6 +66,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
         *("render_key", "component_id", "text", "formula", "seed", "repeat"),
         *("status", "image_id", "provenance", "error", "attempts", "digest", "passes_over"),
     ),
+    "tickets": ("render_key", "component_id", "place", "expires_at", "provenance"),
     "observations": (
         *("observation_key", "component_id", "image_id", "query", "given"),
         *("status", "observation", "error", "attempts", "digest"),

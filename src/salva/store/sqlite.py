@@ -17,7 +17,8 @@ from typing import Literal
 
 from salva.core.case import Case
 from salva.core.fingerprint import Json
-from salva.core.secrets import redacted
+from salva.core.protocols import Ticket
+from salva.core.secrets import redact, redacted
 from salva.core.verdict import Verdict
 from salva.errors import PluginError, StoreError, UsageError
 from salva.messages import message
@@ -44,6 +45,7 @@ from salva.store.rows import (
     observation_to_row,
     render_to_row,
     select,
+    ticket_to_row,
     to_text,
     verdict_to_row,
 )
@@ -141,8 +143,24 @@ class RunStore(RunReader):
         self._put("images", image_to_row(image))
 
     def put_render(self, render: StoredRender, key: str = "") -> None:
-        """Store what became of a render; key: its own, from whoever has it already."""
-        self._put("renders", render_to_row(render, key or render.key()))
+        """Store what became of a render; key: its own, from whoever has it already. Its image needs no ticket any more."""
+        key = key or render.key()
+        self._put("renders", render_to_row(render, key), is_last=render.status is not Status.DONE)
+        if render.status is Status.DONE:
+            self.drop_ticket(key)
+
+    def put_ticket(self, ticket: Ticket, key: str, component_id: str) -> None:
+        """Store what fetches an image, at once: whatever comes next, it was paid for.
+
+        One that holds a key of the user's is not stored, since it could not be used without it.
+        """
+        if redact(ticket.place) == ticket.place:
+            self._put("tickets", ticket_to_row(ticket, key, component_id))
+            self.flush()
+
+    def drop_ticket(self, key: str) -> None:
+        """Forget what fetches an image."""
+        self._write("DELETE FROM tickets WHERE render_key = :key", {"key": key})
 
     def put_observation(self, look: StoredObservation, key: str = "") -> None:
         """Store what became of an observation; key: its own, from whoever has it already."""
@@ -199,16 +217,17 @@ class RunStore(RunReader):
             if self._lock is not None:
                 self._lock.release()
 
-    def _put(self, table: str, row: Row, conflict: str = "REPLACE") -> int:
-        return self._write(insert(table, tuple(row), conflict), row)
+    def _put(self, table: str, row: Row, conflict: str = "REPLACE", *, is_last: bool = True) -> int:
+        return self._write(insert(table, tuple(row), conflict), row, is_last=is_last)
 
     @guarded
-    def _write(self, statement: str, values: Row) -> int:
+    def _write(self, statement: str, values: Row, *, is_last: bool = True) -> int:
+        """is_last: whether the group may be committed after it."""
         if not self._connection.in_transaction:
             self._connection.execute("BEGIN IMMEDIATE")
             self._pending_since = time.monotonic()
         self._n_pending += 1
         n_rows = self._connection.execute(statement, values).rowcount
-        if self._n_pending >= GROUP_ROWS or time.monotonic() - self._pending_since >= GROUP_S:
+        if is_last and (self._n_pending >= GROUP_ROWS or time.monotonic() - self._pending_since >= GROUP_S):
             self.flush()
         return n_rows
