@@ -334,7 +334,7 @@ def test_an_endpoint_that_fails_on_one_prompt_costs_no_other(server: Server, tmp
     server.turns = failing("prompt [13]", Fail(status=500, message="out of order"))
     done = write(server, many(tmp_path, 5), "-o", tmp_path / "q.json")
     assert done.exit_code == 3, done.output
-    assert asked_about(server).count("prompt 1") == 3
+    assert asked_about(server).count("prompt 1") == 1, "it may have been billed"
     found = lines(tmp_path / "q-unwritten.jsonl")
     assert [one["prompt"] for one in found] == ["prompt 1", "prompt 3"]
     assert all("500" in one["why"] for one in found)

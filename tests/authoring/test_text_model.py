@@ -1,4 +1,4 @@
-"""A text model at an endpoint that says nothing: given the time to load, and no more."""
+"""A text model at an endpoint that says nothing, or that it is busy."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from contextlib import closing, contextmanager
 import pytest
 from backends.endpoints import Answered, Asked, Server, said, serving
 
+from salva.errors import UnknownError
 from salva.remote.text_model import TextModel
 
 pytest.importorskip("openai", reason="text models at endpoints need the api extra")
@@ -35,9 +36,17 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-test")
 
 
-def test_one_that_loads_for_longer_than_an_answer_may_take_is_waited_for() -> None:
+def test_one_that_says_nothing_is_asked_once_since_it_may_be_paid() -> None:
     with (
-        silent_after(HANGING, ANSWER) as server,
+        silent_after() as server,
         closing(TextModel("openai/x", f"{server.url}/v1", timeout_s=0.3)) as model,
     ):
+        with pytest.raises(UnknownError):
+            model.ask("answer", "first")
+        assert len(server.asked) == 1
+
+
+def test_one_that_is_busy_is_asked_again() -> None:
+    busy = said({"error": {"message": "slow down"}}, 429, Retry_After="0.01")
+    with silent_after(busy, ANSWER) as server, closing(TextModel("openai/x", f"{server.url}/v1")) as model:
         assert model.ask("answer", "first") == {"yes": 1}

@@ -14,7 +14,7 @@ from backends.endpoints import Answered, Asked, asked_for, png, said, serving
 from salva.core.protocols import Rendered
 from salva.core.run_spec import ComponentSpec
 from salva.engine.progress import SilentProgress
-from salva.errors import BackendError, UnusableError, UsageError
+from salva.errors import LostError, UnusableError, UsageError
 from salva.generators.comfyui import ComfyUi
 from salva.generators.comfyui_workflow import make_form
 from salva.registry import bind
@@ -159,7 +159,7 @@ def test_prompt_and_seed_reach_the_server(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("handle", "kind", "text"),
     [
-        (Comfy(error="CUDA out of memory"), BackendError, "KSampler (node 3): CUDA out of memory"),
+        (Comfy(error="CUDA out of memory"), LostError, "KSampler (node 3): CUDA out of memory"),
         (Comfy(n_images=2), UnusableError, "saved 2 images"),
         (
             lambda _: said({"error": {"type": "prompt_outputs_failed_validation", "message": "no such model"}}, 400),

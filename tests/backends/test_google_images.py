@@ -9,7 +9,7 @@ import pytest
 from backends.endpoints import Answered, Asked, asked_for, png_text, said, serving
 
 from salva.core.protocols import Rendered
-from salva.errors import BackendError, RefusedError, SalvaError, UnusableError, UsageError
+from salva.errors import BackendError, RefusedError, SalvaError, UnknownError, UnusableError, UsageError
 from salva.generators.google_images import GoogleImages
 from salva.testing.fakes import written_in
 
@@ -77,7 +77,7 @@ def test_an_image_with_its_request_and_snapshot() -> None:
         (failing(400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key."), UnusableError, "key"),
         (failing(403, "PERMISSION_DENIED", "no access"), UnusableError, "key-refused"),
         (failing(404, "NOT_FOUND", "models/x is not found"), UnusableError, "model's name"),
-        (failing(500, "INTERNAL", "try later"), BackendError, "try later"),
+        (failing(500, "INTERNAL", "try later"), UnknownError, "try later"),
     ],
 )
 def test_answers_without_an_image_are_errors(

@@ -24,7 +24,7 @@ from salva.core.protocols import Rendered
 from salva.core.run_spec import ComponentSpec
 from salva.engine.budget import Limits
 from salva.engine.progress import SilentProgress
-from salva.errors import BackendError, BusyError, RefusedError, SalvaError, UnreachableError, UnusableError, UsageError
+from salva.errors import BackendError, BusyError, RefusedError, SalvaError, UnknownError, UnusableError, UsageError
 from salva.generators.openai_images import AS_IS, OpenAiImages
 from salva.registry import bind
 from salva.remote.endpoint import download
@@ -279,7 +279,7 @@ def as_picture(content: bytes) -> Callable[[Asked], Answered]:
             BusyError,
             "Rate limit",
         ),
-        (lambda _: refusal("", "The engine is overloaded", 503), BusyError, "overloaded"),
+        (lambda _: refusal("", "The engine is overloaded", 503), UnknownError, "overloaded"),
         (lambda _: refusal("invalid_size", "1x1 is not one of", 400), BackendError, "1x1 is not one of"),
         (lambda _: said({"created": 1, "data": []}), BackendError, "image-missing"),
         (as_picture(b"<!DOCTYPE html><p>Please log in"), BackendError, "Please log in"),
@@ -287,7 +287,7 @@ def as_picture(content: bytes) -> Callable[[Asked], Answered]:
         (as_picture(png()[:-30]), BackendError, "not a whole PNG"),
         (lambda _: said({"created": 1, "data": [{"b64_json": "%%%"}]}), BackendError, "output-invalid"),
         (lambda _: Answered(content=b"<html>gateway</html>", headers={"Content-Type": "text/html"}), BackendError, ""),
-        (lambda _: Answered(content=b'{"created": 1, "da', n_bytes_said=500), UnreachableError, "cannot be reached"),
+        (lambda _: Answered(content=b'{"created": 1, "da', n_bytes_said=500), UnknownError, "cannot be reached"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

@@ -85,7 +85,9 @@ def well(request: Asked) -> Answered:
         return said({**made, "content": [{"type": "text", "text": '{"answer": "yes"}'}], "usage": usage})
     if path.endswith(":generateContent"):
         is_judge = "judge" in path
-        part = {"text": '{"answer": "yes"}'} if is_judge else {"inlineData": {"mimeType": "image/png", "data": png_text()}}
+        part = (
+            {"text": '{"answer": "yes"}'} if is_judge else {"inlineData": {"mimeType": "image/png", "data": png_text()}}
+        )
         return said({"candidates": [{"content": {"role": "model", "parts": [part]}, "finishReason": "STOP"}]})
     return said({"created": 1, "data": [{"b64_json": png_text()}]})
 
@@ -195,9 +197,7 @@ def test_an_answer_that_takes_too_long_may_have_been_billed(name: str, tmp_path:
 
 @pytest.mark.parametrize("name", [*BILLED, *OWN_SERVER])
 @pytest.mark.parametrize(("status", "headers"), [(429, {}), (429, {"Retry_After": "0"}), (503, {"Retry_After": "0"})])
-def test_what_was_turned_away_is_asked_again(
-    name: str, status: int, headers: dict[str, str], tmp_path: Path
-) -> None:
+def test_what_was_turned_away_is_asked_again(name: str, status: int, headers: dict[str, str], tmp_path: Path) -> None:
     with serving(failing_with(lambda n: error(status, **headers) if n < 3 else None)) as server:
         outcome = outcome_of(binding_of(name, server.url, tmp_path))
         assert n_posts(server) == 3
@@ -350,7 +350,6 @@ def holds_url(directory: Path) -> bool:
 
 FLAWS: Mapping[str, Callable[[], Answered]] = {
     "500": lambda: Answered(status=500),
-    "503": lambda: Answered(status=503),
     "429": lambda: Answered(status=429),
     "reset": lambda: Answered(is_dropped=True),
     "half": lambda: Answered(content=png()[:50], n_bytes_said=5000),
@@ -408,7 +407,9 @@ def test_a_run_that_was_killed_goes_on_with_the_download(tmp_path: Path) -> None
 @pytest.mark.parametrize("status", [403, 404, 410])
 def test_an_image_that_is_gone_is_generated_again_only_with_the_users_word(status: int, tmp_path: Path) -> None:
     is_gone = [True]
-    endpoint = UrlServer(flaw=lambda path, _: Answered(status=status) if is_gone[0] and path == "/image-5.png" else None)
+    endpoint = UrlServer(
+        flaw=lambda path, _: Answered(status=status) if is_gone[0] and path == "/image-5.png" else None
+    )
     with serving(endpoint) as server:
         run(server, tmp_path / "run", 8)
         with open_run(tmp_path / "run") as store:
@@ -583,4 +584,3 @@ def test_a_run_repeats_what_may_have_been_billed_only_with_the_users_word(tmp_pa
         assert run(server, tmp_path / "run", 4, retry_unknown=True).outcomes == {"PASS": 4}
     assert paid["cat, dog"] == 2
     assert paid.total() == 9
-

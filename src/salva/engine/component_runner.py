@@ -30,7 +30,13 @@ class ComponentRunner:
         """How many requests an endpoint takes at once; None for what is no endpoint."""
         if is_remote:
             self.limiter = Limiter(max(1, self.habits.max_at_once or MOST_AT_ONCE), stopping)
-        self._guard = Guard(binding, _call_of(self._component, binding.role), timeout_s=self.habits.timeout_s, stopping=stopping, limiter=self.limiter)
+        self._guard = Guard(
+            binding,
+            _call_of(self._component, binding.role),
+            timeout_s=self.habits.timeout_s,
+            stopping=stopping,
+            limiter=self.limiter,
+        )
 
     def __call__(self, orders: Orders) -> Sequence[object]:
         """One outcome per order."""

@@ -1,8 +1,8 @@
 """Generator: a ComfyUI server and the user's workflow.
 
 The workflow is queued once per image with prompt and seed filled in; with the id of that job, in a step of its own, its
-history is polled and the image it saved is fetched. The file's content and the server's address are part of the key: the server decides which files the models of
-a workflow are.
+history is polled and the image it saved is fetched. The file's content and the server's address are part of the key: the
+server decides which files the models of a workflow are.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from salva.core.about import About
-from salva.core.options import option
 from salva.core.image import Picture
+from salva.core.options import option
 from salva.core.protocols import RenderRequest, Ticket
 from salva.core.secrets import cut
 from salva.errors import BackendError, LostError, UnusableError
@@ -28,7 +28,7 @@ from salva.remote.answers import picture_from_bytes
 
 _POLL_S = 0.2
 _POLLS_PER_QUEUE = 25
-"""Every so many polls the queue is asked whether the job is still there: a server that was restarted has forgotten it."""
+"""Every so many polls the queue is asked for the job: a server that was restarted has forgotten it."""
 
 
 class ComfyUi(HostGenerator):

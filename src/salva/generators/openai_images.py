@@ -1,8 +1,8 @@
 """Generator: the images API of OpenAI, also at other endpoints. The key is OPENAI_API_KEY.
 
 One prompt a call; threads, retries and limits belong to the executor. OpenAI does not document that failed requests are
-free, so none that may have been served is repeated. An image that comes as a URL is fetched in a step of its own. DALL-E 3 rewrites prompts unless a prefix asks it
-not to.
+free, so none that may have been served is repeated. An image that comes as a URL is fetched in a step of its own.
+DALL-E 3 rewrites prompts unless a prefix asks it not to.
 """
 
 from __future__ import annotations

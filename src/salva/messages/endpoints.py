@@ -33,7 +33,7 @@ ENTRIES: Mapping[str, Entry] = {
         "{component} gave no answer within its time limit ({why}). Try a higher timeout_s.",
     ),
     "maybe-paid": Entry(
-        "{why}. The request may have been billed and is not repeated; --retry unknown repeats it.",
+        "{why}. The request may have been billed and is not repeated; salva run --retry unknown repeats it.",
         "The request was sent, and no answer says whether it was served. Only a service that documents such answers as "
         "free is asked again, and so is one with a price of 0, at most twice.",
     ),

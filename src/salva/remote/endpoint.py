@@ -32,7 +32,7 @@ _ASKED = {"Accept-Encoding": ", ".join(_PACKED)}
 _MOST_HOPS = 9
 """Redirects of one download; with the first request it is ten."""
 _MOST_IN_A_ROW = 6
-"""Redirects in a row, whichever of a client's requests they answer: a loop ends it after ten, four being sent at first."""
+"""Redirects in a row, whichever of a client's requests they answer: four are sent at first, so a loop costs ten."""
 
 _Query: TypeAlias = Mapping[str, str]
 
@@ -177,7 +177,7 @@ def read_at_most(answer: httpx.Response, name: str) -> bytes:
 
 
 def guarding(name: str) -> dict[str, list[Callable[[Any], None]]]:
-    """The hooks of a kit's client: no answer fills the memory, and nothing is sent on to another server or in circles."""
+    """The hooks of a kit's client: no answer fills the memory, none is sent on to another server or in circles."""
     n_in_a_row, lock = 0, threading.Lock()
 
     def count(*, is_redirect: bool) -> int:

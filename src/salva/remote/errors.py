@@ -45,7 +45,13 @@ _OVERLOADED = (503, 529)
 
 
 def http_error(
-    name: str, status: int, said: str, retry_after: str | None = None, *, is_free: bool = False, is_unbilled: bool = False
+    name: str,
+    status: int,
+    said: str,
+    retry_after: str | None = None,
+    *,
+    is_free: bool = False,
+    is_unbilled: bool = False,
 ) -> SalvaError:
     """The error of an answer that is no answer.
 

@@ -165,7 +165,9 @@ class Google(Provider):
         if not isinstance(error, APIError):
             # The kit sends by httpx or its fork, whichever is installed; their exceptions share names and nothing else.
             is_transport = any(kind.__name__ == "TransportError" for kind in type(error).__mro__)
-            return unreachable(name, _address_of(error) or "its endpoint", error) if is_transport else failed(name, error)
+            return (
+                unreachable(name, _address_of(error) or "its endpoint", error) if is_transport else failed(name, error)
+            )
         status, details = int(error.code or 500), str(error.details)
         # https://ai.google.dev/gemini-api/docs/billing: "If your request fails with a 400 or 500 error, you won't be
         # charged for the tokens used." That is Google's word, for its own server.

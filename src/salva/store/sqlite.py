@@ -143,7 +143,7 @@ class RunStore(RunReader):
         self._put("images", image_to_row(image))
 
     def put_render(self, render: StoredRender, key: str = "") -> None:
-        """Store what became of a render; key: its own, from whoever has it already. Its image needs no ticket any more."""
+        """Store what became of a render, whose image then needs no ticket; key: its own, if it is known already."""
         key = key or render.key()
         self._put("renders", render_to_row(render, key), is_last=render.status is not Status.DONE)
         if render.status is Status.DONE:
