@@ -40,7 +40,7 @@ def test_a_whole_run_with_a_checkpoint(tmp_path: Path) -> None:
 def test_the_checkpoint_is_recorded_and_the_password_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("A1111_API_KEY", "me:planted-4711")
     with serving(web_ui) as server:
-        model = A1111(A1111.Options(checkpoint="6ce0161689", host=server.url))
+        model = A1111(A1111.Options(checkpoint="6ce0161689", host=server.url, key_env="A1111_API_KEY"))
         (outcome,) = model.render([asked_for()])
         model.close()
         assert server.asked[0].headers["authorization"].startswith("Basic ")

@@ -43,7 +43,9 @@ def failing(status: int, name: str, message: str) -> Callable[[Asked], Answered]
 def ask(handle: Callable[[Asked], Answered], model: str = "gemini-2.5-flash-image") -> Rendered | SalvaError:
     with (
         serving(handle) as server,
-        closing(GoogleImages(GoogleImages.Options(model=model, base_url=server.url))) as generator,
+        closing(
+            GoogleImages(GoogleImages.Options(model=model, base_url=server.url, key_env="GEMINI_API_KEY"))
+        ) as generator,
     ):
         (outcome,) = generator.render([asked_for()])
         return outcome

@@ -104,7 +104,7 @@ def test_a_wrong_key_stops_the_run_with_one_line(server: Server, salva: Command,
 
 
 def test_the_key_is_not_stored(server: Server, salva: Command, tmp_path: Path) -> None:
-    done = run(salva, tmp_path / "run", "--judge", "openai/x")
+    done = run(salva, tmp_path / "run", "--judge", "openai/x", "--set", "judge.key_env=OPENAI_API_KEY")
     assert done.returncode == 0, done.stderr
     assert server.headers_seen[0]["authorization"] == f"Bearer {KEY}"
     files = [path for path in (tmp_path / "run").rglob("*") if path.is_file()]

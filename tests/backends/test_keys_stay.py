@@ -32,8 +32,20 @@ def planted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
 
 
-def assert_no_key(directory: Path, printed: str) -> None:
-    pieces = [KEY[start : start + 8] for start in range(len(KEY) - 7)]
+SPELLED = {
+    "plain": KEY,
+    "hex": KEY.encode().hex(),
+    "HEX": KEY.encode().hex(":").upper(),
+    "backwards": KEY[::-1],
+    "spaced": " ".join(KEY),
+    "dashed": "-".join(KEY[at : at + 4] for at in range(0, len(KEY), 4)),
+    "joined by nothing": "\u200b".join(KEY),
+}
+
+
+def assert_no_key(directory: Path, printed: str, spelled: str = KEY) -> None:
+    pieces = [spelled[start : start + 16] for start in range(len(spelled) - 15)]
+    pieces += [KEY[start : start + 8] for start in range(len(KEY) - 7)]
     for path in directory.rglob("*"):
         if path.is_file():
             content = path.read_bytes()
@@ -41,21 +53,23 @@ def assert_no_key(directory: Path, printed: str) -> None:
     assert not [piece for piece in pieces if piece in printed]
 
 
-def test_a_generator_that_returns_the_key(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("spelling", SPELLED)
+def test_a_generator_that_returns_the_key(tmp_path: Path, capsys: pytest.CaptureFixture[str], spelling: str) -> None:
     def echo(request: Asked) -> Answered:
-        key = request.headers["authorization"].removeprefix("Bearer ")
+        assert request.headers["authorization"] == f"Bearer {KEY}"
+        key = SPELLED[spelling]
         if "2" in request.body["prompt"]:
             return said({"error": {"message": f"{'no ' * 90}{key}", "code": "bad", "type": "x", "param": None}}, 400)
         data = {"b64_json": png_text(request.body["prompt"]), "revised_prompt": f"{request.body['prompt']} {key}"}
         return said({"created": 1, "data": [data], "model": f"snapshot-{key[:30]}"})
 
     with serving(echo) as server:
-        options = {"base_url": f"{server.url}/v1"}
+        options = {"base_url": f"{server.url}/v1", "key_env": "OPENAI_API_KEY"}
         for _ in range(2):
             model = bind(ComponentSpec(role="model", name="openai/m", options=options))
             execute(fake_spec(4, models=(model,)), tmp_path / "run", SilentProgress())
     shown = capsys.readouterr()
-    assert_no_key(tmp_path / "run", shown.out + shown.err)
+    assert_no_key(tmp_path / "run", shown.out + shown.err, SPELLED[spelling])
     assert "[OPENAI_API_KEY]" in (tmp_path / "run" / "salva.db").read_bytes().decode("latin-1")
 
 
@@ -64,7 +78,7 @@ def test_a_judge_that_returns_the_key(tmp_path: Path, capsys: pytest.CaptureFixt
     reply = json.dumps({"explanation": f"I was told {KEY}", "objects": 50, "relations": 20})
     turn = Fail(status=400, body=f"{'wrong ' * 48}{KEY}".encode()) if is_failing else Say(text=reply)
     with judging([turn]) as server:
-        settings = {"judge.base_url": f"{server.url}/v1", "run.preflight": "off"}
+        settings = {"judge.base_url": f"{server.url}/v1", "judge.key_env": "OPENAI_API_KEY", "run.preflight": "off"}
         ask = RunSpec.of(
             suite="semvar", models=("painter",), reader="none", judges=("openai/j",), size="1", settings=settings
         )

@@ -67,7 +67,8 @@ def spec_of(url: str, n: int = 4, **options: object) -> Plan:
 
 def test_an_image_and_its_request() -> None:
     with serving(pictures) as server:
-        options = OpenAiImages.Options(model="gpt-image-1", base_url=f"{server.url}/v1", quality="low", price_usd=0.04)
+        settings = {"quality": "low", "price_usd": 0.04, "key_env": "OPENAI_API_KEY"}
+        options = OpenAiImages.Options(model="gpt-image-1", base_url=f"{server.url}/v1", **settings)  # type: ignore[arg-type]  # by name
         with closing(OpenAiImages(options)) as model:
             (outcome,) = model.render([asked_for()])
         request = server.asked[0]

@@ -55,6 +55,64 @@ def test_no_piece_of_eight_characters_is_left(start: int, length: int, around: s
     assert not any(KEY[i : i + 8] in text for i in range(len(KEY) - 7))
 
 
+SPELLED = {
+    "hex": KEY.encode().hex(),
+    "hex by bytes": KEY.encode().hex(" "),
+    "hex as C writes it": "".join(f"\\x{byte:02X}" for byte in KEY.encode()),
+    "hex as lists write it": ", ".join(map(hex, KEY.encode())),
+    "hex backwards": KEY.encode().hex()[::-1],
+    "backwards": KEY[::-1],
+    "backwards, in hex": KEY[::-1].encode().hex(),
+    "backwards, with dashes": "-".join(KEY[::-1]),
+    "with blanks": " ".join(KEY),
+    "in lines": "\n".join(KEY[at : at + 5] for at in range(0, len(KEY), 5)),
+    "with nothing to be seen": "\u200b".join(KEY),
+    "in capitals": KEY.upper(),
+}
+
+
+@pytest.mark.parametrize("spelling", SPELLED)
+def test_a_long_key_is_redacted_however_it_is_spelled(spelling: str) -> None:
+    left = redact(f"The key is <{SPELLED[spelling]}>, said the server.")
+    assert left.startswith("The key is <")
+    assert left.endswith(">, said the server.")
+    assert "[OPENAI_API_KEY]" in left
+    assert len(left) < 60
+
+
+@given(
+    start=st.integers(0, len(KEY) - 20),
+    length=st.integers(20, len(KEY)),
+    between=st.sampled_from(["", " ", "-", "::", "\n", "\u200b", ". "]),
+    is_backwards=st.booleans(),
+    is_hex=st.booleans(),
+    before=st.sampled_from(["", "abc ", "0x", "\u00e4\u00f6 ", "f"]),
+)
+def test_no_long_piece_of_a_spelling_is_left(
+    start: int, length: int, between: str, is_backwards: bool, is_hex: bool, before: str
+) -> None:
+    piece = KEY[start : start + length][:: -1 if is_backwards else 1]
+    parts = [f"{byte:02x}" for byte in piece.encode()] if is_hex else list(piece)
+    left = redact(f"{before}{between.join(parts)}")
+    rest = "".join(character for character in left.replace("[OPENAI_API_KEY]", "") if character.isalnum())
+    assert "[OPENAI_API_KEY]" in left
+    assert len(rest) < 20, left
+
+
+def test_a_short_key_is_looked_for_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHORT_KEY", "fifteen-letters")
+    assert redact("srettel-neetfif") == "srettel-neetfif"
+    assert redact("fifteen-letters") == "[SHORT_KEY]"
+
+
+def test_a_variable_that_the_user_names_holds_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(secrets, "_WATCHED", {})
+    monkeypatch.setenv("MY_SERVER", "correct-horse-battery")
+    assert redact("correct-horse-battery") == "correct-horse-battery"
+    secrets.watch("MY_SERVER")
+    assert redact("correct-horse-battery") == "[MY_SERVER]"
+
+
 def test_what_is_cut_is_redacted_first() -> None:
     assert "sk-proj-Z" not in cut(f"{'x' * 280} {KEY}", 300)
     assert len(cut("y" * 500, 300)) == 300

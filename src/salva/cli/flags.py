@@ -29,6 +29,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 RUN_DIRECTORY = click.Path(file_okay=False, path_type=Path)
 _SETTINGS = "salva.settings"
 """Where a context keeps the settings of its config file."""
+_KEY_ENV = "salva.key_env"
 _Value = str | int | float | bool
 
 
@@ -207,7 +208,25 @@ executor_flag = flag("--executor", default="local", help="Where components run: 
 verbose_flag = flag("-v", "--verbose", group=pages.OUTPUT, is_flag=True, help="Print all metrics and tables.")
 quiet_flag = flag("-q", "--quiet", group=pages.OUTPUT, is_flag=True, help="Print one line.")
 progress_flag = flag("--no-progress", group=pages.OUTPUT, is_flag=True, help="Show no progress.")
-base_url_flag = flag("--base-url", of="write", default="", help="The endpoint of the text model.")
+
+
+def base_url_flag(command: F) -> F:
+    """Where a text model is, and which key it gets."""
+    at = flag("--base-url", of="write", default="", help="The endpoint of the text model.")
+    key_env = flag(
+        "--key-env",
+        of="write",
+        default="",
+        expose_value=False,
+        callback=_keep_key_env,
+        metavar="VARIABLE",
+        help="The variable that holds its key, or none. Default: OPENAI_API_KEY, unless on your own network.",
+    )
+    return at(key_env(command))
+
+
+def _keep_key_env(ctx: click.Context, _parameter: click.Parameter, variable: str) -> None:
+    ctx.meta[_KEY_ENV] = variable
 
 
 def text_model(name: str, base_url: str, output: Path | None = None) -> TextModel:
@@ -216,6 +235,7 @@ def text_model(name: str, base_url: str, output: Path | None = None) -> TextMode
     from salva.remote.text_model import TextModel
 
     journal = None if output is None else Journal(output.with_name(f"{output.stem}-replies.jsonl"))
-    model = TextModel(name, base_url, journal=journal)
-    click.get_current_context().call_on_close(model.close)
+    context = click.get_current_context()
+    model = TextModel(name, base_url, journal=journal, key_env=context.meta.get(_KEY_ENV, ""))
+    context.call_on_close(model.close)
     return model

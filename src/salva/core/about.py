@@ -19,6 +19,7 @@ from salva.errors import PluginError
 from salva.messages import message
 
 if TYPE_CHECKING:
+    from salva.core.addresses import KeyUse
     from salva.core.case import Case, Finding
     from salva.core.own_figure import OwnFigure
     from salva.core.scoring import PairScoring
@@ -174,6 +175,13 @@ def address_of(component: Any, options: object) -> str:
     """Where its answers come from, as keys know it, or the user's label for that; empty for what works here."""
     said = getattr(component, "address", None)
     return str(said(options)) if said else ""
+
+
+def key_use_of(component: Any, options: object) -> KeyUse | None:
+    """The key that it sends, and where; None for one that sends none, or keeps that to itself."""
+    said = getattr(component, "key_use", None)
+    use: KeyUse | None = said(options) if said else None
+    return use
 
 
 def expect(built: object, n: int) -> None:

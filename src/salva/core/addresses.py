@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from salva.core.fingerprint import Json
@@ -12,6 +13,21 @@ LABEL = "endpoint"
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _USUAL_PORTS = {"http": 80, "https": 443}
 _BEGINNINGS = ("http://", "https://")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyUse:
+    """The key that a component sends, and where: what a class method `key_use(options)` says, for those that do."""
+
+    url: str
+    defaults: tuple[str, ...]
+    """The variables of the default key."""
+    option: str
+    """The option that names another."""
+    own_url: str = ""
+    """Of the provider; empty where there is none."""
+    variable: str = ""
+    """The variable that the user names instead, or none."""
 
 
 def plain_address(url: str) -> str:

@@ -1,7 +1,8 @@
 """Keys kept out of stored text.
 
-What counts as a key is told by the environment: variables named like one, and what stands for a password in an
-address. Text is redacted before it is cut, since half a key is half a secret.
+What counts as a key is told by the environment: variables named like one or named as one by the user, and what stands
+for a password in an address. Text is redacted before it is cut, since half a key is half a secret. Long keys are also
+found when they are spelled otherwise: with separators, backwards, as hexadecimal digits.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ import functools
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
+from typing import NamedTuple, TypeAlias
 from urllib.parse import parse_qsl, quote, urlsplit
 
 from salva.core.fingerprint import Json
@@ -24,6 +26,17 @@ _TELLING = (*_NAMES, *_ADDRESSES)
 _SHORTEST = 6
 _PIECE = 8
 """So many characters of a key in a row are redacted too, where the key is at least twice as long."""
+_LONG = 16
+"""Keys of so many characters are found in other spellings too."""
+_BLOCK, _STRIDE = 12, 4
+"""A text is searched for parts of so many characters, at every fourth of its own."""
+_SPACED = re.compile(r"[^0-9A-Za-z]+")
+_HEX_MARKS = re.compile(r"0x|[^0-9a-f]+", re.IGNORECASE)
+_NOT_ALNUM = bytes(byte for byte in range(128) if not chr(byte).isalnum())
+_NOT_HEX = bytes(byte for byte in range(128) if chr(byte) not in "0123456789abcdef")
+"""What the same patterns leave out, of lower-case ASCII, where most texts are found innocent."""
+_WATCHED: dict[str, None] = {}
+"""Variables that hold keys whatever they are called."""
 _NAMED: Iterable[str | bytes] = getattr(os, "environb", os.environ)
 """The names of all variables, as they are where that can be had: reading them as text takes longer than the rest."""
 SECRET_PARAMETER = re.compile(r"key|token|secret|passw|auth|credential|sig", re.IGNORECASE)
@@ -40,6 +53,17 @@ class _Secret(NamedTuple):
     """Parts that are redacted too; none of a short key."""
 
 
+class _Spelling(NamedTuple):
+    """A long key as it reads without what separates its characters."""
+
+    name: str
+    text: str
+
+
+_Blocks: TypeAlias = Mapping[str, tuple[_Spelling, int]]
+"""Every part of some length of every spelling, with its place there."""
+
+
 class _Secrets(NamedTuple):
     """All of them, and what tells at one glance that a text holds none."""
 
@@ -48,12 +72,22 @@ class _Secrets(NamedTuple):
     short: tuple[str, ...] = ()
     """The texts of those without pieces."""
     pieces: frozenset[str] = frozenset()
+    spaced: _Blocks = MappingProxyType({})
+    """Of long keys with anything between their characters, forwards and backwards."""
+    as_hex: _Blocks = MappingProxyType({})
 
     def less(self, text: str) -> str:
         """A text without them."""
         # Nearly every text that is stored is innocent.
         for secret in self.every if self._are_in(text) else ():
             text = _less_pieces(text.replace(secret.text, f"[{secret.name}]"), secret)
+        if self.spaced and len(text) >= _LONG:
+            content = text.encode("ascii", "ignore").lower()
+            if _next_block(content.translate(None, _NOT_ALNUM).decode(), self.spaced, 0) is not None:
+                text = _less_spellings(text, self.spaced, _SPACED)
+            digits = content.replace(b"0x", b"").translate(None, _NOT_HEX)
+            if _next_block(digits.decode(), self.as_hex, 0) is not None:
+                text = _less_spellings(text, self.as_hex, _HEX_MARKS)
         return text
 
     def _are_in(self, text: str) -> bool:
@@ -108,9 +142,48 @@ def _less_pieces(text: str, secret: _Secret) -> str:
     return "".join(parts)
 
 
+def _less_spellings(text: str, blocks: _Blocks, between: re.Pattern[str]) -> str:
+    """A text without what spells a key, whatever stands between its characters."""
+    bare = between.sub("", text).lower()
+    hit = _next_block(bare, blocks, 0)
+    places = [at for start, end in _gaps(between, text) for at in range(start, end)]
+    parts, done = list[str](), 0
+    while hit is not None:
+        start, (spelling, offset) = hit, blocks[bare[hit : hit + _BLOCK]]
+        end, after = start, offset
+        while start > 0 and offset > 0 and bare[start - 1] == spelling.text[offset - 1]:
+            start, offset = start - 1, offset - 1
+        while end < len(bare) and after < len(spelling.text) and bare[end] == spelling.text[after]:
+            end, after = end + 1, after + 1
+        parts += [text[done : max(done, places[start])], f"[{spelling.name}]"]
+        done = places[end - 1] + 1
+        hit = _next_block(bare, blocks, end)
+    return "".join((*parts, text[done:]))
+
+
+def _next_block(bare: str, blocks: _Blocks, at: int) -> int | None:
+    starts = range(at, len(bare) - _BLOCK + 1, _STRIDE)
+    return next((start for start in starts if bare[start : start + _BLOCK] in blocks), None)
+
+
+def _gaps(between: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
+    """Where the parts of a text are that stand between matches."""
+    start = 0
+    for match in between.finditer(text):
+        yield start, match.start()
+        start = match.end()
+    yield start, len(text)
+
+
+def watch(variable: str) -> None:
+    """Count a variable as one that holds a key, whatever it is called."""
+    _WATCHED[variable] = None
+
+
 def _variables() -> tuple[tuple[str, str], ...]:
     # Asked for every row that is stored: most variables tell by their names that they hold no key.
-    return tuple((name, value) for name in _telling(tuple(_NAMED)) if (value := os.environ.get(name)))
+    names = dict.fromkeys((*_telling(tuple(_NAMED)), *_WATCHED))
+    return tuple((name, value) for name in names if (value := os.environ.get(name)))
 
 
 @functools.lru_cache(maxsize=8)
@@ -131,11 +204,28 @@ def _secrets(variables: tuple[tuple[str, str], ...]) -> _Secrets:
     encoded = {(name, form): frozenset[str]() for name, secret in held for form in _in_base64(secret)}
     longest_first = sorted((encoded | forms).items(), key=lambda item: (-len(item[0][1]), item[0]))
     every = tuple(_Secret(name, form, pieces) for (name, form), pieces in longest_first if len(form) >= _SHORTEST)
+    spelled = [(name, text) for name, secret in held if len(secret) >= _LONG for text in (secret, secret[::-1])]
     return _Secrets(
         every=every,
         short=tuple(secret.text for secret in every if not secret.pieces),
         pieces=frozenset().union(*(secret.pieces for secret in every)),
+        spaced=_blocks(_Spelling(name, _SPACED.sub("", text).lower()) for name, text in spelled),
+        as_hex=_blocks(
+            _Spelling(name, digits) for name, text in spelled for digits in (_as_hex(text), _as_hex(text)[::-1])
+        ),
     )
+
+
+def _as_hex(text: str) -> str:
+    return text.encode("utf-8", "surrogateescape").hex()
+
+
+def _blocks(spellings: Iterable[_Spelling]) -> _Blocks:
+    return {
+        spelling.text[at : at + _BLOCK]: (spelling, at)
+        for spelling in spellings
+        for at in range(len(spelling.text) - _BLOCK + 1)
+    }
 
 
 def _pieces(secret: str) -> frozenset[str]:

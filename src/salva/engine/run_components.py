@@ -19,6 +19,7 @@ from salva.core.protocols import Check, ImageObservations, Need
 from salva.core.verdict import Observers
 from salva.engine.actors import Actor
 from salva.engine.guard import build
+from salva.engine.keys import check_keys
 from salva.errors import PluginError, UsageError
 from salva.judging.waves import Waves
 from salva.messages import message
@@ -129,6 +130,8 @@ class Cast:
         models: generators known from elsewhere. labels: other labels, by role and name. names: what the detector can
         name.
         """
+        observers = (*plan.observers(), *(b for b in (plan.colour_reader, plan.injection_reader) if b is not None))
+        check_keys((*(() if models else plan.models), *observers))
         renamed = labels or {}
 
         def label(binding: Binding) -> str:

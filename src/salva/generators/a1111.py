@@ -8,7 +8,6 @@ stops if it changes.
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -19,9 +18,6 @@ from salva.core.protocols import Rendered, RenderRequest
 from salva.errors import UnusableError, unknown_name
 from salva.generators.remote_images import HostGenerator, HostOptions
 from salva.remote.answers import picture_from_base64
-
-KEY_VARIABLE = "A1111_API_KEY"
-"""user:password, as in the server's --api-auth."""
 
 
 class A1111(HostGenerator):
@@ -41,13 +37,13 @@ class A1111(HostGenerator):
         sampler: str = option("DPM++ 2M", "The server's name of the sampler.")
 
     about: ClassVar[About] = About(is_remote=True, seeds_hold=True)
+    keys = ("A1111_API_KEY",)
+    """user:password, as in the server's --api-auth."""
     options: Options
 
     def __init__(self, options: Options) -> None:
-        user, colon, password = os.environ.get(KEY_VARIABLE, "").partition(":")
-        auth = (user, password) if colon else None
         # The executor ends a call at timeout_s; the client's later limit ends the thread.
-        super().__init__(options, f"a1111/{options.checkpoint}", timeout_s=options.timeout_s + 5, auth=auth)
+        super().__init__(options, f"a1111/{options.checkpoint}", timeout_s=options.timeout_s + 5)
         self._is_known = False
 
     def _check_checkpoint(self) -> None:

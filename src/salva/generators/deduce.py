@@ -11,10 +11,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from salva.core.about import About, close, habits_of
+from salva.core.addresses import KeyUse
 from salva.core.options import option
-from salva.core.protocols import Rendered, RenderRequest, Ticket
+from salva.core.protocols import Rendered, RenderRequest, Ticket, TwoStepGenerator
 from salva.errors import BackendError, SalvaError, UsageError, invalid_option
 from salva.messages import message
+from salva.remote.keys import key_option
+from salva.remote.providers import OPENAI
 from salva.remote.urls import check_url
 
 if TYPE_CHECKING:
@@ -41,6 +44,7 @@ class Deduce:
         inner: tuple[str, ...] = option((), "Its options, as NAME=VALUE.")
         rewriter: str = option("", "The text model: openai/MODEL.")
         rewriter_url: str = option("", "Its endpoint; empty for OPENAI_BASE_URL, else OpenAI's.", reaches="endpoint")
+        rewriter_key_env: str = key_option()
         roles: tuple[str, ...] = option(("l3",), "The roles of prompts that are rewritten.")
 
         def __post_init__(self) -> None:
@@ -54,6 +58,11 @@ class Deduce:
     version: ClassVar[str] = "1"
     about: ClassVar[About] = About(wraps="model")
 
+    @classmethod
+    def key_use(cls, options: Options) -> KeyUse:
+        """The key that goes to the rewriter, and where."""
+        return OPENAI.key_use(options.rewriter_url, options.rewriter_key_env, "rewriter_key_env")
+
     def __init__(self, options: Options, generator: Any) -> None:
         self._options, self._generator = options, generator
         self.habits = habits_of(generator)
@@ -66,7 +75,9 @@ class Deduce:
 
     def begin(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | Ticket | SalvaError]:
         """The paid step of the wrapped generator, or all that it does."""
-        return self._with_rewritten(getattr(self._generator, "begin", self._generator.render), requests)
+        generator = self._generator
+        begin = generator.begin if isinstance(generator, TwoStepGenerator) else generator.render
+        return self._with_rewritten(begin, requests)
 
     def fetch(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | SalvaError]:
         """The images of tickets, whose prompts were rewritten when they were paid."""
@@ -112,7 +123,9 @@ class Deduce:
         from salva.remote.text_model import TextModel
 
         if self._rewriter is None:
-            self._rewriter = TextModel(self._options.rewriter, self._options.rewriter_url)
+            self._rewriter = TextModel(
+                self._options.rewriter, self._options.rewriter_url, key_env=self._options.rewriter_key_env
+            )
         reply = self._rewriter.ask(INSTRUCTION, text)
         description = reply.get("seen") if isinstance(reply, dict) else None
         if not isinstance(description, str) or not description.strip() or len(description) > _LONGEST:

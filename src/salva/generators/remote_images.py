@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeVar
 
 from salva.core.about import About, Habits
-from salva.core.addresses import plain_address
+from salva.core.addresses import KeyUse, plain_address
 from salva.core.fingerprint import Json
 from salva.core.image import Picture
 from salva.core.options import endpoint_label, option
@@ -17,6 +17,7 @@ from salva.core.secrets import cut
 from salva.errors import BackendError, LostError, SalvaError
 from salva.messages import message
 from salva.remote.endpoint import Endpoint
+from salva.remote.keys import key_for, key_option
 from salva.remote.providers import Provider
 from salva.remote.urls import check_url
 
@@ -28,6 +29,7 @@ class RemoteOptions:
     """Which endpoint, what it costs, and how it is called."""
 
     endpoint: str = endpoint_label()
+    key_env: str = key_option()
     price_usd: float | None = option(None, "What an image costs; --max-cost needs it.", keyed=False)
     max_at_once: int = option(128, "Most concurrent requests.", keyed=False)
     timeout_s: float = option(180.0, "Time limit of a request.", keyed=False)
@@ -141,7 +143,12 @@ class ProviderGenerator(RemoteGenerator):
     def __init__(self, options: ProviderOptions) -> None:
         super().__init__(options, f"{self.provider.name}/{options.model}")
         # The executor ends a call at timeout_s; the client's later limit ends the thread.
-        self._client = self.provider.connect(self._name, options.base_url, options.timeout_s + 5)
+        self._client = self.provider.connect(self._name, options.base_url, options.timeout_s + 5, options.key_env)
+
+    @classmethod
+    def key_use(cls, options: ProviderOptions) -> KeyUse:
+        """The key that it sends, and where."""
+        return cls.provider.key_use(options.base_url, options.key_env)
 
     @classmethod
     def address(cls, options: ProviderOptions) -> str:
@@ -150,13 +157,28 @@ class ProviderGenerator(RemoteGenerator):
 
 
 class HostGenerator(RemoteGenerator):
-    """A generator on the user's own server."""
+    """A generator on the user's own server.
 
-    def __init__(
-        self, options: HostOptions, name: str, *, timeout_s: float, auth: tuple[str, str] | None = None
-    ) -> None:
+    A key with a colon is a user and a password, any other one a token.
+    """
+
+    keys: ClassVar[tuple[str, ...]] = ()
+    """The variables that may hold the key."""
+
+    def __init__(self, options: HostOptions, name: str, *, timeout_s: float) -> None:
         super().__init__(options, name)
-        self._client = Endpoint(name, options.host, timeout_s, auth=auth)
+        key = key_for(name, options.host, options.key_env, self.keys)
+        user, colon, password = key.partition(":")
+        headers = {"Authorization": f"Bearer {key}"} if key and not colon else {}
+        auth = (user, password) if colon else None
+        self._client = Endpoint(name, options.host, timeout_s, headers=headers, auth=auth)
+
+    @classmethod
+    def key_use(cls, options: HostOptions) -> KeyUse | None:
+        """The key that it sends, and where."""
+        if not cls.keys and not options.key_env:
+            return None
+        return KeyUse(url=options.host, defaults=cls.keys, option="key_env", variable=options.key_env)
 
     @staticmethod
     def address(options: HostOptions) -> str:

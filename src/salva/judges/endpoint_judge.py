@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from salva.core.about import About
+from salva.core.addresses import KeyUse
 from salva.core.fingerprint import Json
 from salva.core.image import Picture
 from salva.core.observation import Answer, Observation
@@ -37,7 +38,7 @@ class EndpointJudge(ABC):
         self._is_structured = options.structured != "off"
         self._template = score_template(options.prompt)
         self._name = f"{self.provider.name}/{options.model}"
-        self._client: Any = self.provider.connect(self._name, options.base_url, options.timeout_s)
+        self._client: Any = self.provider.connect(self._name, options.base_url, options.timeout_s, options.key_env)
         self._temperature: dict[str, Json] = {}
         """The parameter of that name; empty once it was refused."""
         if options.temperature is not None:
@@ -47,6 +48,11 @@ class EndpointJudge(ABC):
     def weights(options: ChatOptions) -> str:
         """Identifies the user's prompt template, if there is one."""
         return prompt_pin(options.prompt)
+
+    @classmethod
+    def key_use(cls, options: ChatOptions) -> KeyUse:
+        """The key that it sends, and where."""
+        return cls.provider.key_use(options.base_url, options.key_env)
 
     @classmethod
     def address(cls, options: ChatOptions) -> str:

@@ -18,6 +18,7 @@ from salva.judges.prompts import JudgePrompt, judge_prompt, retry_text
 from salva.judges.replies import read_reply
 from salva.judges.rubrics import RUBRICS
 from salva.judges.score_templates import PRESETS, prompt_pin
+from salva.remote.keys import key_option
 from salva.remote.urls import check_url
 
 Price = tuple[float, float]
@@ -56,6 +57,7 @@ class ChatOptions(InterviewOptions):
         reaches="endpoint",
     )
     endpoint: str = endpoint_label()
+    key_env: str = key_option()
     structured: str = option(
         "auto",
         "Bind the reply to a JSON schema; auto: unless the endpoint refuses that.",

@@ -10,6 +10,14 @@ ENTRIES: Mapping[str, Entry] = {
     "key-missing": Entry(
         "{component} needs a key. Set {variable}, or name another endpoint with {url_variable}.",
     ),
+    "key-variable-unset": Entry(
+        "{component} takes its key from {variable}, which is not set.",
+    ),
+    "key-of-another": Entry(
+        "{component} at {server} would get {variable}, which goes to {other}. Set --set {option}=VARIABLE, or none.",
+        "A key belongs to one server. Of two models or judges of one kind, name one to set its options alone: "
+        "--model NAME=SPEC --set NAME.key_env=VARIABLE. Addresses on your own network get no key that is not named.",
+    ),
     "key-refused": Entry(
         "{component} answered {status}: {why}. Check the key.",
     ),

@@ -12,7 +12,8 @@ from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
-from salva.core.about import About, about_of, address_of, close, habits_of, options_of, weights_of
+from salva.core.about import About, about_of, address_of, close, habits_of, key_use_of, options_of, weights_of
+from salva.core.addresses import KeyUse
 from salva.core.observation import Answer, Reading, TextSpan
 from salva.core.protocols import ObserveRequest, Query
 from salva.errors import BackendError, SalvaError, UsageError
@@ -71,6 +72,10 @@ class JudgeAsReader:
     def address(self, options: object) -> str:
         """The judge's own."""
         return address_of(self.judge, options)
+
+    def key_use(self, options: object) -> KeyUse | None:
+        """The judge's own."""
+        return key_use_of(self.judge, options)
 
     def __call__(self, options: object) -> JudgeReader:
         """The reader."""

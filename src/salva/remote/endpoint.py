@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from salva.core.fingerprint import Json
@@ -35,6 +35,8 @@ _MOST_IN_A_ROW = 6
 """Redirects in a row, whichever of a client's requests they answer: four are sent at first, so a loop costs ten."""
 
 _Query: TypeAlias = Mapping[str, str]
+Hooks: TypeAlias = dict[str, list[Callable[[Any], None]]]
+"""What an HTTP client calls before a request and after an answer."""
 
 
 class Endpoint:
@@ -128,7 +130,7 @@ def download(name: str, url: str, timeout_s: float, endpoint: str) -> bytes:
     where = url.partition("?")[0]
     try:
         # Whatever is fetched on the way is bounded too.
-        hooks: dict[str, list[Callable[[Any], None]]] = {
+        hooks: Hooks = {
             "request": [lambda request: check(str(request.url))],
             "response": [lambda answer: _read(answer, name)],
         }
@@ -176,8 +178,11 @@ def read_at_most(answer: httpx.Response, name: str) -> bytes:
     return b"".join(parts)
 
 
-def guarding(name: str) -> dict[str, list[Callable[[Any], None]]]:
-    """The hooks of a kit's client: no answer fills the memory, none is sent on to another server or in circles."""
+def guarding(name: str, unsent: Collection[str] = ()) -> Hooks:
+    """The hooks of a kit's client: no answer fills the memory, none is sent on to another server or in circles.
+
+    unsent: headers that no request may carry, wherever the kit has them from.
+    """
     n_in_a_row, lock = 0, threading.Lock()
 
     def count(*, is_redirect: bool) -> int:
@@ -197,17 +202,18 @@ def guarding(name: str) -> dict[str, list[Callable[[Any], None]]]:
                 raise UnusableError(message("redirect-loop", component=name, address=shown(str(there)), n=n))
         _read(answer, name)
 
-    return {"request": [_ask_for_what_is_read], "response": [check]}
+    def prepare(request: httpx.Request) -> None:
+        request.headers.update(_ASKED)
+        for header in unsent:
+            request.headers.pop(header, None)
+
+    return {"request": [prepare], "response": [check]}
 
 
 def _is_same_server(here: httpx.URL, there: httpx.URL) -> bool:
     """Whether two addresses of one host are one server; the same under https is, where neither names a port."""
     ways = (here.scheme, here.port), (there.scheme, there.port)
     return ways[0] == ways[1] or ways == (("http", None), ("https", None))
-
-
-def _ask_for_what_is_read(request: httpx.Request) -> None:
-    request.headers.update(_ASKED)
 
 
 def _read(answer: httpx.Response, name: str) -> None:

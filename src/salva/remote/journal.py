@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 
 from salva.core.fingerprint import Json, fingerprint
-from salva.core.secrets import redact
+from salva.core.secrets import redacted
 from salva.errors import UsageError
 from salva.messages import message
 
@@ -42,7 +42,7 @@ class Journal:
         key = fingerprint([*asked])
         if key in self._replies:
             return
-        line = redact(json.dumps({"asked": key, "reply": reply}, ensure_ascii=False))
+        line = json.dumps({"asked": key, "reply": redacted(reply)}, ensure_ascii=False)
         try:
             with self._path.open("a", encoding="utf-8") as file:
                 file.write("\n" * self._is_torn + line + "\n")

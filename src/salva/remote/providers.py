@@ -13,13 +13,14 @@ import weakref
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from salva.core.addresses import plain_address
+from salva.core.addresses import KeyUse, plain_address
 from salva.core.foreign_errors import translate_errors
 from salva.core.secrets import cut
 from salva.errors import MissingExtraError, SalvaError, UsageError
 from salva.messages import message
-from salva.remote.endpoint import guarding
+from salva.remote.endpoint import Hooks, guarding
 from salva.remote.errors import busy, failed, http_error, invalid, unreachable
+from salva.remote.keys import key_for
 from salva.remote.urls import server_of
 
 if TYPE_CHECKING:
@@ -40,23 +41,40 @@ class Provider(ABC):
     url_variable: ClassVar[str]
     """The variable that may name another endpoint."""
     own_url: ClassVar[str]
+    key_headers: ClassVar[tuple[str, ...]]
+    """The headers that may carry the key."""
+    other_headers: ClassVar[tuple[str, ...]] = ()
+    """Headers that the kit fills from the environment, for the provider's own server alone."""
 
     def address(self, base_url: str, label: str) -> str:
         """Where a client connects to, as keys know it: the user's label, or the address in use."""
-        return label or plain_address(base_url or os.environ.get(self.url_variable, "") or self.own_url)
+        return label or plain_address(self.url(base_url))
 
-    def connect(self, name: str, base_url: str, timeout_s: float) -> Any:
+    def url(self, base_url: str) -> str:
+        """Where a client connects to: the address given, the variable's, or the provider's own."""
+        return base_url or os.environ.get(self.url_variable, "") or self.own_url
+
+    def key_use(self, base_url: str, key_env: str, option: str = "key_env") -> KeyUse:
+        """The key that a client would send, and where."""
+        url = self.url(base_url)
+        return KeyUse(url=url, defaults=self.keys, own_url=self.own_url, variable=key_env, option=option)
+
+    def connect(self, name: str, base_url: str, timeout_s: float, key_env: str = "") -> Any:
         """A client of an endpoint; base_url: empty for the variable's, and without that the provider's own.
 
-        name: the component, for messages. The key is needed at the provider's own address alone.
+        name: the component, for messages. key_env: the variable that holds its key. Only the provider's own server
+        needs one.
         """
-        url = base_url or os.environ.get(self.url_variable, "")
-        key = next((os.environ[variable] for variable in self.keys if os.environ.get(variable)), "")
-        if not key and not url:
+        url = self.url(base_url)
+        key = key_for(name, url, key_env, self.keys, self.own_url)
+        is_own = server_of(url) == server_of(self.own_url)
+        if not key and not key_env and is_own:
             values = {"component": name, "variable": " or ".join(self.keys), "url_variable": self.url_variable}
             raise UsageError(message("key-missing", **values))
+        unsent = () if is_own else (*self.other_headers, *_custom_headers(self.name))
+        hooks = guarding(name, unsent if key else (*unsent, *self.key_headers))
         try:
-            return self._open(name, key or "none", url or self.own_url, timeout_s)
+            return self._open(key or "none", url, timeout_s, hooks)
         except ImportError as error:
             raise MissingExtraError(name, "api") from error
 
@@ -69,7 +87,7 @@ class Provider(ABC):
         """An exception of the kit as one of ours."""
 
     @abstractmethod
-    def _open(self, name: str, key: str, url: str, timeout_s: float) -> Any:
+    def _open(self, key: str, url: str, timeout_s: float, hooks: Hooks) -> Any:
         """The kit's client."""
 
 
@@ -80,13 +98,15 @@ class OpenAi(Provider):
     keys = ("OPENAI_API_KEY",)
     url_variable = "OPENAI_BASE_URL"
     own_url = "https://api.openai.com/v1"
+    key_headers = ("authorization",)
+    other_headers = ("openai-organization", "openai-project")
 
-    def _open(self, name: str, key: str, url: str, timeout_s: float) -> OpenAiKit:
+    def _open(self, key: str, url: str, timeout_s: float, hooks: Hooks) -> OpenAiKit:
         # The kit looks for this module by name and would use one that another thread is still importing.
         import httpx  # noqa: F401
         from openai import DefaultHttpxClient, OpenAI
 
-        client = DefaultHttpxClient(timeout=timeout_s, event_hooks=guarding(name))
+        client = DefaultHttpxClient(timeout=timeout_s, event_hooks=hooks)
         kit = OpenAI(api_key=key, base_url=url, timeout=timeout_s, max_retries=0, http_client=client)
         # A kit that nobody closed closes only the connections it made itself, and these are ours.
         weakref.finalize(kit, client.close)
@@ -115,13 +135,16 @@ class Anthropic(Provider):
     keys = ("ANTHROPIC_API_KEY",)
     url_variable = "ANTHROPIC_BASE_URL"
     own_url = "https://api.anthropic.com"
+    key_headers = ("x-api-key", "authorization")
 
-    def _open(self, name: str, key: str, url: str, timeout_s: float) -> AnthropicKit:
+    def _open(self, key: str, url: str, timeout_s: float, hooks: Hooks) -> AnthropicKit:
         import anthropic
 
-        client = anthropic.DefaultHttpxClient(timeout=timeout_s, event_hooks=guarding(name))
+        client = anthropic.DefaultHttpxClient(timeout=timeout_s, event_hooks=hooks)
         kit = anthropic.Anthropic(api_key=key, base_url=url, timeout=timeout_s, max_retries=0, http_client=client)
         weakref.finalize(kit, client.close)  # as above
+        # Some versions take it from the environment, and would send it along.
+        kit.auth_token = None
         return kit
 
     def translate(self, name: str, error: Exception) -> SalvaError:
@@ -144,8 +167,9 @@ class Google(Provider):
     keys = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
     url_variable = "GEMINI_BASE_URL"
     own_url = "https://generativelanguage.googleapis.com"
+    key_headers = ("x-goog-api-key",)
 
-    def _open(self, name: str, key: str, url: str, timeout_s: float) -> GoogleKit:
+    def _open(self, key: str, url: str, timeout_s: float, hooks: Hooks) -> GoogleKit:
         from google.genai import Client
         from google.genai.types import HttpOptions, HttpRetryOptions
 
@@ -154,7 +178,7 @@ class Google(Provider):
             base_url=url,
             timeout=round(timeout_s * 1000),
             retry_options=HttpRetryOptions(attempts=1),
-            client_args={"event_hooks": guarding(name)},
+            client_args={"event_hooks": hooks},
         )
         return Client(vertexai=False, api_key=key, http_options=http)
 
@@ -183,6 +207,12 @@ class Google(Provider):
 
 
 OPENAI, ANTHROPIC, GOOGLE = OpenAi(), Anthropic(), Google()
+
+
+def _custom_headers(provider: str) -> tuple[str, ...]:
+    """The names of headers that a variable of the kit adds to every request, one on a line."""
+    lines = os.environ.get(f"{provider.upper()}_CUSTOM_HEADERS", "").splitlines()
+    return tuple(line.partition(":")[0].strip() for line in lines)
 
 
 def _no_connection(name: str, error: Any) -> SalvaError:

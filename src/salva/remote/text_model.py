@@ -25,13 +25,20 @@ _FENCE = re.compile(r"^```(?:json)?\s*|\s*```$")
 class TextModel:
     """One model at one endpoint."""
 
-    def __init__(self, name: str, base_url: str = "", timeout_s: float = 60.0, journal: Journal | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        base_url: str = "",
+        timeout_s: float = 60.0,
+        journal: Journal | None = None,
+        key_env: str = "",
+    ) -> None:
         maker, _, model = name.partition("/")
         if maker != "openai" or not model:
             raise invalid_option("--writer or --checker", name, "openai/MODEL")
         self.name = name
         self._model = model
-        self._client = OPENAI.connect(name, base_url, timeout_s)
+        self._client = OPENAI.connect(name, base_url, timeout_s, key_env)
         self._journal = journal
         self._address = str(self._client.base_url)
         self.n_calls = self.n_tokens_in = self.n_tokens_out = 0
