@@ -13,7 +13,8 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 from urllib.parse import urlparse
 
 import pytest
@@ -37,10 +38,11 @@ from salva.generators.openai_images import OpenAiImages
 from salva.judges.anthropic_judge import AnthropicJudge
 from salva.judges.chat_judge import ChatJudge
 from salva.judges.google_judge import GoogleJudge
-from salva.remote.errors import http_error, unreachable
+from salva.remote.errors import unreachable
 from salva.remote.providers import GOOGLE
 from salva.remote.urls import expiry_of
 from salva.runs.pipeline import execute, flow_through
+from salva.runs.summary import RunSummary
 from salva.store.records import Status
 from salva.store.sqlite import open_run
 from salva.testing.fakes import painted
@@ -235,23 +237,19 @@ def test_what_was_never_sent_is_sent_again() -> None:
 
 
 def test_google_says_that_its_own_500_is_free() -> None:
-    class Sent:
-        def __init__(self, url: str) -> None:
-            self.url = url
+    from google.genai.errors import ServerError
 
-    def translated(url: str, status: int) -> SalvaError:
-        from google.genai.errors import ServerError
+    def is_free(url: str, status: int) -> bool:
+        response = SimpleNamespace(request=SimpleNamespace(url=url), headers={})
+        problem: Any = ServerError(status, {"error": {"message": "x"}}, cast(Any, response))
+        error = GOOGLE.translate("google/m", problem)
+        assert isinstance(error, UnknownError)
+        return error.is_retryable
 
-        class Response:
-            request, headers = Sent(url), dict[str, str]()
-
-        return GOOGLE.translate("google/m", ServerError(status, {"error": {"message": "x"}}, Response()))  # type: ignore[arg-type]  # as much of a response as is read
-
-    own = "https://generativelanguage.googleapis.com/v1beta/models/m:generateContent"
-    assert translated(own, 500).is_retryable  # type: ignore[attr-defined]
-    assert not translated(own, 504).is_retryable  # type: ignore[attr-defined]
-    assert not translated("https://elsewhere.example/v1beta/models/m:generateContent", 500).is_retryable  # type: ignore[attr-defined]
-    assert isinstance(http_error("m", 500, "", is_unbilled=True), UnknownError)
+    path = "v1beta/models/m:generateContent"
+    assert is_free(f"https://generativelanguage.googleapis.com/{path}", 500)
+    assert not is_free(f"https://generativelanguage.googleapis.com/{path}", 504)
+    assert not is_free(f"https://elsewhere.example/{path}", 500)
 
 
 # Redirects
@@ -260,8 +258,10 @@ def test_google_says_that_its_own_500_is_free() -> None:
 @pytest.mark.parametrize("status", [302, 307, 308])
 @pytest.mark.parametrize("name", [*BILLED, *OWN_SERVER])
 def test_a_loop_of_redirects_costs_ten_requests_in_all(name: str, status: int, tmp_path: Path) -> None:
-    where = lambda request: {"Location": f"http://{request.headers['host']}{request.path}"}  # noqa: E731
-    with serving(lambda request: Answered(status=status, headers=where(request))) as server:
+    def again(request: Asked) -> Answered:
+        return Answered(status=status, headers={"Location": f"http://{request.headers['host']}{request.path}"})
+
+    with serving(again) as server:
         binding = binding_of(name, server.url, tmp_path)
         runner, problems = ComponentRunner(binding, threading.Event()), list[SalvaError]()
 
@@ -335,8 +335,10 @@ def spec_of(url: str, n: int = 16, **options: object) -> Plan:
     return fake_spec(n, models=(model,))
 
 
-def run(server: Server, directory: Path, n: int = 16, limits: Limits | None = None, **again: bool) -> Any:
-    return execute(spec_of(server.url, n), directory, SilentProgress(), limits=limits, **again)
+def run(
+    server: Server, directory: Path, n: int = 16, limits: Limits | None = None, *, retry_unknown: bool = False
+) -> RunSummary:
+    return execute(spec_of(server.url, n), directory, SilentProgress(), limits=limits, retry_unknown=retry_unknown)
 
 
 def n_tickets(directory: Path) -> int:

@@ -1,8 +1,8 @@
 """Generator: a ComfyUI server and the user's workflow.
 
 The workflow is queued once per image with prompt and seed filled in; with the id of that job, in a step of its own, its
-history is polled and the image it saved is fetched. The file's content and the server's address are part of the key: the
-server decides which files the models of a workflow are.
+history is polled and the image it saved is fetched. The file's content and the server's address are part of the key:
+the server decides which files the models of a workflow are.
 """
 
 from __future__ import annotations
