@@ -38,7 +38,7 @@ class Rewriter:
     replies: dict[str, Any] = {}  # noqa: RUF012  # set by each test
     n_asked = 0
 
-    def __init__(self, name: str, base_url: str = "") -> None:
+    def __init__(self, name: str, base_url: str = "", key_env: str = "") -> None:
         self.name = name
 
     def ask(self, instruction: str, question: str) -> Any:

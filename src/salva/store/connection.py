@@ -130,7 +130,8 @@ def write_copy(connection: sqlite3.Connection, source: Path, out: Path) -> None:
 def _drop_tickets(path: Path) -> None:
     copy = sqlite3.connect(path, isolation_level=None)
     try:
-        if copy.execute("SELECT 1 FROM tickets LIMIT 1").fetchone():
+        is_run = copy.execute("SELECT 1 FROM sqlite_master WHERE name = 'tickets'").fetchone()
+        if is_run and copy.execute("SELECT 1 FROM tickets LIMIT 1").fetchone():
             copy.execute("DELETE FROM tickets")
             copy.execute("VACUUM")
     finally:
