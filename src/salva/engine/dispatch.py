@@ -98,6 +98,11 @@ class Dispatch:
         for job in jobs:
             self._send_fetch(self._generators[job.actor.component_id], job)
 
+    def generate_again(self, job: RenderJob) -> None:
+        """Queue an image that an earlier command paid for, that cannot be fetched, and that the user wants anew."""
+        self.finished_image()
+        self._generators[job.actor.component_id].waiting.append(job)
+
     def observe(self, job: ObserveJob) -> None:
         """Queue an observation that is ready."""
         self._observing(job.actor).waiting.append(job)

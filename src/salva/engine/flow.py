@@ -181,9 +181,8 @@ class Flow:
                 unit.is_deferred = True
             else:
                 failed_before = error if status is Status.ERROR else None
-                ticket = self._store.ticket(key) if is_known else None
-                job = RenderJob(key=key, actor=unit.model, request=request, failed_before=failed_before)
-                job.ticket, job.is_resumed = ticket, ticket is not None
+                paid = self._store.ticket(key) if is_known else None
+                job = RenderJob(key=key, actor=unit.model, request=request, failed_before=failed_before, ticket=paid)
                 self._want(job, slot)
         if unit.n_pending == 0:
             self._ready.append(unit)
@@ -198,10 +197,7 @@ class Flow:
         self._dispatch.send(is_last=self._is_last)
 
     def observe_for_preflight(self, wanted: Sequence[PreflightObservation]) -> list[Observation | Missing | Deferred]:
-        """What is seen in images that belong to no case, before anything else goes on.
-
-        The observations are stored as all are. The images are not, since they are none of the run's.
-        """
+        """What is seen in images that belong to no case, before anything else goes on; the images are not stored."""
         jobs = []
         for look in wanted:
             picture = look.picture
@@ -349,18 +345,12 @@ class Flow:
         self._dispatch.fetch(back.to_fetch)
         for job, error in back.failed:
             if job.is_resumed and self._retried[Status.UNKNOWN]:
-                self._generate_anew(job)
+                self._results.drop_ticket(job)
+                self._dispatch.generate_again(job)
             else:
                 self._render_failed(job, self._results.store_failure(job, error))
         if back.ended_by is not None:
             raise back.ended_by
-
-    def _generate_anew(self, job: RenderJob) -> None:
-        """The image that an earlier command paid for cannot be fetched, and the user wants another."""
-        self._results.drop_ticket(job)
-        job.is_resumed = False
-        self._dispatch.finished_image()
-        self._dispatch.generate(job, job.slots[0].unit)
 
     def _written(self, event: FilesWritten) -> None:
         # All are stored before any goes on: a check that breaks on one must not cost the others.

@@ -84,7 +84,7 @@ class Results:
         assert job.ticket is not None, "only what was paid for is given up"
         self._drop(job.actor, job.ticket)
         self._store.drop_ticket(job.key)
-        job.ticket = None
+        job.ticket, job.is_resumed = None, False
 
     def store_observation(self, job: ObserveJob, outcome: object) -> Observation | Missing:
         """Store what was seen, or that nothing was."""

@@ -63,9 +63,12 @@ class RenderJob:
     """Why it failed when an earlier command asked for it; None where it did not."""
     ticket: Ticket | None = None
     """What fetches the image; None while it is not paid for."""
-    is_resumed: bool = False
-    """Whether its ticket is of an earlier command."""
     slots: list[ImageSlot] = field(default_factory=list)
+    is_resumed: bool = field(init=False)
+    """Whether its ticket is of an earlier command."""
+
+    def __post_init__(self) -> None:
+        self.is_resumed = self.ticket is not None
 
     def row(
         self,
