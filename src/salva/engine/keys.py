@@ -1,4 +1,4 @@
-"""Whether each key of a run goes to one server; asked before anything is sent. Knows no kit."""
+"""Checks that each key of a run goes to one server, before anything is sent. Knows no kit."""
 
 from __future__ import annotations
 
