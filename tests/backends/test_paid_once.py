@@ -481,10 +481,35 @@ def test_a_stored_url_passes_the_same_network_check(tmp_path: Path) -> None:
             for row in list(store.rows("SELECT * FROM tickets")):
                 store.put_row("tickets", {**dict(row), "place": "http://169.254.169.254/latest/meta-data"})
         n_asked = len(server.asked)
-        with pytest.raises(UnusableError) as refused:
-            run(server, tmp_path / "run", 1)
-        assert refused.value.code == "address-private"
+        assert run(server, tmp_path / "run", 1).outcomes == {"ERROR": 1}
         assert len(server.asked) == n_asked
+    with open_run(tmp_path / "run") as store:
+        lost = [render for _, render in store.renders()]
+    assert {(render.status, "[address-private]" in render.error) for render in lost} == {(Status.UNKNOWN, True)}
+
+
+def test_images_on_a_private_network_end_the_run_and_what_was_paid_is_kept(tmp_path: Path) -> None:
+    def handle(request: Asked) -> Answered:
+        return said({"created": 1, "data": [{"url": "http://169.254.169.254/latest/meta-data"}]})
+
+    with serving(handle) as server:
+        with pytest.raises(UnusableError, match=r"\[address-private\]"):
+            run(server, tmp_path / "run", 30)
+        n_paid = len(server.asked)
+        assert n_paid <= 4
+        with open_run(tmp_path / "run") as store:
+            (vain,) = store.meta()["spent_in_vain"].values()  # type: ignore[union-attr]
+        assert vain == {"n_calls": n_paid, "cost_usd": pytest.approx(0.1 * n_paid)}
+
+
+def test_redirects_into_a_private_network_end_the_run_and_what_was_paid_is_stored(tmp_path: Path) -> None:
+    private = Answered(status=302, headers={"Location": "http://169.254.169.254/latest/meta-data"})
+    endpoint = UrlServer(flaw=lambda *_: private)
+    with serving(endpoint) as server:
+        with pytest.raises(UnusableError, match=r"\[address-private\]"):
+            run(server, tmp_path / "run", 30)
+        with open_run(tmp_path / "run") as store:
+            assert sum(1 for _ in store.renders()) + n_tickets(tmp_path / "run") == endpoint.paid.total()
 
 
 def test_only_a_command_that_generates_fetches(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from salva.core.case import Case, Prompt
 from salva.core.observation import Answer, Detection, Detections
-from salva.core.protocols import Query
+from salva.core.protocols import Query, Ticket
 from salva.core.verdict import Outcome, Verdict
 from salva.errors import StoreError, UsageError
 from salva.store.blobs import digest_of
@@ -218,3 +218,16 @@ def test_a_disk_that_fails_is_a_store_error(tmp_path: Path, monkeypatch: pytest.
     with pytest.raises(StoreError) as refused:
         joined(tmp_path / "out", part)
     assert refused.value.code == "disk-error"
+
+
+def test_what_fetches_an_image_comes_along_unless_the_image_is_there(tmp_path: Path) -> None:
+    whole, part = tmp_path / "whole", tmp_path / "part"
+    with open_run(part, "write") as store:
+        for key in (RENDER.key(), "other"):
+            store.put_ticket(Ticket(place="https://a.example/x", provenance={"cost_usd": 0.1}), key, "c")
+    with open_run(whole, "write") as store, open_run(part) as source:
+        store.put_render(RENDER)
+        for _ in range(2):
+            merge_rows(store, source, lambda _: None)
+        assert store.ticket(RENDER.key()) is None
+        assert store.ticket("other") == Ticket(place="https://a.example/x", provenance={"cost_usd": 0.1})

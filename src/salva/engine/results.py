@@ -31,7 +31,11 @@ class Sorted:
     """Paid for, and stored with what fetches them."""
     failed: list[tuple[RenderJob, BackendError]] = field(default_factory=list)
     ended_by: UnusableError | None = None
-    """Why the run must end, if it must: another model has answered."""
+    """Why the run must end, if it must: another model has answered, or images are where none is fetched from."""
+
+
+ADDRESS_PRIVATE = "address-private"
+"""The code of an image that is not fetched, since its address leads into a network of the user's."""
 
 
 class Results:
@@ -52,7 +56,11 @@ class Results:
         sorted_ = Sorted()
         for job, outcome in zip(jobs, outcomes, strict=True):
             if not isinstance(outcome, Painting | Ticket):
-                sorted_.failed.append((job, cast(BackendError, outcome)))
+                error = cast(BackendError, outcome)
+                sorted_.failed.append((job, error))
+                if error.code == ADDRESS_PRIVATE and not job.is_resumed:
+                    # The next images would lead there too, and be paid for.
+                    sorted_.ended_by = UnusableError(error.args[0])
                 continue
             try:
                 self._snapshots.check(job.actor, outcome.provenance.get("snapshot"))

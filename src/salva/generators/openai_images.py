@@ -14,9 +14,10 @@ from salva.core.fingerprint import Json
 from salva.core.image import Picture
 from salva.core.options import option
 from salva.core.protocols import Rendered, RenderRequest, Ticket
+from salva.errors import LostError, UnusableError
 from salva.generators.remote_images import ProviderGenerator, ProviderOptions
 from salva.remote.answers import paid_for, picture_from_base64, picture_from_bytes
-from salva.remote.endpoint import download
+from salva.remote.endpoint import check_address, download
 from salva.remote.providers import OPENAI, Provider
 from salva.remote.urls import expiry_of
 
@@ -66,6 +67,8 @@ class OpenAiImages(ProviderGenerator):
         )
         encoded, url = data[0].b64_json, data[0].url
         if url and not url.startswith("data:") and not encoded:
+            with paid_for(self.options.price_usd):
+                check_address(self._name, url, str(self._client.base_url))
             return Ticket(place=url, provenance=provenance, expires_at=expiry_of(url, data[0].model_extra or {}))
         with paid_for(self.options.price_usd):
             return Rendered(picture=self._picture(encoded or url), provenance=provenance)
@@ -87,5 +90,9 @@ class OpenAiImages(ProviderGenerator):
         return picture_from_base64(self._name, encoded)
 
     def _fetch(self, ticket: Ticket) -> Picture:
-        content = download(self._name, ticket.place, self.options.timeout_s, str(self._client.base_url))
+        try:
+            content = download(self._name, ticket.place, self.options.timeout_s, str(self._client.base_url))
+        except UnusableError as error:
+            # It leads where no image is fetched from, today or later.
+            raise LostError(error.args[0]) from error
         return picture_from_bytes(self._name, content)

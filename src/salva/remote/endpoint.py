@@ -119,19 +119,11 @@ def download(name: str, url: str, timeout_s: float, endpoint: str) -> bytes:
     except ImportError as error:
         raise MissingExtraError(name, "api") from error
 
-    def check(there: str) -> None:
-        if not there.startswith(("http://", "https://")):
-            problem = invalid(name, f"the address {cut(there, 120)!r}", "one that begins with http:// or https://")
-            raise LostError(problem.args[0])
-        if network := strange_network(there, endpoint):
-            values = {"component": name, "address": repr(cut(shown(there), 120)), "network": network}
-            raise UnusableError(message("address-private", **values))
-
     where = url.partition("?")[0]
     try:
         # Whatever is fetched on the way is bounded too.
         hooks: Hooks = {
-            "request": [lambda request: check(str(request.url))],
+            "request": [lambda request: check_address(name, str(request.url), endpoint)],
             "response": [lambda answer: _read(answer, name)],
         }
         with httpx.Client(
@@ -145,6 +137,16 @@ def download(name: str, url: str, timeout_s: float, endpoint: str) -> bytes:
         raise unreachable(name, where, error, is_free=True) from error
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise failed(name, error) from error
+
+
+def check_address(name: str, url: str, endpoint: str) -> None:
+    """UnusableError where an endpoint has no business naming a URL, LostError where it is none that can be fetched."""
+    if not url.startswith(("http://", "https://")):
+        problem = invalid(name, f"the address {cut(url, 120)!r}", "one that begins with http:// or https://")
+        raise LostError(problem.args[0])
+    if network := strange_network(url, endpoint):
+        values = {"component": name, "address": repr(cut(shown(url), 120)), "network": network}
+        raise UnusableError(message("address-private", **values))
 
 
 def _no_download(what: str, answer: httpx.Response) -> BackendError:
