@@ -75,7 +75,17 @@ ROOMS = {
 
 NAMES_ONLY = {
     *("generators", "detectors", "readers", "embedders", "judges", "cli", "messages", "stats", "charts"),
-    *("results/metrics", "english/mutation", "authoring", "hardware", "remote", "imaging", "files", "testing"),
+    *(
+        "results/metrics",
+        "english/mutation",
+        "authoring",
+        "exchange",
+        "hardware",
+        "remote",
+        "imaging",
+        "files",
+        "testing",
+    ),
 }
 """Rooms in which a file's name says enough."""
 
@@ -83,16 +93,20 @@ CHANGES = {
     "add a law": "logic/laws.py ([how](how-to/add-a-law.md))",
     "add a detector": "a file in detectors/, and its lines in built_in.py ([how](how-to/add-a-detector.md))",
     "add a judge provider": "a file in judges/ (see judges/endpoint_judge.py), its client in remote/, "
-    "its lines in built_in.py; its package in pyproject.toml and runs/doctor.py",
+    "its lines in built_in.py; its package in pyproject.toml and runs/doctor.py; likely slips in spellings.py",
     "add a verdict column": "exchange/verdict_rows.py; a stored one also core/verdict.py (and store/rows.py unless it "
     "is a text or a number)",
-    "add a failure type": "the check that finds it, in checks/ or suites/<suite>/ (its `about.failure_types`)",
+    "add a failure type": "the check that finds it, in checks/ or suites/<suite>/ (its `about.failure_types`); a "
+    "shared name in core/verdict.py; to plant it: generators/painter/faults.py and runs/selftest.py",
     "read another image suffix": "imaging/files.py",
     "add a flag to `salva run`": "cli/run_command.py, core/run_spec.py, and the file in runs/ that acts on it; "
-    "also for `salva.run_suite`: notebook/keywords.py; for gate files: compare/gate_file.py",
-    "add a suite": "a folder in suites/, and its lines in built_in.py ([how](how-to/add-a-suite.md))",
+    "also for `salva.run_suite`: notebook/keywords.py; for gate files: compare/gate_file.py; a gate: results/gate.py",
+    "add a suite": "a folder in suites/, its lines in built_in.py, its name in .importlinter and in the list of "
+    "rooms of docs/generate ([how](how-to/add-a-suite.md))",
     "word the headline differently": "report/headline_text.py (results/rates.py has its numbers)",
-    "use another interval": "stats/intervals.py for a share, stats/rates.py for the failure rate over categories",
+    "use another interval": "stats/rates.py for the failure rate, stats/intervals.py for a share, "
+    "stats/mean_intervals.py for a mean, stats/paired.py for a comparison, stats/correction.py for reviews; "
+    "then run bench/coverage",
 }
 """Ten changes, and the files of src/salva that each touches."""
 
