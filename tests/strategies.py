@@ -60,11 +60,15 @@ def combined(leaves: st.SearchStrategy[Formula], max_leaves: int = 6) -> st.Sear
     )
 
 
+def any_formulas(max_leaves: int = 6) -> st.SearchStrategy[Formula]:
+    """Formulas of every kind; some are too large to be decided."""
+    leaves = st.one_of(atoms_about(), atoms_about(), relations_between(), described_relations())
+    return combined(leaves, max_leaves)
+
+
 def formulas(max_leaves: int = 6) -> st.SearchStrategy[Formula]:
     """Formulas of every kind that are small enough to be decided."""
-    return combined(
-        st.one_of(atoms_about(), atoms_about(), relations_between(), described_relations()), max_leaves
-    ).filter(_is_decidable)
+    return any_formulas(max_leaves).filter(_is_decidable)
 
 
 def _is_decidable(f: Formula) -> bool:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import formulas
+from strategies import any_formulas
 
 from salva.english.sentences import from_english, parse_text, read_prompt, to_english
 from salva.errors import FormulaError
@@ -12,7 +12,7 @@ from salva.logic.notation import parse, to_notation
 
 
 @settings(max_examples=400)
-@given(formulas(max_leaves=10))
+@given(any_formulas(max_leaves=10))
 def test_a_sentence_reads_back_as_the_formula_it_was_made_from(f: Formula) -> None:
     assert from_english(to_english(f)) == f
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import formulas
+from strategies import any_formulas
 
 from salva.errors import FormulaError
 from salva.logic.formula import And, Atom, Formula, Not, Or, Related
@@ -12,7 +12,7 @@ from salva.logic.notation import parse, to_notation
 CAT, DOG, COW = Atom("cat"), Atom("dog"), Atom("cow")
 
 
-@given(formulas(max_leaves=12))
+@given(any_formulas(max_leaves=12))
 def test_parse_undoes_print(f: Formula) -> None:
     assert parse(to_notation(f)) == f
 

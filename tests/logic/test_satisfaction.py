@@ -281,6 +281,8 @@ CATS = things(("cat", "red", 0.1, 0.5), ("cat", "black", 0.3, 0.5), ("dog", "bla
         ("right_of(dog, 2 cat)", CATS, True),
         ("left_of(dog, 2 cat)", CATS, False),
         ("left_of(3 cat, dog)", CATS, False),
+        ("left_of(cat, 2 dog)", things(("dog", "", 0.1, 0.5), ("cat", "", 0.5, 0.5), ("dog", "", 0.9, 0.5)), False),
+        ("left_of(cat, 2 dog)", things(("cat", "", 0.1, 0.5), ("dog", "", 0.5, 0.5), ("dog", "", 0.9, 0.5)), True),
         # One cat is too many: a relation states one of each side.
         ("left_of(cat, dog)", CATS, False),
         ("2 cat & next_to(black cat, dog)", CATS, True),

@@ -118,7 +118,7 @@ class NounPhrases:
 
     def _is_noun_at(self, i: int) -> bool:
         word = self._words.tokens[i].text if i < len(self._words.tokens) else ""
-        return word[:1].isalpha() and word not in (*_STOPS, "zero", "half", "just") and number_of(word) is None
+        return word[:1].isalpha() and word not in (*_STOPS, "zero", "half", "just", "all") and number_of(word) is None
 
     def _exactly(self, phrase: Phrase) -> Phrase:
         atom = self._unbounded(phrase)

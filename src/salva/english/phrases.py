@@ -137,11 +137,8 @@ def all_mentions(words: Words, whole: Formula, phrases: Sequence[Phrase], joints
 
 
 def may_be_same(one: Mention, other: Mention) -> bool:
-    """Whether two noun phrases may speak of one thing."""
-    atoms = (one.atom, other.atom)
-    if one.is_in_corner or other.is_in_corner:
-        return not are_apart(*(Atom(atom.entity, colour=atom.colour) for atom in atoms))
-    return not are_apart(*atoms)
+    """Whether two noun phrases may speak of one thing; what is in a corner has no single place."""
+    return not are_apart(one.atom, other.atom)
 
 
 def _formula_of(words: Words, phrases: Sequence[Phrase], connective: str, joints: Sequence[Joint]) -> Formula:
@@ -155,6 +152,8 @@ def _formula_of(words: Words, phrases: Sequence[Phrase], connective: str, joints
         if phrase.is_known and phrase.ending is None and isinstance(phrase.formula, Atom):
             words.fail(message("reference-open", entity=phrase.formula.entity))
     for i, (phrase, after) in enumerate(pairwise(phrases)):
+        if i == 0 and after.ending and after.ending.is_second_known and phrase.formula == after.ending.second:
+            continue
         if phrase.ending is None and after.ending and not after.is_known:
             _refuse_ending_of_all(words, phrases, connective, i, joints[i].at)
         if phrase.ending and after.ending is None and joints[i].words not in ("but", WITHOUT):

@@ -128,7 +128,7 @@ def _with(touches: _Touches, kind: str, pairs: Iterable[tuple[_Thing, _Thing]]) 
     """The touches with these as well; None where two things would touch in two ways."""
     made = dict(touches)
     for a, b in pairs:
-        if made.get((a, b), kind) != kind or made.get((b, a), kind) != kind or (kind == "on" and (b, a) in made):
+        if made.get((a, b), kind) != kind or made.get((b, a), kind) != kind:
             return None
         made[a, b] = kind
         if kind == "next_to":
