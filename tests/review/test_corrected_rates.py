@@ -52,6 +52,9 @@ def test_failures_alone_never_correct_a_rate() -> None:
         assert correction.rate.rate is None
         assert correction.rate.interval.low < TRUE_RATE < correction.rate.interval.high
         assert correction.rate.interval.high > 0.7, "what passed was not reviewed"
+        assert [code_of(note) for note in review_notes({"painter": judged(run)}, reviews)][:1] == [
+            "review-kinds-missing"
+        ]
     chosen = run.reviews(run.with_result(FAIL)[:20])
     assert corrected_json(judged(run), chosen) is None
     by_category = run.reviews(run.with_result(FAIL)[:20], token(run, BY_CATEGORY))
@@ -96,6 +99,8 @@ def test_undecided_results_count_and_those_without_images_cannot_be_reviewed() -
     lost = correction_of(judged(run), run.reviews(run.with_result(FAIL, PASS, UNDECIDED)))
     assert lost is not None
     assert lost.rate.rate is None
+    notes = review_notes({"painter": judged(run)}, run.reviews(run.with_result(FAIL, PASS, UNDECIDED)))
+    assert [code_of(note) for note in notes] == ["review-without-images"]
     assert (lost.rate.bounds.low, lost.rate.bounds.high) == pytest.approx((0.4, 0.5))
     assert not [one for one in drawn_results(judged(run), (), 99, by_category=False, seed=0) if one.outcome is ERROR]
 
@@ -183,6 +188,15 @@ def test_precision_by_category_of_ten_failures_each() -> None:
     (*_, whole) = named(review_tables({"painter": judged(run)}, fewer), "precision by category")
     assert whole["share_fail"] is None
     assert (whole["bound_low"], whole["bound_high"]) == pytest.approx(((20 + 60 * share) / 82, (22 + 60 * share) / 82))
+
+
+def test_the_precision_of_all_failures_has_one_value() -> None:
+    """Categories of one weight and unequal numbers: a second average of the same labels would be another number."""
+    run = reviewed_run({"few": {(FAIL, True): 2, (PASS, False): 2}, "many": {(FAIL, False): 30, (PASS, False): 30}})
+    tables = review_tables({"painter": judged(run)}, run.reviews(run.truth))
+    by_result = {row["result"]: row["share_fail"] for row in named(tables, "people and results")}
+    assert by_result["fail"] == pytest.approx(0.5)
+    assert [row["category"] for row in named(tables, "precision by category")] == ["few", "many"]
 
 
 def test_draws_are_nested_seeded_and_random() -> None:

@@ -29,6 +29,17 @@ ENTRIES: Mapping[str, Entry] = {
         "A corrected rate needs labels of results drawn at random among all that passed, among all that failed, and "
         "among the others; failures alone show how many of them people confirm.",
     ),
+    "review-kinds-missing": Entry(
+        "{model}: only the interval is corrected, since no randomly drawn result of these kinds has a label: {kinds}. "
+        "Fill in their rows of the sheet.",
+        "The interval counts such results as all PASS and as all FAIL. A sheet of `salva export RUN --as review` has "
+        "results of every kind that has images; rows with `cannot tell` say nothing of their kind.",
+    ),
+    "review-without-images": Entry(
+        "{model}: only the interval is corrected, since results without images cannot be reviewed ({kinds}).",
+        "The interval counts them as all PASS and as all FAIL. `salva run` tries errors again; once their images "
+        "exist, export a new sheet.",
+    ),
     "review-results-changed": Entry(
         "{model}: the results are not those that the sheet was drawn from. Export a new sheet.",
         "A draw is random within each result; after `salva rejudge` or `salva run` results may be others.",

@@ -15,14 +15,24 @@ from salva.core.judgements import Judgements
 from salva.core.result import Result
 from salva.core.review import Label, Review
 from salva.core.table import Cell, Table
+from salva.core.verdict import Outcome
 from salva.messages import message
-from salva.review.result_samples import BY_RESULT, Unit, sample_token, strata_of, unit_key, weights_of_results
+from salva.review.result_samples import (
+    BY_RESULT,
+    WITHOUT_IMAGES,
+    Unit,
+    sample_token,
+    strata_of,
+    unit_key,
+    weights_of_results,
+)
 from salva.run_results import rate_of
 from salva.stats.correction import CorrectedRate, Stratum, correct_rate, kish, stratum_of
 from salva.stats.rates import rate_interval
 
 FEW_REVIEWERS, LOW_RATE = 3, 0.2
 """Below this rate the errors of fewer reviewers bias it."""
+_FAIL = str(Outcome.FAIL).lower()
 _LABEL_COLUMNS = ("reviewed", "cannot_tell", "share_fail", "low", "high", "bound_low", "bound_high")
 _RATE_NOTE = (
     "The share of all results that people call FAIL, weighted as the failure rate. low and high: its 95 % interval for "
@@ -31,8 +41,9 @@ _RATE_NOTE = (
 )
 _STRATA_NOTE = "share_fail: of the reviewed results of this kind, those that people call FAIL."
 _PRECISION_NOTE = (
-    "share_fail: of the reviewed failures, those that people call FAIL too; the row 'all' weights each category by its "
-    "failures, and has no share where one was not reviewed."
+    "share_fail: of the reviewed failures, those that people call FAIL too. Where failures were drawn from all, "
+    "'people and results' has their whole share. Else the row 'all' weights each category by its failures, and has no share "
+    "where one was not reviewed."
 )
 
 
@@ -120,7 +131,11 @@ def review_tables(by_model: Mapping[str, Judgements], reviews: Sequence[Review])
             )
             for part in one.strata
         ]
-    precision = [row for model, judged in by_model.items() for row in _precision_rows(model, judged, reviews)]
+    precision = [
+        row
+        for model, judged in by_model.items()
+        for row in _precision_rows(model, judged, reviews, corrected.get(model))
+    ]
     columns = ("model", "failure_rate", "corrected_rate", "low", "high", "bound_low", "bound_high", "reviewed")
     tables = (
         Table(name="corrected failure rate", columns=columns, rows=tuple(rates), note=_RATE_NOTE),
@@ -153,13 +168,25 @@ def review_notes(by_model: Mapping[str, Judgements], reviews: Sequence[Review]) 
             notes.append(message("review-results-changed", model=model))
         correction = correction_of(judged, reviews)
         rate = correction.rate.rate if correction else None
-        if rate is None:
+        if correction is None:
             notes.append(message("review-not-random", model=model))
+        elif rate is None:
+            notes.append(_missing_note(model, correction))
         rates = [value for value in (rate, rate_of(judged).rate) if value is not None]
         n_reviewers = median(map(len, labels.values()))
         if n_reviewers < FEW_REVIEWERS and rates and min(rates) < LOW_RATE:
             notes.append(message("reviewers-few", model=model, n=round(n_reviewers)))
     return notes
+
+
+def _missing_note(model: str, correction: Correction) -> str:
+    """Which kinds of results keep the rate from being one number, and what can be done."""
+    missing = [one.name for one in correction.strata if one.stratum.share is None]
+    can_review = [name for name in missing if not name.endswith(WITHOUT_IMAGES)]
+    kinds = ", ".join(missing)
+    if not can_review:
+        return message("review-without-images", model=model, kinds=kinds)
+    return message("review-kinds-missing", model=model, kinds=kinds)
 
 
 def _by_unit(judged: Judgements, reviews: Iterable[Review]) -> dict[Unit, list[Review]]:
@@ -180,8 +207,10 @@ def _majority(reviews: Iterable[Review]) -> bool | None:
     return lead > 0 if lead else None
 
 
-def _precision_rows(model: str, judged: Judgements, reviews: Sequence[Review]) -> Iterator[tuple[Cell, ...]]:
-    """The failures that people confirm, by category and in all."""
+def _precision_rows(
+    model: str, judged: Judgements, reviews: Sequence[Review], correction: Correction | None
+) -> Iterator[tuple[Cell, ...]]:
+    """The failures that people confirm, by category; and in all, unless the correction has that share."""
     labels = _by_unit(judged, reviews)
     by_category: dict[str, list[Result]] = {}
     for result in judged.results:
@@ -196,7 +225,8 @@ def _precision_rows(model: str, judged: Judgements, reviews: Sequence[Review]) -
         n_reviewed, n_unclear = n_reviewed + len(calls), n_unclear + unclear
         if calls:
             yield model, category, len(results), *_label_cells(strata[-1], len(calls), unclear)
-    if n_reviewed:
+    has_share = correction and any(part.name == _FAIL and part.n_reviewed for part in correction.strata)
+    if n_reviewed and not has_share:
         whole = correct_rate(strata, n_failed)
         ends = (whole.interval.low, whole.interval.high, whole.bounds.low, whole.bounds.high)
         yield model, "all", n_failed, n_reviewed, n_unclear, whole.rate, *ends

@@ -16,7 +16,8 @@ from salva.results.rates import MACRO
 
 BY_RESULT, BY_CATEGORY = "by-result", "by-category"
 """Whether each result of a stratum was as likely to be drawn, or only each of one category."""
-_WITHOUT = " without images"
+WITHOUT_IMAGES = " without images"
+"""How the names of strata end whose results nobody can review."""
 
 Unit = tuple[str, int]
 """Case and repeat of a result of one model."""
@@ -42,7 +43,7 @@ def strata_of(judged: Judgements) -> dict[str, list[Result]]:
     for result in judged.results:
         is_shown = all(prompt.role in images.get(unit_key(result), {}) for prompt in result.case.prompts)
         name = str(result.outcome).lower()
-        strata.setdefault(name if is_shown else name + _WITHOUT, []).append(result)
+        strata.setdefault(name if is_shown else name + WITHOUT_IMAGES, []).append(result)
     return strata
 
 
@@ -61,7 +62,7 @@ def drawn_results(
     """
     groups: dict[str, list[Result]] = {}
     for name, results in strata_of(judged).items():
-        if not name.endswith(_WITHOUT) and (not wanted or name in wanted):
+        if not name.endswith(WITHOUT_IMAGES) and (not wanted or name in wanted):
             for result in results:
                 group = f"{name}/{result.case.category}" if by_category else name
                 groups.setdefault(f"{seed}/{result.model}/{group}", []).append(result)

@@ -48,8 +48,9 @@ class RunJoin:
     def _names(self, case: Case) -> set[str]:
         if self._column == "prompt":
             return {prompt.text.strip() for prompt in case.prompts}
-        given = case.labels.get("id") or case.case_id
-        return {given} if self._column == "id" else {case.case_id, given}
+        # Of an entry that a file has twice, both ids.
+        given = {*(case.labels.get("id") or case.case_id).split(",")}
+        return given if self._column == "id" else {case.case_id, *given}
 
     def case_of(self, line: FileRow) -> tuple[Case, CaseKey] | Flaw:
         """The case of a row, or what is wrong with the row."""
