@@ -211,7 +211,7 @@ def test_a_path_is_the_suites_own_file(tmp_path: Path) -> None:
         salva.plan_run("metalogic", "painter", path=tmp_path / "prompts.txt")
     assert refused.value.code == "path-unused"
     path = tmp_path / "prompts.txt"
-    assert salva.plan_run("prompts", "painter", path=path, settings={"suite.rewordings": 0}).n_cases == 1
+    assert salva.plan_run("prompts", "painter", path=path).n_cases == 1
     with pytest.raises(salva.UsageError) as refused:
         salva.plan_run("prompts", "painter", path=path, settings={"suite.path": str(path)})
     assert refused.value.code == "options-conflict"

@@ -20,7 +20,8 @@ def selections(folder: Path, text: str = PROMPTS, **asked: object) -> list[tuple
     """Primary check and all checks of each prompt: one the detector can name, one it cannot, one without a formula."""
     name = "p.csv" if "," in text.partition("\n")[0] else "p.txt"
     (folder / name).write_text(text)
-    ask = RunSpec.of(suite="prompts", settings={"suite.path": str(folder / name)}, **asked)  # type: ignore[arg-type]  # keywords
+    settings = {"suite.path": str(folder / name), "suite.rewordings": "1"}
+    ask = RunSpec.of(suite="prompts", settings=settings, **asked)  # type: ignore[arg-type]  # keywords
     plan = make_plan(ask, foreign=AllButSuite())
     cast = Cast.of(plan, names=known_names(plan.detector))
 

@@ -71,8 +71,6 @@ class About:
     component, built. It says the rest of itself as the other does; one that sees formulas cannot be wrapped."""
     seeds_hold: bool | None = None
     """Whether a generator gives the same image from the same prompt and seed; None where nobody can say."""
-    is_given: bool = False
-    """Whether a generator has images of certain prompts and can generate no other."""
     names: tuple[str, ...] | Naming = Naming.UNKNOWN
     """What a detector can name."""
     made_for: str = ""

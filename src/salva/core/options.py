@@ -43,7 +43,6 @@ def option(
     target: bool = False,
     reaches: str = "",
     keywords: tuple[str, ...] = (),
-    given: str | None = None,
     pinned: Callable[[str], str] | None = None,
     alone: bool = False,
 ) -> Any:
@@ -52,13 +51,12 @@ def option(
     choices: the values allowed. least, most: the range of a number. target: filled from what follows the slash in a
     model string. reaches: file or endpoint, where its value names one: a run directory must not choose that. A target
     without choices always does. keywords: values that name no file or endpoint.
-    given: of a suite, its value where no model generates (About.is_given) and nobody sets another.
     pinned: it names a file whose content the component's weights() pins by this function, so that its path stays out of
     the key. alone: of a check, whether a setting of this name reaches no other check, where it means something else.
     """
     metadata = {"help": help_text, "keyed": keyed, "choices": choices, "range": (least, most), "target": target}
     metadata |= {"reaches": reaches or ("target" if target and not choices else "")}
-    metadata |= {"keywords": keywords, "given": given, "pinned": pinned, "alone": alone}
+    metadata |= {"keywords": keywords, "pinned": pinned, "alone": alone}
     return dataclasses.field(default=default, metadata=metadata)
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
-from salva.core.about import About, Habits
+from salva.core.about import Habits
 from salva.core.fingerprint import fingerprint
 from salva.core.image import Picture
 from salva.core.options import option
@@ -55,7 +55,6 @@ class FolderImages:
         made_by: str = option("", "What generated them, for the embedded observers.", choices=("", "painter", "pocket"))
 
     version: ClassVar[str] = "1"
-    about: ClassVar[About] = About(is_given=True)
     habits: ClassVar[Habits] = Habits(batch_size=4)
 
     def __init__(self, options: Options) -> None:

@@ -173,9 +173,6 @@ ENTRIES: Mapping[str, Entry] = {
         "check.threshold is {threshold:g}, and {detector} kept boxes with a score of {floor:g} or more. "
         "Raise it, or use --set {option}={threshold:g}.",
     ),
-    "suite-for-given": Entry(
-        "{option} is {value}: {models} has images of certain prompts only.",
-    ),
     "licence": Entry(
         "{name}: {licence}",
     ),

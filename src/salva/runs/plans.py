@@ -8,13 +8,13 @@ from msgspec import structs
 
 from salva.component_facts import suite_about
 from salva.core.fingerprint import fingerprint
-from salva.core.options import as_typed, fields_of, value_of
+from salva.core.options import as_typed, value_of
 from salva.core.plan import Binding, Plan
 from salva.core.run_spec import CONTRAST, GROUP, NOBODY, OFF, ON, PREFLIGHT, SETTABLE, ComponentSpec, RunSpec
 from salva.core.shard import Shard
 from salva.errors import UsageError, meant
 from salva.messages import message
-from salva.registry import bind, colour_reader, defaults, injection_reader, rebind
+from salva.registry import bind, colour_reader, defaults, injection_reader
 from salva.runs.binding import Recorded, bind_checks, bind_each
 
 _MOST_REPEATS = 100_000
@@ -81,7 +81,6 @@ def make_plan(spec: RunSpec, made: RunSpec | None = None, foreign: Container[tup
     models = bound("model", spec.models)
     if not models:
         raise UsageError(message("model-missing"))
-    suite, notes = _suite_for_given(suite, models, suite_options)
     chosen = {**DEFAULTS, **_defaults_of(models), **suite.about.defaults}
     by_observer = {
         role: bound(role, [part for part in spec.observers if part.role == role])
@@ -119,25 +118,8 @@ def make_plan(spec: RunSpec, made: RunSpec | None = None, foreign: Container[tup
         injection_reader=injection_reader() if reader is None and reads_injections else None,
         checks=checks,
         wanting=wanting,
-        notes=(
-            *notes,
-            *(message("licence", name=b.label, licence=b.about.licence) for b in observers if b.about.licence),
-        ),
+        notes=tuple(message("licence", name=b.label, licence=b.about.licence) for b in observers if b.about.licence),
     )
-
-
-def _suite_for_given(suite: Binding, models: Sequence[Binding], given: Mapping[str, str]) -> tuple[Binding, list[str]]:
-    """The suite with the options it has where no model can generate a new prompt's image, and a note on each."""
-    changes = {
-        name: str(field.metadata["given"])
-        for name, field in fields_of(type(suite.options)).items()
-        if field.metadata.get("given") is not None and name not in given
-    }
-    if not changes or not all(model.about.is_given for model in models):
-        return suite, []
-    names = ", ".join(model.label for model in models)
-    notes = [message("suite-for-given", option=f"suite.{k}", value=v, models=names) for k, v in changes.items()]
-    return rebind(suite, changes), list(notes)
 
 
 def _refuse_doubles(role: str, bindings: Sequence[Binding]) -> None:

@@ -16,7 +16,7 @@ PROMPTS = "A photo of a red cat behind a chair\na cat and a dog\nFreedom\nEin Hu
 def planned(folder: Path, **options: str) -> tuple[list[Case], tuple[str, ...]]:
     file = folder / "p.txt"
     file.write_text(PROMPTS, encoding="utf-8")
-    suite = Prompts(PromptsOptions(path=str(file), rewordings=0, parser="grammar", **options))  # type: ignore[arg-type]
+    suite = Prompts(PromptsOptions(path=str(file), parser="grammar", **options))  # type: ignore[arg-type]
     return list(suite.cases("full")), suite.remarks("full")
 
 

@@ -28,7 +28,11 @@ COMPARING = ("same-answers", "same-scene", "same-similarity")
 
 
 def test_a_formula_is_judged_by_truth_first_then_by_a_judge(tmp_path: Path) -> None:
-    (case,) = cases(tmp_path, "a cat and a dog")
+    (alone,) = cases(tmp_path, "a cat and a dog")
+    assert [(prompt.text, prompt.formula) for prompt in alone.prompts] == [("a cat and a dog", "cat & dog")]
+    assert (alone.equivalent, alone.checks, alone.measures) == (None, BY_FORMULA, ())
+    assert alone.labels == {"formula": "read"}
+    (case,) = cases(tmp_path, "a cat and a dog", rewordings=1)
     assert [prompt.text for prompt in case.prompts] == ["a cat and a dog", "There is a dog and a cat"]
     assert [prompt.formula for prompt in case.prompts] == ["cat & dog", "dog & cat"]
     assert (case.equivalent, case.determinate) == (True, True)
@@ -82,8 +86,6 @@ def test_rewordings_share_the_image_of_the_prompt_as_it_was(tmp_path: Path) -> N
     assert len({case.case_id for case in made}) == 3
     assert len({case.painting for case in made}) == 1
     assert len({case.labels["reworded"] for case in made}) > 1
-    (alone,) = cases(tmp_path, "a cat, a dog and a bird", rewordings=0)
-    assert [prompt.role for prompt in alone.prompts] == ["a"]
     with pytest.raises(UsageError, match="option-invalid"):
         PromptsOptions(rewordings=9)
 
@@ -94,6 +96,13 @@ def test_nothing_is_dropped_without_a_word(tmp_path: Path) -> None:
     told = "\n".join(made.remarks("quick"))
     assert "repeated: 1 of 5" in told
     assert "formulas: 2 read; without one: 2" in told
+    assert "1 prompt, first at line 4: " in told
+
+
+def test_an_entry_that_is_there_twice_keeps_both_ids(tmp_path: Path) -> None:
+    content = "id,prompt,style\np1,a cat,oil\np2,a dog,oil\np15,a cat,photo\np16,a cat,oil\n"
+    cat, dog = (case.labels for case in cases(tmp_path, content, "p.csv"))
+    assert (cat["id"], cat["style"], dog["id"]) == ("p1,p15,p16", "oil", "p2")
 
 
 def test_one_case_for_one_text_whatever_stands_round_it(tmp_path: Path) -> None:
@@ -167,7 +176,9 @@ def test_one_prompt_differs_from_nothing(tmp_path: Path) -> None:
 
 
 def test_a_prompt_means_what_it_means_in_a_proof(tmp_path: Path) -> None:
-    sign, white, fluffy = cases(tmp_path, "a stop sign below a bicycle\na white and a black cat\nA fluffy white dog")
+    sign, white, fluffy = cases(
+        tmp_path, "a stop sign below a bicycle\na white and a black cat\nA fluffy white dog", rewordings=1
+    )
     assert sign.prompts[0].formula == "below(stop sign, bicycle)"
     assert sign.prompts[1].text == "There is a bicycle above a stop sign"
     assert white.prompts[0].formula == "white cat & black cat"

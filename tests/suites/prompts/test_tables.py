@@ -59,7 +59,7 @@ def test_what_a_stopped_run_has_not_come_to_is_said_as_that(tmp_path: Path) -> N
     assert stopped.returncode == 3
     made = tables(tmp_path / "run")
     unjudged = {row["check"]: row["prompts"] for row in rows(made["prompts by check"]) if row["check"] != "truth"}
-    assert unjudged == {"no check applies": 1, "not judged yet": len(prompts) - 3}
+    assert unjudged == {"no check applies": 1, "not judged yet": len(prompts) - 6}
     assert [row["prompt"] for row in unchecked(made)] == ["A man rides a wave"]
     assert in_process.salva(*command, "--out", "run", cwd=tmp_path).returncode == 0
     assert "not judged yet" not in {row["check"] for row in rows(tables(tmp_path / "run")["prompts by check"])}
@@ -92,3 +92,25 @@ def test_a_wording_that_is_refused_alone_is_a_finding(tmp_path: Path) -> None:
     (found,) = rows(tables(tmp_path / "run")["refused one wording"])
     assert (found["generated"], found["not_generated"]) == ("a cat and a dog", "a dog and a cat")
     assert "'a dog and a cat'" in str(found["why"])
+
+
+def test_a_failure_beside_a_rewording_says_which_of_the_two_failed(tmp_path: Path) -> None:
+    (tmp_path / "p.txt").write_text("\n".join(f"a {one} and a dog" for one in ("cat", "bird", "cup", "book", "clock")))
+    command = (
+        "run",
+        "prompts",
+        "p.txt",
+        "--model",
+        "painter",
+        "--set",
+        "model.faults=entity-omission:0.5",
+        "--seed",
+        "5",
+    )
+    more = ("--set", "suite.rewordings=1", "--reader", "none", "--no-progress", "--out", "run")
+    in_process.salva(*command, *more, cwd=tmp_path)
+    model, found = summarised(tmp_path / "run"), rows(tables(tmp_path / "run")["failed wordings"])
+    assert len(found) == model.rate.failed
+    assert [row["failed"] for row in found] == ["rewording", "prompt and rewording", "rewording"]
+    in_process.salva(*command, "--reader", "none", "--no-progress", "--out", "plain", cwd=tmp_path)
+    assert "failed wordings" not in tables(tmp_path / "plain")

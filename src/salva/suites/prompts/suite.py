@@ -1,16 +1,17 @@
 """Suite: prompts of one's own, each tested by the best check that can judge it.
 
 A file comes in, or a few prompts of pocket's world; cases go out, with a formula where one is given or can be read,
-rewordings that a law of logic proves, and a question for a judge where there is none. Nothing is dropped in silence:
-what is in a file twice, and what no check can judge, is counted and listed. Knows nothing of models and judges.
+a question for a judge where there is none, and on request rewordings that a law of logic proves. Nothing is dropped in
+silence: what is in a file twice, and what no check can judge, is counted and listed. Knows no models and judges.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import ClassVar
 
@@ -26,6 +27,7 @@ from salva.files.infiles import file_bytes
 from salva.files.tables import unusable
 from salva.messages import message
 from salva.results.rates import POOLED
+from salva.results.tables import group_by
 from salva.suites.prompts.cases import (
     GIVEN,
     NO_FORMULA,
@@ -41,6 +43,8 @@ from salva.suites.prompts.parts import with_parts
 WHOLE, PARTS = "whole", "parts"
 _MOST_REWORDINGS = 8
 _N_SHOWN = 5
+_ID = re.compile(r"(^|[\s._-])id$")
+"""Columns of ids, which of an entry that is there twice keep both."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +56,7 @@ class PromptsOptions:
         "Prompts: text, CSV or JSON lines (prompt, or prompt_a and prompt_b), or a.txt,b.txt.",
         reaches="file",
     )
-    rewordings: int = option(1, "Equivalent wordings for each prompt with a formula; 0: none.", given="0")
+    rewordings: int = option(0, "Equivalent wordings beside each prompt with a formula.")
 
     mutate: tuple[str, ...] = option((), "Operators (ec, er-r, er-a, ...) that make mutants as further cases.")
     parser: str = option("", "grammar, or a spaCy pipeline; the default is spaCy for files.")
@@ -125,6 +129,8 @@ def _planned(options: PromptsOptions, size: str, digest: str) -> PromptPlan:  # 
         raise unusable(options.path, problems, "entries")
     by_name: dict[str, PromptRow] = {}
     repeated = [row for row in rows if by_name.setdefault(case_name(row), row) is not row]
+    for row in repeated:
+        by_name[case_name(row)] = _with_ids_of(row, by_name[case_name(row)])
     cases = tuple(case for row in by_name.values() for case in cases_of(row, options.rewordings))
     remarks = [*_remarks(rows, by_name, repeated, cases)]
     parser = options.parser or ("" if options.path else GRAMMAR)
@@ -138,6 +144,16 @@ def _planned(options: PromptsOptions, size: str, digest: str) -> PromptPlan:  # 
     return PromptPlan(cases=cases, remarks=tuple(remarks))
 
 
+def _with_ids_of(again: PromptRow, first: PromptRow) -> PromptRow:
+    """An entry with its own ids and those of a later one that says the same: id becomes p1,p15."""
+    ids = {
+        name: ",".join(dict.fromkeys(value for row in (first, again) if (value := row.labels.get(name))))
+        for name in first.labels.keys() | again.labels.keys()
+        if _ID.search(name.lower())
+    }
+    return replace(first, labels={**first.labels, **ids})
+
+
 def _remarks(
     rows: list[PromptRow], by_name: dict[str, PromptRow], repeated: list[PromptRow], cases: tuple[Case, ...]
 ) -> Iterator[str]:
@@ -145,8 +161,9 @@ def _remarks(
     numbers = {"prompts": len(by_name) - n_pairs, "pairs": n_pairs}
     counts = " and ".join(quantity(n, what) for what, n in numbers.items() if n)
     if repeated:
-        shown = ", ".join(row.where for row in repeated[:_N_SHOWN]) + (", ..." if len(repeated) > _N_SHOWN else "")
-        counts += f"; repeated: {len(repeated)} of {len(rows)} entries (at {shown})"
+        shown = ", ".join(row.where for row in repeated[:_N_SHOWN])
+        more = f" and {len(repeated) - _N_SHOWN} more" if len(repeated) > _N_SHOWN else ""
+        counts += f"; repeated: {len(repeated)} of {len(rows)} entries (at {shown}{more}), each tested once"
     yield counts
     if names := dict.fromkeys(name for row in by_name.values() for name in row.labels):
         yield f"columns used as labels: {', '.join(names)}"
@@ -156,6 +173,16 @@ def _remarks(
     yield f"formulas: {', '.join(said) or 'none'}" + (f"; without one: {sources[NONE]}" if sources[NONE] else "")
     if n_open := sum(bool(row.proposals) and not any(row.formulas) for row in by_name.values()):
         yield message("proposals-open", n=n_open)
-    why = Counter(finding.shared for case in cases for finding in case.findings if finding.kind == NO_FORMULA)
-    for reason, n in why.most_common(_N_SHOWN):
-        yield f"{n}: {reason}"
+    yield from _unread(by_name, cases)
+
+
+def _unread(by_name: dict[str, PromptRow], cases: tuple[Case, ...]) -> Iterator[str]:
+    """The most frequent reasons why prompts have no formula, and where each stands first."""
+    unread = {case.case_id: finding.shared for case in cases for finding in case.findings if finding.kind == NO_FORMULA}
+    groups = sorted(group_by(unread, lambda name: unread[name]).items(), key=lambda group: -len(group[1]))
+    for reason, names in groups[:_N_SHOWN]:
+        pairs = sum(len(by_name[name].texts) == 2 for name in names)
+        what = "pairs" if pairs == len(names) else "entries" if pairs else "prompts"
+        yield f"{quantity(len(names), what)}, first at {by_name[names[0]].where}: {reason}"
+    if more := groups[_N_SHOWN:]:
+        yield f"{quantity(sum(len(names) for _, names in more), 'entries')} for {len(more)} more reasons"

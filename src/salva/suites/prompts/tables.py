@@ -21,6 +21,7 @@ from salva.suites.prompts.cases import NONE
 _MOST_ROWS = 200
 _SHARES = ("dsg_A", "dsg_B")
 """Scores of a verdict: of each image the share of right answers."""
+_PROMPT, _REWORDING = "prompt", "rewording"
 
 
 class PromptsTables:
@@ -38,7 +39,7 @@ class PromptsTables:
         file = next((str(path) for path in files if path), "")
         is_sorted = any("category" in case.labels for case in judgements.cases)
         return Measured(
-            tables=present(by_check, _unchecked(judgements.results, file)),
+            tables=present(by_check, _failed_wordings(judgements.results), _unchecked(judgements.results, file)),
             charts=tuple(_chart(by_check, is_sorted=is_sorted)) if by_check else (),
         )
 
@@ -101,6 +102,30 @@ def _kind(case: Case) -> str:
         return "paraphrases, proved by formulas" if case.equivalent else "paraphrases, unproved"
     what = "a prompt and a rewording" if "reworded" in case.labels else "pairs" if len(case.prompts) == 2 else "prompts"
     return f"{what} without formulas" if source == NONE else f"{what} with formulas"
+
+
+def _failed_wordings(results: Sequence[Result]) -> Table | None:
+    """Which of a prompt and its rewording failed, where they were asked for."""
+    failed = [(result, which) for result in results if result.is_fail and (which := _failed_wording(result))]
+    return rows_table(
+        "failed wordings",
+        ("case_id", "prompt", "rewording", "failed"),
+        (
+            (result.case.case_id, *(prompt.text for prompt in result.case.prompts), which)
+            for result, which in failed[:_MOST_ROWS]
+        ),
+        note=f"{sum(which == _REWORDING for _, which in failed)} of {len(failed)} failed only in salva's rewording.",
+    )
+
+
+def _failed_wording(result: Result) -> str:
+    """Empty where nothing was reworded, or no check says which image is right."""
+    if "reworded" not in result.case.labels or result.verdict is None:
+        return ""
+    names = [
+        name for name, role in ((_PROMPT, "a"), (_REWORDING, "b")) if not result.verdict.scores.get(f"right_{role}", 1)
+    ]
+    return " and ".join(names)
 
 
 def _unchecked(results: Sequence[Result], file: str) -> Table | None:
