@@ -68,6 +68,19 @@ def test_pairs_come_from_columns_in_any_case_or_from_two_files(tmp_path: Path) -
     assert [(row.where, row.texts) for row in read] == [("line 1", ("one", "eins")), ("line 3", ("two", "zwei"))]
 
 
+def test_a_sheet_may_mix_prompts_and_pairs(tmp_path: Path) -> None:
+    sheet = rows(
+        tmp_path,
+        "p.csv",
+        "id,caption,prompt,prompt_a,prompt_b,expect\n1,,one,,,\n2,said,,a,b,differ\n3,two,,,,\n",
+    )
+    assert [(row.texts, row.expect) for row in sheet] == [(("one",), ""), (("a", "b"), "differ"), (("two",), "")]
+    assert [row.labels for row in sheet] == [{"id": "1"}, {"id": "2", "caption": "said"}, {"id": "3"}]
+    for half in ("a,", ",b"):
+        with pytest.raises(UsageError, match=r"line 3: .*\[prompt-missing\]"):
+            rows(tmp_path, "q.csv", f"prompt,prompt_a,prompt_b\none,,\n,{half}\n")
+
+
 def test_a_line_that_one_of_two_files_lacks_shifts_no_pair(tmp_path: Path) -> None:
     left = written(tmp_path, "l.txt", "a cat\n\na dog\na cow\na horse\na bird\n")
     right = written(tmp_path, "r.txt", "one cat\none banana\none dog\n\none horse")

@@ -162,11 +162,7 @@ def _flat(entry: Mapping[str, Json]) -> dict[str, Json]:
 def _row(where: str, record: Mapping[str, Json], problems: list[str]) -> PromptRow | None:
     """An entry; what is wrong with it goes to the problems."""
     by_name = {plain_name(name): value for name, value in record.items() if name}
-    columns = [name for name in by_name if _ROLE.fullmatch(name)]
-    if not columns or NAMES[0] in by_name:
-        columns = [next((name for name in NAMES if name in by_name), NAMES[0])]
-    if columns == [PAIR_NAMES[0]]:
-        columns = [*PAIR_NAMES]
+    columns = _columns(by_name)
     texts = [value.strip() if isinstance(value := by_name.get(name), str) else "" for name in columns]
     wrong: list[str] = [
         message("prompt-missing", column=name) for name, text in zip(columns, texts, strict=True) if not text
@@ -196,6 +192,16 @@ def _row(where: str, record: Mapping[str, Json], problems: list[str]) -> PromptR
         accepted=accepted,
         labels={name: value for name, value in labels.items() if name and value},
     )
+
+
+def _columns(by_name: Mapping[str, Json]) -> list[str]:
+    """The columns that hold an entry's prompts: of a sheet with single prompts and pairs, those that it fills."""
+    roles = [name for name in by_name if _ROLE.fullmatch(name)]
+    plain = [name for name in NAMES if name in by_name]
+    filled = [name for name in plain if _text(by_name[name])]
+    if roles and NAMES[0] not in filled and (any(_text(by_name[name]) for name in roles) or not plain):
+        return [*PAIR_NAMES] if roles == [PAIR_NAMES[0]] else roles
+    return [*filled, *plain, NAMES[0]][:1]
 
 
 def _label_name(name: str) -> str:
