@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from salva.charts.formats import cell_text, metric_text
+from salva.charts.formats import cell_text, heading, metric_text
 from salva.core.metric import MetricValue, not_measured
 from salva.core.table import Cell
 
@@ -24,6 +24,11 @@ from salva.core.table import Cell
 )
 def test_a_cell_has_four_digits_and_no_exponent(value: Cell, text: str) -> None:
     assert cell_text("kappa", value) == text
+
+
+def test_ends_have_one_name_and_only_those_of_shares_are_percentages() -> None:
+    for column, text in (("reweighted_lower", "0.5"), ("bound_low", "50.0 %")):
+        assert (heading(column).endswith(" low"), cell_text(column, 0.5)) == (True, text)
 
 
 def test_shares_are_percentages() -> None:

@@ -6,6 +6,8 @@ from salva.core.metric import MetricValue
 from salva.core.table import Cell
 
 NOTHING = "–"
+_HEADINGS = {"lower": "low", "upper": "high"}
+"""Of intervals of what is no share: low and high in a column's name are ends of a share."""
 _SHARES = ("rate", "low", "high", "squared_distance", "difference", "wording_difference", "seed_noise", "ours")
 
 
@@ -51,7 +53,8 @@ def published_text(metric: MetricValue) -> str:
     """The figure of a metric's paper; a dash for none."""
     if metric.published is None:
         return NOTHING
-    return f"{metric.published * 100:g} %" if metric.is_share else f"{metric.published:g}"
+    figure = f"{metric.published * 100:g} %" if metric.is_share else f"{metric.published:g}"
+    return f"{figure} ({metric.published_of})" if metric.published_of else figure
 
 
 def is_share(column: str) -> bool:
@@ -75,4 +78,4 @@ def cell_text(column: str, value: Cell) -> str:
 
 def heading(column: str) -> str:
     """A column's name as a heading."""
-    return column.replace("_", " ")
+    return " ".join(_HEADINGS.get(word, word) for word in column.split("_"))

@@ -23,6 +23,8 @@ class MetricValue:
     """HIGHER or LOWER; empty where neither is better."""
     published: float | None = None
     """The figure of the suite's paper for the same rule."""
+    published_of: str = ""
+    """The models that the figure was published for."""
     reason: str = ""
     """Why it was not measured, or what to know about it; one short sentence."""
     title: str = ""

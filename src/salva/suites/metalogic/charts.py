@@ -11,8 +11,8 @@ from salva.core.table import Cell, Table
 _ALL = "all"
 
 
-def charts_of(tables: Sequence[Table], rate: float | None) -> Iterator[Chart]:
-    """The charts of one model's tables; rate: the failure rate, in the corner of the heat map."""
+def charts_of(tables: Sequence[Table], mean: float | None) -> Iterator[Chart]:
+    """The charts of one model's tables; mean: of the categories of law and modifier, in the heat map's corner."""
     by_name = {table.name: table for table in tables}
     chart = partial(Chart, is_share=True, ends=(0.0, 1.0), y_label="failure rate", n="n")
     bars = partial(chart, kind=ChartKind.BARS, y="rate", low="low", high="high")
@@ -21,7 +21,7 @@ def charts_of(tables: Sequence[Table], rate: float | None) -> Iterator[Chart]:
             name="law-by-modifier",
             title="Failure rate by law and modifier",
             kind=ChartKind.HEAT_MAP,
-            table=_with_edges(by_name, rate),
+            table=_with_edges(by_name, mean),
             x="modifier",
             y="law",
             value="rate",
@@ -29,7 +29,7 @@ def charts_of(tables: Sequence[Table], rate: float | None) -> Iterator[Chart]:
             words={modifier: modifier.upper() for modifier in ("and", "or", "x", "y")},
             filters={"law": "label:law", "modifier": "label:modifier"},
             replaces="by-category",
-            note="Under all: pooled; the corner is the failure rate, averaged over categories.",
+            note="Under all: pooled; the corner: the mean of these categories.",
         )
     if "by law" in by_name:
         yield bars(
@@ -66,14 +66,16 @@ def charts_of(tables: Sequence[Table], rate: float | None) -> Iterator[Chart]:
         )
 
 
-def _with_edges(by_name: Mapping[str, Table], macro: float | None) -> Table:
-    """Law by modifier, with each law's and each modifier's own rate, and the macro average in the corner."""
+def _with_edges(by_name: Mapping[str, Table], mean: float | None) -> Table:
+    """Law by modifier, with each law's and each modifier's own rate, and the mean of all cells in the corner."""
     table, laws, modifiers = (by_name[name] for name in ("law by modifier", "by law", "by modifier"))
     names = dict.fromkeys(str(row[0]) for row in table.rows)
     cells: dict[tuple[str, str], tuple[Cell, ...]] = {(str(row[0]), str(row[1])): row for row in table.rows}
     cells |= {(str(row[0]), _ALL): (row[0], _ALL, *row[1:]) for row in laws.rows}
     cells |= {(_ALL, str(row[0])): (_ALL, *row) for row in modifiers.rows}
-    corner = {"law": _ALL, "modifier": _ALL, "rate": macro, "n": "macro"}
+    at_n = table.columns.index("n")
+    n = sum(count for row in table.rows if isinstance(count := row[at_n], int))
+    corner: dict[str, Cell] = {"law": _ALL, "modifier": _ALL, "rate": mean, "n": n}
     cells[_ALL, _ALL] = tuple(corner.get(column) for column in table.columns)
     # Columns stand in the order of first appearance, so a modifier that the first law lacks has an empty cell there.
     empty = (None,) * (len(table.columns) - 2)
