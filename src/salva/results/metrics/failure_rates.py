@@ -145,7 +145,7 @@ def _wording_effect(judgements: Judgements) -> MetricValue:
         high=high,
         n=wording.n,
         is_difference=True,
-        reason=wording.why_no_seed_noise,
+        reason=f"seed noise is not known: {why}" if (why := wording.why_no_seed_noise) else "",
         title="second wording worse by",
     )
 
