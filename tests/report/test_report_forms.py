@@ -123,7 +123,7 @@ def test_metrics_come_before_counterexamples_in_a_run_by_the_rule_of_a_paper() -
     assert asked.rule == Rule(check="same-scene", is_published=True)
     assert page.index('<section id="metrics"') < page.index('<section id="counterexamples"')
     metrics = page.partition('<section id="metrics"')[2].partition("</section>")[0]
-    assert ">65 %</td>" in metrics, "the paper's figure beside ours"
+    assert ">65 % (" in metrics, "the paper's figure beside ours"
 
 
 def test_every_chart_is_in_the_page_once_for_each_width(page: str) -> None:
@@ -403,6 +403,33 @@ def test_a_table_too_wide_for_the_terminal_comes_in_pieces_that_name_their_rows(
         "best": 1,
         "0.100": 2,
     }
+
+
+def test_both_ends_of_an_interval_stand_in_one_piece_and_on_one_line() -> None:
+    columns = ("judge", "what it is", "range", "bound_low", "bound_high")
+    rows: list[tuple[Cell, ...]] = [("somebody", "wide" * 4, "-25 to +42", 0.1, 0.9)]
+    for width in range(40, 64):
+        out = Console(file=StringIO(), width=width)
+        print_table(Table(name="bounds", columns=columns, rows=tuple(rows)), out)
+        assert isinstance(out.file, StringIO)
+        lines = out.file.getvalue().splitlines()
+        assert any("-25 to +42" in line for line in lines)
+        assert any("10.0 %" in line and "90.0 %" in line for line in lines)
+
+
+@pytest.mark.parametrize("published", [None, 0.65])
+def test_published_figures_have_a_column_where_there_are_some(published: float | None) -> None:
+    summary = summarise_records(random_run(n_entities=2)[0])
+    metric = MetricValue(value=0.4, is_share=True, published=published, published_of="model x")
+    model = replace(summary.by_model["painter"], metrics={"misaligned": metric})
+    shown = replace(summary, by_model={"painter": model})
+    text = terminal(shown, 120, verbose=True)
+    assert ("65 % (model x)" in text) == ("published" in text) == (published is not None)
+
+
+def test_one_line_says_how_many_failed() -> None:
+    (line,) = terminal(summarise_records(random_run(n_entities=2)[0]), quiet=True).splitlines()
+    assert re.search(r"painter: \d+ of \d+ pairs failed; \d+ % \(", line)
 
 
 def test_date_and_version_stand_in_the_page() -> None:

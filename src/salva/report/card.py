@@ -51,7 +51,7 @@ def card_lines(summary: Summary, place: str) -> tuple[str, str, str, str]:
         _one_line(f"{summary.suite} on {', '.join(summary.models)}:")
         + " "
         + joined([coverage_text(summary, model) for model in shown]),
-        joined([f"failed {headline_sentence(summary, model)}" for model in shown]),
+        joined([headline_sentence(summary, model) for model in shown]),
         joined(["; ".join((f"trust {trust_text(model)}", *notes_of(summary, model))) for model in shown]),
     )
 

@@ -9,6 +9,7 @@ from salva.charts.formats import percent_text
 from salva.component_facts import is_shown_pictures
 from salva.core.quantity import quantity
 from salva.core.run_spec import OFF, PREFLIGHT, STOPPED, WARNED
+from salva.core.verdict import Outcome
 from salva.report.examples import Example
 from salva.report.summary import ModelSummary, Summary
 from salva.results.chance import CHANCE
@@ -16,7 +17,9 @@ from salva.results.gate import FAILURE_RATE, INCONCLUSIVE, GateDecision, pairs_t
 from salva.results.rates import MACRO, CategoryCount
 from salva.results.trust import OK
 
+_FAILED = "failed"
 _N_WORST = 3
+_WITHOUT_RATE = {Outcome.UNDECIDED: "undecided", Outcome.ERROR: "errors"}
 _PREFLIGHT_NOTES = {
     OFF: f"made with {PREFLIGHT}={OFF}: the observers were not checked before the run",
     WARNED: "{who} failed the preflight check on known drawings, not enforced here; inspect some images first",
@@ -47,14 +50,23 @@ def coverage_text(summary: Summary, model: ModelSummary) -> str:
     return f"{total}, {rate.n} decided ({', '.join(parts)})"
 
 
-def headline_sentence(summary: Summary, model: ModelSummary) -> str:
-    """The failure rate in one sentence."""
-    rate = rate_text(model)
-    return f"{failed_text(summary, model)}; {rate}" if rate else failed_text(summary, model)
+def headline_sentence(summary: Summary, model: ModelSummary, *, is_short: bool = False) -> str:
+    """How many failed, and the failure rate, in one sentence."""
+    return "; ".join(filter(None, (failed_text(summary, model), rate_text(model, is_short=is_short))))
+
+
+def headline_row(summary: Summary, model: ModelSummary) -> tuple[str, str]:
+    """The same as a label and what stands beside it."""
+    return _FAILED, "; ".join(filter(None, (_failed_of(summary, model), rate_text(model))))
 
 
 def failed_text(summary: Summary, model: ModelSummary) -> str:
     """How many of the decided failed."""
+    is_decided = bool(rate_text(model))
+    return f"{_failed_of(summary, model)} {_FAILED}" if is_decided else _failed_of(summary, model)
+
+
+def _failed_of(summary: Summary, model: ModelSummary) -> str:
     rate = model.rate
     if rate.rate is None or rate.interval is None:
         return f"nothing was decided of {quantity(rate.total, summary.unit)}"
@@ -80,7 +92,28 @@ def bounds_sentence(model: ModelSummary) -> str:
         return ""
     if rate.interval.low <= rate.bounds.low and rate.bounds.high <= rate.interval.high:
         return ""
-    return f"{range_text(rate.bounds.low, rate.bounds.high)} if all undecided had passed, or failed"
+    counts = rate.counts
+    names = [name for outcome, name in _WITHOUT_RATE.items() if counts[outcome]]
+    return f"{range_text(rate.bounds.low, rate.bounds.high)} if all {' and '.join(names)} had passed, or failed"
+
+
+def entities_sentence(model: ModelSummary) -> str:
+    """The interval for other entities; empty where there are too few."""
+    if model.interval_entities is None:
+        return ""
+    return f"for similar prompts about other entities: 95 % CI {range_text(*model.interval_entities)}"
+
+
+def people_note(model: ModelSummary) -> str:
+    """The failure rate as people find it; empty where nobody reviewed the run."""
+    found = model.corrected
+    if not isinstance(found, dict) or not isinstance(ends := found["interval"], list):
+        return ""
+    low, high = (float(str(end)) for end in ends)
+    between, reviewed = range_text(low, high), f"{found['n_reviewed']} reviewed"
+    if (rate := found["failure_rate"]) is None:
+        return f"people: {between}, {reviewed}"
+    return f"people: {percent_text(float(str(rate)))} ({between}, {reviewed})"
 
 
 def worst_text(model: ModelSummary) -> str:
@@ -155,8 +188,8 @@ def unread_note(summary: Summary) -> str:
 
 
 def notes_of(summary: Summary, model: ModelSummary) -> Iterator[str]:
-    """What changes what to do: chance, bounds, the preflight, instructing text, an unfinished run."""
-    yield from filter(None, (chance_note(model), bounds_sentence(model), preflight_note(summary)))
+    """What changes what to do: what people say, chance, bounds, the preflight, instructing text, an unfinished run."""
+    yield from filter(None, (people_note(model), chance_note(model), bounds_sentence(model), preflight_note(summary)))
     if model.n_instructed:
         cases = quantity(model.n_instructed, summary.unit)
         yield f"text in an image instructs the judge in {cases}; see the report page"

@@ -76,6 +76,7 @@ class ModelPart:
     coverage: str
     failed: str
     rate: str
+    entities: str
     worst: str
     notes: tuple[str, ...]
     gates: tuple[tuple[str, str], ...]
@@ -157,6 +158,7 @@ def _model_part(summary: Summary, model: ModelSummary, figures: Sequence[DrawnFi
         coverage=headline_text.coverage_text(summary, model),
         failed=headline_text.failed_text(summary, model),
         rate=headline_text.rate_text(model),
+        entities=headline_text.entities_sentence(model),
         worst=headline_text.worst_text(model),
         notes=tuple(headline_text.notes_of(summary, model)),
         gates=tuple((gate.decision, headline_text.gate_text(gate)) for gate in model.gates),

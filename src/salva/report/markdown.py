@@ -54,7 +54,7 @@ def _model(summary: Summary, model: ModelSummary) -> list[str]:
     mark = "#" if len(summary.by_model) == 1 else "##"
     head = [
         f"{mark} {escape(headline_title(summary, model))}",
-        f"**Failed: {escape(headline_sentence(summary, model))}.** {escape(coverage_text(summary, model))}.",
+        f"**{escape(headline_sentence(summary, model))}.** {escape(coverage_text(summary, model))}.",
         "\n".join(f"- {escape(line)}" for line in _lines(summary, model)),
     ]
     tables = [table for table in (_where(model), _failure_types(model), _metrics(model)) if table]

@@ -143,7 +143,7 @@ class _PdfWriter:
         if len(summary.by_model) > 1:
             yield self.text(model.model, "h2")
         rate = rate_text(model)
-        yield self.text(failed_text(summary, model) + (" failed" if rate else ""), "big")
+        yield self.text(failed_text(summary, model), "big")
         if rate:
             yield self.text(f"{rate[:1].upper()}{rate[1:]}. {coverage_text(summary, model)}.")
         if drawn := rate_with_interval(model):
@@ -287,14 +287,20 @@ class _PdfWriter:
     def metrics(self, summary: Summary) -> Iterator[Flowable]:
         """The metrics of each model, and tables that hold them against published figures."""
         for model in summary.by_model.values():
+            measured = [(name, metric) for name, metric in model.metrics.items() if metric.value is not None]
+            has_published = any(metric.published is not None for _, metric in measured)
             rows = [
-                (metric.title or heading(name), *metric_text(metric), metric.n, published_text(metric))
-                for name, metric in model.metrics.items()
-                if metric.value is not None
+                (
+                    metric.title or heading(name),
+                    *metric_text(metric),
+                    metric.n,
+                    *([published_text(metric)] if has_published else []),
+                )
+                for name, metric in measured
             ]
             if rows:
                 yield from self._heading("Metrics" if len(summary.by_model) == 1 else f"Metrics of {model.model}", "h2")
-                columns = ("metric", "here", "95 % CI", "n", "published")
+                columns = ("metric", "here", "95 % CI", "n", *(["published"] if has_published else []))
                 yield self.table(Table(name="metrics", columns=columns, rows=tuple(rows)))
 
     def methods(self, summary: Summary, records: RunRecords) -> Iterator[Flowable]:

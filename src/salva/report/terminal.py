@@ -5,6 +5,7 @@ Takes a Summary, prints it; colours go away by themselves where they cannot be s
 
 from __future__ import annotations
 
+import re
 import shlex
 import textwrap
 from typing import TYPE_CHECKING, Literal
@@ -16,13 +17,13 @@ from salva.core.printable import printable
 from salva.core.table import Cell, Table
 from salva.report.headline_text import (
     coverage_text,
+    entities_sentence,
     example_text,
-    failed_text,
     gate_text,
+    headline_row,
     headline_sentence,
     headline_title,
     notes_of,
-    rate_text,
     trust_text,
     worst_text,
 )
@@ -31,7 +32,7 @@ from salva.results.gate import PASSED
 from salva.results.trust import OK
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.segment import Segment
@@ -42,6 +43,8 @@ _COOL, _HOT = (250, 244, 232), (200, 57, 31)
 _MAX_LINES = 20
 _LONG_WORD = 16
 """A word of a cell that is longer may be broken."""
+_RANGE = re.compile(r"[-+]?[\d.]+ to [-+]?[\d.]+")
+"""A cell with both ends of an interval, which stay on one line."""
 _BETWEEN = 2
 """Columns of space between two columns of a table."""
 _WIDTH = 80
@@ -103,9 +106,8 @@ def one_line(summary: Summary, model: ModelSummary) -> Text:
     """A model in one line."""
     from rich.text import Text
 
-    rate = rate_text(model, is_short=True)
-    parts = (failed_text(summary, model), rate, f"trust {model.trust.status}")
-    text = f"{headline_title(summary, model)}: {'; '.join(filter(None, parts))}"
+    found = headline_sentence(summary, model, is_short=True)
+    text = f"{headline_title(summary, model)}: {found}; trust {model.trust.status}"
     gates = "".join(f"; gate {gate.decision}" for gate in model.gates)
     return Text(text + gates)
 
@@ -121,7 +123,7 @@ def summary_lines(summary: Summary, model: ModelSummary, page: str = "", more: s
     )
     rows: list[tuple[str, str, str]] = []
     style = "bold red" if model.rate.failed else "bold green"
-    rows.append(("failed", headline_sentence(summary, model), style))
+    rows.append((*headline_row(summary, model), style))
     if worst := worst_text(model):
         rows.append(("worst", worst, ""))
     rows += [
@@ -177,12 +179,16 @@ def _details(model: ModelSummary) -> Iterator[RenderableType]:
     titled = [(metric.title or heading(name), metric) for name, metric in model.metrics.items()]
     measured = [(title, metric) for title, metric in titled if metric.value is not None]
     table = RichTable(box=None, pad_edge=False)
-    for column in ("metric", "value", "95 % CI", "n", "published"):
+    has_published = any(metric.published is not None for _, metric in measured)
+    for column in ("metric", "value", "95 % CI", "n", *(["published"] if has_published else [])):
         table.add_column(column, justify="left" if column == "metric" else "right", overflow="fold")
     for title, metric in measured:
         n = "" if metric.n is None else f"{metric.n:,}"
-        table.add_row(*map(Text, (title, *metric_text(metric), n, published_text(metric))))
+        published = [published_text(metric)] if has_published else []
+        table.add_row(*map(Text, (title, *metric_text(metric), n, *published)))
     yield Text("")
+    if entities := entities_sentence(model):
+        yield Text(f"{entities}\n")
     yield table
     for title, metric in titled:
         if metric.reason:
@@ -218,8 +224,6 @@ def _heat_table(chart: Chart) -> RichTable:
         table.add_column("n", justify="right", min_width=6)
     lines = names_of(chart, chart.y)
     n_of = {line: n for line in lines if isinstance(n := cells.get((line, chart.edge), {}).get(chart.n), int)}
-    # What is averaged in the corner rests on all of them.
-    n_of.setdefault(chart.edge, sum(n_of.values()))
     for line in lines:
         found = [cells.get((line, column)) for column in columns]
         values = [None if row is None else number(row[chart.value]) for row in found]
@@ -257,7 +261,7 @@ def print_table(table: Table, console: Console | None = None) -> None:
     are_numbers = [any(isinstance(row[index], int | float) for row in table.rows) for index in range(len(texts))]
     least = [_least_width(*column) for column in zip(table.columns, texts, are_numbers, strict=True)]
     most = [max(map(cell_len, (heading(name), *cells))) for name, cells in zip(table.columns, texts, strict=True)]
-    for piece in _pieces(texts, least, out.width):
+    for piece in _pieces(table.columns, texts, least, out.width):
         shown = RichTableClass(box=None)
         widths = _widths({index: (least[index], most[index]) for index in piece}, out.width)
         for index in piece:
@@ -276,8 +280,9 @@ def _least_width(column: str, texts: Sequence[str], is_number: bool) -> int:
     """How wide a column must be for its heading to keep its words, and its cells too as far as they are short."""
     from rich.cells import cell_len
 
-    words = texts if is_number else [word[:_LONG_WORD] for text in texts for word in text.split()]
-    return max(map(cell_len, (*heading(column).split(), *words)), default=1)
+    whole = [text for text in texts if is_number or _RANGE.match(text)]
+    words = [word[:_LONG_WORD] for text in texts for word in text.split() if text not in whole]
+    return max(map(cell_len, (*heading(column).split(), *words, *whole)), default=1)
 
 
 def _widths(columns: Mapping[int, tuple[int, int]], width: int) -> dict[int, int]:
@@ -290,7 +295,9 @@ def _widths(columns: Mapping[int, tuple[int, int]], width: int) -> dict[int, int
     return widths if spare >= 0 else {}
 
 
-def _pieces(texts: Sequence[Sequence[str]], least: Sequence[int], width: int) -> Iterator[list[int]]:
+def _pieces(
+    columns: Sequence[str], texts: Sequence[Sequence[str]], least: Sequence[int], width: int
+) -> Iterator[list[int]]:
     """The columns, all together where they fit; else some at a time, each with those that tell rows apart."""
     every = range(len(texts))
     n_rows = len(texts[0]) if texts else 0
@@ -298,12 +305,24 @@ def _pieces(texts: Sequence[Sequence[str]], least: Sequence[int], width: int) ->
     if 2 * sum(least[i] + _BETWEEN for i in every[:keys]) > width:
         keys = 1
     piece = list(every[:keys])
-    for index in every[keys:]:
-        if len(piece) > keys and sum(least[i] + _BETWEEN for i in (*piece, index)) > width:
+    for group in _groups(columns, every[keys:]):
+        if len(piece) > keys and sum(least[i] + _BETWEEN for i in (*piece, *group)) > width:
             yield piece
             piece = list(every[:keys])
-        piece.append(index)
+        piece += group
     yield piece
+
+
+def _groups(columns: Sequence[str], indices: Iterable[int]) -> list[list[int]]:
+    """The columns that stand in one piece: the high end of an interval is beside its low end."""
+    groups: list[list[int]] = []
+    for index in indices:
+        before = heading(columns[groups[-1][-1]]) if groups else ""
+        if before.endswith("low") and heading(columns[index]) == f"{before.removesuffix('low')}high":
+            groups[-1].append(index)
+        else:
+            groups.append([index])
+    return groups
 
 
 def _cell(column: str, value: Cell) -> str:

@@ -42,8 +42,8 @@ _RATE_NOTE = (
 _STRATA_NOTE = "share_fail: of the reviewed results of this kind, those that people call FAIL."
 _PRECISION_NOTE = (
     "share_fail: of the reviewed failures, those that people call FAIL too. Where failures were drawn from all, "
-    "'people and results' has their whole share. Else the row 'all' weights each category by its failures, and has no share "
-    "where one was not reviewed."
+    "'people and results' has their whole share. Else the row 'all' weights each category by its failures, and has no "
+    "share where one was not reviewed."
 )
 
 
