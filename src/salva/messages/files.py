@@ -8,7 +8,7 @@ from salva.messages.entry import Entry
 
 ENTRIES: Mapping[str, Entry] = {
     "file-missing": Entry(
-        "There is no file {path!r}.",
+        "There is no file or folder {path!r}.",
     ),
     "folder-invalid": Entry(
         "{path!r} must hold {wanted}; it holds {found}.",

@@ -12,7 +12,7 @@ ENTRIES: Mapping[str, Entry] = {
     ),
     "run-format": Entry(
         "{path!r} was written by another version of salva (format {found}, this one reads {known}). "
-        "Choose another --out.",
+        "Repeat the run in another directory.",
     ),
     "store-damaged": Entry(
         "{path!r} cannot be used: {why}.",

@@ -210,6 +210,6 @@ def _size_of(suite: Binding, size: str) -> str:
     if not size:
         return USUAL_SIZE if USUAL_SIZE in sizes else sizes[0]
     if size not in sizes and (not size.isascii() or not size.isdigit() or int(size) < 1):
-        wanted = f"one of {', '.join(sizes)} or a number of cases.{meant(size, sizes)}"
+        wanted = f"one of {', '.join(sizes)} or a number of cases (at least 1).{meant(size, sizes)}"
         raise UsageError(message("option-invalid", name="--size", value=size, wanted=wanted.rstrip(".")))
     return size
