@@ -12,11 +12,13 @@ from salva.core.metric import HIGHER, LOWER, MetricValue
 from salva.core.result import Result
 from salva.core.verdict import Outcome
 from salva.errors import UsageError
+from salva.report.headline_text import gate_text
 from salva.results.gate import (
     FAILED,
     FAILURE_RATE,
     INCONCLUSIVE,
     PASSED,
+    WITH_UNDECIDED,
     Gate,
     GateDecision,
     decide,
@@ -68,6 +70,16 @@ def test_which_end_decides(on: str, below: str, around: str, above: str) -> None
     assert outcome(0.4, ends, 0.3, "lower") == PASSED
     assert outcome(None, None, 1.0, on) == INCONCLUSIVE
     assert outcome(0.1, None, 1.0, on) == (PASSED if on == "point" else INCONCLUSIVE)
+
+
+def test_a_gate_reads_like_the_report() -> None:
+    share = MetricValue(value=0.147, low=0.056, high=0.305, better=LOWER, is_share=True)
+    assert gate_text(on_metric(share, 0.3)) == "inconclusive: kappa 14.7 % (5.6 to 30.5 %), limit 30 %"
+    score = MetricValue(value=0.147, low=0.056, high=0.305, better=LOWER)
+    assert gate_text(on_metric(score, 0.4)) == "passed: kappa 0.147 (0.056 to 0.305), limit 0.4"
+    rate = on_rate(results(366, 34), 0.15)
+    assert GateDecision.from_json(rate.to_json()) == rate
+    assert WITH_UNDECIDED in gate_text(rate)
 
 
 def test_undecided_and_errors_are_held_against_the_gate_at_both_ends() -> None:

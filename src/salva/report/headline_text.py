@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
-from salva.charts.formats import percent_text
+from salva.charts.formats import interval_text, percent, percent_text
 from salva.component_facts import is_shown_pictures
 from salva.core.quantity import quantity
 from salva.core.run_spec import OFF, PREFLIGHT, STOPPED, WARNED
@@ -13,7 +13,7 @@ from salva.core.verdict import Outcome
 from salva.report.examples import Example
 from salva.report.summary import ModelSummary, Summary
 from salva.results.chance import CHANCE
-from salva.results.gate import FAILURE_RATE, INCONCLUSIVE, GateDecision, pairs_text
+from salva.results.gate import FAILURE_RATE, INCONCLUSIVE, WITH_UNDECIDED, GateDecision, pairs_text
 from salva.results.rates import MACRO, CategoryCount
 from salva.results.trust import OK
 
@@ -160,8 +160,12 @@ def gate_text(decision: GateDecision) -> str:
     """What a gate decided, with the numbers it went by."""
     if decision.metric == FAILURE_RATE:
         value, limit = percent_text(decision.value), percent_text(decision.limit)
-        ends = "" if decision.interval is None else f" ({range_text(*decision.interval)})"
+        ends = "" if decision.interval is None else f" ({range_text(*decision.interval)}{WITH_UNDECIDED})"
         text = f"{decision.decision}: failure rate {value}{ends}, limit {limit}"
+    elif decision.is_share and decision.value is not None:
+        ends = "" if decision.interval is None else f" ({interval_text(*decision.interval)})"
+        limit = f"{decision.limit * 100:g} %"
+        text = f"{decision.decision}: {decision.metric} {percent(decision.value)}{ends}, limit {limit}"
     else:
         value = "not measured" if decision.value is None else f"{decision.value:.3f}"
         ends = "" if decision.interval is None else f" ({decision.interval[0]:.3f} to {decision.interval[1]:.3f})"

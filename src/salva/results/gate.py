@@ -25,6 +25,8 @@ FAILURE_RATE = "failure_rate"
 MIN_DECIDED = 16
 GATE_ON = ("interval", "lower", "point", "upper")
 """What decides: both ends of the interval, its lower end, the point, or its upper end."""
+WITH_UNDECIDED = " with the undecided counted"
+"""Said of an interval whose low end has the undecided and errors as PASS, and its high end as FAIL."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +61,8 @@ class GateDecision:
     """About how many decided results would decide it; None where that is unknown or over MOST_PAIRS."""
     is_out_of_reach: bool = False
     """Whether it would take more than MOST_PAIRS."""
+    is_share: bool = True
+    """Whether people read it in percent."""
 
     def to_json(self) -> dict[str, Json]:
         """As a run keeps it and a report shows it."""
@@ -130,7 +134,13 @@ def _on_metric(
         reason = message("gate-no-interval", metric=name)
     decision, reason = _held_back(decision, reason, gate, rate, trust)
     return GateDecision(
-        metric=name, decision=decision, limit=limit, value=metric.value, interval=metric.interval, reason=reason
+        metric=name,
+        decision=decision,
+        limit=limit,
+        value=metric.value,
+        interval=metric.interval,
+        reason=reason,
+        is_share=metric.is_share,
     )
 
 
