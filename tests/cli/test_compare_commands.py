@@ -31,7 +31,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
 def test_without_a_form_it_prints_a_few_lines(runs: tuple[str, str]) -> None:
     done = salva("compare", *runs)
     assert done.returncode == 0
-    assert done.stdout.startswith("metalogic: new against old")
+    assert done.stdout.startswith("metalogic: old -> new")
     assert len(done.stdout.splitlines()) <= 12
     verbose = salva("compare", *runs, "-v")
     assert verbose.stdout.startswith(done.stdout)
@@ -92,7 +92,7 @@ def test_forms_are_written_where_they_are_asked_for(tmp_path: Path, runs: tuple[
     assert (tmp_path / "comparison.html").read_text("utf-8").lstrip().startswith("<!doctype html>")
     assert done.stdout.strip() == "comparison.html"
     salva("compare", *runs, "--format", "md", "-o", str(tmp_path / "c.md"))
-    assert (tmp_path / "c.md").read_text("utf-8").startswith("# metalogic: new against old")
+    assert (tmp_path / "c.md").read_text("utf-8").startswith("# metalogic: old -")
 
 
 def test_no_folder_is_made_for_a_comparison(tmp_path: Path, runs: tuple[str, str]) -> None:

@@ -195,8 +195,8 @@ def test_a_comparison_prints_as_one_line(tmp_path: Path) -> None:
     runs = [store(tmp_path / name, {name: breaks}) for name, breaks in (("v1", some), ("v2", more), ("v3", never))]
     compared = compare_runs(runs)
     first, second = repr(compared).split("\n")
-    assert first.startswith("v2 fails 70 %, v1 30 %: +40 points")
-    assert second.startswith("v3 fails 0 %, v1 30 %: -30 points")
+    assert first.startswith("v1 fails 30 %, v2 70 %: +40 points")
+    assert second.startswith("v1 fails 30 %, v3 0 %: -30 points")
     assert (compared.pairs, compared.difference, compared.decision, compared.flipped) == (None, None, None, None)
 
 

@@ -9,7 +9,7 @@ from math import ceil
 from pathlib import Path
 
 import pytest
-from compare.fake_entrants import Breaks, cases, number, store
+from compare.fake_entrants import Breaks, cases, number, store, store_kappas
 from report.hostile import BREAKOUT, EVERYTHING, IMAGE
 
 from salva.compare.comparing import ComparedRuns, compare_runs
@@ -22,10 +22,13 @@ from salva.compare.words import (
     ends_text,
     figure_texts,
     flips_text,
+    margin_text,
+    metric_text,
     sentence_of,
     step_text,
 )
 from salva.core.case import Case
+from salva.results.gate import WITH_UNDECIDED
 
 CONTRACT = (
     *("pairs", "difference", "interval", "interval_entities", "decision", "gate", "detectable", "by_category"),
@@ -83,14 +86,13 @@ def test_several_candidates_have_no_figures_of_one(three: ComparedRuns) -> None:
     assert [row[-1] for row in candidates_table(three).rows] == ["baseline", "better", "worse"]
 
 
-def test_the_sentence_has_the_candidate_first_and_its_difference(two: ComparedRuns) -> None:
+def test_the_sentence_has_the_baseline_first_and_the_difference(two: ComparedRuns) -> None:
     (one,) = two.comparisons
     assert one.interval is not None
     low, high = (round(100 * end) for end in one.interval)
-    assert sentence_of(one) == f"new fails 70 %, old 30 %: +40 points, 95 % CI +{low} to +{high}: worse"
+    assert sentence_of(one) == f"old fails 30 %, new 70 %: +40 points, 95 % CI +{low} to +{high}: worse"
     assert flips_text(one) == "16 pairs flipped: 16 got worse, 0 better"
-    assert changed_text(one, is_worse=True) == "commutative 14/20 (was 6), associative 14/20 (was 6)"
-    assert changed_text(one, is_worse=False) == ""
+    assert changed_text(one) == "more in commutative (6 -> 14 of 20), associative (6 -> 14 of 20)"
 
 
 def test_what_decides_nothing_says_what_would(tmp_path: Path) -> None:
@@ -104,6 +106,9 @@ def test_what_decides_nothing_says_what_would(tmp_path: Path) -> None:
     assert sentence_of(one).endswith(f": inconclusive; {detecting_text(one)}")
     (tiny,) = compare_runs(runs, Demands(margin=0.001)).comparisons
     assert detecting_text(tiny) == "more than 20,000 pairs would detect 0.1 points"
+    # A gate has its own number of pairs.
+    (gated,) = compare_runs(runs, Demands(fail_if_worse=0.05)).comparisons
+    assert (gated.decision, detecting_text(gated)) == ("inconclusive", "")
     # So many pairs detect a difference of 20 points; this one lies too near to them.
     (enough,) = compare_runs(runs, Demands(margin=0.2)).comparisons
     assert (enough.decision, detecting_text(enough)) == ("inconclusive", "")
@@ -147,7 +152,7 @@ def test_a_terminal_gets_twelve_lines_of_eighty_columns(tmp_path: Path, two: Com
         assert len(lines) <= 12
         assert all(len(line) <= 80 for line in lines), lines
         assert any(line.startswith("gate") for line in lines)
-    assert comparison_text(two).startswith("metalogic: new against old")
+    assert comparison_text(two).startswith("metalogic: old -> new  ")
 
 
 def test_several_candidates_have_a_sentence_each(three: ComparedRuns) -> None:
@@ -163,7 +168,30 @@ def test_columns_have_the_baseline_first(two: ComparedRuns) -> None:
     assert by_category.columns[0] == "category"
     markdown = comparison_markdown(two)
     assert f"**{sentence_of(one)}**" in markdown
-    assert "| law | pairs | old fails | new fails |" in markdown
+    assert "| law | pairs | old fails | new fails | difference | low | high |" in markdown
+
+
+def test_a_gate_shows_a_difference_and_whether_the_undecided_count(two: ComparedRuns, tmp_path: Path) -> None:
+    (one,) = two.comparisons
+    assert one.gate is not None
+    assert one.gate.interval is not None
+    low, high = (round(100 * end) for end in one.gate.interval)
+    assert margin_text(one, one.gate) == f"failed: difference +40 points (+{low} to +{high}), limit 5 points"
+    fewer = store(tmp_path / "v3", {"new": lambda case, _: None if number(case) == 9 else number(case) < 3})
+    (partly,) = compare_runs([one.baseline.directory, fewer], Demands(fail_if_worse=0.05)).comparisons
+    assert partly.gate is not None
+    assert WITH_UNDECIDED in margin_text(partly, partly.gate)
+
+
+def test_a_metric_says_over_how_many_pairs(tmp_path: Path) -> None:
+    low, high = (store_kappas(tmp_path / name, [kappa] * 6) for name, kappa in (("a", 0.1), ("b", 0.5)))
+    (one,) = compare_runs([low, high]).comparisons
+    metrics = tables_of(one)[0]
+    row = dict(zip(metrics.columns, metrics.rows[0], strict=True))
+    assert (row["metric"], row["a"], row["b"], row["pairs"]) == ("kappa", "0.100", "0.500", "6")
+    text = metric_text(one.metrics["kappa"])
+    assert text.startswith("0.100 -> 0.500: +0.400 (")
+    assert text.endswith(", 6 pairs")
 
 
 def test_hostile_words_do_nothing_in_markdown_and_in_a_terminal(tmp_path: Path) -> None:

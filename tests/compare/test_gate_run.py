@@ -96,7 +96,7 @@ def test_a_worse_candidate_fails_both_rules(failed: tuple[Path, Done]) -> None:
     page = (place / "index.html").read_text(encoding="utf-8")
     assert 'href="metalogic/comparison.html"' in page
     assert '<p class="big">failed</p>' in page
-    assert "<h1>painter (candidate) <span>against</span> painter (baseline)</h1>" in page
+    assert "<h1>painter (baseline) -&gt; painter (candidate)</h1>" in page
 
 
 def test_the_same_command_generates_nothing_again_and_another_candidate_keeps_the_baseline(

@@ -80,17 +80,23 @@ def test_another_suite_is_refused(tmp_path: Path) -> None:
     [
         ({}, {"check": "truth"}, "rule: primary and check:truth", "rejudge a --check truth"),
         ({"check": "truth"}, {}, "rule: check:truth and primary", "rejudge b --check truth"),
+        (
+            {"check": "truth", "checks": check(threshold=0.5)},
+            {"checks": check(threshold=0.7)},
+            "rule: check:truth and primary; 1 more",
+            "rejudge b --check truth --set check.threshold=0.5",
+        ),
         ({}, {"published": True}, "rule: primary and published", "rejudge a --published"),
         (
             {"checks": check(counts="exact", place="order")},
             {"checks": check(counts="at-least", place="order")},
-            "counts of truth: exact and at-least",
+            "check.counts of truth: exact and at-least",
             "rejudge b --counts exact",
         ),
         (
             {"checks": check(threshold=0.5)},
             {"checks": check(threshold=0.7)},
-            "threshold of truth: 0.5 and 0.7",
+            "check.threshold of truth: 0.5 and 0.7",
             "rejudge b --set check.threshold=0.5",
         ),
         (
@@ -108,7 +114,7 @@ def test_other_rules_are_refused_with_the_command_that_judges_alike(
     error = refused(*runs)
     assert error.code == "compare-settings"
     text = str(error).replace(f"{tmp_path}/", "")
-    assert differing in text
+    assert f"({differing})" in text
     assert f"salva {command} [" in text
 
 

@@ -46,6 +46,16 @@ def test_three_models_have_a_table_and_a_section_each(tmp_path: Path) -> None:
     assert "boards" in page
 
 
+def test_bars_are_exact_and_groups_without_one_are_named(tmp_path: Path) -> None:
+    of = cases(3)
+    of = [*of[:6], *(replace(case, category="few", labels={}) for case in of[6:9])]
+    runs = [store(tmp_path / name, {name: rule}, of) for name, rule in (("v1", some), ("v2", more))]
+    page = comparison_page(compare_runs(runs))
+    assert "a difference takes five cases: few." in page
+    assert "66.67" in page
+    assert "66.70" not in page
+
+
 def test_the_same_twice_and_nothing_decided_make_a_page_too(tmp_path: Path) -> None:
     run, none = store(tmp_path / "a", {"m": some}), store(tmp_path / "b", {"m": lambda _case, _repeat: None})
     for other in (run, none):

@@ -17,6 +17,7 @@ from salva.compare.words import (
     flips_text,
     margin_text,
     metric_text,
+    pair_title,
     pairs_of,
     sentence_of,
     title_of,
@@ -160,12 +161,12 @@ def comparison_text(compared: ComparedRuns, *, verbose: bool = False) -> str:
 
 
 def _lines(comparison: Comparison, *, verbose: bool) -> Iterator[str]:
-    title = f"{comparison.baseline.run.suite}: {comparison.candidate.title} against {comparison.baseline.title}"
+    title = f"{comparison.baseline.run.suite}: {pair_title(comparison)}"
     pairs = pairs_of(comparison)
     gap = _WIDTH - len(title) - len(pairs)
     rows = [row for row in _rows(comparison) if row[0] != "pairs" or gap < _LEAST_GAP]
     # What matters least goes first where the lines would be too many.
-    for label in () if verbose else ("", "metrics", "better", "worse", "flipped", "note"):
+    for label in () if verbose else ("", "metrics", "failures", "flipped", "note"):
         if sum(len(_wrapped(*row)) for row in rows) < _MOST_LINES:
             break
         rows = [row for row in rows if row[0] != label]
@@ -177,9 +178,8 @@ def _lines(comparison: Comparison, *, verbose: bool) -> Iterator[str]:
 def _rows(comparison: Comparison) -> Iterator[tuple[str, str]]:
     yield "pairs", pairs_of(comparison)
     yield "result", sentence_of(comparison)
-    for label in ("worse", "better"):
-        if changed := changed_text(comparison, is_worse=label == "worse"):
-            yield label, changed
+    if changed := changed_text(comparison):
+        yield "failures", changed
     yield "flipped", flips_text(comparison)
     for place, metric in enumerate([*comparison.metrics.values()][:_N_METRICS]):
         yield "metrics" if not place else "", f"{metric.title} {metric_text(metric)}"

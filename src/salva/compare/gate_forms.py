@@ -13,7 +13,7 @@ from salva.charts.formats import percent_text
 from salva.compare.forms import comparison_json, comparison_markdown
 from salva.compare.gate_run import GateResult, SuiteResult
 from salva.compare.page import comparison_page
-from salva.compare.words import figure_texts, sentence_of
+from salva.compare.words import ARROW, figure_texts, sentence_of
 from salva.core.fingerprint import Json
 from salva.core.printable import printable_json
 from salva.core.table import Cell, Table
@@ -55,7 +55,13 @@ def gate_table(result: GateResult) -> Table:
     for suite in result.suites:
         outcomes = {rule.name: rule.decision for rule in suite.rules}
         rows.append((suite.title, *_rates(suite), *(outcomes.get(name, "") for name in rules)))
-    return Table(name="gate", columns=("suite", "baseline", "candidate", "difference", *rules), rows=tuple(rows))
+    columns = ("suite", "baseline", "candidate", "difference", *rules)
+    note = "With a baseline, both failure rates are over the pairs decided in both." if _has_two(result) else ""
+    return Table(name="gate", columns=columns, rows=tuple(rows), note=note)
+
+
+def _has_two(result: GateResult) -> bool:
+    return any(suite.comparison is not None for suite in result.suites)
 
 
 def _rates(suite: SuiteResult) -> tuple[str, str, str]:
@@ -72,19 +78,19 @@ def gate_page(result: GateResult) -> str:
         "gate.html.j2",
         result=result,
         table=gate_table(result),
-        sides=_sides(result),
+        title=_title(result),
         sentence_of=sentence_of,
     )
 
 
-def _sides(result: GateResult) -> list[str]:
-    """Who is held against whom; two of one name, with other options, by their parts too."""
+def _title(result: GateResult) -> str:
+    """Who is compared with whom; two of one name, with other options, by their parts too."""
     candidate, baseline = result.spec.candidate.model, result.spec.baseline
     if baseline is None:
-        return [candidate]
+        return candidate
     if baseline.model == candidate:
-        return [f"{candidate} (candidate)", f"{candidate} (baseline)"]
-    return [candidate, baseline.model]
+        return f"{candidate} (baseline){ARROW}{candidate} (candidate)"
+    return f"{baseline.model}{ARROW}{candidate}"
 
 
 def gate_lines(result: GateResult) -> Iterator[str]:

@@ -34,17 +34,24 @@ def check_comparable(baseline: Entrant, candidate: Entrant) -> None:
     _same_prompts(baseline, candidate)
     ours, theirs = (_rules(entrant) for entrant in (baseline, candidate))
     # A check of one run alone, and an import that does not say by which version, differ in no rule.
-    known = {name for name in ours if name in theirs}
+    known = [name for name in ours if name in theirs]
     before, after = ({name: rules[name] for name in known} for rules in (ours, theirs))
     if before != after:
-        raise _different(baseline, candidate, before, after, _judge_alike(baseline, candidate))
+        # Another rule sets options of checks too: it alone says why.
+        most = 1 if before["rule"] != after["rule"] else _MOST
+        raise _different(baseline, candidate, before, after, _judge_alike(baseline, candidate), most)
     _same_observers(baseline, candidate)
 
 
 def _different(
-    baseline: Entrant, candidate: Entrant, ours: Mapping[str, Json], theirs: Mapping[str, Json], remedy: str
+    baseline: Entrant,
+    candidate: Entrant,
+    ours: Mapping[str, Json],
+    theirs: Mapping[str, Json],
+    remedy: str,
+    most: int = _MOST,
 ) -> UsageError:
-    differing = _differing(ours, theirs)
+    differing = _differing(ours, theirs, most)
     places = {"baseline": _place(baseline), "candidate": _place(candidate)}
     return UsageError(message("compare-settings", **places, differing=differing, remedy=remedy))
 
@@ -73,7 +80,7 @@ def _rules(entrant: Entrant) -> dict[str, Json]:
     """The rule that makes the results, and the options and version of every check."""
     rules: dict[str, Json] = {"rule": str(entrant.asked.rule)}
     for check in entrant.asked.checks:
-        rules |= {f"{name} of {check.name}": value for name, value in check.options.items()}
+        rules |= {f"check.{name} of {check.name}": value for name, value in check.options.items()}
         version = entrant.fingerprints.rules.get(check.name, {}).get("version")
         rules |= {f"version of {check.name}": version} if version is not None else {}
     return rules
@@ -213,11 +220,11 @@ def _words(entrant: Entrant) -> dict[str, Json]:
     }
 
 
-def _differing(ours: Mapping[str, Json], theirs: Mapping[str, Json]) -> str:
+def _differing(ours: Mapping[str, Json], theirs: Mapping[str, Json], most: int = _MOST) -> str:
     """What two sets of settings have different, in a few words."""
     names = [name for name in dict.fromkeys((*ours, *theirs)) if ours.get(name) != theirs.get(name)]
-    said = [f"{name}: {_word(ours.get(name))} and {_word(theirs.get(name))}" for name in names[:_MOST]]
-    return "; ".join(said) + (f"; {len(names) - _MOST} more" if len(names) > _MOST else "")
+    said = [f"{name}: {_word(ours.get(name))} and {_word(theirs.get(name))}" for name in names[:most]]
+    return "; ".join(said) + (f"; {len(names) - most} more" if len(names) > most else "")
 
 
 def _word(value: Json) -> str:

@@ -19,6 +19,7 @@ from salva.compare.words import (
     flips_text,
     margin_text,
     metric_text,
+    pair_title,
     pairs_of,
     sentence_of,
     step_text,
@@ -58,6 +59,8 @@ class Section:
     comparison: Comparison
     drawings: Markup | None
     """The differences by law, or by category."""
+    not_drawn: tuple[str, ...]
+    """Groups of too few cases for a difference."""
     stats: tuple[tuple[str, str], ...]
     tables: tuple[Table, ...]
 
@@ -79,6 +82,7 @@ def comparison_page(compared: ComparedRuns) -> str:
         n_flipped=sum(len(one.flipped) for one in compared.comparisons),
         is_imported=any(entrant.asked.imported for entrant in compared.entrants),
         flips_text=flips_text,
+        pair_title=pair_title,
         sentence_of=sentence_of,
         step_text=step_text,
         tags_of=_tags,
@@ -98,7 +102,14 @@ def _facts(compared: ComparedRuns) -> list[tuple[str, str]]:
 
 
 def _section(one: Comparison) -> Section:
-    return Section(comparison=one, drawings=_drawn(one), stats=tuple(_stats(one)), tables=tuple(tables_of(one)))
+    groups = one.by_law or one.by_category
+    return Section(
+        comparison=one,
+        drawings=_drawn(one),
+        not_drawn=tuple(name for name, group in groups.items() if group.figure.difference is None),
+        stats=tuple(_stats(one)),
+        tables=tuple(tables_of(one)),
+    )
 
 
 def _stats(one: Comparison) -> list[tuple[str, str]]:
@@ -128,7 +139,7 @@ def _drawn(one: Comparison) -> Markup | None:
         low="low",
         high="high",
         n="pairs",
-        y_label="points, candidate less baseline; down is better",
+        y_label="points, candidate less baseline; left is better",
         marks=(0.0,),
     )
     return drawings_of(chart, is_wide=True)
@@ -136,9 +147,8 @@ def _drawn(one: Comparison) -> Markup | None:
 
 def _row(name: str, figure: FigureDifference) -> tuple[Cell, ...]:
     assert figure.difference is not None
-    ends = () if figure.interval is None else (figure.interval.low, figure.interval.high)
-    low, high = (round(100 * end, 1) for end in ends) if ends else (None, None)
-    return (name, round(100 * figure.difference, 1), low, high, figure.n_pairs)
+    low, high = (100 * figure.interval.low, 100 * figure.interval.high) if figure.interval else (None, None)
+    return (name, 100 * figure.difference, low, high, figure.n_pairs)
 
 
 def _shown(compared: ComparedRuns) -> list[Shown]:

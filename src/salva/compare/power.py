@@ -40,7 +40,8 @@ _SIZES = {"": 100, " ": 400, "  ": 1600}
 _N_SIZES = 2
 """The named sizes of a suite whose cases are counted: larger ones take long to make."""
 _INDEPENDENT = (
-    "the other model fails independently of this one. Where both fail on the same pairs, fewer pairs are enough"
+    "the other model fails independently of this one. Where both fail on the same pairs, fewer pairs are enough; "
+    "`salva compare` goes by two runs"
 )
 
 

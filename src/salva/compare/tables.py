@@ -7,20 +7,21 @@ from collections.abc import Mapping
 from salva.charts.formats import percent_text
 from salva.compare.comparing import ComparedRuns, Comparison
 from salva.compare.pairing import FigureDifference, GroupDifference
-from salva.compare.words import decision_text, ends_text, figure_texts, p_text, step_text
+from salva.compare.words import both_ends, decision_text, figure_texts, p_text, step_text
 from salva.core.table import Cell, Table
 
-_ENDS = "95 % CI"
+_ENDS = ("low", "high")
+_OF_ENDS = "low, high: 95 % CI of the difference."
 
 
 def candidates_table(compared: ComparedRuns) -> Table:
     """The baseline, then the candidates, the best first."""
     ordered = sorted(compared.comparisons, key=lambda one: (one.difference is None, one.difference or 0.0))
     rate = compared.baseline.figures.failure_rate
-    rows: list[tuple[Cell, ...]] = [(compared.baseline.title, percent_text(rate), "", "", "", "", "baseline")]
+    rows: list[tuple[Cell, ...]] = [(compared.baseline.title, percent_text(rate), "", "", "", "", "", "baseline")]
     rows += [_candidate_row(one) for one in ordered]
-    columns = ("model", "failure rate", "difference", _ENDS, "pairs", "p by Holm", "decision")
-    note = "Difference: the candidate less the baseline, over the pairs decided in both."
+    columns = ("model", "failure rate", "difference", *_ENDS, "pairs", "p by Holm", "decision")
+    note = f"Difference: the candidate less the baseline, over the pairs decided in both; {_OF_ENDS}"
     return Table(name="candidates", columns=columns, rows=tuple(rows), note=note)
 
 
@@ -41,8 +42,8 @@ def _groups_table(name: str, comparison: Comparison, groups: Mapping[str, GroupD
         for group, one in groups.items()
     )
     failed = (f"{entrant.title} fails" for entrant in (comparison.baseline, comparison.candidate))
-    columns = (name, "pairs", *failed, "difference", _ENDS, "p by Holm")
-    note = f"A difference takes five cases. p is adjusted by Holm's method over the {len(groups)} rows."
+    columns = (name, "pairs", *failed, "difference", *_ENDS, "p by Holm")
+    note = f"A difference takes five cases; {_OF_ENDS} p is adjusted by Holm's method over the {len(groups)} rows."
     return Table(name=f"by {name}", columns=columns, rows=rows, note=note)
 
 
@@ -56,13 +57,14 @@ def tables_of(comparison: Comparison) -> list[Table]:
 
 def _metrics_table(comparison: Comparison) -> Table:
     rows = tuple(
-        (one.title, *figure_texts(one), ends_text(one, one.interval), one.better) for one in comparison.metrics.values()
+        (one.title, *figure_texts(one), *both_ends(one, one.interval), str(one.n_pairs or ""), one.better)
+        for one in comparison.metrics.values()
     )
     titles = (comparison.baseline.title, comparison.candidate.title)
-    columns = ("metric", *titles, "difference", _ENDS, "better")
-    note = "Metrics without a value for each pair are those of the whole runs, and have no interval."
+    columns = ("metric", *titles, "difference", *_ENDS, "pairs", "better")
+    note = f"{_OF_ENDS} Pairs: those with a value in both runs; without any, a metric is of the whole runs."
     return Table(name="metrics", columns=columns, rows=rows, note=note)
 
 
-def _steps(figure: FigureDifference) -> tuple[str, str]:
-    return step_text(figure, figure.difference), ends_text(figure, figure.interval)
+def _steps(figure: FigureDifference) -> tuple[str, str, str]:
+    return step_text(figure, figure.difference), *both_ends(figure, figure.interval)

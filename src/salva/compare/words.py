@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import floor, log10
 
 from salva.charts.formats import NOTHING, percent, percent_text
 from salva.compare.comparing import ComparedRuns, Comparison, Decision
 from salva.compare.pairing import FigureDifference, GroupDifference
 from salva.core.quantity import quantity
-from salva.results.gate import INCONCLUSIVE, GateDecision, pairs_text
+from salva.results.gate import INCONCLUSIVE, WITH_UNDECIDED, GateDecision, pairs_text
 from salva.results.trust import OK
 from salva.stats.intervals import Interval
 from salva.stats.pairs_needed import MOST_PAIRS, pairs_for_margin
 
 _DECISIONS = {Decision.NONE_SHOWN: "no difference shown"}
 _N_CHANGED = 3
+ARROW = " -> "
+"""From the baseline to the candidate."""
 
 
 def value_text(figure: FigureDifference, value: float | None) -> str:
@@ -49,10 +52,17 @@ def figure_texts(figure: FigureDifference) -> tuple[str, str, str]:
 
 def ends_text(figure: FigureDifference, interval: Interval | tuple[float, float] | None) -> str:
     """Both ends of an interval of differences: -13 to +23."""
+    return NOTHING if interval is None else " to ".join(both_ends(figure, interval))
+
+
+def both_ends(figure: FigureDifference, interval: Interval | tuple[float, float] | None) -> tuple[str, str]:
+    """The low end of an interval of differences, and the high one."""
     if interval is None:
-        return NOTHING
+        return NOTHING, NOTHING
     low, high = (interval.low, interval.high) if isinstance(interval, Interval) else interval
-    return f"{_points(low)} to {_points(high)}" if figure.is_share else f"{low + 0.0:+.3f} to {high + 0.0:+.3f}"
+    if figure.is_share:
+        return _points(low), _points(high)
+    return f"{low + 0.0:+.3f}", f"{high + 0.0:+.3f}"
 
 
 def p_text(p: float | None) -> str:
@@ -71,7 +81,7 @@ def sentence_of(comparison: Comparison) -> str:
     if not figure.n_pairs:
         return f"no pair was decided in both {comparison.baseline.title} and {comparison.candidate.title}"
     before, after, step = figure_texts(figure)
-    rates = f"{comparison.candidate.title} fails {after}, {comparison.baseline.title} {before}"
+    rates = f"{comparison.baseline.title} fails {before}, {comparison.candidate.title} {after}"
     if figure.difference is None:
         return f"{rates}, over {quantity(figure.n_cases, 'cases')}: {decision_text(comparison)}"
     needed = detecting_text(comparison)
@@ -80,9 +90,9 @@ def sentence_of(comparison: Comparison) -> str:
 
 
 def detecting_text(comparison: Comparison) -> str:
-    """How many pairs would detect a difference of the margin, where these decide nothing; else empty."""
+    """How many pairs would detect a difference of the margin, where these decide nothing and no gate is set."""
     figure, margin = comparison.figure, comparison.demands.margin
-    if comparison.decision is not Decision.INCONCLUSIVE or not figure.half_width or not margin:
+    if comparison.gate or comparison.decision is not Decision.INCONCLUSIVE or not figure.half_width or not margin:
         return ""
     needed = pairs_for_margin(0.0, figure.half_width, figure.n_pairs, margin, figure.t)
     if needed is not None and needed <= figure.n_pairs:
@@ -110,24 +120,30 @@ def flips_text(comparison: Comparison) -> str:
     return f"{flips} flipped: {n_worse} got worse, {len(comparison.flipped) - n_worse} better"
 
 
-def changed_text(comparison: Comparison, *, is_worse: bool) -> str:
-    """The categories in which most pairs flipped one way on balance, with the failures of both; empty for none."""
+def changed_text(comparison: Comparison) -> str:
+    """The categories with the largest changes in failures, more and fewer, as counts; empty where none changed."""
     groups = comparison.by_law or comparison.by_category
-    changed = {name: (one.n_failed[1] - one.n_failed[0]) * (1 if is_worse else -1) for name, one in groups.items()}
+    parts = [f"{word} in {names}" for word, sign in (("more", 1), ("fewer", -1)) if (names := _changed(groups, sign))]
+    return "; ".join(parts)
+
+
+def _changed(groups: Mapping[str, GroupDifference], sign: int) -> str:
+    changed = {name: sign * (one.n_failed[1] - one.n_failed[0]) for name, one in groups.items()}
     names = sorted((name for name in changed if changed[name] > 0), key=lambda name: -changed[name])
     return ", ".join(_group_text(name, groups[name]) for name in names[:_N_CHANGED])
 
 
 def _group_text(name: str, group: GroupDifference) -> str:
     before, after = group.n_failed
-    return f"{name} {after}/{group.figure.n_pairs} (was {before})"
+    return f"{name} ({before}{ARROW}{after} of {group.figure.n_pairs})"
 
 
 def metric_text(metric: FigureDifference) -> str:
-    """A metric of both models, with its difference."""
+    """A metric of both models, with its difference and over how many pairs."""
     before, after, step = figure_texts(metric)
     ends = f" ({ends_text(metric, metric.interval)})" if metric.interval else ""
-    return f"{after}, was {before}" + ("" if metric.difference is None else f": {step}{ends}")
+    pairs = f", {quantity(metric.n_pairs, 'pairs')}" if metric.n_pairs else ""
+    return f"{before}{ARROW}{after}" + ("" if metric.difference is None else f": {step}{ends}") + pairs
 
 
 def margin_text(comparison: Comparison, gate: GateDecision) -> str:
@@ -135,7 +151,9 @@ def margin_text(comparison: Comparison, gate: GateDecision) -> str:
     figure, numbers = comparison.figure, ""
     if gate.value is not None:
         limit = step_text(figure, gate.limit).removeprefix("+")
-        numbers = f"worse by {step_text(figure, gate.value)} ({ends_text(figure, gate.interval)}), limit {limit}"
+        counted = WITH_UNDECIDED if gate.interval and comparison.pairs < comparison.n_shared else ""
+        ends = f"{ends_text(figure, gate.interval)}{counted}"
+        numbers = f"difference {step_text(figure, gate.value)} ({ends}), limit {limit}"
     needed = pairs_text(gate) if gate.decision == INCONCLUSIVE else ""
     return f"{gate.decision}: {'; '.join(filter(None, (numbers, str(gate.reason), needed)))}"
 
@@ -154,5 +172,10 @@ def trusts_text(comparison: Comparison) -> str:
 def title_of(compared: ComparedRuns) -> str:
     """What is compared."""
     if compared.only is None:
-        return f"{len(compared.comparisons)} candidates against {compared.baseline.title}"
-    return f"{compared.only.candidate.title} against {compared.baseline.title}"
+        return f"{compared.baseline.title}{ARROW}{len(compared.comparisons)} candidates"
+    return pair_title(compared.only)
+
+
+def pair_title(comparison: Comparison) -> str:
+    """Who is compared: the baseline, then the candidate."""
+    return f"{comparison.baseline.title}{ARROW}{comparison.candidate.title}"

@@ -16,8 +16,9 @@ ENTRIES: Mapping[str, Entry] = {
     "compare-settings": Entry(
         "{baseline} and {candidate} were judged differently ({differing}). {remedy}",
         "A comparison is of models: suite, rule (primary, published or one --check), counts, the options and versions "
-        "of checks, and observers must be the same in both runs. `salva rejudge` changes all but the suite without a "
-        "new image.",
+        "of checks, and observers must be the same in both runs. Another rule sets options of its checks too, so only "
+        "the rule is named. check.NAME of a check is what --set check.NAME=VALUE sets. `salva rejudge` changes all but "
+        "the suite without a new image.",
     ),
     "compare-no-cases": Entry(
         "{baseline} and {candidate} share no case ({differing}). Use the same --size, --only and suite options.",
