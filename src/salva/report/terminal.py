@@ -74,7 +74,7 @@ def print_summary(
             # Paths and commands are copied from here: a terminal that is too narrow breaks them by itself.
             out.print(_Legible(line), soft_wrap=True)
         if verbose:
-            for part in _details(model):
+            for part in _details(model, out.width):
                 out.print(_Legible(part))
     if is_short and not quiet and page:
         out.print(_Legible(_line("report", page)), soft_wrap=True)
@@ -171,7 +171,7 @@ def _line(label: str, text: str) -> Text:
     return _wrapped(label, text, "")[0]
 
 
-def _details(model: ModelSummary) -> Iterator[RenderableType]:
+def _details(model: ModelSummary, width: int) -> Iterator[RenderableType]:
     """All metrics, and every chart that can be text."""
     from rich.table import Table as RichTable
     from rich.text import Text
@@ -181,7 +181,10 @@ def _details(model: ModelSummary) -> Iterator[RenderableType]:
     table = RichTable(box=None, pad_edge=False)
     has_published = any(metric.published is not None for _, metric in measured)
     for column in ("metric", "value", "95 % CI", "n", *(["published"] if has_published else [])):
-        table.add_column(column, justify="left" if column == "metric" else "right", overflow="fold")
+        justify: Literal["right", "left"] = "left" if column == "metric" else "right"
+        # Where there is room for words and numbers, only words are wrapped.
+        is_whole = width >= _WIDTH and column in ("value", "95 % CI", "n")
+        table.add_column(column, justify=justify, overflow="fold", no_wrap=is_whole)
     for title, metric in measured:
         n = "" if metric.n is None else f"{metric.n:,}"
         published = [published_text(metric)] if has_published else []

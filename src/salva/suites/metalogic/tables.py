@@ -110,7 +110,7 @@ def _misaligned(judgements: Judgements, logic: Sequence[Result]) -> MetricValue:
         published=_BOTH_MODELS,
         is_share=True,
         published_of="Flux.dev and DALL-E 3",
-        reason="without numbering, as the paper; mean over the logic categories",
+        reason="as the paper: the mean over the logic categories",
         title="misaligned, without numbering",
     )
 
