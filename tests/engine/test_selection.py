@@ -70,7 +70,7 @@ def test_without_a_detector_the_judge_checks_all(tmp_path: Path) -> None:
 def test_a_pair_without_formulas_is_checked_by_the_best_that_is_bound(
     tmp_path: Path, asked: dict[str, object], primary: str, others: set[str]
 ) -> None:
-    pair = "prompt_a,prompt_b\nA man rides a wave,A wave is ridden\n"
+    pair = "prompt_a,prompt_b\nA photo of a horse that sleeps,A sleeping horse\n"
     assert selections(tmp_path, pair, **asked) == [(primary, {primary, *others})]
 
 
@@ -83,6 +83,17 @@ def test_the_chosen_check_comes_first_and_what_is_free_is_measured_too(tmp_path:
     found = selections(tmp_path, judges=("openai/j",), check="same-answers")
     assert found[0] == ("truth", {"same-answers", "truth", "same-scene"})
     assert selections(tmp_path, judges=("openai/j",), check="same-scene")[1] == ("right-answers", {"same-scene"})
+
+
+@pytest.mark.parametrize(
+    "texts", ["a sad clown,a clown who is sad", "a photo of a cat,a clown like a cat", "eine Katze,Katzen"]
+)
+def test_a_pair_without_formulas_is_not_compared_by_a_detector_that_cannot_name_what_it_mentions(
+    tmp_path: Path, texts: str
+) -> None:
+    pair = f"prompt_a,prompt_b\n{texts}\n"
+    assert selections(tmp_path, pair, embedder="pocket") == [("same-similarity", {"same-similarity"})]
+    assert selections(tmp_path, pair) == [("same-scene", {"same-scene"})], "kept, and known to be undecidable"
 
 
 def test_a_detector_that_needs_words_cannot_decide_pairs_without_formulas(tmp_path: Path) -> None:

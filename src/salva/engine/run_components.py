@@ -20,6 +20,7 @@ from salva.core.verdict import Observers
 from salva.engine.actors import Actor
 from salva.engine.guard import build
 from salva.engine.keys import check_keys
+from salva.english.mentions import mentioned_entities
 from salva.errors import PluginError, UsageError
 from salva.judging.waves import Waves
 from salva.messages import message
@@ -227,7 +228,7 @@ class Cast:
                 continue
             needed = _with_all_needs(part.about.needs_roles, actors_by_role)
             looks = _first_observations(part, case, actors_by_role)
-            unnamed, left_out = self._unnamed(looks, actors_by_role), ()
+            unnamed, left_out = self._unnamed(looks, actors_by_role) or self._unnamed_of_text(case, looks, needed), ()
             if unnamed and part.about.leaves_out_unnamed:
                 nameable = case.without_entities(unnamed)
                 if not part.check.applies(nameable):
@@ -246,7 +247,7 @@ class Cast:
                 unnamed=unnamed,
                 left_out=left_out,
                 unread=_without_formulas(looks, needed, actors_by_role)
-                or _without_words(looks, needed, actors_by_role),
+                or self._without_words(case, looks, needed, actors_by_role),
             )
             if "judge" not in asked:
                 return
@@ -259,6 +260,29 @@ class Cast:
         queries = [look.query for look in looks if look.query.role in by_boxes]
         things = {thing for query in queries for thing in (*query.labels, *named_in(query.formulas))}
         return tuple(sorted(things - self.names))
+
+    def _unnamed_of_text(self, case: Case, looks: Iterable[Need], needed: Collection[str]) -> tuple[str, ...]:
+        """What texts without formulas mention and a detector with a fixed list has no name for."""
+        if self.names is None or DETECTOR not in needed or not _is_without_labels(looks):
+            return ()
+        return tuple(sorted(self._mentioned(case) - self.names))
+
+    def _mentioned(self, case: Case) -> set[str]:
+        return set().union(*(mentioned_entities(prompt.text, self.names or ()) for prompt in case.prompts))
+
+    def _without_words(
+        self, case: Case, looks: Iterable[Need], needed: Collection[str], actors_by_role: ActorsByRole
+    ) -> str:
+        """Why a detector that goes by words finds nothing to compare; empty where it is given some, or texts mention
+        what it can name."""
+        if DETECTOR not in needed or not _is_without_labels(looks):
+            return ""
+        detector = actors_by_role[DETECTOR]
+        if detector.about.names is Naming.ASKED:
+            return f"the detector {detector.label!r} searches for given words, and these texts have no formula"
+        if self.names is not None and not self._mentioned(case):
+            return f"the detector {detector.label!r} can name nothing of these texts, which have no formula"
+        return ""
 
 
 def _first_observations(part: CheckPart, case: Case, actors_by_role: ActorsByRole) -> tuple[Need, ...]:
@@ -279,14 +303,10 @@ def _without_formulas(looks: Iterable[Need], needed: Collection[str], actors_by_
     return ""
 
 
-def _without_words(looks: Iterable[Need], needed: Collection[str], actors_by_role: ActorsByRole) -> str:
-    """Why a detector that searches for given words finds nothing here; empty where it is given some."""
-    if DETECTOR not in needed or actors_by_role[DETECTOR].about.names is not Naming.ASKED:
-        return ""
+def _is_without_labels(looks: Iterable[Need]) -> bool:
+    """Whether a detector is asked, and for nothing in particular."""
     asked = [look.query for look in looks if look.query.role == DETECTOR]
-    if not asked or any(query.labels for query in asked):
-        return ""
-    return f"the detector {actors_by_role[DETECTOR].label!r} searches for given words, and these texts have no formula"
+    return bool(asked) and not any(query.labels for query in asked)
 
 
 def _with_all_needs(roles: Iterable[str], actors_by_role: ActorsByRole) -> set[str]:
