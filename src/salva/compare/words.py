@@ -153,7 +153,7 @@ def margin_text(comparison: Comparison, gate: GateDecision) -> str:
         limit = step_text(figure, gate.limit).removeprefix("+")
         counted = WITH_UNDECIDED if gate.interval and comparison.pairs < comparison.n_shared else ""
         ends = f"{ends_text(figure, gate.interval)}{counted}"
-        numbers = f"difference {step_text(figure, gate.value)} ({ends}), limit {limit}"
+        numbers = f"difference {figure_texts(figure)[2]} ({ends}), limit {limit}"
     needed = pairs_text(gate) if gate.decision == INCONCLUSIVE else ""
     return f"{gate.decision}: {'; '.join(filter(None, (numbers, str(gate.reason), needed)))}"
 
