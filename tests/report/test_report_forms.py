@@ -420,14 +420,14 @@ def test_both_ends_of_an_interval_stand_in_one_piece_and_on_one_line() -> None:
 @pytest.mark.parametrize("published", [None, 0.65])
 def test_published_figures_have_a_column_where_there_are_some(published: float | None) -> None:
     summary = summarise_records(random_run(n_entities=2)[0])
-    metric = MetricValue(value=0.4, is_share=True, published=published, published_of="model x")
-    wide = MetricValue(value=-0.12, low=-0.268, high=0.046, n=60, is_difference=True, title="a title of many words")
+    metric = MetricValue(value=0.4, is_share=True, published=published, published_of="model x, model y")
+    wide = MetricValue(value=-0.12, low=-0.268, high=0.046, n=60, is_difference=True, title="a title of very many words")
     model = replace(summary.by_model["painter"], metrics={"misaligned": metric, "wide": wide})
     shown = replace(summary, by_model={"painter": model})
     assert "-26.8 to +4.6 points" in terminal(shown, 80, verbose=True)
     assert "-12.0 points" in terminal(shown, 120, verbose=True)
     text = terminal(shown, 120, verbose=True)
-    assert ("65 % (model x)" in text) == ("published" in text) == (published is not None)
+    assert ("65 % (model x, model y)" in text) == ("published" in text) == (published is not None)
 
 
 def test_one_line_says_how_many_failed() -> None:
