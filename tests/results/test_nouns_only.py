@@ -48,18 +48,23 @@ def test_no_category_of_metalogic_needs_more_than_nouns() -> None:
 
 
 def test_skill_is_what_is_left_of_the_baseline() -> None:
-    cases = [case_of("!cat & dog", "denial", f"no-{i}") for i in range(4)]
-    cases += [case_of("cat & dog", "plain", f"both-{i}") for i in range(4)]
-    failed = [
-        make_verdict(f"no-{i}", outcome=Outcome.FAIL if i == 0 else Outcome.PASS, check="truth") for i in range(4)
-    ]
-    passed = [make_verdict(f"both-{i}", check="truth") for i in range(4)]
+    cases = [case_of("!cat & dog", "denial", f"no-{i}") for i in range(8)]
+    cases += [case_of("cat & dog", "plain", f"both-{i}") for i in range(8)]
+    failed = [make_verdict(f"no-{i}", outcome=Outcome.FAIL if i < 2 else Outcome.PASS, check="truth") for i in range(8)]
+    passed = [make_verdict(f"both-{i}", check="truth") for i in range(8)]
     metrics = nouns_only_metrics(judged(cases, [*failed, *passed]))
     assert metrics[NOUNS_ONLY].value == 0.5
-    # 1 of 4 and 0 of 4: a rate of .125, a quarter of the baseline.
+    # 2 of 8 and 0 of 8: a rate of .125, a quarter of the baseline.
     assert metrics[SKILL].value == pytest.approx(0.75)
     low, high = metrics[SKILL].interval or (0, 0)
     assert low < 0.75 < high <= 1.0
+
+
+def test_skill_does_not_rest_on_a_few_cases() -> None:
+    cases = [case_of("!cat & dog", "denial", f"no-{i}") for i in range(7)]
+    metrics = nouns_only_metrics(judged(cases, [make_verdict(f"no-{i}", check="truth") for i in range(7)]))
+    assert metrics[NOUNS_ONLY].value == 1.0
+    assert metrics[SKILL].value is None
 
 
 def test_without_a_case_that_needs_logic_there_is_no_skill() -> None:

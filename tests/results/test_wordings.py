@@ -12,6 +12,7 @@ from report.fake_runs import judged, make_case, make_verdict
 from salva.core.case import Case
 from salva.core.judgements import Judgements
 from salva.core.verdict import Outcome, Verdict
+from salva.results.metrics.wording_table import wording_chart, wording_table
 from salva.results.wordings import ONE_REPEAT, WordingDifference, differences_by_law, wording_difference
 
 LAWS = ("commutative", "de-morgan")
@@ -93,6 +94,23 @@ def test_by_law_each_has_its_own_difference() -> None:
     by_law = differences_by_law(judgements)
     assert {law: wording.difference for law, wording in by_law.items()} == {"commutative": 0.0, "de-morgan": 1.0}
     assert _measured(judgements).difference == 0.5
+
+
+def test_a_pooled_suite_pools_the_wordings_too_and_heads_its_groups_category() -> None:
+    cases = [make_case(f"case-{i}", category="one" if i < 9 else "other") for i in range(10)]
+    verdicts = [_verdict(case, 0, True, case.category == "one") for case in cases]
+    differences = {}
+    for average in ("macro", "pooled"):
+        judgements = replace(judged(cases, verdicts), average=average)
+        differences[average] = _measured(judgements).difference
+        table = wording_table(judgements)
+        assert table is not None
+        assert table.columns[0] == "category"
+        assert wording_chart(table).filters == {"category": "category"}
+    assert differences == {"macro": pytest.approx(0.5), "pooled": pytest.approx(0.1)}
+    by_law = wording_table(_painted(_cases(), _harmed))
+    assert by_law is not None
+    assert by_law.columns[0] == "law"
 
 
 def test_without_repeats_seed_noise_is_unknown_and_says_why() -> None:

@@ -6,12 +6,13 @@ model that is no better than this has learnt nouns, not logic. Judgements in, me
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from salva.core.case import Case
 from salva.core.judgements import Judgements
 from salva.core.metric import HIGHER, MetricValue, not_measured
+from salva.core.quantity import quantity
 from salva.core.scene import Scene
 from salva.logic.formula import Atom, Formula, atoms, conjunction, entities
 from salva.logic.notation import parse, to_notation
@@ -21,6 +22,8 @@ from salva.results.drawn_scenes import draw_scene
 from salva.results.rates import MACRO, failure_rate
 
 NOUNS_ONLY, SKILL = "nouns_only", "skill"
+_FEWEST_FAILED = 8
+"""Cases that such a model must fail before anything is measured against it."""
 
 
 def nouns_only_metrics(judgements: Judgements) -> dict[str, MetricValue]:
@@ -30,20 +33,24 @@ def nouns_only_metrics(judgements: Judgements) -> dict[str, MetricValue]:
         return {}
     counts = next((str(said) for check in judgements.checks.values() if (said := check.options.get("counts"))), "")
     cases = list({result.case.case_id: result.case for result in decided}.values())
-    rates = nouns_only_rates(cases, counts, is_pooled=judgements.average != MACRO)
-    if not rates:
+    failed = _failed(cases, counts, is_pooled=judgements.average != MACRO)
+    if not failed:
         return {}
+    rates, n_failed = _rates(failed), sum(map(sum, failed.values()))
     baseline = sum(rates.values()) / len(rates)
     title = "draws every entity, ignores logic"
     reason = f"fails in {sum(map(bool, rates.values()))} of {len(rates)} categories"
+    if len(rates) == 1:
+        reason = f"fails {n_failed} of {quantity(sum(map(len, failed.values())), 'cases')}"
     about = MetricValue(value=baseline, n=len(cases), is_share=True, title=title, reason=reason)
-    return {NOUNS_ONLY: about, SKILL: _skill(judgements, baseline)}
+    return {NOUNS_ONLY: about, SKILL: _skill(judgements, baseline, n_failed)}
 
 
-def _skill(judgements: Judgements, baseline: float) -> MetricValue:
+def _skill(judgements: Judgements, baseline: float, n_failed: int) -> MetricValue:
     """1 for a model that never fails, 0 for one that fails as often as if it ignored the logic."""
-    if not baseline:
-        return not_measured("a model that draws every entity and ignores the logic fails nothing here", better=HIGHER)
+    if n_failed < _FEWEST_FAILED:
+        n = f"{quantity(n_failed, 'cases')} here; it takes {_FEWEST_FAILED}"
+        return not_measured(f"a model that draws every entity and ignores the logic fails {n}", better=HIGHER)
     rate = failure_rate(judgements.results, judgements.average)
     assert rate.rate is not None
     ends = rate.interval
@@ -59,13 +66,21 @@ def _skill(judgements: Judgements, baseline: float) -> MetricValue:
 
 def nouns_only_rates(cases: Sequence[Case], counts: str = "", *, is_pooled: bool = False) -> dict[str, float]:
     """The share of each category (pooled: of all) that such a model fails; cases without formulas stay out."""
+    return _rates(_failed(cases, counts, is_pooled=is_pooled))
+
+
+def _rates(failed: Mapping[str, Sequence[bool]]) -> dict[str, float]:
+    return {category: sum(group) / len(group) for category, group in failed.items()}
+
+
+def _failed(cases: Sequence[Case], counts: str, *, is_pooled: bool) -> dict[str, list[bool]]:
     failed: dict[str, list[bool]] = {}
     for case in cases:
         formulas = tuple(prompt.formula for prompt in case.prompts if prompt.formula)
         if formulas and len(formulas) == len(case.prompts):
             is_right = _is_right(formulas, case.case_id, counts or case.counts, bool(case.equivalent))
             failed.setdefault("" if is_pooled else case.category, []).append(not is_right)
-    return {category: sum(group) / len(group) for category, group in failed.items()}
+    return failed
 
 
 @lru_cache(maxsize=8192)

@@ -12,6 +12,7 @@ from math import comb
 
 from salva.core.judgements import CaseVerdict, Judgements
 from salva.results.deciding import TRUTH
+from salva.results.rates import MACRO
 from salva.stats.intervals import Interval
 from salva.stats.rates import difference_interval
 
@@ -20,7 +21,7 @@ ONE_REPEAT = "every wording was generated once; --repeats 2 or --control measure
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WordingDifference:
-    """P(wrong | second wording) - P(wrong | first), a mean over categories."""
+    """P(wrong | second wording) - P(wrong | first), averaged as the suite's failure rate is."""
 
     check: str
     """By which images are right or wrong."""
@@ -40,7 +41,7 @@ class WordingDifference:
 
 def wording_difference(judgements: Judgements) -> WordingDifference | None:
     """Over all cases; None where no check says which images are right."""
-    return _difference(_decided(judgements))
+    return _difference(_decided(judgements), judgements.average)
 
 
 def differences_by_law(judgements: Judgements) -> dict[str, WordingDifference]:
@@ -48,7 +49,7 @@ def differences_by_law(judgements: Judgements) -> dict[str, WordingDifference]:
     groups: dict[str, list[CaseVerdict]] = {}
     for pair in _decided(judgements):
         groups.setdefault(pair.case.labels.get("law") or pair.case.category, []).append(pair)
-    made = ((name, _difference(group)) for name, group in groups.items())
+    made = ((name, _difference(group, judgements.average)) for name, group in groups.items())
     return {name: difference for name, difference in made if difference is not None}
 
 
@@ -69,7 +70,7 @@ def _with_both(pairs: Iterable[CaseVerdict]) -> list[CaseVerdict]:
     ]
 
 
-def _difference(pairs: Sequence[CaseVerdict]) -> WordingDifference | None:
+def _difference(pairs: Sequence[CaseVerdict], average: str) -> WordingDifference | None:
     if not pairs:
         return None
     by_case: dict[str, list[CaseVerdict]] = {}
@@ -79,13 +80,13 @@ def _difference(pairs: Sequence[CaseVerdict]) -> WordingDifference | None:
     for repeats in by_case.values():
         shares = (sum(not repeat.verdict.scores[f"right_{role}"] for repeat in repeats) / len(repeats) for role in "ab")
         first, second = shares
-        wrong.setdefault(repeats[0].case.category, []).append((first, second))
+        wrong.setdefault(_averaged_by(repeats[0], average), []).append((first, second))
     first, second = (
         sum(sum(case[which] for case in cases) / len(cases) for cases in wrong.values()) / len(wrong)
         for which in (0, 1)
     )
     each = {category: [b - a for a, b in cases] for category, cases in wrong.items()}
-    noise = _seed_noise(by_case.values())
+    noise = _seed_noise(by_case.values(), average)
     return WordingDifference(
         check=pairs[0].verdict.check,
         difference=sum(sum(values) / len(values) for values in each.values()) / len(each),
@@ -99,14 +100,19 @@ def _difference(pairs: Sequence[CaseVerdict]) -> WordingDifference | None:
     )
 
 
-def _seed_noise(cases: Iterable[Sequence[CaseVerdict]]) -> float | None:
-    """The share of two repeats of one wording of which one is right, a mean over categories of cases' shares."""
+def _averaged_by(pair: CaseVerdict, average: str) -> str:
+    """The category of a case, or one for all where the suite's rate is a plain share."""
+    return pair.case.category if average == MACRO else ""
+
+
+def _seed_noise(cases: Iterable[Sequence[CaseVerdict]], average: str) -> float | None:
+    """The share of two repeats of one wording of which one is right, averaged as the rate is."""
     by_category: dict[str, list[float]] = {}
     for repeats in cases:
         if len(repeats) > 1:
             n_right = [sum(bool(repeat.verdict.scores[f"right_{role}"]) for repeat in repeats) for role in "ab"]
             n_mixed = sum(right * (len(repeats) - right) for right in n_right)
             share = n_mixed / (2 * comb(len(repeats), 2))
-            by_category.setdefault(repeats[0].case.category, []).append(share)
+            by_category.setdefault(_averaged_by(repeats[0], average), []).append(share)
     means = [sum(shares) / len(shares) for shares in by_category.values()]
     return sum(means) / len(means) if means else None

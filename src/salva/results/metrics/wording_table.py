@@ -1,4 +1,4 @@
-"""What the second wording of a case does to its image: a table by law, and its chart."""
+"""What the second wording of a case does to its image: a table by law, or by category, and its chart."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from salva.results.wordings import WordingDifference, differences_by_law, wordin
 WORDINGS = "wording difference by law"
 _ALL = "all"
 _NOTE = (
-    "How often the image of the second wording fails, less that of the first, paired by case and repeat, a mean over "
-    "categories; 95 % for these prompts under other seeds. Seed noise: how often one wording passes under one seed and "
-    "fails under another"
+    "How often the image of the second wording fails, less that of the first, paired by case and repeat, and "
+    "averaged as the failure rate is; 95 % for these prompts under other seeds. Seed noise: how often one wording passes "
+    "under one seed and fails under another"
 )
 
 
@@ -22,9 +22,20 @@ def wording_table(judgements: Judgements) -> Table | None:
     if overall is None:
         return None
     by_law = differences_by_law(judgements)
+    has_laws = any("law" in case.labels for case in judgements.cases)
     return Table(
         name=WORDINGS,
-        columns=("law", "n", "cases", "first_rate", "second_rate", "difference", "low", "high", "seed_noise"),
+        columns=(
+            "law" if has_laws else "category",
+            "n",
+            "cases",
+            "first_rate",
+            "second_rate",
+            "difference",
+            "low",
+            "high",
+            "seed_noise",
+        ),
         rows=(_row(_ALL, overall), *(_row(law, difference) for law, difference in by_law.items())),
         note=f"{_NOTE}; {overall.why_no_seed_noise}." if overall.why_no_seed_noise else f"{_NOTE}.",
     )
@@ -32,12 +43,13 @@ def wording_table(judgements: Judgements) -> Table | None:
 
 def wording_chart(table: Table) -> Chart:
     """A bar a law: right of 0 the second wording does worse, left of it better."""
+    by = table.columns[0]
     return Chart(
         name="wording-by-law",
         title="Second wording less first",
         kind=ChartKind.BARS,
         table=table,
-        x="law",
+        x=by,
         y="difference",
         low="low",
         high="high",
@@ -46,7 +58,7 @@ def wording_chart(table: Table) -> Chart:
         is_share=True,
         marks=(0.0,),
         edge=_ALL,
-        filters={"law": "label:law"},
+        filters={by: "label:law" if by == "law" else by},
         note="Right of 0 the image of the second wording fails more often, left of it less often.",
     )
 
