@@ -405,15 +405,14 @@ def test_a_table_too_wide_for_the_terminal_comes_in_pieces_that_name_their_rows(
     }
 
 
-def test_both_ends_of_an_interval_stand_in_one_piece_and_on_one_line() -> None:
-    columns = ("judge", "what it is", "range", "bound_low", "bound_high")
-    rows: list[tuple[Cell, ...]] = [("somebody", "wide" * 4, "-25 to +42", 0.1, 0.9)]
+def test_both_ends_of_an_interval_stand_in_one_piece() -> None:
+    columns = ("judge", "what it is", "how it is known", "bound_low", "bound_high")
+    rows: list[tuple[Cell, ...]] = [("somebody", "wide" * 4, "questions", 0.1, 0.9)]
     for width in range(40, 64):
         out = Console(file=StringIO(), width=width)
         print_table(Table(name="bounds", columns=columns, rows=tuple(rows)), out)
         assert isinstance(out.file, StringIO)
         lines = out.file.getvalue().splitlines()
-        assert any("-25 to +42" in line for line in lines)
         assert any("10.0 %" in line and "90.0 %" in line for line in lines)
 
 
@@ -421,7 +420,9 @@ def test_both_ends_of_an_interval_stand_in_one_piece_and_on_one_line() -> None:
 def test_published_figures_have_a_column_where_there_are_some(published: float | None) -> None:
     summary = summarise_records(random_run(n_entities=2)[0])
     metric = MetricValue(value=0.4, is_share=True, published=published, published_of="model x, model y")
-    wide = MetricValue(value=-0.12, low=-0.268, high=0.046, n=60, is_difference=True, title="a title of very many words")
+    wide = MetricValue(
+        value=-0.12, low=-0.268, high=0.046, n=60, is_difference=True, title="a title of very many words"
+    )
     model = replace(summary.by_model["painter"], metrics={"misaligned": metric, "wide": wide})
     shown = replace(summary, by_model={"painter": model})
     assert "-26.8 to +4.6 points" in terminal(shown, 80, verbose=True)

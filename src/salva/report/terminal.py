@@ -5,7 +5,6 @@ Takes a Summary, prints it; colours go away by themselves where they cannot be s
 
 from __future__ import annotations
 
-import re
 import shlex
 import textwrap
 from typing import TYPE_CHECKING, Literal
@@ -43,8 +42,6 @@ _COOL, _HOT = (250, 244, 232), (200, 57, 31)
 _MAX_LINES = 20
 _LONG_WORD = 16
 """A word of a cell that is longer may be broken."""
-_RANGE = re.compile(r"[-+]?[\d.]+ to [-+]?[\d.]+")
-"""A cell with both ends of an interval, which stay on one line."""
 _BETWEEN = 2
 """Columns of space between two columns of a table."""
 _WIDTH = 80
@@ -283,9 +280,8 @@ def _least_width(column: str, texts: Sequence[str], is_number: bool) -> int:
     """How wide a column must be for its heading to keep its words, and its cells too as far as they are short."""
     from rich.cells import cell_len
 
-    whole = [text for text in texts if is_number or _RANGE.match(text)]
-    words = [word[:_LONG_WORD] for text in texts for word in text.split() if text not in whole]
-    return max(map(cell_len, (*heading(column).split(), *words, *whole)), default=1)
+    words = texts if is_number else [word[:_LONG_WORD] for text in texts for word in text.split()]
+    return max(map(cell_len, (*heading(column).split(), *words)), default=1)
 
 
 def _widths(columns: Mapping[int, tuple[int, int]], width: int) -> dict[int, int]:
