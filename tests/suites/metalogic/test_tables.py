@@ -88,7 +88,8 @@ def test_the_corner_of_the_heat_map_is_of_the_categories_it_shows() -> None:
     """Numbering is in the failure rate and not in this chart: 4 of 20 categories fail here, of 21 it would be less."""
     (chart,) = (chart for chart in _measure().charts if chart.name == "law-by-modifier")
     corner = cells_of(chart)["all", "all"]
-    assert (corner["rate"], corner["n"]) == (pytest.approx(4 / 20), 20 * 6 - 2)
+    assert corner["rate"] == pytest.approx(4 / 20)
+    assert corner["n"] == 20 * 6 - 2
 
 
 def test_modifiers_stand_in_the_papers_order_where_the_first_law_lacks_some() -> None:
