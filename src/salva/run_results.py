@@ -87,13 +87,21 @@ def results_of_run(records: RunRecords) -> list[Result]:
 
 def error_notes(results: Iterable[Result]) -> Iterator[Message]:
     """What became of results that are ERROR, with the most frequent reason."""
-    errors = [result for result in results if result.outcome is Outcome.ERROR]
-    for code, group in (
-        ("results-failed", [result for result in errors if not result.is_refused]),
-        ("results-refused", [result for result in errors if result.is_refused]),
-    ):
+    groups: dict[str, list[Result]] = {"results-failed": [], "results-unknown-words": [], "results-refused": []}
+    for result in results:
+        if result.outcome is Outcome.ERROR:
+            groups[error_code(result)].append(result)
+    for code, group in groups.items():
         if group:
             yield message(code, results=quantity(len(group), "results"), why=mostly(group))
+
+
+def error_code(result: Result) -> str:
+    """The code of the message about an error; only results-failed may end otherwise when it is tried again."""
+    if result.is_refused:
+        return "results-refused"
+    # A model that lacks a word lacks it the next time too.
+    return "results-unknown-words" if "[words-unknown]" in result.reason else "results-failed"
 
 
 def rate_of(judged: Judgements) -> FailureRate:

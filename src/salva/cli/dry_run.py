@@ -39,7 +39,7 @@ def _lines(seen: Forecast, spec: Plan, directory: Path, limits: Limits) -> Itera
     yield "dry run", f"{spec.suite.label} on {', '.join(b.label for b in spec.models)}; nothing is generated or written"
     for remark in seen.remarks:
         yield "suite", remark
-    yield "cases", f"{seen.n_cases}, {seen.n_decidable} can be decided"
+    yield "cases", f"{seen.n_cases}, {seen.n_decidable} can be decided if the model generates them"
     for name, n in Counter(seen.checks).most_common():
         yield "checks", f"{name}: {n}"
     if seen.reasons:

@@ -28,6 +28,10 @@ ENTRIES: Mapping[str, Entry] = {
     "results-failed": Entry(
         "{results} ended in ERROR, mostly: {why}. The same command tries again.",
     ),
+    "results-unknown-words": Entry(
+        "{results} ended in ERROR, since the model does not know a word of the prompt, mostly: {why}.",
+        "The same command gives the same errors. Use other words, or another model.",
+    ),
     "results-refused": Entry(
         "The model refused {results}, mostly: {why}. --retry refused asks again.",
         "A refusal is an ERROR, and does not count against --max-errors.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from collections.abc import Iterator
 
 from salva.charts.formats import interval_text, percent, percent_text
@@ -16,6 +17,7 @@ from salva.results.chance import CHANCE
 from salva.results.gate import FAILURE_RATE, INCONCLUSIVE, WITH_UNDECIDED, GateDecision, pairs_text
 from salva.results.rates import MACRO, CategoryCount
 from salva.results.trust import OK
+from salva.run_results import error_code
 
 _FAILED = "failed"
 _N_WORST = 3
@@ -197,7 +199,10 @@ def notes_of(summary: Summary, model: ModelSummary) -> Iterator[str]:
     if model.n_instructed:
         cases = quantity(model.n_instructed, summary.unit)
         yield f"text in an image instructs the judge in {cases}; see the report page"
-    if n_errors := model.results["error"] - model.results["refused"]:
+    errors = Counter(error_code(result) for result in model.all_results if result.outcome is Outcome.ERROR)
+    if n_errors := errors["results-failed"]:
         yield f"{quantity(n_errors, 'errors')}; the same command tries them again"
+    if n_unknown := errors["results-unknown-words"]:
+        yield f"the model does not know a word of {quantity(n_unknown, summary.unit)}"
     if n_refused := model.results["refused"]:
         yield f"the model refused {quantity(n_refused, summary.unit)}; --retry refused asks again"

@@ -11,8 +11,8 @@ WORDINGS = "wording difference by law"
 _ALL = "all"
 _NOTE = (
     "How often the image of the second wording fails, less that of the first, paired by case and repeat, and "
-    "averaged as the failure rate is; 95 % for these prompts under other seeds. Seed noise: how often one wording passes "
-    "under one seed and fails under another"
+    "averaged as the failure rate is; 95 % for these prompts under other seeds. Seed noise: how often one wording "
+    "passes under one seed and fails under another"
 )
 
 
