@@ -101,6 +101,10 @@ def test_undecided_results_count_and_those_without_images_cannot_be_reviewed() -
     assert lost.rate.rate is None
     notes = review_notes({"painter": judged(run)}, run.reviews(run.with_result(FAIL, PASS, UNDECIDED)))
     assert [code_of(note) for note in notes] == ["review-without-images"]
+    (fewer, *_) = review_notes({"painter": judged(run)}, run.reviews(run.with_result(FAIL, UNDECIDED)))
+    assert code_of(fewer) == "review-kinds-missing"
+    assert "pass" in fewer
+    assert "error" not in fewer, "what nobody can review is no kind to fill in"
     assert (lost.rate.bounds.low, lost.rate.bounds.high) == pytest.approx((0.4, 0.5))
     assert not [one for one in drawn_results(judged(run), (), 99, by_category=False, seed=0) if one.outcome is ERROR]
 

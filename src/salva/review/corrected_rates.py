@@ -180,13 +180,11 @@ def review_notes(by_model: Mapping[str, Judgements], reviews: Sequence[Review]) 
 
 
 def _missing_note(model: str, correction: Correction) -> str:
-    """Which kinds of results keep the rate from being one number, and what can be done."""
+    """Which kinds of results keep the rate from being one number: first those that people can still review."""
     missing = [one.name for one in correction.strata if one.stratum.share is None]
-    can_review = [name for name in missing if not name.endswith(WITHOUT_IMAGES)]
-    kinds = ", ".join(missing)
-    if not can_review:
-        return message("review-without-images", model=model, kinds=kinds)
-    return message("review-kinds-missing", model=model, kinds=kinds)
+    if reviewable := [name for name in missing if not name.endswith(WITHOUT_IMAGES)]:
+        return message("review-kinds-missing", model=model, kinds=", ".join(reviewable))
+    return message("review-without-images", model=model, kinds=", ".join(missing))
 
 
 def _by_unit(judged: Judgements, reviews: Iterable[Review]) -> dict[Unit, list[Review]]:
