@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import shutil
@@ -19,6 +20,7 @@ from hypothesis import strategies as st
 from in_process import salva
 from review.rating_rows import raises_code
 
+from salva.core.review import Label, Review
 from salva.engine.progress import SilentProgress
 from salva.errors import SalvaError, StoreError
 from salva.exchange.exporting import export_run
@@ -26,6 +28,7 @@ from salva.exchange.importing import import_files
 from salva.runs.pipeline import execute
 from salva.runs.verify import verify
 from salva.store.images import allow_images_at
+from salva.store.reviews import append_reviews, read_reviews
 from salva.store.rows import quoted
 from salva.store.schema import COLUMNS
 from salva.store.sqlite import open_run
@@ -34,17 +37,14 @@ from salva.testing.specs import fake_spec
 
 QUIET = SilentProgress()
 SPEC = fake_spec(12, {"omits": 0.3})
+REVIEW = Review(case_id="case-1", model="fake", repeat=0, reviewer="ada", label=Label.PASS)
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("archive") / "run"
     execute(SPEC, directory, QUIET)
-    connection = sqlite3.connect(directory / "review.db")
-    connection.execute("CREATE TABLE labels (who TEXT, what TEXT)")
-    connection.execute("INSERT INTO labels VALUES ('ada', 'right')")
-    connection.commit()
-    connection.close()
+    append_reviews(directory, [REVIEW])
     return directory
 
 
@@ -77,9 +77,7 @@ def test_what_comes_back_is_the_run(run: Path, archive: Path, tmp_path: Path) ->
     assert rows(tmp_path / "back") == rows(run)
     assert files(tmp_path / "back") == files(run)
     assert verify(tmp_path / "back", QUIET).problems == ()
-    connection = sqlite3.connect(tmp_path / "back" / "review.db")
-    assert connection.execute("SELECT * FROM labels").fetchall() == [("ada", "right")]
-    connection.close()
+    assert read_reviews(tmp_path / "back") == (REVIEW,)
     CALLS.clear()
     execute(SPEC, tmp_path / "back", QUIET)
     assert CALLS["render"] == CALLS["detect"] == 0
@@ -229,8 +227,69 @@ def flipped(place: int) -> Callable[[Members], None]:
     return change
 
 
+def other_database(name: str, *statements: str) -> Callable[[Members], None]:
+    """The database of that name with more in it, its size and digest mended in the list."""
+
+    def change(content: Members) -> None:
+        place = next(i for i, (info, _) in enumerate(content) if info.name == name)
+        connection = sqlite3.connect(":memory:")
+        connection.deserialize(content[place][1])
+        for statement in statements:
+            connection.execute(statement)
+        connection.commit()
+        data = connection.serialize()
+        connection.close()
+        content[place] = (content[place][0], data)
+        parts = json.loads(content[0][1])["files"]
+        next(part for part in parts if part["name"] == name).update(
+            n_bytes=len(data), sha256=hashlib.sha256(data).hexdigest()
+        )
+        listed(files=parts)(content)
+
+    return change
+
+
 def long_name(content: Members) -> None:
     content[4][0].name = "images/" + "a" * 5000
+
+
+@pytest.mark.parametrize("form", [tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
+def test_headers_that_change_what_follows_are_refused(archive: Path, tmp_path: Path, form: int) -> None:
+    """PAX and GNU have headers that rename, resize or redirect the next file."""
+    content = members(archive)
+    for kind in (tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_SPARSE):
+        info = tarfile.TarInfo("run.json")
+        info.type, data = kind, b"21 path=../../evil.db\n"
+        with tarfile.open(tmp_path / "bad.tar", "w", format=form) as tar:
+            for place, (member, text) in enumerate(content):
+                if place == 1:
+                    info.size = len(data)
+                    tar.addfile(info, io.BytesIO(data))
+                member.size = len(text)
+                tar.addfile(member, io.BytesIO(text))
+        with raises_code("archive-invalid"):
+            import_files([tmp_path / "bad.tar"], "archive", tmp_path / "in" / "back")
+        assert list((tmp_path / "in").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        other_database("salva.db", "CREATE VIEW v AS SELECT 1"),
+        other_database("salva.db", "CREATE TRIGGER t AFTER INSERT ON meta BEGIN DELETE FROM cases; END"),
+        other_database("review.db", "CREATE TRIGGER t AFTER INSERT ON labels BEGIN DELETE FROM labels; END"),
+        other_database("review.db", "UPDATE labels SET label = 'fail'"),
+    ],
+)
+def test_databases_that_define_or_say_anything_else_are_refused(
+    archive: Path, tmp_path: Path, spoil: Callable[[Members], object]
+) -> None:
+    content = members(archive)
+    spoil(content)
+    source = written(tmp_path / "bad.tar", content)
+    with raises_code("store-damaged"):
+        import_files([source], "archive", tmp_path / "in" / "back")
+    assert list((tmp_path / "in").iterdir()) == []
 
 
 @pytest.mark.parametrize(

@@ -32,12 +32,13 @@ from salva.store.blobs import IMAGES, check_image_id, digest_of, store_error
 from salva.store.connection import write_copy
 from salva.store.images import IMAGES_AT
 from salva.store.reading import DATABASE, RunReader
-from salva.store.reviews import REVIEWS
+from salva.store.reviews import REVIEWS, read_reviews
+from salva.store.seal import SEAL
 from salva.store.runfile import RUN_FILE, read_run_file, store_run_file
 from salva.store.sqlite import open_run
 
 _LIST = "archive.json"
-_MAY_STAND = re.compile(rf"{RUN_FILE}|{re.escape(DATABASE)}|{REVIEWS}|import-problems\.csv|{COPIES_FOLDER}/[^/\x00]+")
+_MAY_STAND = re.compile(rf"{RUN_FILE}|{re.escape(DATABASE)}|{REVIEWS}|{SEAL}|import-problems\.csv|{COPIES_FOLDER}/[^/\x00]+")
 _BLOCK = tarfile.BLOCKSIZE
 _CHUNK = 1 << 20
 _MOST_LIST_BYTES = 1 << 20
@@ -90,7 +91,7 @@ class ArchiveExport:
                 _copy_database(directory / REVIEWS, still / REVIEWS)
                 files[REVIEWS] = still / REVIEWS
             copies = sorted(path for path in (directory / COPIES_FOLDER).glob("*") if path.is_file())
-            others = [path for path in (directory / "import-problems.csv", *copies) if path.is_file()]
+            others = [path for path in (directory / "import-problems.csv", directory / SEAL, *copies) if path.is_file()]
             files |= {path.relative_to(directory).as_posix(): path for path in others}
             rows = stack.enter_context(open_run(still))
             file = stack.enter_context(writing(out))
@@ -118,6 +119,7 @@ class ArchiveImport:
         with file, _made_whole(out) as stage:
             _unpack(_Tar(file, source), stage)
             _drop_images_elsewhere(stage)
+            read_reviews(stage)
             with open_run(stage) as store:
                 counts = {"cases": store.n_cases(), "images": store.n_images()}
             content = read_run_file(stage)

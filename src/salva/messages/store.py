@@ -18,6 +18,10 @@ ENTRIES: Mapping[str, Entry] = {
         "{path!r} cannot be used: {why}.",
         "The database or a file was edited or damaged. Restore it from a copy, or start a new run.",
     ),
+    "store-slow": Entry(
+        "{path!r} was given up: one statement took more than {seconds} s.",
+        "A database of salva's answers at once. Somebody made this one to be slow, or the disk does not keep up.",
+    ),
     "disk-error": Entry(
         "Cannot use {path!r} ({why}): {advice}.",
     ),

@@ -11,7 +11,8 @@ from pathlib import Path
 from salva.core.run_file import FORMAT
 from salva.errors import StoreError
 from salva.messages import message
-from salva.store.schema import APPLICATION_ID, create_tables, format_of, missing_columns
+from salva.store.guarded_connection import GuardedConnection, SlowStatementError
+from salva.store.schema import APPLICATION_ID, create_tables, foreign_objects, format_of
 
 _READ_ONLY = "make the directory writable or choose another one with --out"
 _DAMAGED = "restore it from a copy, or start anew with another --out"
@@ -37,19 +38,23 @@ _UNCONVERTIBLE = (*UNREADABLE, ValueError, LookupError, TypeError, AttributeErro
 def connect_for_writing(path: Path) -> sqlite3.Connection:
     """A connection that can write, with the tables made; the caller holds the run lock."""
     try:
-        connection = sqlite3.connect(path, isolation_level=None, timeout=10, cached_statements=64)
+        connection = sqlite3.connect(
+            path, isolation_level=None, timeout=10, cached_statements=64, factory=GuardedConnection
+        )
     except sqlite3.Error as error:
         raise translated(path, error) from error
     try:
         connection.row_factory = sqlite3.Row
-        check_format(connection, path, may_be_empty=True)
+        if check_format(connection, path, may_be_empty=True):
+            check_schema(connection, path)
+        # What is interrupted in a transaction takes all of it along, and with it what was answered and paid for.
+        connection.set_progress_handler(None, 0)
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("PRAGMA wal_autocheckpoint=4000")
         # A URL that is not needed any more is often a secret, and is overwritten where it stood.
         connection.execute("PRAGMA secure_delete=ON")
         create_tables(connection)
-        check_columns(connection, path)
     except _UNCONVERTIBLE as error:
         connection.close()
         raise translated(path, error) from error
@@ -76,7 +81,7 @@ def connect_for_reading(path: Path) -> sqlite3.Connection:
 
 
 def _readable(uri: str) -> sqlite3.Connection:
-    connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=10)
+    connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=10, factory=GuardedConnection)
     try:
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     except UNREADABLE:
@@ -86,8 +91,8 @@ def _readable(uri: str) -> sqlite3.Connection:
     return connection
 
 
-def check_format(connection: sqlite3.Connection, path: Path, *, may_be_empty: bool = False) -> None:
-    """Refuse a file that is not ours or of another format; may_be_empty: whether a store is made of it."""
+def check_format(connection: sqlite3.Connection, path: Path, *, may_be_empty: bool = False) -> bool:
+    """Refuse a file that is not ours or of another format; False for an empty one that a store may be made of."""
     try:
         is_empty = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
         owner = connection.execute("PRAGMA application_id").fetchone()[0]
@@ -95,23 +100,24 @@ def check_format(connection: sqlite3.Connection, path: Path, *, may_be_empty: bo
     except _UNCONVERTIBLE as error:
         raise translated(path, error) from error
     if is_empty and may_be_empty:
-        return
+        return False
     if is_empty:
         raise StoreError(message("store-damaged", path=str(path), why="it is empty"))
     if owner != APPLICATION_ID:
         raise StoreError(message("store-damaged", path=str(path), why="it is an SQLite file but not one of salva's"))
     if version != FORMAT:
         raise StoreError(message("run-format", path=str(path), found=version, known=FORMAT))
+    return True
 
 
-def check_columns(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse a store that lacks a table or a column."""
+def check_schema(connection: sqlite3.Connection, path: Path) -> None:
+    """Refuse a store that defines anything but our tables and indexes, or lacks one."""
     try:
-        missing = missing_columns(connection)
-    except UNREADABLE as error:
+        foreign = foreign_objects(connection)
+    except _UNCONVERTIBLE as error:
         raise translated(path, error) from error
-    if missing:
-        raise StoreError(message("store-damaged", path=str(path), why=f"it lacks {', '.join(missing)}"))
+    if foreign:
+        raise StoreError(message("store-damaged", path=str(path), why=f"it {', '.join(foreign[:3])}"))
 
 
 def write_copy(connection: sqlite3.Connection, source: Path, out: Path) -> None:
@@ -140,6 +146,8 @@ def _drop_tickets(path: Path) -> None:
 
 def translated(path: Path, error: Exception) -> StoreError:
     """The error of our tree for one of SQLite's, or for what is no row of ours."""
+    if isinstance(error, SlowStatementError):
+        return StoreError(message("store-slow", path=str(path), seconds=f"{error.seconds:g}"))
     name = getattr(error, "sqlite_errorname", "")
     otherwise = "check the disk and run the same command again" if isinstance(error, sqlite3.Error) else _DAMAGED
     advice = _ADVICE.get("_".join(name.split("_")[:2]), otherwise)

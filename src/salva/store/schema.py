@@ -1,13 +1,16 @@
 """The tables of salva.db, and whether a file has them.
 
-There is one format. A file of another one is refused by whoever opens it; nothing is converted.
+There is one format. A file of another one is refused by whoever opens it; nothing is converted. A file may be a
+stranger's: what it defines must be what is defined here, word for word.
 """
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import fields
+from functools import cache
 
 from salva.core.run_file import FORMAT
 from salva.core.verdict import Verdict
@@ -73,7 +76,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     ),
     "verdicts": (*_VERDICTS, "digest"),
 }
-"""A store that lacks any of these was edited."""
+"""In the order of the tables."""
 
 
 def format_of(connection: sqlite3.Connection) -> int:
@@ -95,10 +98,26 @@ def create_tables(connection: sqlite3.Connection) -> None:
             connection.execute("ROLLBACK")
 
 
-def missing_columns(connection: sqlite3.Connection) -> list[str]:
-    """Tables and columns that should be there and are not, as table.column."""
-    missing = []
-    for table, columns in COLUMNS.items():
-        present = {name for (name,) in connection.execute("SELECT name FROM pragma_table_info(?)", (table,))}
-        missing += [f"{table}.{column}" for column in columns if column not in present]
-    return missing
+def foreign_objects(connection: sqlite3.Connection) -> list[str]:
+    """How the content of sqlite_schema differs from ours, object by object: what is missing, added or made otherwise.
+
+    Views, triggers, virtual tables, computed columns and indexes of expressions would be evaluated by whoever reads.
+    """
+    found = _objects(connection)
+    return [
+        f"lacks the {kind} {name}" if (kind, name) not in found else f"has a {kind} {name} of its own"
+        for kind, name in sorted({*found, *_ours()})
+        if found.get((kind, name)) != _ours().get((kind, name))
+    ]
+
+
+def _objects(connection: sqlite3.Connection) -> dict[tuple[str, str], tuple[str, str | None]]:
+    rows = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema")
+    return {(str(kind)[:40], str(name)[:80]): (table, sql) for kind, name, table, sql in rows}
+
+
+@cache
+def _ours() -> dict[tuple[str, str], tuple[str, str | None]]:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        create_tables(connection)
+        return _objects(connection)

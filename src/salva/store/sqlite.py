@@ -24,8 +24,8 @@ from salva.errors import PluginError, StoreError, UsageError
 from salva.messages import message
 from salva.store.blobs import store_error
 from salva.store.connection import (
-    check_columns,
     check_format,
+    check_schema,
     connect_for_reading,
     connect_for_writing,
 )
@@ -67,7 +67,7 @@ def open_run(directory: Path, mode: Literal["read", "write"] = "read", *, images
     connection = connect_for_reading(path)
     try:
         check_format(connection, path)
-        check_columns(connection, path)
+        check_schema(connection, path)
     except StoreError:
         connection.close()
         raise
