@@ -23,8 +23,7 @@ from salva.core.fingerprint import Json
 from salva.core.run_spec import ComponentSpec
 from salva.core.source import RunRecords
 from salva.errors import UsageError
-from salva.runs.run_state import CASES, RULES
-from salva.store.records import Status, StoredComponent, StoredRender
+from salva.store.records import CASES, RULES, Status, StoredComponent, StoredRender
 from salva.store.sqlite import open_run
 
 

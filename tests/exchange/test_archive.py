@@ -287,8 +287,9 @@ def test_databases_that_define_or_say_anything_else_are_refused(
     content = members(archive)
     spoil(content)
     source = written(tmp_path / "bad.tar", content)
-    with raises_code("store-damaged"):
+    with pytest.raises(StoreError) as caught:
         import_files([source], "archive", tmp_path / "in" / "back")
+    assert caught.value.code == "store-damaged"
     assert list((tmp_path / "in").iterdir()) == []
 
 

@@ -15,7 +15,6 @@ from report.fake_runs import small_run, store_run
 from salva.errors import UsageError
 from salva.report.run_list import DAMAGED, NO_RUN, UNFINISHED, list_runs
 from salva.report.summary import summarise_run
-from salva.store.records import WHOLE
 from salva.store.sqlite import open_run
 
 
@@ -27,7 +26,7 @@ def folder(tmp_path: Path) -> Path:
     records, images = small_run(("first", "second"))
     store_run(runs / "two", records, images)
     with open_run(runs / "two", "write") as store:
-        store.set_meta(WHOLE, True)
+        store.set_whole()
         store.flush()
     for age, name in enumerate(("two", "one")):
         os.utime(runs / name / "salva.db", (1_700_000_000 - age, 1_700_000_000 - age))

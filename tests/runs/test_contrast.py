@@ -95,7 +95,6 @@ def test_controls_are_the_same_ones_whatever_was_stored_before(tmp_path: Path, m
         before = store.meta()[CONTRAST]
         n_before = next(iter(store.rows("SELECT count(*) AS n FROM observations")))["n"]
         store.drop_meta(CONTRAST)
-        store.drop_meta("finished")
     monkeypatch.setattr(SceneJudge, "observe", None)
     run_judged(tmp_path, "scene")
     with open_run(tmp_path / "run") as store:

@@ -57,6 +57,6 @@ def test_what_is_written_is_never_interrupted(tmp_path: Path) -> None:
         connection.limit_s = 0.0
         connection.execute("BEGIN IMMEDIATE")
         connection.execute(ENDLESS.replace("FROM n)", "FROM n WHERE i < 200000)")).fetchall()
-        connection.execute("INSERT INTO meta VALUES ('a', '1')")
+        connection.execute("INSERT INTO meta VALUES ('a', '1', '')")
         connection.execute("COMMIT")
         assert connection.execute("SELECT count(*) FROM meta").fetchone()[0] == 1

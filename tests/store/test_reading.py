@@ -43,7 +43,6 @@ from salva.store.records import (
     STOPPED,
     UNTRIED,
     WARNED,
-    WHOLE,
     Status,
     StoredComponent,
     StoredImage,
@@ -192,10 +191,10 @@ def test_the_preflight_is_told_in_a_word(
 def test_notes_of_a_run_are_read(tmp_path: Path) -> None:
     figure: Json = {"name": "FID", "set": "a", "value": 1.5, "n_images": 3, "by": "e"}
     gates: dict[str, Json] = {"m": [{"metric": "failure_rate", "decision": "passed"}]}
-    notes: dict[str, Json] = {WHOLE: True, GATE: gates, MAX_ERRORS: 2, FIGURES: {"m": [figure]}, "salva_version": "0.1"}
+    notes: dict[str, Json] = {GATE: gates, MAX_ERRORS: 2, FIGURES: {"m": [figure]}, "salva_version": "0.1"}
     places = {"environment": {"n_cores": 2, "platform": "x"}, "resumed_in": ({"n_cores": 2, "platform": "x"}, {})}
     records = records_with(tmp_path, {**notes, PACE: {"seconds": 2, "n_images": 4}}, **places)
-    assert (records.is_whole, records.gates, records.max_errors, records.made_by) == (True, gates, 2, "0.1")
+    assert (records.is_whole, records.gates, records.max_errors, records.made_by) == (False, gates, 2, "0.1")
     assert (records.name, records.asked, records.suite) == (tmp_path.resolve().name, ASKED, "s")
     (read,) = records.figures["m"]
     assert (read.name, read.value, read.n_images) == ("FID", 1.5, 3)

@@ -300,8 +300,6 @@ def test_a_store_that_cannot_be_read_is_refused_with_the_reason(
     [
         ("UPDATE cases SET record = '{broken'", "table cases, row 'fake-1'"),
         ('UPDATE cases SET record = \'{"case_id": "x"}\'', "table cases, row 'fake-1'"),
-        ("UPDATE verdicts SET outcome = 'MAYBE'", "table verdicts, row 'fake-1/2/pair"),
-        ("UPDATE verdicts SET failures = '[[1]]'", "table verdicts, row 'fake-1/2/pair"),
         ('UPDATE observations SET observation = \'{"kind": "dream"}\'', "table observations, row"),
         ("UPDATE observations SET status = 'perhaps'", "table observations, row"),
     ],
@@ -309,6 +307,12 @@ def test_a_store_that_cannot_be_read_is_refused_with_the_reason(
 def test_an_edited_row_is_named(tmp_path: Path, statement: str, row: str) -> None:
     with open_run(broken_by(tmp_path, statement)) as store, pytest.raises(StoreError, match=row):
         list(store.cases()), list(store.verdicts()), list(store.observations())
+
+
+@pytest.mark.parametrize("change", ["outcome = 'PASS'", "outcome = 'MAYBE'", "failures = '[[1]]'", "model = 'other'"])
+def test_an_edited_verdict_is_none(tmp_path: Path, change: str) -> None:
+    with open_run(broken_by(tmp_path, f"UPDATE verdicts SET {change}")) as store:
+        assert list(store.verdicts()) == []
 
 
 @pytest.mark.parametrize(

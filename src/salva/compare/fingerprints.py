@@ -13,7 +13,7 @@ from pathlib import Path
 
 from salva.core.fingerprint import Json
 from salva.engine.snapshots import PREFIX
-from salva.runs.run_state import CASES, RULES
+from salva.store.records import CASES, RULES
 from salva.store.sqlite import RunStore, open_run
 
 Identity = Mapping[str, Json]

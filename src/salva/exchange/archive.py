@@ -33,12 +33,14 @@ from salva.store.connection import write_copy
 from salva.store.images import IMAGES_AT
 from salva.store.reading import DATABASE, RunReader
 from salva.store.reviews import REVIEWS, read_reviews
-from salva.store.seal import SEAL
 from salva.store.runfile import RUN_FILE, read_run_file, store_run_file
+from salva.store.seal import SEAL
 from salva.store.sqlite import open_run
 
 _LIST = "archive.json"
-_MAY_STAND = re.compile(rf"{RUN_FILE}|{re.escape(DATABASE)}|{REVIEWS}|{SEAL}|import-problems\.csv|{COPIES_FOLDER}/[^/\x00]+")
+_MAY_STAND = re.compile(
+    rf"{RUN_FILE}|{re.escape(DATABASE)}|{REVIEWS}|{SEAL}|import-problems\.csv|{COPIES_FOLDER}/[^/\x00]+"
+)
 _BLOCK = tarfile.BLOCKSIZE
 _CHUNK = 1 << 20
 _MOST_LIST_BYTES = 1 << 20

@@ -23,7 +23,6 @@ from salva.files.outfiles import write_bytes, write_text
 from salva.files.tables import csv_text
 from salva.messages import message
 from salva.store.blobs import store_error
-from salva.store.records import WHOLE
 from salva.store.runfile import store_run_file
 from salva.store.sqlite import open_run
 
@@ -71,7 +70,7 @@ def _write(read_in: ReadIn, files: Sequence[Path], form: str, out: Path) -> None
         for verdict in read_in.verdicts:
             store.put_verdict(verdict)
         store.set_meta("imported", form)
-        store.set_meta(WHOLE, True)
+        store.set_whole()
     if read_in.problems:
         rows = [[flaw.file, flaw.where.removeprefix("line "), flaw.what] for flaw in read_in.problems]
         write_text(out / PROBLEMS_FILE, csv_text([["file", "line", "problem"], *rows]))

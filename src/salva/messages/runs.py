@@ -189,4 +189,16 @@ ENTRIES: Mapping[str, Entry] = {
         "the earlier address, or choose another --out.",
         "Answers of two endpoints never mix in one run, unless --set ROLE.endpoint names the endpoint.",
     ),
+    "run-file-edited": Entry(
+        "{path!r} was edited: {why}. Restore it from a copy.",
+        "A run directory is data: what its run.json says must be what the database noted when it was written.",
+    ),
+    "cases-planned-anew": Entry(
+        "The cases in {path!r} are not those of this command; they were stored again.",
+        "They were edited, or another version of a package reads their texts otherwise. Images, observations and "
+        "verdicts are used again where they still belong to a case, and made again where they do not.",
+    ),
+    "verdicts-dropped": Entry(
+        "{n} verdicts in {path!r} were dropped: no stored image or observation leads to them.",
+    ),
 }

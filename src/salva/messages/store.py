@@ -22,6 +22,14 @@ ENTRIES: Mapping[str, Entry] = {
         "{path!r} was given up: one statement took more than {seconds} s.",
         "A database of salva's answers at once. Somebody made this one to be slow, or the disk does not keep up.",
     ),
+    "key-unusable": Entry(
+        "{path!r} is no {kind} Ed25519 key without a password ({why}).",
+        "`openssl genpkey -algorithm ed25519 -out KEY.pem` makes a private key, and "
+        "`openssl pkey -in KEY.pem -pubout -out PUBLIC.pem` its public one; keys of `ssh-keygen -t ed25519` do too.",
+    ),
+    "seal-unfinished": Entry(
+        "{path!r} is not sealed: the run is not finished. Run the same `salva run` first.",
+    ),
     "disk-error": Entry(
         "Cannot use {path!r} ({why}): {advice}.",
     ),

@@ -25,7 +25,6 @@ from salva.runs.planning import CasePreview, require_detector
 from salva.runs.vocabulary import known_names
 from salva.stats.contrast import controls_wanted
 from salva.store.reading import DATABASE
-from salva.store.records import WHOLE
 from salva.store.sqlite import open_run
 
 _YES = "yes"
@@ -220,7 +219,7 @@ def _there(directory: Path) -> _There | None:
     try:
         with open_run(directory) as store:
             by_component = {(row["role"], row["label"]): int(row["n"]) for row in store.rows(_SETTLED)}
-            is_finished = WHOLE in store.meta() and not store.failed_work()
+            is_finished = store.is_whole() and not store.failed_work()
             return _There(n_images=store.n_images(), by_component=by_component, is_finished=is_finished)
     except SalvaError:
         return _There()

@@ -21,15 +21,27 @@ from salva.engine.progress import Progress
 from salva.errors import StoreError, UsageError
 from salva.messages import message
 from salva.runs.directory import refuse_strangers
-from salva.runs.run_state import ASKED, CASES, FINISHED, RULES, recorded_run_file
+from salva.runs.run_state import ASKED, recorded_run_file
 from salva.store.images import IMAGES_AT
 from salva.store.merging import merge_rows
-from salva.store.records import FIGURES, GATE, IN_VAIN, PACE, PASSED, STOPPED, UNTRIED, WARNED, WHOLE
+from salva.store.records import (
+    CASES,
+    FIGURES,
+    GATE,
+    IN_VAIN,
+    PACE,
+    PASSED,
+    RULES,
+    STOPPED,
+    UNTRIED,
+    WARNED,
+    WHOLE,
+)
 from salva.store.runfile import DIGESTS, read_run_file, store_run_file
 from salva.store.sqlite import RunStore, open_run
 
 _STAGE = "merging"
-_OF_ONE_PART = {ASKED, CASES, DIGESTS, FINISHED, GATE, FIGURES, IMAGES_AT, WHOLE}
+_OF_ONE_PART = {ASKED, CASES, DIGESTS, GATE, FIGURES, IMAGES_AT, WHOLE}
 """Notes that say nothing about the whole, or are made anew for it."""
 _LISTS = {PASSED, WARNED, UNTRIED, STOPPED}
 _ALIKE = {RULES: "was judged by other rules", "salva_version": "was made by another version of salva"}
@@ -76,7 +88,6 @@ def merge(directories: Sequence[Path], out: Path, progress: Progress) -> Merged:
             raise UsageError(message("run-differs", path=str(out), differences="other shards"))
         # What was read so far may have been written on since: notes and rows are taken of one moment each.
         store.drop_meta(WHOLE)
-        store.drop_meta(FINISHED)
         store_run_file(store, content)
         store.set_meta(ASKED, msgspec.to_builtins(new_run_file(content.spec.redacted(), choice=content.choice)))
         store.flush()
@@ -85,7 +96,8 @@ def merge(directories: Sequence[Path], out: Path, progress: Progress) -> Merged:
         try:
             for part in parts:
                 with open_run(part.directory) as source, source.read_transaction():
-                    metas.append(source.meta())
+                    meta = source.meta()
+                    metas.append(meta if source.is_whole() else {name: meta[name] for name in meta if name != WHOLE})
                     merge_rows(store, source, lambda n: progress.advance(_STAGE, n))
         finally:
             progress.finish(_STAGE)
@@ -93,7 +105,7 @@ def merge(directories: Sequence[Path], out: Path, progress: Progress) -> Merged:
         left_out = tuple(_keep_notes(store, metas))
         _count_cases(store, metas[0])
         if not unfinished:
-            store.set_meta(WHOLE, True)
+            store.set_whole()
         return Merged(
             n_shards=first.shard.n,
             n_cases=store.n_cases(),

@@ -29,16 +29,15 @@ from salva.runs.addresses import refuse_moved
 from salva.runs.cases import placed_cases, planned_cases
 from salva.runs.contrast import JudgeContrast
 from salva.runs.directory import recorded_options, resume_or_start
+from salva.runs.finished import drop_unfit_verdicts, finished_summary, plan_edited_cases_anew
 from salva.runs.healing import find_lost_images, report_restored
 from salva.runs.planning import CasePreview, require_detector
 from salva.runs.preflight import Preflight
 from salva.runs.run_state import (
     CaseCount,
-    finished_summary,
     record_cases,
     record_run,
     recorded_run_file,
-    stamp_finished,
 )
 from salva.runs.summary import RunSummary
 from salva.runs.undo import undo_if_refused
@@ -89,10 +88,12 @@ def execute(
         store.blobs.prepare()
         for line in record_run(store, plan, roster, environment or surroundings.environment()):
             progress.note(line)
+        plan_edited_cases_anew(store, plan, progress)
         previewed = CasePreview(plan, roster)
         n_stored = record_cases(store, plan, previewed.watch(placed_cases(plan)))
         for line in previewed.conclude().lines:
             progress.note(line)
+        drop_unfit_verdicts(store, roster, progress)
         lost = find_lost_images(store, progress)
         with closing(open_executor(executor, progress.note)) as workplace:
             summary = flow_through(
@@ -110,8 +111,6 @@ def execute(
                 lost=lost,
             )
         report_restored(store, lost, progress)
-        if summary.n_retryable == 0 and summary.n_unpainted == 0:
-            stamp_finished(store, plan, summary)
     return summary
 
 
@@ -178,7 +177,7 @@ def flow_through(
         stack.callback(lambda: _note_pace(store, time.monotonic() - started, flow.counts["rendered"]))
         flow.run(failed_last(_units(store, roster), store, roster.seed))
         if not flow.counts["unpainted"]:
-            store.set_meta(WHOLE, True)
+            store.set_whole()
     return _summary(flow, purse, store.n_unreadable())
 
 

@@ -1,44 +1,40 @@
 """Verdicts recomputed from stored rows.
 
-No component is called, and nothing that run.json names is opened or contacted. A rule that rests on a file, a plugin
-or a version that is not here is not checked, and the report says so.
+No component is called, and nothing that run.json names is opened or contacted. Which verdicts there should be follows
+from the cases and from the components of run.json. A rule that rests on a file, a plugin or a version that is not here
+is not checked, and the report says so.
 """
 
 from __future__ import annotations
 
 import itertools
-import math
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
+from salva.component_facts import suite_about
 from salva.core.about import Naming, about_of
 from salva.core.case import Case
-from salva.core.fingerprint import Json
-from salva.core.observation import Observation
+from salva.core.fingerprint import Json, fingerprint
 from salva.core.options import as_typed
 from salva.core.plan import Binding
-from salva.core.protocols import INJECTION_READER, Check, Query
+from salva.core.protocols import INJECTION_READER, Check
 from salva.core.quantity import quantity
 from salva.core.run_file import RunFile
 from salva.core.run_spec import ComponentSpec
 from salva.core.verdict import Observers, Verdict
-from salva.engine.actors import Actor, requests_of
+from salva.engine.actors import Actor
 from salva.engine.guard import build
-from salva.engine.run_components import ROLE_ORDER, ActorsByRole, Cast, CheckPart, with_needs
-from salva.engine.units import ObserveJob, Subscriber, Unit
-from salva.engine.verdicts import verdicts_of
+from salva.engine.run_components import ROLE_ORDER, ActorsByRole, Cast, CheckPart
 from salva.errors import SalvaError
-from salva.judging.waves import Missing
-from salva.registry import bind, colour_reader, injection_reader, load
+from salva.registry import BUILT_IN, bind, colour_reader, injection_reader, load
 from salva.runs.reach import reached_by
-from salva.runs.run_state import RULES
+from salva.runs.stored_work import NotStoredError, different_columns, verdicts_from_store
 from salva.runs.vocabulary import remembered_names
-from salva.store.records import WHOLE, Status, StoredComponent
-from salva.store.rows import KEYS, observers_from_text, verdict_to_row
-from salva.store.schema import COLUMNS
+from salva.store.records import RULES, WHOLE, StoredComponent
+from salva.store.rows import observers_from_text
 from salva.store.sqlite import RunStore
 
 _UNNAMED = {"colour_reader": colour_reader, INJECTION_READER: injection_reader}
@@ -63,17 +59,17 @@ class Recomputed:
     """What could not be made anew, a sentence each."""
 
 
-class _NotStoredError(Exception):
-    """An image or a look that a verdict rests on is not in the store."""
-
-
 def recompute(store: RunStore, content: RunFile) -> Recomputed:
     """Every verdict of a run made anew, as far as its rules and observers are known here."""
     if content.imported is not None:
-        return Recomputed(unchecked=("its verdicts were imported: nothing is stored that they could be made of",))
+        why = f"{quantity(store.n_verdicts(), 'verdicts')} were imported: nothing is stored that they were made of"
+        return Recomputed(unchecked=(why,))
     check = _Recomputation(store, content)
     for group in sorted(check.groups()):
         check.hold(group)
+    check.refuse_other_models()
+    if check.n_missing:
+        check.unchecked["the run is not finished"] += check.n_missing
     return Recomputed(
         n_checked=check.n_checked,
         problems=tuple(check.problems),
@@ -85,11 +81,10 @@ class _Recomputation:
     """One run being checked."""
 
     def __init__(self, store: RunStore, content: RunFile) -> None:
-        self.n_checked = 0
+        self.n_checked = self.n_missing = 0
         self.problems: list[str] = []
         self.unchecked: Counter[str] = Counter()
         self._store, self._content = store, content
-        self._primaries = store.primaries()
         self._asked = content.current_judging().spec
         self._components = store.components()
         self._names = remembered_names(store)
@@ -97,17 +92,90 @@ class _Recomputation:
         self._is_whole = WHOLE in meta
         rules = meta.get(RULES)
         self._rules: Mapping[str, Json] = rules if isinstance(rules, dict) else {}
+        self._planned: dict[_VerdictGroup, set[str]] = {}
+        """The cases that have verdicts of a group in a finished run, by the cases and components alone."""
+        if self._is_whole and not store.is_whole():
+            self.problems.append("cases or verdicts are not those that the run had when it was finished")
 
     def groups(self) -> set[_VerdictGroup]:
-        """The verdicts that stand there, by rule and observers."""
+        """The verdicts that there are and those that there should be, by rule and observers."""
         rows = self._store.rows('SELECT DISTINCT "check", observers FROM verdicts')
-        groups = {self._store.parsed("verdicts", row, _group_of) for row in rows}
-        if self._is_whole:
-            judged = {group.check for group in groups}
-            for check in self._asked.checks:
-                if check.name not in judged:
-                    self._expect_none(check)
-        return groups
+        self._plan()
+        return {*self._planned, *(self._store.parsed("verdicts", row, _group_of) for row in rows)}
+
+    def _plan(self) -> None:
+        parts = []
+        for asked in self._asked.checks:
+            try:
+                parts.append(self._part(asked.name))
+            except (_UncheckableError, SalvaError) as error:
+                self.unchecked[str(error)] += 0
+        try:
+            roster = self._leading(parts)
+        except _UncheckableError as error:
+            self.unchecked[str(error)] += 0
+            return
+        primaries = self._store.primaries()
+        for case in self._store.cases():
+            try:
+                primary, checks = roster.selection(case)
+            except SalvaError as error:
+                self.problems.append(f"case {case.case_id}: {error}")
+                continue
+            if len(parts) == len(self._asked.checks) and primaries[case.case_id] != primary:
+                self.problems.append(
+                    f"case {case.case_id}: its check is {primaries[case.case_id]!r}, and {primary!r} comes first"
+                )
+            for applied in checks:
+                group = _VerdictGroup(applied.part.label, applied.observers)
+                self._planned.setdefault(group, set()).add(case.case_id)
+
+    def _leading(self, parts: Sequence[CheckPart]) -> Cast:
+        """Who judges the run now, by run.json."""
+        deciding = self._content.current_judging().deciding
+        by_role: dict[str, list[StoredComponent]] = {}
+        for component in self._components:
+            if component.role in ROLE_ORDER and component.label in deciding:
+                by_role.setdefault(component.role, []).append(component)
+        named = {(part.role, part.name) for part in self._asked.observers}
+        if missing := named - {(c.role, c.label.partition("(")[0]) for cs in by_role.values() for c in cs}:
+            role, name = min(missing)
+            raise _UncheckableError(f"the store does not know the {role} {name!r} of run.json")
+        unnamed = {c.role: self._actor(c) for c in self._components if c.role in _UNNAMED and self._is_asked(c)}
+        judges = [self._actor(component) for component in by_role.pop("judge", [])]
+        judges.sort(key=lambda judge: deciding.index(judge.label))
+        singles = {role: self._actor(self._latest(role, components)) for role, components in by_role.items()}
+        first = by_role.get("detector", [])
+        suite = self._asked.suite.name
+        return Cast(
+            models=(),
+            actors_by_role=tuple({**unnamed, **singles, "judge": judge} for judge in judges)
+            or ({**unnamed, **singles},),
+            checks=tuple(parts),
+            repeats=self._asked.repeats,
+            seed=self._asked.seed,
+            control=self._asked.control and self._asked.repeats >= 2,
+            names=self._named_by([self._latest("detector", first)]) if first else None,
+            chosen=self._asked.check,
+            vetoes=suite_about(suite).vetoes if self._asked.rule.is_primary else (),
+        )
+
+    def _is_asked(self, component: StoredComponent) -> bool:
+        return component.role != INJECTION_READER or self._asked.injection_reader
+
+    def _latest(self, role: str, components: Sequence[StoredComponent]) -> StoredComponent:
+        """Of several with one label the one of run.json."""
+        listed = {fingerprint([part.role, dict(part.identity)]) for part in self._content.components}
+        return next((c for c in components if c.component_id in listed), components[-1])
+
+    def refuse_other_models(self) -> None:
+        """Verdicts on models that run.json does not name rest on nothing."""
+        known = {actors[0].label for actors in self._models()}
+        for row in self._store.rows("SELECT model, count(*) AS n FROM verdicts GROUP BY model"):
+            if row["model"] not in known:
+                self.problems.append(
+                    f"{quantity(row['n'], 'verdicts')} on {row['model']!r}, which is no model of the run"
+                )
 
     def hold(self, group: _VerdictGroup) -> None:
         """Hold the verdicts of a group against those that what is stored leads to."""
@@ -117,13 +185,16 @@ class _Recomputation:
         except _UncheckableError as error:
             self.unchecked[str(error)] += sum(1 for _ in self._store.verdicts(group.check, group.observers))
             return
-        stored: dict[str, list[Verdict]] = {}
+        stored: dict[tuple[str, str], list[Verdict]] = {}
         for verdict in self._store.verdicts(group.check, group.observers):
-            stored.setdefault(verdict.case_id, []).append(verdict)
+            stored.setdefault((verdict.case_id, verdict.model), []).append(verdict)
+        planned = self._planned.get(group, ())
+        models = self._models()
         for case in self._store.cases():
-            for model in self._models():
-                theirs = [verdict for verdict in stored.get(case.case_id, ()) if verdict.model == model[0].label]
-                self._hold_unit(group, casts, case, model, theirs)
+            for model in models:
+                theirs = stored.get((case.case_id, model[0].label), [])
+                if theirs or case.case_id in planned:
+                    self._hold_unit(group, casts, case, model, theirs)
 
     def _hold_unit(
         self,
@@ -134,70 +205,33 @@ class _Recomputation:
         stored: Sequence[Verdict],
     ) -> None:
         where = f"verdict {case.case_id}/{models[0].label}/{group.check}"
-        must_all_stand = self._is_whole and self._is_leading(group) and self._is_judged_by(case, group.check)
         first: str | None = None
         for roster, model in itertools.product(casts, models):
             try:
-                made = self._made(roster, group.observers, case, model)
-            except (_NotStoredError, SalvaError) as error:
+                applied = [check for check in roster.checks_of(case) if check.observers == group.observers]
+                made = [verdict for verdict, _ in verdicts_from_store(self._store, roster, applied, case, model)]
+            except (NotStoredError, SalvaError) as error:
                 first = first or f"{where}: {error}"
                 continue
-            difference = _difference(made, stored, must_all_stand=must_all_stand)
+            difference, n_missing = _difference(made, stored)
+            if n_missing and self._is_planned(group, case):
+                if self._is_whole:
+                    difference = (
+                        difference or f": {quantity(n_missing, 'verdicts')} missing that what is stored leads to"
+                    )
+                else:
+                    self.n_missing += n_missing
             if not difference:
                 self.n_checked += len(stored)
                 return
             first = f"{where}{difference}"
-        if first is not None and (stored or must_all_stand):
+        if not stored and not self._is_whole:
+            self.n_missing += 1
+        elif first is not None:
             self.problems.append(first)
 
-    def _made(self, roster: Cast, observers: Observers, case: Case, model: Actor) -> list[Verdict]:
-        """The verdicts that what is stored leads to."""
-        applied = [check for check in roster.checks_of(case) if check.observers == observers]
-        unit = Unit.of(case, model, roster.repeats, applied)
-        if not applied:
-            return []
-        if not unit.is_undecidable:
-            for request in requests_of(case, unit.repeats, roster.seed):
-                outcome = self._store.render_outcome(model.render_key(request))
-                if outcome is None or (outcome[0] is Status.DONE and outcome[1] is None):
-                    raise _NotStoredError(f"the image of {request.prompt.text!r} that it rests on is not stored")
-                status, image, error = outcome
-                shown = image or Missing(reason=error, is_final=status is Status.REFUSED)
-                self._answer(unit.show(request.repeat, request.prompt.role, shown))
-            while asked := list(unit.next_needs()):
-                self._answer(asked)
-        return [verdict for verdict, _ in verdicts_of(unit, roster.control)]
-
-    def _answer(self, asked: Iterable[tuple[ActorsByRole, Subscriber]]) -> None:
-        for actors_by_role, subscriber in asked:
-            image = subscriber.waves.images[subscriber.look.role]
-            assert not isinstance(image, Missing)
-            self._look(actors_by_role, image.image_id, subscriber.look.query).tell(subscriber)
-
-    def _look(self, actors_by_role: ActorsByRole, image_id: str, query: Query) -> ObserveJob:
-        """What the store has of a look, after those that it was told."""
-        jobs: dict[str, ObserveJob] = {}
-        for role in with_needs(query.role, actors_by_role):
-            actor = actors_by_role[role]
-            keyed = actor.keyed_query(query if role == query.role else Query(role=role, labels=query.labels))
-            given = {need: jobs[need] for need in actor.about.needs_roles}
-            key = actor.observation_key(image_id, keyed, {need: job.key for need, job in given.items()})
-            jobs[role] = ObserveJob(key=key, actor=actor, image_id=image_id, query=keyed, given=given)
-            problem = next((job.outcome for job in given.values() if isinstance(job.outcome, Missing)), None)
-            jobs[role].outcome = problem or self._outcome(actor, image_id, key)
-        return jobs[query.role]
-
-    def _outcome(self, actor: Actor, image_id: str, key: str) -> Observation | Missing:
-        stored = self._store.observation_outcome(key)
-        if stored is None:
-            raise _NotStoredError(f"what the {actor.role} {actor.label!r} saw in image {image_id} is not stored")
-        status, observation, error = stored
-        return observation or Missing(reason=error, is_final=status is Status.REFUSED)
-
-    def _is_leading(self, group: _VerdictGroup) -> bool:
-        """Whether the run is judged by them now: of others there may be less than all."""
-        deciding = self._content.current_judging().deciding
-        return set(deciding).issuperset(group.observers)
+    def _is_planned(self, group: _VerdictGroup, case: Case) -> bool:
+        return case.case_id in self._planned.get(group, ())
 
     # Who judged and who looked
 
@@ -216,7 +250,12 @@ class _Recomputation:
             raise _UncheckableError(
                 f"the check {name!r} was of version {version}, and version {binding.component.version} is installed"
             )
-        return CheckPart(label=name, check=cast(Check, build(binding)), about=binding.about)
+        return CheckPart(
+            label=name,
+            check=cast(Check, build(binding)),
+            about=binding.about,
+            is_foreign=name not in BUILT_IN["check"],
+        )
 
     def _bound(self, asked: ComponentSpec) -> Binding:
         options = {option: as_typed(value) for option, value in asked.options.items()}
@@ -304,20 +343,6 @@ class _Recomputation:
         remembered = self._names.get(detector.component_id, []) if said is Naming.LOADED else []
         return frozenset(map(str, remembered)) or None
 
-    def _expect_none(self, asked: ComponentSpec) -> None:
-        """A rule of a whole run without a verdict has nothing to say of any case; otherwise somebody took them away."""
-        try:
-            part = self._part(asked.name)
-            if any(self._is_judged_by(case, asked.name) and part.check.applies(case) for case in self._store.cases()):
-                self.problems.append(f"no verdict of the check {asked.name!r} is stored, and it applies to cases")
-        except (_UncheckableError, SalvaError):
-            # There is no verdict of it that could be false.
-            return
-
-    def _is_judged_by(self, case: Case, check: str) -> bool:
-        """Whether a check judges a case in this run."""
-        return check in (self._asked.check or self._primaries.get(case.case_id), *case.measures)
-
 
 class _UncheckableError(Exception):
     """Why verdicts cannot be made anew here."""
@@ -327,33 +352,16 @@ def _group_of(row: sqlite3.Row) -> _VerdictGroup:
     return _VerdictGroup(row["check"], observers_from_text(row["observers"]))
 
 
-def _difference(made: Sequence[Verdict], stored: Sequence[Verdict], *, must_all_stand: bool) -> str:
-    """How the verdicts that stand there differ from those that were made anew; empty where they do not."""
+def _difference(made: Sequence[Verdict], stored: Sequence[Verdict]) -> tuple[str, int]:
+    """How the stored verdicts differ from those that were made anew, empty where they do not; how many are missing."""
     anew = {(verdict.repeat, verdict.arm): verdict for verdict in made}
     for verdict in stored:
         place = f"/{verdict.repeat}/{verdict.arm}: it is {verdict.outcome}"
         other = anew.pop((verdict.repeat, verdict.arm), None)
         if other is None:
-            return f"{place}, and nothing that is stored leads to it"
+            return f"{place}, and nothing that is stored leads to it", 0
         if other.outcome is not verdict.outcome:
-            return f"{place}, and what is stored leads to {other.outcome}"
-        if differing := [name for name, is_same in _compared(other, verdict) if not is_same]:
-            return f"{place}, and what is stored leads to other {differing[0]}"
-    if anew and must_all_stand:
-        repeat, arm = next(iter(anew))
-        return f"/{repeat}/{arm}: it is missing, and what is stored leads to {anew[repeat, arm].outcome}"
-    return ""
-
-
-# Scores are compared as numbers; a reason may quote what an endpoint answered this time.
-_COMPARED = tuple(name for name in COLUMNS["verdicts"] if name not in (*KEYS["verdicts"], "scores", "reason", "digest"))
-
-
-def _compared(made: Verdict, stored: Verdict) -> Iterator[tuple[str, bool]]:
-    rows = verdict_to_row(made), verdict_to_row(stored)
-    for column in _COMPARED:
-        yield column, rows[0][column] == rows[1][column]
-    is_close = made.scores.keys() == stored.scores.keys() and all(
-        math.isclose(made.scores[name], stored.scores[name], rel_tol=1e-9, abs_tol=1e-12) for name in made.scores
-    )
-    yield "scores", is_close
+            return f"{place}, and what is stored leads to {other.outcome}", 0
+        if differing := different_columns(other, verdict):
+            return f"{place}, and what is stored leads to other {differing[0]}", 0
+    return "", len(anew)

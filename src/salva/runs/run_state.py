@@ -1,38 +1,29 @@
-"""The state of a run directory: run.json, its cases, and the stamp of a finished run."""
+"""The state of a run directory: run.json, its cases and its rules."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import cast
 
 import msgspec
 from msgspec import structs
 
 from salva.core.case import Case
-from salva.core.fingerprint import Json, fingerprint
+from salva.core.fingerprint import Json
 from salva.core.plan import Binding, Plan
 from salva.core.run_file import Judging, ResolvedComponent, RunFile, new_run_file
 from salva.core.run_spec import RunSpec
 from salva.engine.run_components import Cast
 from salva.errors import StoreError, UsageError
 from salva.messages import message
-from salva.runs.addresses import refuse_moved
-from salva.runs.healing import has_all_files
-from salva.runs.summary import RunSummary
 from salva.runs.vocabulary import keep_names
-from salva.store.reading import DATABASE, RunReader
+from salva.store.reading import RunReader
+from salva.store.records import CASES, RULES
 from salva.store.runfile import read_run_file, store_run_file
-from salva.store.sqlite import RunStore, open_run
+from salva.store.sqlite import RunStore
 
-FINISHED = "finished"
 ASKED = "asked"
 """The note of a run on what was asked, should its run.json get lost."""
-CASES = "cases"
-"""The note of a run whose cases are all stored: of which suite, and how many."""
-RULES = "rules"
-"""The note of a run on the rule that each check judged by."""
 
 
 _COMPONENTS = {"suite", "models", "observers", "checks", "preflight", "contrast", "injection_reader"}
@@ -45,47 +36,6 @@ class CaseCount:
 
     n_cases: int
     n_prompts: int
-
-
-def stamp_of(plan: Plan) -> str:
-    """What a finished run is finished for: everything asked, and the exact components that answered."""
-    asked = structs.replace(plan.run_spec(), preflight=True, contrast=True)
-    return fingerprint(
-        [
-            msgspec.to_builtins(asked),
-            [_less_version(plan.suite.identity()), *(binding.identity() for binding in plan.bindings()[1:])],
-        ]
-    )
-
-
-def finished_summary(
-    directory: Path, plan: Plan, retry_refused: bool, retry_unreadable: bool = False, images_at: str = ""
-) -> RunSummary | None:
-    """What a finished run came to, without touching anything; None when there is work to do."""
-    content = read_run_file(directory)
-    if not (directory / DATABASE).is_file() or content is None or _is_judged_otherwise(content):
-        # A run that was judged otherwise since goes back to its own rules first; nothing is generated for that.
-        return None
-    with open_run(directory) as store:
-        store.check_images_at(images_at)
-        stamp = store.meta().get(FINISHED)
-        n_unreadable = store.n_unreadable()
-        if not has_all_files(store) or (retry_unreadable and n_unreadable):
-            return None
-        refuse_moved(plan, store.components())
-    if not isinstance(stamp, dict) or stamp.get("stamp") != stamp_of(plan):
-        return None
-    outcomes = cast("dict[str, int]", stamp["outcomes"])
-    if retry_refused and outcomes.get("ERROR"):
-        return None
-    # What could have been tried again would have kept the run from being finished.
-    n_refused = outcomes.get("ERROR", 0)
-    return RunSummary(
-        outcomes=outcomes,
-        n_reused=cast(int, stamp["n_images"]),
-        n_refused=n_refused,
-        n_unreadable=n_unreadable,
-    )
 
 
 def recorded_run_file(store: RunStore) -> RunFile | None:
@@ -179,10 +129,6 @@ def record_primaries(store: RunStore, roster: Cast) -> None:
     store.flush()
 
 
-def _is_judged_otherwise(content: RunFile) -> bool:
-    return content.judging is not None and content.judging.spec != content.spec
-
-
 def record_rules(store: RunStore, checks: Iterable[Binding]) -> list[str]:
     """Drop the verdicts of every check that is judged by other rules from now on: in one run, one rule each.
 
@@ -192,7 +138,6 @@ def record_rules(store: RunStore, checks: Iterable[Binding]) -> list[str]:
     before = stored if isinstance(stored, dict) else {}
     now = {binding.label: binding.identity() for binding in checks}
     # In this order: whatever kills us in between, no verdict is left that its rule did not make.
-    store.drop_meta(FINISHED)
     judged = {row["check"] for row in store.rows('SELECT DISTINCT "check" FROM verdicts')}
     for label, rule in now.items():
         if label in before and before[label] != rule:
@@ -211,7 +156,7 @@ def record_cases(store: RunStore, plan: Plan, cases: Iterable[tuple[int, Case, s
     kept = store.meta().get(CASES)
     counted = stored_count(store)
     if isinstance(kept, dict) and counted is not None:
-        if _less_version(kept["suite"]) != _less_version(plan.suite.identity()):
+        if less_version(kept["suite"]) != less_version(plan.suite.identity()):
             raise UsageError(message("prompts-changed", path=str(store.directory), suite=plan.suite.label))
         if store.n_cases() != counted.n_cases:
             why = f"it holds {store.n_cases()} cases where {counted.n_cases} were stored"
@@ -241,14 +186,7 @@ def stored_count(store: RunReader) -> CaseCount | None:
     return CaseCount(n_cases=n_cases, n_prompts=n_prompts)
 
 
-def stamp_finished(store: RunStore, plan: Plan, summary: RunSummary) -> None:
-    """Say that the same command has nothing left to do."""
-    n_images = summary.n_rendered + summary.n_reused
-    store.set_meta(FINISHED, {"stamp": stamp_of(plan), "outcomes": dict(summary.outcomes), "n_images": n_images})
-    store.flush()
-
-
-def _less_version(identity: Json) -> Json:
+def less_version(identity: Json) -> Json:
     return {**identity, "version": None} if isinstance(identity, dict) else None
 
 

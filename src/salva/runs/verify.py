@@ -1,8 +1,8 @@
 """`salva verify`: images and rows against their digests, run.json against the store, verdicts against what is stored.
 
-Every image also against its id, and every row against its key. Reads only, and opens nothing outside the run. A file
-without a row is no fault: a run that was killed between the two leaves one. Whoever rewrites observations and digests
-together is not found out.
+Every image also against its id, every row against its key, components against run.json and cases against their suite.
+Reads only, and opens nothing outside the run. A file without a row is no fault: a run that was killed between the two
+leaves one. Whoever rewrites observations and digests together is found by the seal alone.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from salva.core.fingerprint import fingerprint
 from salva.core.quantity import quantity
 from salva.core.run_file import RunFile
 from salva.engine.progress import Progress
-from salva.engine.run_components import ROLE_ORDER
 from salva.errors import StoreError
 from salva.hardware.cores import n_cores
 from salva.imaging.files import ImageError, decode_picture
 from salva.messages import message
+from salva.runs.known_origins import case_problems, component_problems, label_problems
 from salva.runs.recompute import Recomputed, recompute
-from salva.runs.run_state import CASES, recorded_run_file, spec_difference
+from salva.runs.run_state import recorded_run_file, spec_difference
 from salva.store.images import ImageStore
-from salva.store.records import Status, StoredImage
+from salva.store.records import CASES, WHOLE, Status, StoredImage
+from salva.store.reviews import read_reviews
 from salva.store.runfile import RUN_FILE, is_run_file_ours, read_run_file
 from salva.store.sqlite import RunStore, open_run
 
@@ -47,7 +47,9 @@ class VerifyReport:
     n_recomputed: int = 0
     """Verdicts that were made anew and are the same."""
     unchecked: tuple[str, ...] = ()
-    """What could not be checked here, a sentence each."""
+    """What could not be checked here, a sentence each, with how much of it."""
+    is_whole: bool = False
+    """Whether the run was finished."""
     remedy: str = ""
     """How to get images back that are gone or damaged; empty where none is."""
 
@@ -60,12 +62,13 @@ class VerifyReport:
 def verify(directory: Path, progress: Progress) -> VerifyReport:
     """Check everything a run has stored."""
     with open_run(directory) as store:
-        if not store.n_cases():
+        n_cases = store.n_cases()
+        if not n_cases:
             raise StoreError(message("cases-not-stored", path=str(directory)))
         problems: list[str] = []
         n_images = _verify_images(store, problems, progress)
         n_rows, n_damaged = n_images, len(problems)
-        for check in (_verify_components, _verify_cases, _verify_renders, _verify_observations, _verify_verdicts):
+        for check in (component_problems, _verify_cases, _verify_renders, _verify_observations, _verify_verdicts):
             try:
                 for problem in check(store):
                     n_rows += 1
@@ -76,10 +79,17 @@ def verify(directory: Path, progress: Progress) -> VerifyReport:
                 problems.append(str(error))
         for table, key in store.edited_rows():
             problems.append(f"table {table}, row {key}: its content is not what was written (its digest differs)")
-        content, recomputed = read_run_file(directory), Recomputed()
+        content, recomputed, unchecked, is_whole = read_run_file(directory), Recomputed(), [], False
         try:
             problems += _run_file_problems(store, content)
-            recomputed = recompute(store, content) if content is not None else recomputed
+            if content is not None:
+                others, why = case_problems(store, content)
+                problems += others
+                unchecked += [f"{quantity(n_cases, 'cases')} not made anew: {why}"] if why else []
+                problems += label_problems(store, content)
+                is_whole = WHOLE in store.meta()
+                recomputed = recompute(store, content)
+            read_reviews(directory)
         except StoreError as error:
             # What cannot be read has been said above or is said here; nothing can be made of it.
             problems.append(str(error))
@@ -90,7 +100,8 @@ def verify(directory: Path, progress: Progress) -> VerifyReport:
         problems=tuple(dict.fromkeys((*problems, *recomputed.problems))),
         orphans=orphans,
         n_recomputed=recomputed.n_checked,
-        unchecked=recomputed.unchecked,
+        unchecked=(*unchecked, *recomputed.unchecked),
+        is_whole=is_whole,
         remedy=_remedy(n_damaged, content) if n_damaged else "",
     )
 
@@ -113,12 +124,6 @@ def _run_file_problems(store: RunStore, content: RunFile | None) -> Iterator[str
         return
     if is_run_file_ours(store) is False:
         yield f"{RUN_FILE} is not the text that salva wrote (its digest differs)"
-    stored_ids = {component.component_id for component in store.components()}
-    for part in content.components:
-        if part.role == "model" and part.component_id not in stored_ids:
-            yield f"{RUN_FILE} names the model {part.identity.get('name')!r}, whose work is not in this store"
-        elif part.role in ROLE_ORDER and fingerprint([part.role, dict(part.identity)]) not in stored_ids:
-            yield f"{RUN_FILE} names the {part.role} {part.identity.get('name')!r}, whose work is not in this store"
     asked = recorded_run_file(store)
     if asked is not None and (differing := spec_difference(content.spec, asked.spec)):
         yield f"{RUN_FILE} says that {differing} was asked, and the store says otherwise"
@@ -154,12 +159,6 @@ def _image_problem(blobs: ImageStore, image: StoredImage) -> str:
     if (picture.width, picture.height) != (image.width, image.height):
         return f"image {image.image_id}: the row says {image.width} x {image.height}, the file is another size"
     return ""
-
-
-def _verify_components(store: RunStore) -> Iterator[str]:
-    for component in store.components():
-        is_same = component.component_id == fingerprint([component.role, dict(component.identity)])
-        yield "" if is_same else f"component {component.component_id} ({component.label}) has another identity"
 
 
 def _verify_cases(store: RunStore) -> Iterator[str]:

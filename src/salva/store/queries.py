@@ -37,7 +37,6 @@ from salva.store.records import (
     STOPPED,
     UNTRIED,
     WARNED,
-    WHOLE,
 )
 from salva.store.reviews import read_reviews
 from salva.store.runfile import read_run_file
@@ -218,7 +217,7 @@ def open_source(directory: Path) -> Iterator[RunSource]:
             preflight=next((word for note, word in _PREFLIGHT.items() if note in store.meta()), ""),
             figures=_figures(store.meta().get(FIGURES)),
             weights={component.label: str(component.identity.get("weights", "")) for component in store.components()},
-            is_whole=WHOLE in store.meta(),
+            is_whole=store.is_whole(),
             written_at=last_written(directory),
             made_by=str(store.meta().get("salva_version") or ""),
             spent=spent(store),

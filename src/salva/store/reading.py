@@ -7,6 +7,7 @@ that names it. Knows nothing of models, formats or what a verdict means.
 from __future__ import annotations
 
 import functools
+import hashlib
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -26,7 +27,7 @@ from salva.messages import message
 from salva.store.blobs import Blobs
 from salva.store.connection import UNREADABLE, translated, write_copy
 from salva.store.images import IMAGES_AT, ImageStore, images_of, place_at
-from salva.store.records import Status, StoredComponent, StoredImage, StoredObservation, StoredRender
+from salva.store.records import JUDGED_BY, WHOLE, Status, StoredComponent, StoredImage, StoredObservation, StoredRender
 from salva.store.rows import (
     DIGESTED,
     KEYS,
@@ -35,16 +36,19 @@ from salva.store.rows import (
     component_from_row,
     digest_of_row,
     image_from_row,
+    is_fit,
     observation_from_row,
     observation_of,
     observers_to_text,
     parsed_json,
+    quoted,
     render_from_row,
     select,
     ticket_from_row,
     to_text,
     verdict_from_row,
 )
+from salva.store.schema import COLUMNS
 
 DATABASE = "salva.db"
 
@@ -53,6 +57,11 @@ VERDICT_ORDER = (
     "replace(substr(observers, 3, length(observers) - 4), '\",\"', '+')"
 )
 """The order verdicts are read in: of two groups of observers with as many verdicts, the first in it leads."""
+
+_RENDER_OUTCOME = (
+    f"SELECT {', '.join(f'renders.{column}' for column in COLUMNS['renders'])}, width, height FROM renders "
+    "LEFT JOIN images USING (image_id) WHERE render_key = ?"
+)
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -99,12 +108,26 @@ class RunReader:
     def meta(self) -> dict[str, Json]:
         """The run's own notes: versions, stamps."""
         rows = self.rows(select("meta"))
-        return {row["key"]: self.parsed("meta", row, lambda row: parsed_json(row["value"])) for row in rows}
+        return {row["key"]: self.parsed("meta", row, _note) for row in rows}
+
+    def is_whole(self) -> bool:
+        """Whether the run has all verdicts that it can have, and they are those that it had when that was noted."""
+        noted = self.meta().get(WHOLE)
+        return noted is not None and noted == self.judged_digest()
+
+    def judged_digest(self) -> str:
+        """The digest of all cases and verdicts as their rows are now, and of the notes that results rest on."""
+        notes = self.meta()
+        digest = hashlib.blake2b(to_text({name: notes.get(name) for name in JUDGED_BY}).encode(), digest_size=16)
+        for table in ("cases", "verdicts"):
+            for row in self.rows(select(table, f"ORDER BY {quoted(KEYS[table])}")):
+                digest.update(digest_of_row(table, dict(row)).encode())
+        return digest.hexdigest()
 
     def components(self) -> list[StoredComponent]:
         """Every component whose work is stored."""
         rows = self.rows(select("components", "ORDER BY component_id"))
-        return [self.parsed("components", row, component_from_row) for row in rows]
+        return [self.parsed("components", row, _component) for row in rows]
 
     def label_of(self, component_id: str) -> str:
         """How whoever did some of the work is called."""
@@ -146,10 +169,19 @@ class RunReader:
         return self.parsed("cases", row, case_from_row)
 
     def verdicts(self, check: str | None = None, observers: Observers | None = None) -> Iterator[Verdict]:
-        """The verdicts, by case and repeat: all, or those of one check or by certain observers."""
+        """The verdicts, by case and repeat: all, or those of one check or by certain observers.
+
+        An edited one is none: the same command makes it again.
+        """
         by_whom = None if observers is None else observers_to_text(observers)
         where = f'WHERE (? IS NULL OR "check" = ?) AND (? IS NULL OR observers = ?) {VERDICT_ORDER}'
         for row in self.rows(select("verdicts", where), (check, check, by_whom, by_whom)):
+            if is_fit("verdicts", row):
+                yield self.parsed("verdicts", row, verdict_from_row)
+
+    def verdicts_of(self, case_id: str) -> Iterator[Verdict]:
+        """All verdicts on a case, edited ones too."""
+        for row in self.rows(select("verdicts", "WHERE case_id = ?"), (case_id,)):
             yield self.parsed("verdicts", row, verdict_from_row)
 
     def image(self, image_id: str) -> ImageRef:
@@ -198,17 +230,13 @@ class RunReader:
         return [self.parsed("renders", row, render_from_row) for row in rows]
 
     def render_outcome(self, key: str) -> tuple[Status, ImageRef | None, str] | None:
-        """How a render ended, its image and its error, if it was tried; quicker than the whole record."""
-        row = self._row(
-            "SELECT render_key, status, renders.image_id, width, height, error FROM renders "
-            "LEFT JOIN images USING (image_id) WHERE render_key = ?",
-            key,
-        )
-        if row is None:
+        """How a render ended, its image and its error, if it was tried; None for an edited row, too."""
+        row = self._row(_RENDER_OUTCOME, key)
+        if row is None or not is_fit("renders", row):
             return None
-        _, status, image_id, width, height, error = row
-        image = None if width is None else ImageRef(image_id=image_id, width=width, height=height)
-        return self.parsed("renders", row, lambda _: Status(status)), image, error
+        is_there = row["width"] is not None
+        image = ImageRef(image_id=row["image_id"], width=row["width"], height=row["height"]) if is_there else None
+        return self.parsed("renders", row, lambda _: Status(row["status"])), image, row["error"]
 
     def ticket(self, key: str) -> Ticket | None:
         """What fetches the image of a render that was paid for and is not stored."""
@@ -229,12 +257,11 @@ class RunReader:
         return sorted(map(self._look, rows), key=lambda look: (look.query.role, look.label, look.key()))
 
     def observation_outcome(self, key: str) -> tuple[Status, Observation | None, str] | None:
-        """How an observation ended, what was seen and its error, if it was tried; quicker than the whole record."""
-        row = self._row(
-            "SELECT observation_key, status, observation, error FROM observations WHERE observation_key = ?",
-            key,
-        )
-        return None if row is None else self.parsed("observations", row, _observation_outcome)
+        """How an observation ended, what was seen and its error, if it was tried; None for an edited row, too."""
+        row = self._row(select("observations", "WHERE observation_key = ?"), key)
+        if row is None or not is_fit("observations", row):
+            return None
+        return self.parsed("observations", row, _observation_outcome)
 
     def failed_work(self) -> dict[str, int]:
         """How often failed work was tried: by the key of a render, and of observations by the id of their image."""
@@ -275,7 +302,7 @@ class RunReader:
         """Table and key of every row whose content does not have its digest."""
         for table in DIGESTED:
             for row in self.rows(select(table)):
-                if row["digest"] != digest_of_row(table, dict(row)):
+                if not is_fit(table, row):
                     yield table, key_of(table, row)
 
     def rows(self, query: str, values: Sequence[Value] = ()) -> Iterator[sqlite3.Row]:
@@ -321,8 +348,24 @@ class RunReader:
 
 
 def _observation_outcome(row: sqlite3.Row) -> tuple[Status, Observation | None, str]:
-    _, status, seen, error = row
-    return Status(status), None if seen is None else checked(observation_of(seen)), error
+    seen = row["observation"]
+    return Status(row["status"]), None if seen is None else checked(observation_of(seen)), row["error"]
+
+
+def _note(row: sqlite3.Row) -> Json:
+    _refuse_edited("meta", row)
+    return parsed_json(row["value"])
+
+
+def _component(row: sqlite3.Row) -> StoredComponent:
+    _refuse_edited("components", row)
+    return component_from_row(row)
+
+
+def _refuse_edited(table: str, row: sqlite3.Row) -> None:
+    """Notes and components cannot be made again from anything else."""
+    if not is_fit(table, row):
+        raise ValueError("it was edited: its digest differs")
 
 
 def key_of(table: str, row: sqlite3.Row) -> str:

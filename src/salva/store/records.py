@@ -28,7 +28,13 @@ IN_VAIN = "spent_in_vain"
 PACE = "pace"
 """The note of a run on how long its images took, all that was done for them included: seconds and n_images."""
 WHOLE = "is_whole"
-"""The note of a run whose cases all have every verdict that they can have."""
+"""The note of a run whose cases all have every verdict that they can have: the digest of what it was judged to be."""
+CASES = "cases"
+"""The note of a run whose cases are all stored: of which suite, and how many."""
+RULES = "rules"
+"""The note of a run on the rule that each check judged by."""
+JUDGED_BY = (CASES, CONTRAST, RULES)
+"""Notes that results rest on, written before a run is whole and not changed after."""
 
 _QUERY_FIELDS = tuple(field.name for field in dataclasses.fields(Query))
 

@@ -24,7 +24,8 @@ _TABLE = (
     "label TEXT NOT NULL, sample TEXT NOT NULL, written_at TEXT NOT NULL, digest TEXT NOT NULL)"
 )
 _SELECT = (
-    "SELECT case_id, repeat, model, reviewer, label, sample, written_at, digest FROM labels ORDER BY rowid LIMIT 1000000"
+    "SELECT case_id, repeat, model, reviewer, label, sample, written_at, digest FROM labels "
+    "ORDER BY rowid LIMIT 1000000"
 )
 _INSERT = "INSERT INTO labels VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 

@@ -49,10 +49,10 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 
 DIGESTED: Mapping[str, tuple[str, ...]] = {
     table: tuple(column for column in COLUMNS[table] if column not in ("digest", "attempts"))
-    for table in ("cases", "renders", "observations", "verdicts")
+    for table in ("meta", "components", "cases", "renders", "observations", "verdicts")
 }
 """Tables whose rows carry a digest, and the columns it covers. How often work was tried is none of its content; images
-have a digest of their file, and components are named by theirs."""
+have a digest of their file."""
 
 _FAILURE_FIELDS = ("failure_type", "role", "message", "entity", "expected", "seen")
 
@@ -105,6 +105,11 @@ def digest_of_row(table: str, row: Mapping[str, Value]) -> str:
     return hashlib.blake2b("\0".join(filled).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
+def is_fit(table: str, row: sqlite3.Row) -> bool:
+    """Whether a row's content has its digest; what it says counts as missing otherwise."""
+    return bool(row["digest"] == digest_of_row(table, dict(row)))
+
+
 def _digested(table: str, row: Row) -> Row:
     row["digest"] = digest_of_row(table, row)
     return row
@@ -138,13 +143,21 @@ _object: Callable[[str], dict[str, Any]] = functools.partial(_parsed_as, dict)
 
 def component_to_row(component: StoredComponent) -> Row:
     """A component as its row."""
-    return {
-        "component_id": component.component_id,
-        "role": component.role,
-        "label": component.label,
-        "is_formula_seen": int(component.is_formula_seen),
-        "identity": to_text(component.identity),
-    }
+    return _digested(
+        "components",
+        {
+            "component_id": component.component_id,
+            "role": component.role,
+            "label": component.label,
+            "is_formula_seen": int(component.is_formula_seen),
+            "identity": to_text(component.identity),
+        },
+    )
+
+
+def note_to_row(key: str, value: Json) -> Row:
+    """A note of the run as its row."""
+    return _digested("meta", {"key": key, "value": to_text(redacted(value))})
 
 
 def component_from_row(row: sqlite3.Row) -> StoredComponent:

@@ -24,10 +24,10 @@ _VERDICTS = tuple(field.name for field in fields(Verdict))
 _TYPES = {"int": "INTEGER", "bool": "INTEGER", "float": "REAL"}
 
 _TABLES = f"""
-    CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+    CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL, digest TEXT NOT NULL) WITHOUT ROWID;
     CREATE TABLE components (
         component_id TEXT PRIMARY KEY, role TEXT NOT NULL, label TEXT NOT NULL,
-        is_formula_seen INTEGER NOT NULL, identity TEXT NOT NULL
+        is_formula_seen INTEGER NOT NULL, identity TEXT NOT NULL, digest TEXT NOT NULL
     ) WITHOUT ROWID;
     CREATE TABLE cases (
         ordinal INTEGER PRIMARY KEY, case_id TEXT NOT NULL UNIQUE, record TEXT NOT NULL,
@@ -61,8 +61,8 @@ _TABLES = f"""
 """
 
 COLUMNS: Mapping[str, tuple[str, ...]] = {
-    "meta": ("key", "value"),
-    "components": ("component_id", "role", "label", "is_formula_seen", "identity"),
+    "meta": ("key", "value", "digest"),
+    "components": ("component_id", "role", "label", "is_formula_seen", "identity", "digest"),
     "cases": ("ordinal", "case_id", "record", "primary_check", "digest"),
     "images": ("image_id", "width", "height", "digest", "n_bytes"),
     "renders": (

@@ -18,7 +18,7 @@ from typing import Literal
 from salva.core.case import Case
 from salva.core.fingerprint import Json
 from salva.core.protocols import Ticket
-from salva.core.secrets import redact, redacted
+from salva.core.secrets import redact
 from salva.core.verdict import Verdict
 from salva.errors import PluginError, StoreError, UsageError
 from salva.messages import message
@@ -32,7 +32,7 @@ from salva.store.connection import (
 from salva.store.images import IMAGES_AT
 from salva.store.lock import RunLock
 from salva.store.reading import DATABASE, RunReader, guarded
-from salva.store.records import Status, StoredComponent, StoredImage, StoredObservation, StoredRender
+from salva.store.records import WHOLE, Status, StoredComponent, StoredImage, StoredObservation, StoredRender
 from salva.store.rows import (
     Row,
     Value,
@@ -42,13 +42,14 @@ from salva.store.rows import (
     digest_of_row,
     image_to_row,
     insert,
+    note_to_row,
     observation_to_row,
     render_to_row,
     select,
     ticket_to_row,
-    to_text,
     verdict_to_row,
 )
+from salva.store.schema import VERDICT_KEY
 
 GROUP_ROWS = 32
 GROUP_S = 0.2
@@ -121,7 +122,7 @@ class RunStore(RunReader):
     def put_component(self, component: StoredComponent) -> None:
         """Remember a component by its id."""
         self._labels = {}
-        self._put("components", component_to_row(component), "IGNORE")
+        self._put("components", component_to_row(component))
 
     def put_case(self, ordinal: int, case: Case, primary: str = "") -> None:
         """Store a case at its place in the suite's order, with its primary check."""
@@ -178,9 +179,19 @@ class RunStore(RunReader):
         """Forget every verdict of a check."""
         self._write('DELETE FROM verdicts WHERE "check" = :check', {"check": check})
 
+    def drop_verdict(self, verdict: Verdict) -> None:
+        """Forget one verdict."""
+        row = verdict_to_row(verdict)
+        where = " AND ".join(f'"{name}" = :{name}' for name in VERDICT_KEY)
+        self._write(f"DELETE FROM verdicts WHERE {where}", {name: row[name] for name in VERDICT_KEY})
+
     def set_meta(self, key: str, value: Json) -> None:
         """Keep a note of the run."""
-        self._put("meta", {"key": key, "value": to_text(redacted(value))})
+        self._put("meta", note_to_row(key, value))
+
+    def set_whole(self) -> None:
+        """Note that every case has all verdicts that it can have, and what they are."""
+        self.set_meta(WHOLE, self.judged_digest())
 
     def drop_meta(self, key: str) -> None:
         """Forget a note of the run."""

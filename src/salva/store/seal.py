@@ -1,0 +1,163 @@
+"""The seal of a finished run: the author's signature over all that it says, for those who have the author's key.
+
+Digests find accidents. Whoever edits a run can mend them; the signature they cannot make again.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import structs
+
+from salva.core.fingerprint import Json, canonical_json
+from salva.errors import MissingExtraError, UsageError
+from salva.files.outfiles import write_text
+from salva.messages import message
+from salva.store.blobs import digest_of
+from salva.store.images import IMAGES_AT
+from salva.store.reading import RunReader
+from salva.store.reviews import review_digests
+from salva.store.rows import KEYS, quoted
+from salva.store.runfile import DIGESTS, read_run_file
+from salva.store.schema import COLUMNS
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+SEAL = "seal.json"
+_TABLES = ("meta", "components", "cases", "images", "renders", "observations", "verdicts")
+_PLACES = (DIGESTS, IMAGES_AT)
+"""Notes on where files are, which may move."""
+
+
+class Seal(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The content of seal.json."""
+
+    statement: dict[str, str | int]
+    """What is signed: the digests of run.json, of all rows and of the reviews, and how many those are."""
+    key_id: str
+    """Names the key; the seal is checked with the key that the reader has, never with one from the run."""
+    signature: str
+
+
+def sign(store: RunReader, private: Path) -> str:
+    """Write the seal of a run; returns the id of the key."""
+    key = _private_key(private)
+    stated = _statement(store)
+    signature = base64.b64encode(key.sign(_signed(stated))).decode()
+    seal = Seal(statement=stated, key_id=_key_id(key.public_key()), signature=signature)
+    write_text(store.directory / SEAL, json.dumps(msgspec.to_builtins(seal), indent=2, sort_keys=True) + "\n")
+    return seal.key_id
+
+
+def has_seal(directory: Path) -> bool:
+    """Whether somebody sealed a run; who, only the key can tell."""
+    return (directory / SEAL).is_file()
+
+
+def seal_problems(store: RunReader, public: Path) -> list[str]:
+    """How a run differs from what the owner of a key sealed; none where it is the same."""
+    from cryptography.exceptions import InvalidSignature
+
+    key = _public_key(public)
+    try:
+        seal = msgspec.json.decode((store.directory / SEAL).read_bytes(), type=Seal)
+        key.verify(base64.b64decode(seal.signature, validate=True), _signed(seal.statement))
+    except FileNotFoundError:
+        return [f"the run has no {SEAL}: nobody sealed it"]
+    except (OSError, ValueError, RecursionError, msgspec.MsgspecError) as error:
+        return [f"{SEAL} cannot be read: {error}"]
+    except InvalidSignature:
+        return [f"{SEAL} was not made with the key {_key_id(key)} of {public}, or was edited"]
+    now = _statement(store, int(seal.statement.get("n_reviews", 0)))
+    return [
+        f"{name} of the run differ from what was sealed"
+        for name in sorted({*now, *seal.statement})
+        if now.get(name) != seal.statement.get(name)
+    ]
+
+
+def _statement(store: RunReader, n_reviews: int | None = None) -> dict[str, str | int]:
+    """All that a run says; n_reviews: how many labels count, since more may be appended later."""
+    content = read_run_file(store.directory)
+    run_file: Json = None if content is None else msgspec.to_builtins(structs.replace(content, images=""))
+    reviews = review_digests(store.directory)[:n_reviews]
+    return {
+        "format": "salva-seal-1",
+        "run_file": digest_of(canonical_json(run_file).encode("utf-8", "surrogatepass")),
+        "rows": _rows_digest(store),
+        "n_reviews": len(reviews),
+        "reviews": reviews[-1] if reviews else "",
+    }
+
+
+def _rows_digest(store: RunReader) -> str:
+    """Of every row but where files are and how often work was tried; images are in it by the digests of their files."""
+    digest = hashlib.sha256()
+    for table in _TABLES:
+        columns = [column for column in COLUMNS[table] if column != "attempts"]
+        for row in store.rows(f"SELECT {quoted(columns)} FROM {table} ORDER BY {quoted(KEYS[table])}"):
+            if table != "meta" or row["key"] not in _PLACES:
+                digest.update(json.dumps([table, *row]).encode() + b"\n")
+    return digest.hexdigest()
+
+
+def _signed(statement: dict[str, str | int]) -> bytes:
+    return canonical_json(statement).encode("utf-8", "surrogatepass")
+
+
+def _key_id(key: Ed25519PublicKey) -> str:
+    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+    return hashlib.sha256(key.public_bytes(Encoding.Raw, PublicFormat.Raw)).hexdigest()[:16]
+
+
+def _private_key(path: Path) -> Ed25519PrivateKey:
+    _require_library()
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key, load_ssh_private_key
+
+    data = _bytes_of(path)
+    load = load_ssh_private_key if b"OPENSSH" in data else load_pem_private_key
+    try:
+        key = load(data, None)
+    except (ValueError, TypeError) as error:
+        raise UsageError(message("key-unusable", path=str(path), kind="private", why=error)) from error
+    if not isinstance(key, Ed25519PrivateKey):
+        raise UsageError(message("key-unusable", path=str(path), kind="private", why="it is of another kind"))
+    return key
+
+
+def _public_key(path: Path) -> Ed25519PublicKey:
+    _require_library()
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+    from cryptography.hazmat.primitives.serialization import load_pem_public_key, load_ssh_public_key
+
+    data = _bytes_of(path)
+    try:
+        key = load_ssh_public_key(data) if data.startswith(b"ssh-") else load_pem_public_key(data)
+    except (ValueError, TypeError) as error:
+        raise UsageError(message("key-unusable", path=str(path), kind="public", why=error)) from error
+    if not isinstance(key, Ed25519PublicKey):
+        raise UsageError(message("key-unusable", path=str(path), kind="public", why="it is of another kind"))
+    return key
+
+
+def _bytes_of(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(1 << 16)
+    except OSError as error:
+        raise UsageError(message("file-unreadable", path=str(path), why=error.strerror)) from error
+
+
+def _require_library() -> None:
+    try:
+        import cryptography  # noqa: F401  # asked for, not used here
+    except ImportError as error:
+        raise MissingExtraError("salva verify --sign and --key", "sign") from error
