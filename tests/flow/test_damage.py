@@ -12,6 +12,7 @@ from pathlib import Path
 
 import in_process
 import pytest
+from runs.forging import change, mend_rows
 
 from salva.core.cells import safe_cell
 from salva.core.printable import printable, printable_json
@@ -74,10 +75,8 @@ JUDGE = ("rejudge", "RUN", "--no-progress")
     ],
 )
 def test_a_damaged_row_is_named(run: Path, statement: str) -> None:
-    connection = sqlite3.connect(run / "salva.db")
-    connection.execute(statement)
-    connection.commit()
-    connection.close()
+    change(run, statement)
+    mend_rows(run)
     assert_said(run, REPORT, VERIFY)
 
 
@@ -106,7 +105,7 @@ EXPORTS = tuple(("export", "RUN", "--as", form, "-o", "OUT") for form in ("csv",
         ("UPDATE renders SET provenance = '{\"revised_prompt\": \"x\"}', repeat = 'zz'", (REPORT,)),
         ("UPDATE components SET role = 'painter' WHERE role = 'model'", (VERIFY,)),
         ("UPDATE components SET identity = json_set(identity, '$.options', json('{\"side\":1e999}'))", (JUDGE, VERIFY)),
-        ("INSERT INTO meta VALUES ('figures', '{\"painter\": [{\"name\": 1}]}')", (REPORT,)),
+        ("INSERT INTO meta VALUES ('figures', '{\"painter\": [{\"name\": 1}]}', '')", (REPORT,)),
         ("PRAGMA user_version = -5", (REPORT, JUDGE, VERIFY)),
         ("PRAGMA user_version = 1", (REPORT, JUDGE)),
     ],
@@ -114,10 +113,8 @@ EXPORTS = tuple(("export", "RUN", "--as", form, "-o", "OUT") for form in ("csv",
 def test_what_is_not_of_its_kind_is_named_whoever_reads_it(
     run: Path, tmp_path: Path, statement: str, commands: tuple[tuple[str, ...], ...]
 ) -> None:
-    connection = sqlite3.connect(run / "salva.db")
-    connection.execute(statement)
-    connection.commit()
-    connection.close()
+    change(run, statement)
+    mend_rows(run)
     assert_said(run, *(tuple(part.replace("OUT", str(tmp_path / "out")) for part in said) for said in commands))
 
 
@@ -139,6 +136,7 @@ def test_a_message_that_quotes_a_whole_file_is_cut(run: Path) -> None:
     connection.execute("UPDATE verdicts SET outcome = ?", ("9" * 100_000,))
     connection.commit()
     connection.close()
+    mend_rows(run)
     said = in_process.salva("report", str(run)).stderr
     assert len(said) < 5000
     assert "[row-invalid]" in said

@@ -37,6 +37,14 @@ def mend(run: Path) -> None:
         connection.commit()
 
 
+def mend_rows(run: Path) -> None:
+    """Give every row the digest of its content, whatever that is."""
+    with closing(sqlite3.connect(run / "salva.db")) as connection:
+        connection.row_factory = sqlite3.Row
+        _mend_rows(connection)
+        connection.commit()
+
+
 def _mend_rows(connection: sqlite3.Connection) -> None:
     for table in DIGESTED:
         where = " AND ".join(f'"{name}" = ?' for name in KEYS[table])

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from runs.forging import change, mend
 
 from salva.core.run_spec import RunSpec
 from salva.engine.progress import SilentProgress
@@ -18,7 +19,6 @@ from salva.errors import StoreError
 from salva.runs.pipeline import execute
 from salva.runs.plans import make_plan
 from salva.runs.verify import VerifyReport, verify
-from runs.forging import change, mend
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 LIMIT_S = 60.0
@@ -101,6 +101,5 @@ class _GuardedCursor(sqlite3.Cursor):
     def fetchall(self) -> list[Any]:
         return self.connection.in_time(super().fetchall)
 
-    def __iter__(self) -> Iterator[Any]:
-        while rows := self.fetchmany(256):
-            yield from rows
+    def __next__(self) -> Any:
+        return self.connection.in_time(super().__next__)
