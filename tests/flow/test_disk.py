@@ -270,7 +270,7 @@ def edit(directory: Path, statement: str) -> None:
         ("UPDATE components SET identity = '{}' WHERE role = 'model'", "component"),
         ("UPDATE cases SET case_id = 'other' WHERE ordinal = 0", "case row other"),
         ("DELETE FROM cases WHERE ordinal = 4", "4 cases"),
-        ('UPDATE verdicts SET images = \'{"a":"00"}\'', "image 00"),
+        ('UPDATE verdicts SET images = \'{"a":"00"}\'', "table verdicts, row"),
         ("DELETE FROM images", "image"),
         ("UPDATE observations SET observation = replace(observation, 'cat', 'yak')", "table observations, row"),
         ("UPDATE verdicts SET outcome = 'FAIL' WHERE repeat = 0", "table verdicts, row"),

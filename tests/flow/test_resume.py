@@ -50,13 +50,13 @@ class Counting(SilentProgress):
         self.done[stage] += n
 
 
-def test_a_finished_run_builds_nothing_and_calls_nothing(tmp_path: Path) -> None:
+def test_a_finished_run_plans_its_cases_and_builds_and_calls_nothing_else(tmp_path: Path) -> None:
     first = run(tmp_path, n=10)
     assert (first.n_rendered, first.n_observed, first.n_reused, first.is_complete) == (20, 20, 0, True)
     again = run(tmp_path, n=10)
     assert (again.n_rendered, again.n_observed, again.n_reused) == (0, 0, 20)
     assert again.outcomes == first.outcomes
-    assert [CALLS[name] for name in ("suite built", "generator built", "detector built", "render", "detect")] == [0] * 5
+    assert [CALLS[name] for name in ("generator built", "detector built", "render", "detect")] == [0] * 4
 
 
 def test_asking_a_finished_run_again_changes_no_file(tmp_path: Path) -> None:

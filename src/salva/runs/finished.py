@@ -128,8 +128,12 @@ def _has_planned_cases(store: RunStore, plan: Plan) -> bool:
     """
     noted = store.meta()[CASES]
     rows = store.rows(select("cases", "ORDER BY ordinal"))
-    if not isinstance(noted, dict) or noted.get("suite") != plan.suite.identity():
-        return isinstance(noted, dict) and [is_fit("cases", row) for row in rows] == [True] * _number(noted["n_cases"])
+    if not isinstance(noted, dict) or not isinstance(noted.get("n_prompts"), int):
+        return False
+    if noted.get("suite") != plan.suite.identity():
+        return [is_fit("cases", row) for row in rows] == [True] * store.n_cases() and store.n_cases() == noted[
+            "n_cases"
+        ]
     return all(
         row is not None
         and planned is not None
@@ -138,10 +142,6 @@ def _has_planned_cases(store: RunStore, plan: Plan) -> bool:
         and row["record"] == to_text(case_to_json(planned[1]))
         for row, planned in zip_longest(rows, placed_cases(plan))
     )
-
-
-def _number(value: object) -> int:
-    return value if isinstance(value, int) else 0
 
 
 def _audit(store: RunStore, roster: Cast) -> _Audit:
