@@ -17,18 +17,23 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from salva.cli.main import run_command
+from salva.core.case import Case, Prompt
 from salva.core.image import Picture
 from salva.core.observation import Detection, Detections
+from salva.core.options import option
 from salva.core.protocols import ObserveRequest, Rendered, RenderRequest
 from salva.core.run_spec import RunSpec
 from salva.detectors.pocket_detector import PocketDetector
 from salva.engine.progress import SilentProgress
 from salva.generators.painter.component import Painter
+from salva.registry import add_loose_plugin
 from salva.runs.pipeline import execute
 from salva.runs.plans import make_plan
 
@@ -39,9 +44,52 @@ LEAST_S = 2.0
 """What takes less tells nothing of its growth."""
 _SIDE = 16
 _NAMES = ("apple", "banana", "cat", "cow", "dog")
+_WORDS = ("a", "two", "three")
 _REPORTS = ("html", "md", "json", "csv", "pdf", "junit")
 _EXPORTS = ("csv", "results", "parquet", "archive", "dpo", "counterexamples", "review")
 _shown: dict[bytes, tuple[str, ...]] = {}
+
+
+class ManyPairs:
+    """Pairs that name the same entities in two orders."""
+
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Options:
+        """How many."""
+
+        n: int = option(10, "Pairs.")
+
+    version: ClassVar[str] = "1"
+    sizes: ClassVar[tuple[str, ...]] = ("full",)
+
+    def __init__(self, options: Options) -> None:
+        self._n = options.n
+
+    def cases(self, size: str) -> Iterator[Case]:
+        """Five numbers of each of two entities out of five, over and over."""
+        rng = random.Random(0)
+        for number in range(self._n):
+            one, other = ((rng.randint(1, 3), name) for name in rng.sample(_NAMES, 2))
+            sides = (one, other), (other, one)
+            prompts = tuple(
+                Prompt(
+                    role=role,
+                    text=" and ".join(f"{_WORDS[count - 1]} {name}" for count, name in side),
+                    formula=" & ".join(f"{count} {name}" for count, name in side),
+                )
+                for role, side in zip("ab", sides, strict=True)
+            )
+            yield Case(
+                case_id=f"many-{number}",
+                suite="many-pairs",
+                category=f"category-{number % 20}",
+                prompts=prompts,
+                checks=("truth",),
+                measures=("same-scene",),
+                cluster=f"cluster-{number % 7000}",
+                equivalent=True,
+                determinate=True,
+            )
 
 
 def draw(_painter: Painter, requests: Sequence[RenderRequest]) -> list[Rendered]:
@@ -52,7 +100,7 @@ def draw(_painter: Painter, requests: Sequence[RenderRequest]) -> list[Rendered]
         names = [
             name
             for name in _NAMES
-            for count, word in enumerate(("a", "two", "three"), 1)
+            for count, word in enumerate(_WORDS, 1)
             if f"{word} {name}" in request.prompt.text
             for _ in range(count)
         ]
@@ -77,21 +125,10 @@ def detect(_detector: PocketDetector, requests: Sequence[ObserveRequest]) -> lis
     return seen
 
 
-def write_prompts(path: Path, n_cases: int) -> None:
-    """Pairs that name the same entities in two orders."""
-    counts = ("a {}", "two {}s", "three {}s")
-    rng = random.Random(0)
-    lines = ["id,prompt_a,prompt_b"]
-    for number in range(n_cases):
-        one, other = (rng.choice(counts).format(name) for name in rng.sample(_NAMES, 2))
-        lines.append(f"pair-{number},{one} and {other},{other} and {one}")
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-def make_run(directory: Path, prompts: Path, seed: int) -> int:
+def make_run(directory: Path, n_images: int, seed: int) -> int:
     """A finished run; returns how many images it generated."""
-    settings = {"run.preflight": "off", "suite.path": str(prompts)}
-    spec = RunSpec.of(suite="prompts", models=("painter",), reader="none", seed=seed, size="full", settings=settings)
+    settings = {"run.preflight": "off", "suite.n": str(n_images // 2)}
+    spec = RunSpec.of(suite="many-pairs", models=("painter",), reader="none", seed=seed, size="full", settings=settings)
     return execute(make_plan(spec), directory, SilentProgress()).n_rendered
 
 
@@ -129,10 +166,8 @@ def measured(n_images: int, before: Mapping[str, float], factor: float) -> dict[
     root = Path(tempfile.mkdtemp(prefix="salva-outputs-"))
     try:
         _shown.clear()
-        prompts = root / "prompts.csv"
-        write_prompts(prompts, n_images // 2)
-        n_made = make_run(root / "run", prompts, 0)
-        make_run(root / "other", prompts, 1)
+        n_made = make_run(root / "run", n_images, 0)
+        make_run(root / "other", n_images, 1)
         print(f"{n_made:,} images made", file=sys.stderr, flush=True)
         taken = {}
         (root / "out").mkdir()
@@ -141,7 +176,7 @@ def measured(n_images: int, before: Mapping[str, float], factor: float) -> dict[
                 taken[name] = seconds_of(command)
                 print(f"  {name:<16} {taken[name]:8.2f}", file=sys.stderr, flush=True)
         started = time.perf_counter()
-        make_run(root / "run", prompts, 0)
+        make_run(root / "run", n_images, 0)
         taken["run again"] = time.perf_counter() - started
         return taken
     finally:
@@ -159,6 +194,7 @@ def main() -> None:
     sizes = [int(word) for word in sys.argv[1:]] or list(SIZES)
     Painter.render = draw  # type: ignore[method-assign]  # in place of drawing
     PocketDetector.observe = detect  # type: ignore[method-assign]  # in place of a network
+    add_loose_plugin(f"{__file__}:ManyPairs")
     columns: list[dict[str, float]] = []
     for place, size in enumerate(sizes):
         factor = size / sizes[place - 1] if place else 0.0
