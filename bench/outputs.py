@@ -192,8 +192,8 @@ def is_too_fast(n: int, other: int, first: float, second: float) -> bool:
 def main() -> None:
     """Measure and print the table."""
     sizes = [int(word) for word in sys.argv[1:]] or list(SIZES)
-    Painter.render = draw  # type: ignore[method-assign]  # in place of drawing
-    PocketDetector.observe = detect  # type: ignore[method-assign]  # in place of a network
+    setattr(Painter, "render", draw)  # noqa: B010  # in place of drawing
+    setattr(PocketDetector, "observe", detect)  # noqa: B010  # in place of a network
     add_loose_plugin(f"{__file__}:ManyPairs")
     columns: list[dict[str, float]] = []
     for place, size in enumerate(sizes):

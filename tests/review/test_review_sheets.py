@@ -173,7 +173,8 @@ def test_a_filled_sheet_is_not_replaced_and_an_empty_run_has_none(tmp_path: Path
         "CREATE VIEW more AS SELECT * FROM labels",
         "UPDATE labels SET label = 'perhaps'",
         "UPDATE labels SET repeat = 'x'",
-        "DROP TABLE labels",
+        "UPDATE labels SET reviewer = 'eve'",
+        "DROP TABLE labels; CREATE TABLE labels (a)",
     ],
 )
 def test_labels_that_somebody_edited_are_refused(tmp_path: Path, harm: str) -> None:
@@ -181,7 +182,7 @@ def test_labels_that_somebody_edited_are_refused(tmp_path: Path, harm: str) -> N
     run = store(reviewed, tmp_path / "run")
     append_reviews(run, reviewed.reviews(reviewed.truth))
     with closing(sqlite3.connect(run / REVIEWS)) as connection:
-        connection.execute(harm)
+        connection.executescript(harm)
         connection.commit()
     with pytest.raises(StoreError):
         read_reviews(run)

@@ -38,6 +38,7 @@ EXTRAS = {
     "torch": ("torch", "diffusers", "transformers", "accelerate", "peft", "safetensors", "sentencepiece"),
     "pdf": ("reportlab",),
     "parquet": ("pyarrow",),
+    "sign": ("cryptography",),
     "storage": ("fsspec", "s3fs"),
     "captions": ("spacy",),
     "tensorboard": ("tensorboardX",),
