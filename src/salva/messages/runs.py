@@ -85,7 +85,7 @@ ENTRIES: Mapping[str, Entry] = {
         "{n} of {cases} cannot be decided and are not generated: {why}.",
     ),
     "cases-by-check": Entry(
-        "Cases are checked in the best way that is bound: {listed}.",
+        "The best check that has its observers decides each case: {listed}.",
     ),
     "cases-not-generated": Entry(
         "{n} cases have no images. Finish the run first.",
