@@ -41,6 +41,8 @@ def begin(folder: Path, body: str) -> subprocess.Popen[bytes]:
         ("os.kill(os.getpid(), signal.SIGKILL)", 3, b"[engine-died]"),
         ("raise SystemExit(0)", 3, b""),
         ("raise click.exceptions.Exit(0)", 3, b"[results-failed]"),
+        ("raise GeneratorExit", 3, b"[results-failed]"),
+        ("os.closerange(3, 8)", 3, b"[engine-died]"),
         ("os.kill(os.getpid(), signal.SIGTERM)", 130, b"[run-interrupted]"),
     ],
 )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import signal
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import pytest
 
@@ -20,13 +22,65 @@ def ctrl_c() -> Iterator[CtrlC]:
     signal.signal(signal.SIGINT, before)
 
 
-def test_the_first_waits_to_be_heeded_and_the_second_does_not(ctrl_c: CtrlC) -> None:
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """A time of our own, in seconds."""
+    clock = SimpleNamespace(now=1000.0)
+    clock.monotonic = lambda: clock.now
+    monkeypatch.setattr("salva.engine.ctrl_c.time", clock)
+    return clock
+
+
+def test_the_first_waits_to_be_heeded_and_one_long_after_it_does_not(clock: SimpleNamespace, ctrl_c: CtrlC) -> None:
     ctrl_c.heed()
     signal.raise_signal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt):
         ctrl_c.heed()
+    clock.now += 1
+    signal.raise_signal(signal.SIGINT)
+    clock.now += 2
     with pytest.raises(KeyboardInterrupt):
         signal.raise_signal(signal.SIGINT)
+
+
+def test_what_is_under_way_is_given_up_in_time_and_at_once_when_asked_again(
+    clock: SimpleNamespace, ctrl_c: CtrlC, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert ctrl_c.give_up_at == math.inf
+    with ctrl_c.held():
+        signal.raise_signal(signal.SIGINT)
+        clock.now += 0.1
+        signal.raise_signal(signal.SIGINT)
+        assert ctrl_c.give_up_at == 1008, "one signal may come by two ways"
+        monkeypatch.setenv("SALVA_STOP_SECONDS", "60")
+        assert ctrl_c.give_up_at == 1060
+        clock.now += 20
+        signal.raise_signal(signal.SIGINT)
+        assert ctrl_c.give_up_at == clock.now
+    with pytest.raises(KeyboardInterrupt):
+        ctrl_c.heed()
+
+
+def test_another_one_does_not_disturb_the_tidying_up_of_who_was_interrupted(
+    clock: SimpleNamespace, ctrl_c: CtrlC
+) -> None:
+    tidied = []
+
+    def interrupted() -> None:
+        try:
+            with CtrlC() as inner:
+                signal.raise_signal(signal.SIGINT)
+                inner.heed()
+        finally:
+            clock.now += 1
+            signal.raise_signal(signal.SIGINT)
+            tidied.append("all of it")
+
+    with pytest.raises(KeyboardInterrupt), ctrl_c.at_once():
+        interrupted()
+    assert tidied
+    with pytest.raises(KeyboardInterrupt):
+        ctrl_c.heed()
 
 
 def test_what_loses_nothing_is_left_on_the_spot(ctrl_c: CtrlC) -> None:

@@ -20,7 +20,7 @@ from salva.core.protocols import Rendered, RenderRequest
 from salva.core.secrets import redact
 from salva.engine import endpoint_health
 from salva.engine import guard as guarding
-from salva.engine.guard import Guard, build
+from salva.engine.guard import MOST_BOXES, Guard, build
 from salva.engine.limiter import Limiter
 from salva.errors import (
     BackendError,
@@ -426,3 +426,25 @@ def test_a_box_may_touch_and_barely_leave_the_rim(box: object) -> None:
 
 def test_a_score_that_is_no_number_is_not_judged() -> None:
     assert "score nan" in str(_looked((0.1, 0.1, 0.5, 0.5), float("nan")))
+
+
+def test_more_boxes_than_any_check_can_compare_are_not_judged() -> None:
+    def seen(n: int) -> object:
+        boxes = (Detection(label="cat", score=0.9, box=(0.1, 0.1, 0.5, 0.5)),) * n
+        (outcome,) = Guard(bound("detector", FakeDetector, "fake"), lambda _: [Detections(boxes=boxes)])(requests(1))
+        return outcome
+
+    assert isinstance(seen(MOST_BOXES), Detections)
+    assert code_of(seen(200_000)) == "output-invalid"
+
+
+@pytest.mark.parametrize("timeout_s", [None, 5.0])
+@pytest.mark.parametrize("kind", [GeneratorExit, BaseException, SystemExit])
+def test_whatever_a_component_raises_is_the_outcome_of_its_element(
+    kind: type[BaseException], timeout_s: float | None
+) -> None:
+    def call(_requests: object) -> object:
+        raise kind
+
+    (outcome,) = guarded(call, timeout_s=timeout_s)(requests(1))
+    assert code_of(outcome) == "component-failed"

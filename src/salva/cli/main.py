@@ -15,6 +15,7 @@ import shlex
 import signal
 import sys
 import threading
+import time
 import traceback
 import warnings
 from typing import Any, TextIO
@@ -26,7 +27,7 @@ from salva.core.exit_codes import INTERRUPTED, NOT_SURE, USAGE
 from salva.core.printable import printable
 from salva.core.secrets import redact
 from salva.core.threads import any_left_behind
-from salva.engine.ctrl_c import CtrlC
+from salva.engine.ctrl_c import SIGNALS, CtrlC, stop_s
 from salva.errors import MissingRoleError, SalvaError, UsageError, meant
 from salva.messages import SalvaWarning, message
 
@@ -57,6 +58,8 @@ _MAX_MESSAGE = 4000
 """The characters of a message that are shown."""
 _COMPLETION = "_SALVA_COMPLETE"
 """The variable under which click prints the completion of a shell, and ends."""
+_LAST_S = 12.0
+"""How much longer than the run gives its requests a command whose parent is gone has to end."""
 _TYPED = "salva.typed"
 """Where a context keeps the arguments of the command line."""
 
@@ -114,30 +117,23 @@ def main(lifeline: int | None = None, report_to: int | None = None) -> None:
 
     lifeline: a pipe that closes when the parent is gone. report_to: the pipe that takes the exit code.
     """
+    CtrlC().listen()
+    pipe = os.fstat(report_to) if report_to is not None else None
     _prepare_streams()
     warnings.showwarning = _show_warning
-    _interrupt_on_signals()
     if lifeline is not None:
         _stop_with_parent(lifeline)
     code = _exit_code()
-    # Another Ctrl-C during shutdown would change the exit code.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     is_flushed = _is_flushed()
-    if report_to is not None:
+    if report_to is not None and pipe is not None:
         with contextlib.suppress(OSError):
-            os.write(report_to, str(code).encode())
+            # A component may have closed it, and its number may be another file's.
+            if os.path.samestat(os.fstat(report_to), pipe):
+                os.write(report_to, str(code).encode())
     if not is_flushed or any_left_behind() or code == INTERRUPTED:
         # Python would stop threads inside torch or a request, and end with 134; or with 120 for unflushed output.
         os._exit(code)
     sys.exit(code)
-
-
-def _interrupt_on_signals() -> None:
-    """Let SIGTERM and SIGHUP interrupt as Ctrl-C does; under nohup SIGHUP is ignored, and stays so."""
-    for name in ("SIGTERM", "SIGHUP"):
-        number = getattr(signal, name, None)
-        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, lambda *_: signal.raise_signal(signal.SIGINT))
 
 
 def _stop_with_parent(lifeline: int) -> None:
@@ -146,7 +142,12 @@ def _stop_with_parent(lifeline: int) -> None:
     def wait() -> None:
         with contextlib.suppress(OSError):
             os.read(lifeline, 1)
-            os.kill(os.getpid(), signal.SIGTERM)
+            for number in SIGNALS:
+                if signal.getsignal(number) is not signal.SIG_IGN:
+                    os.kill(os.getpid(), number)
+                    break
+            time.sleep(stop_s() + _LAST_S)
+            os._exit(INTERRUPTED)
 
     threading.Thread(target=wait, daemon=True, name="lifeline").start()
 
@@ -220,7 +221,7 @@ def run_command() -> int:
         return INTERRUPTED
     except click.ClickException as error:
         error.show()
-        return error.exit_code
+        return USAGE
     except KeyboardInterrupt:
         click.echo("interrupted", err=True)
         return INTERRUPTED

@@ -9,6 +9,7 @@ import time
 from contextlib import suppress
 from queue import Empty
 
+from salva.engine.ctrl_c import CtrlC
 from salva.engine.dispatch import Dispatch
 from salva.engine.events import Event, FilesWritten, ObserveDone, RenderDone, WorkFailed
 from salva.engine.progress import Progress
@@ -20,27 +21,39 @@ from salva.store.sqlite import RunStore
 _WAIT_S = 0.1
 _PATIENCE_S = 150.0
 """How long the next answer is waited for: a little longer than endpoints are given by default."""
+_QUIET_S = 0.5
+"""Once nothing more is waited for: what has come and is being written is done after so long without an event."""
+_MOST_S = 2.0
+"""For no longer than this."""
 
 
-def drain(dispatch: Dispatch, results: Results, store: RunStore, progress: Progress) -> None:
-    """Store what comes back until nothing is under way, or nothing has come for too long."""
-    dispatch.stop()
-    if dispatch.n_out:
-        progress.note(message("stopping", n=dispatch.n_out))
-    heard_at = time.monotonic()
-    while time.monotonic() - heard_at < _PATIENCE_S:
-        is_all = not dispatch.n_out
-        try:
-            event = dispatch.events.get(timeout=0 if is_all else _WAIT_S)
-        except Empty:
-            if is_all:
-                return
-            store.tick()
-            continue
+def drain(dispatch: Dispatch, results: Results, store: RunStore, progress: Progress, ctrl_c: CtrlC) -> None:
+    """Store what comes back until nothing is under way, nothing has come for too long, or Ctrl-C gives it up."""
+    with ctrl_c.held():
+        dispatch.stop()
+        if dispatch.n_out:
+            progress.note(message("stopping", n=dispatch.n_out))
         heard_at = time.monotonic()
-        # Another model's answers are not kept; why the run ends is known already.
-        with suppress(UnusableError):
-            _keep(event, dispatch, results)
+        while not _is_given_up(heard_at, ctrl_c):
+            is_all = not dispatch.n_out
+            try:
+                event = dispatch.events.get(timeout=0 if is_all else _WAIT_S)
+            except Empty:
+                if is_all:
+                    return
+                store.tick()
+                continue
+            heard_at = time.monotonic()
+            # Another model's answers are not kept; why the run ends is known already.
+            with suppress(UnusableError):
+                _keep(event, dispatch, results)
+        progress.note(message("given-up", n=dispatch.n_out))
+
+
+def _is_given_up(heard_at: float, ctrl_c: CtrlC) -> bool:
+    now = time.monotonic()
+    late_s = now - ctrl_c.give_up_at
+    return now - heard_at > _PATIENCE_S or late_s > _MOST_S or (late_s > 0 and now - heard_at > _QUIET_S)
 
 
 def _keep(event: Event, dispatch: Dispatch, results: Results) -> None:

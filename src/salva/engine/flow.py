@@ -130,7 +130,7 @@ class Flow:
                 # There is no slot to store anything.
                 raise
             except BaseException:
-                drain(self._dispatch, self._results, self._store, self._progress)
+                drain(self._dispatch, self._results, self._store, self._progress, self._ctrl_c)
                 raise
 
     def _run(self, units: Iterator[Unit]) -> None:

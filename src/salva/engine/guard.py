@@ -50,6 +50,8 @@ TOTAL_RETRY_S = 120.0
 FIRST_DELAY_S = 0.5
 LONGEST_DELAY_S = 15.0
 
+MOST_BOXES = 10_000
+"""Of one image: checks compare each box with each other."""
 _OVER = 0.02
 """By so much of the image a box may stick out: networks guess edges, and one over the rim is no other unit."""
 _NO_GROWTH = BackendError("no answer")
@@ -194,7 +196,9 @@ class Guard:
             return [_clean(error)] * len(requests)
         except SalvaError as error:
             raise _clean(error) from None
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
+            if isinstance(error, KeyboardInterrupt):
+                raise
             if len(requests) > 1:
                 # Nobody said which element it was: one at a time, the others need not suffer for it.
                 return [outcome for request in requests for outcome in self._attempt([request])]
@@ -244,12 +248,12 @@ class Guard:
         if self._timeout_s is None:
             return call()
         box: list[object] = []
-        problem: list[Exception | SystemExit] = []
+        problem: list[BaseException] = []
 
         def target() -> None:
             try:
                 box.append(call())
-            except (Exception, SystemExit) as error:
+            except BaseException as error:
                 problem.append(error)
 
         thread = start_thread(target, f"a call to {self._name}")
@@ -295,7 +299,9 @@ def _pause(attempt: int) -> float:
 
 
 def _invalid_box(seen: Detections) -> tuple[str, str] | None:
-    """A box that no check can use, and what it should be: its score is no number, or it is outside of the image."""
+    """What no check can use, and what it should be: too many boxes, a score that is no number, a box off the image."""
+    if len(seen.boxes) > MOST_BOXES:
+        return f"{len(seen.boxes)} boxes", f"at most {MOST_BOXES} of an image"
     for box in seen.boxes:
         if not _is_number(box.score):
             return f"a box {box.label!r} with the score {box.score!r}", "numbers as scores"

@@ -117,7 +117,12 @@ ENTRIES: Mapping[str, Entry] = {
         "{path!r} was imported: it has verdicts and no images.",
     ),
     "stopping": Entry(
-        "Stopping after {n} running requests. Ctrl-C again leaves at once.",
+        "Stopping after {n} running requests. Ctrl-C again does not wait for them.",
+        "An interrupted run waits for them for at most 8 seconds, or SALVA_STOP_SECONDS. Every answer is stored.",
+    ),
+    "given-up": Entry(
+        "{n} requests were given up before they were answered. The same command asks them again.",
+        "Their service may bill them nevertheless. SALVA_STOP_SECONDS is how long an interrupted run waits for answers.",
     ),
     "snapshot-changed": Entry(
         "The {role} {name!r} now answers as {now!r}, and this run began with {before!r}. {instead}",

@@ -19,6 +19,7 @@ from salva.core.run_spec import Choice, ComponentSpec, RunSpec
 from salva.errors import UsageError
 from salva.messages import message
 from salva.registry import injection_reader, rebind
+from salva.runs.planning import detector_missing
 from salva.store.blobs import IMAGES
 from salva.store.lock import LOCK_FILE
 from salva.store.reading import DATABASE
@@ -41,7 +42,11 @@ def resume_or_start(directory: Path, plan: Plan, noted: RunFile | None = None) -
         refuse_strangers(directory)
         return plan
     asked = plan.run_spec().redacted()
-    if differences := _differences(content.choice, asked.without_defaults(plan.defaults).choice()):
+    now = asked.without_defaults(plan.defaults).choice()
+    differences = _differences(content.choice, now) or _given_otherwise(plan, content.spec, asked)
+    if differences and "detector" in content.choice and "detector" not in now and plan.wanting and not plan.checks:
+        raise detector_missing(plan)
+    if differences:
         raise UsageError(message("run-differs", path=str(directory), differences="; ".join(differences)))
     return _with_recorded(plan, content.spec)
 
@@ -71,6 +76,17 @@ def _differences(before: Choice, now: Choice) -> list[str]:
         f"{name} was {_shown(before, name)}, now {_shown(now, name)}"
         for name in sorted({*before, *now})
         if before.get(name) != now.get(name)
+    ]
+
+
+def _given_otherwise(plan: Plan, made: RunSpec, asked: RunSpec) -> list[str]:
+    """Options that this command sets to their default, where the run was made when that was another value."""
+    now = {(part.role, part.name): part.options for part in asked.components()}
+    return [
+        f"{part.prefix}.{option} was {_short(value)}, now {_short(now[part.role, part.name].get(option))}"
+        for part in made.components()
+        for option, value in part.options.items()
+        if f"{part.prefix}.{option}" in plan.spec.settings and now[part.role, part.name].get(option) != value
     ]
 
 

@@ -74,7 +74,7 @@ class CasePreview:
         n_undecidable = len(cases.undecidable)
         n_decidable = sum(by_check.values()) - n_undecidable
         if not by_check and cases.wants_detector:
-            raise _detector_missing(plan)
+            raise detector_missing(plan)
         if not by_check:
             raise UsageError(_inapplicable(plan, cases))
         if not n_decidable:
@@ -193,10 +193,10 @@ def require_detector(plan: Plan) -> None:
     """Refuse observers that need a detector where none is usual and the user neither named nor refused one."""
     needs_one = any("detector" in binding.about.needs_roles for binding in plan.observers())
     if needs_one and plan.detector is None and not plan.spec.named("detector"):
-        raise _detector_missing(plan)
+        raise detector_missing(plan)
 
 
-def _detector_missing(plan: Plan) -> MissingRoleError:
+def detector_missing(plan: Plan) -> MissingRoleError:
     """A run that no check can judge because its models have no default detector."""
     observer = next((binding for binding in plan.observers() if "detector" in binding.about.needs_roles), None)
     names = ", ".join(model.label for model in plan.models)
