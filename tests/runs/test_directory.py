@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from salva.core.options import option
 from salva.core.plan import Plan
 from salva.core.run_file import new_run_file
 from salva.engine.progress import SilentProgress
-from salva.errors import UsageError
+from salva.errors import MissingRoleError, UsageError
 from salva.runs.directory import resume_or_start
 from salva.runs.pipeline import execute
 from salva.store.runfile import write_run_file
@@ -149,3 +150,19 @@ def test_a_new_run_says_what_was_chosen(tmp_path: Path) -> None:
         "control": False,
         "only": [],
     }
+
+
+def test_an_option_that_the_command_sets_is_never_replaced_by_a_recorded_one(tmp_path: Path) -> None:
+    execute(fake_spec(), tmp_path, SilentProgress())
+    later = fake_spec(checks=(check(StricterSame),))
+    later = replace(later, spec=structs.replace(later.spec, settings={"check.is_strict": "true"}))
+    with pytest.raises(UsageError, match=r"check\.is_strict was false, now true") as refused:
+        resume_or_start(tmp_path, later)
+    assert refused.value.code == "run-differs"
+
+
+def test_a_missing_detector_is_missing_though_the_directory_was_made_with_one(tmp_path: Path) -> None:
+    execute(fake_spec(), tmp_path, SilentProgress())
+    wanting = replace(fake_spec(detector=None), checks=(), wanting=(check(FakeSame),))
+    with pytest.raises(MissingRoleError):
+        resume_or_start(tmp_path, wanting)

@@ -34,20 +34,21 @@ def drain(dispatch: Dispatch, results: Results, store: RunStore, progress: Progr
         if dispatch.n_out:
             progress.note(message("stopping", n=dispatch.n_out))
         heard_at = time.monotonic()
-        while not _is_given_up(heard_at, ctrl_c):
-            is_all = not dispatch.n_out
+        while True:
+            is_over = not dispatch.n_out or _is_given_up(heard_at, ctrl_c)
             try:
-                event = dispatch.events.get(timeout=0 if is_all else _WAIT_S)
+                event = dispatch.events.get(timeout=0 if is_over else _WAIT_S)
             except Empty:
-                if is_all:
-                    return
+                if is_over:
+                    break
                 store.tick()
                 continue
             heard_at = time.monotonic()
             # Another model's answers are not kept; why the run ends is known already.
             with suppress(UnusableError):
                 _keep(event, dispatch, results)
-        progress.note(message("given-up", n=dispatch.n_out))
+        if dispatch.n_out:
+            progress.note(message("given-up", n=dispatch.n_out))
 
 
 def _is_given_up(heard_at: float, ctrl_c: CtrlC) -> bool:
