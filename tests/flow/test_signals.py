@@ -159,7 +159,7 @@ def test_what_is_ignored_from_the_start_stays_ignored(tmp_path: Path) -> None:
         for number in (signal.SIGINT, signal.SIGHUP):
             os.killpg(process.pid, number)
         n_answered = painter.answered.total()
-        wait_for(lambda: painter.answered.total() > n_answered + 5)
+        wait_for(lambda: painter.answered.total() > n_answered + 30)
         process.send_signal(signal.SIGTERM)
         assert process.wait(20) == 130
 
