@@ -78,6 +78,7 @@ NAMES_ONLY = {
     *(
         "results/metrics",
         "english/mutation",
+        "notebook",
         "authoring",
         "exchange",
         "hardware",

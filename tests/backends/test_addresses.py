@@ -12,11 +12,10 @@ from backends.endpoints import Answered, Asked, Server, png_text, said, serving
 from salva.core.plan import Plan
 from salva.core.run_spec import ComponentSpec
 from salva.engine.progress import SilentProgress
-from salva.errors import UsageError
+from salva.errors import StoreError, UsageError
 from salva.judges.chat_judge import ChatJudge
 from salva.registry import bind
 from salva.runs.pipeline import execute
-from salva.store.runfile import read_run_file
 from salva.store.sqlite import open_run
 from salva.testing.specs import fake_spec
 
@@ -116,12 +115,10 @@ def test_a_base_url_in_a_strangers_run_json_is_not_taken_over(
     content = json.loads((tmp_path / "run" / "run.json").read_text())
     content["spec"]["models"][0]["options"]["base_url"] = f"{server.url}/evil/v1"
     (tmp_path / "run" / "run.json").write_text(json.dumps(content))
-    with open_run(tmp_path / "run", "write") as store:
-        store.drop_meta("finished")
-        store._connection.execute("DELETE FROM renders")
-    run(tmp_path / "run", spec())
+    with pytest.raises(StoreError) as caught:
+        run(tmp_path / "run", spec())
+    assert caught.value.code == "run-file-edited"
     assert not [request.path for request in server.asked if "evil" in request.path]
-    assert read_run_file(tmp_path / "run") is not None
 
 
 def test_a_judge_has_its_address_too(monkeypatch: pytest.MonkeyPatch) -> None:

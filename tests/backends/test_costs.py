@@ -50,6 +50,6 @@ def test_refused_and_failed_work_and_readers_are_in_the_sums(tmp_path: Path, mon
     assert {row["component"] for row in rows} >= {"openai/j", "openai/r"}
     assert sum(row["calls"] for row in rows if row["calls"]) == n_answered
     tokens = sum(row["input_tokens"] + row["output_tokens"] for row in rows if row["calls"])
-    assert report["metrics"]["cost_usd"] == pytest.approx(tokens * 10 / 1e6)
-    assert f"{report['metrics']['cost_usd']:.4f} USD" in done.stdout
+    assert report["cost_usd"] == pytest.approx(tokens * 10 / 1e6)
+    assert f"{report['cost_usd']:.4f} USD" in done.stderr
     assert sum(row["failed"] for row in rows) > 0

@@ -86,7 +86,7 @@ def test_unreadable_replies_are_stored_and_decide_nothing(server: Server, salva:
     (row,) = costs(salva, out)
     assert row["unreadable"] == row["answers"] == 14
     report = json.loads(salva("report", str(out), "--format", "json").stdout)
-    assert report["outcomes"]["UNDECIDED"] == 2
+    assert report["results"]["undecided"] == 2
     assert report["failure_rate"] is None
     with open_run(out) as store:
         answers = [look.observation for _, look in store.observations() if isinstance(look.observation, Answer)]

@@ -470,7 +470,7 @@ def test_from_the_command_line(tmp_path: Path) -> None:
         first = in_process.salva(*command, "--max-images", "5")
         assert (first.returncode, len(server.asked)) == (3, 5), first.stderr
         assert "Stopped at --max-images 5" in first.stderr
-        assert "cost:          0.0500 USD" in first.stdout
+        assert "cost: 0.0500 USD" in first.stderr
         second = in_process.salva(*command)
         assert (second.returncode, len(server.asked)) == (3, 12), second.stderr
     asked = json.loads((tmp_path / "run" / "run.json").read_text())["spec"]

@@ -128,7 +128,8 @@ def test_the_published_test_set_is_scored_by_an_endpoint(
     assert outcomes.keys() == {Outcome.PASS, Outcome.UNDECIDED}
     assert outcomes[Outcome.PASS] >= 60
     n_calls = 7 * outcomes[Outcome.PASS] + 4 * outcomes[Outcome.UNDECIDED]
-    assert endpoint.n_calls == n_calls, "of a triple with a doubled sentence there are four scores and no seven"
+    n_controls = 24  # a tenth of 243 judged images, which the judge is asked about other sentences' images
+    assert endpoint.n_calls == n_calls + n_controls, "of a triple with a doubled sentence there are four scores"
     (summary,) = summarise_run(out).by_model.values()
     assert summary.metrics["kappa"].value == 1.0
     table = next(table for table in summary.tables if table.name == "semantic effect (as Table 2, with intervals)")

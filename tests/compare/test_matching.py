@@ -24,6 +24,7 @@ from salva.core.run_spec import ComponentSpec
 from salva.core.source import RunRecords
 from salva.errors import UsageError
 from salva.store.records import CASES, RULES, Status, StoredComponent, StoredRender
+from salva.store.rows import digest_of_row
 from salva.store.sqlite import open_run
 
 
@@ -173,8 +174,9 @@ def test_other_observers_are_refused_by_name_and_by_weights(tmp_path: Path) -> N
     runs = [store(tmp_path / name, {"m": some}) for name in "ab"]
     for run, weights in zip(runs, ("one", "two"), strict=True):
         with open_run(run, "write") as opened:
-            identity = json.dumps({"name": "pocket", "version": "1", "weights": weights})
-            opened._write("UPDATE components SET identity = :identity WHERE label = 'pocket'", {"identity": identity})
+            (row,) = [dict(row) for row in opened.rows("SELECT * FROM components WHERE label = 'pocket'")]
+            row["identity"] = json.dumps({"name": "pocket", "version": "1", "weights": weights})
+            opened.put_row("components", {**row, "digest": digest_of_row("components", row)})
     error = refused(*runs)
     assert error.code == "compare-observers"
     assert "weights: one and two" in str(error)

@@ -24,6 +24,7 @@ from salva.report.headline_text import (
     headline_title,
     notes_of,
     trust_text,
+    unread_note,
 )
 from salva.report.summary import ModelSummary, Summary
 
@@ -76,6 +77,8 @@ def _n_lines(blocks: Iterable[str]) -> int:
 def _lines(summary: Summary, model: ModelSummary) -> Iterator[str]:
     yield f"trust: {trust_text(model)}"
     yield from notes_of(summary, model)
+    if unread := unread_note(summary):
+        yield f"text in images: {unread}"
     yield from (f"gate {gate_text(gate)}" for gate in model.gates)
     yield from (f"e.g. {example_text(example, _MOST_WIDTH)}" for example in model.examples[:_MOST_EXAMPLES])
 
