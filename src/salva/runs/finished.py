@@ -32,7 +32,7 @@ from salva.runs.vocabulary import known_names
 from salva.store.reading import DATABASE
 from salva.store.records import CASES, RULES, WHOLE
 from salva.store.rows import is_fit, select, to_text
-from salva.store.runfile import is_run_file_ours, read_run_file
+from salva.store.runfile import RUN_FILE, is_run_file_ours, read_run_file
 from salva.store.sqlite import RunStore, open_run
 
 
@@ -58,7 +58,6 @@ def finished_summary(
         return None
     with open_run(directory) as store:
         store.check_images_at(images_at)
-        _refuse_edited_run_file(store, content)
         n_unreadable = store.n_unreadable()
         # A run that was judged otherwise since goes back to its own rules first; nothing is generated for that.
         if _is_judged_otherwise(content) or not has_all_files(store) or (retry_unreadable and n_unreadable):
@@ -98,11 +97,17 @@ def drop_unfit_verdicts(store: RunStore, roster: Cast, progress: Progress) -> No
         progress.note(message("verdicts-dropped", n=len(unplanned), path=str(store.directory)))
 
 
-def _refuse_edited_run_file(store: RunStore, content: RunFile) -> None:
-    noted = recorded_run_file(store)
-    why = "its digest differs from the one that the database has"
-    if is_run_file_ours(store) is False or (noted is not None and (why := spec_difference(content.spec, noted.spec))):
-        raise StoreError(message("run-file-edited", path=str(store.directory / "run.json"), why=why))
+def refuse_edited_run_file(directory: Path) -> None:
+    """Refuse a run.json that is not what the database noted, before anything is taken from it."""
+    content = read_run_file(directory) if (directory / DATABASE).is_file() else None
+    if content is None:
+        return
+    with open_run(directory) as store:
+        noted, is_ours = recorded_run_file(store), is_run_file_ours(store)
+    differing = spec_difference(content.spec, noted.spec) if noted is not None else ""
+    if is_ours is False or differing:
+        why = differing or "its digest differs from the one that the database has"
+        raise StoreError(message("run-file-edited", path=str(directory / RUN_FILE), why=why))
 
 
 def _is_judged_otherwise(content: RunFile) -> bool:

@@ -29,7 +29,7 @@ from salva.runs.addresses import refuse_moved
 from salva.runs.cases import placed_cases, planned_cases
 from salva.runs.contrast import JudgeContrast
 from salva.runs.directory import recorded_options, resume_or_start
-from salva.runs.finished import drop_unfit_verdicts, finished_summary, plan_edited_cases_anew
+from salva.runs.finished import drop_unfit_verdicts, finished_summary, plan_edited_cases_anew, refuse_edited_run_file
 from salva.runs.healing import find_lost_images, report_restored
 from salva.runs.planning import CasePreview, require_detector
 from salva.runs.preflight import Preflight
@@ -74,6 +74,7 @@ def execute(
     check_prices((*plan.models, *plan.observers()), limits or Limits())
     if plan.spec.control and plan.spec.repeats < 2:
         raise UsageError(message("flag-needed", flag="--repeats 2", why="--control compares seeds"))
+    refuse_edited_run_file(directory)
     plan = resume_or_start(directory, wanted := plan)
     if kept := recorded_options(wanted, plan):
         progress.note(message("resumed-with-recorded-options", path=str(directory), options=", ".join(kept)))
