@@ -28,6 +28,7 @@ from salva.errors import StoreError, UsageError
 from salva.messages import message
 from salva.runs.addresses import moved_labels
 from salva.runs.contrast import JudgeContrast
+from salva.runs.finished import refuse_edited_run_file
 from salva.runs.pipeline import flow_through
 from salva.runs.plans import check_threshold, make_plan, spec_again
 from salva.runs.preflight import Preflight
@@ -45,6 +46,7 @@ def rejudge(
     directory: Path, changes: RunSpec | Plan, progress: Progress, *, executor: Binding | Executor | None = None
 ) -> RunSummary:
     """Judge the images of a run again, with other components or settings where they are named."""
+    refuse_edited_run_file(directory)
     content = read_run_file(directory)
     if content is None:
         raise UsageError(message("run-missing", path=str(directory), file="run.json"))
