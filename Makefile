@@ -12,8 +12,6 @@ unexport PYTHONDONTWRITEBYTECODE
 
 demo: $(VENV)/.base
 	$(BIN)/salva run metalogic --out $(DEMO_RUN)
-	@$(BIN)/salva report $(DEMO_RUN) >/dev/null
-	@echo; echo "The pairs that broke, side by side: $(DEMO_RUN)/report/index.html"
 
 # `make test WORKERS=0` for one process; the results are the same.
 test: $(VENV)/.test
