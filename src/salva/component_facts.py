@@ -84,7 +84,7 @@ def inner_model(asked: RunSpec, model: str) -> str:
 
 
 def is_shown_pictures(asked: RunSpec) -> bool:
-    """Whether a judge of a run looks at pictures; one that answers from boxes never sees what is written in them."""
+    """Whether a judge of a run is shown images; one that answers from boxes never sees text in them."""
     names = [o.registered_name for o in asked.observers if o.role == "judge"]
     return any("detector" not in _said_by("judge", name).needs_roles for name in names)
 

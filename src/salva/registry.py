@@ -214,7 +214,7 @@ def colour_reader() -> Binding:
 
 
 def injection_reader() -> Binding:
-    """Who reads what is written in pictures where nobody named a reader; no check is told what it reads."""
+    """Reads text in images where no reader was named; no check gets what it reads."""
     return replace(
         bind(ComponentSpec(role="reader", name=_INJECTION_READER)), role=INJECTION_READER, label=INJECTION_READER
     )
@@ -255,7 +255,7 @@ def defaults(role: str, label: str) -> dict[str, Json]:
 
 
 def add_loose_plugin(source: str) -> ComponentEntry:
-    """Register FILE:CLASS for this process; the role is told from the class's methods.
+    """Register FILE:CLASS for this process; the methods of the class give its role.
 
     A binding of it can be sent only to processes that were told the same FILE:CLASS before.
     """

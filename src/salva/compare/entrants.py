@@ -53,7 +53,7 @@ class Entrant:
 
 
 def read_entrants(directories: Sequence[Path], parts: Sequence[str] = ()) -> tuple[Entrant, ...]:
-    """Every model of these runs, in order; those of one name are told apart by the parts of their runs, if given."""
+    """Every model of these runs, in order; those of one name are labelled by the parts of their runs, if given."""
     entrants = [entrant for directory in directories for entrant in _of_run(directory)]
     models, runs = (Counter(names) for names in ((e.model for e in entrants), (e.run.run for e in entrants)))
     if max(models.values(), default=0) <= 1:

@@ -90,7 +90,7 @@ def _judge_alike(baseline: Entrant, candidate: Entrant) -> str:
     """What to type so that one run is judged as the other is, whichever can be brought to the other."""
     # Judging again starts from what a run was asked first; that can be given a rule, and not be freed of one.
     is_bound = not candidate.at_first.rule.is_primary and baseline.asked.rule.is_primary
-    # It goes by the versions that are installed here.
+    # The installed versions decide.
     is_newer = any(
         version == installed_version_of("check", name) != _rule_version(baseline, name)
         for name in baseline.fingerprints.rules

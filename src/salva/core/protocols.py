@@ -158,7 +158,7 @@ class Suite(Protocol):
     """Options to cases.
 
     A suite may also have `lint() -> Iterable[Finding]`, which looks through all of its texts for faults,
-    and `remarks(size) -> Iterable[str]`, which is told before a run of that size.
+    and `remarks(size) -> Iterable[str]`, printed before a run of that size.
     """
 
     version: ClassVar[str]

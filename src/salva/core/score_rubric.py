@@ -1,6 +1,6 @@
 """The rubric for scores.
 
-Rating sheets and what judges in words are told both take it from here, so that their numbers can be compared. The
+Rating sheets and the instructions of judges both take it from here, so that their numbers can be compared. The
 steps are those of SemVarBench's Table 13 in our own words: attributes belong to the things that have them, and the
 second half is about what stands between things.
 """

@@ -1,6 +1,6 @@
 """Keys kept out of stored text.
 
-What counts as a key is told by the environment: variables named like one or named as one by the user, and what stands
+The environment says what counts as a key: variables named like one or named as one by the user, and what stands
 for a password in an address. Text is redacted before it is cut, since half a key is half a secret. Long keys are also
 found when they are spelled otherwise: with separators, backwards, as hexadecimal digits.
 """

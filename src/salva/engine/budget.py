@@ -61,7 +61,7 @@ class Budget:
         self._limits = limits or Limits()
         self.spent_usd = 0.0
         self.in_vain: dict[str, dict[str, float]] = {}
-        """By component id, what was paid for work that came to nothing."""
+        """By component id, what was paid for work without a result."""
         self._n_generated = 0
         self._under_way: dict[str, tuple[Actor, int]] = {}
         self._paid: dict[str, tuple[int, float]] = {}

@@ -322,7 +322,7 @@ def _is_inside(corners: Sequence[float]) -> bool:
 
 
 def _with_costs_of(before: Sequence[object], outcome: _T) -> _T:
-    """The outcome of an attempt, with what those before it cost: answers that came to nothing were paid for as well."""
+    """The outcome of an attempt, with what those before it cost: answers without a result were paid for as well."""
     spent: dict[str, float] = {}
     for earlier in before:
         spent = _sum(spent, usage_of(earlier))

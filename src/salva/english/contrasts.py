@@ -28,7 +28,7 @@ def questions_of_contrast(f: Formula, g: Formula, questions: Iterable[str]) -> l
     one, other = set(_statements(f)), set(_statements(g))
     agreed = {leaf for leaf, is_so in one if is_so} & {leaf for leaf, is_so in other if is_so}
     differing = {leaf for leaf, _ in one ^ other} - agreed
-    # An entity that both prompts want is told apart by its colour, place or number, and a question must ask for that.
+    # An entity that both prompts want differs by its colour, place or number, and a question must ask for that.
     wanted = {name for leaf, is_so in one if is_so for name in mentioned_by(leaf)}
     wanted &= {name for leaf, is_so in other if is_so for name in mentioned_by(leaf)}
     if not differing:

@@ -131,7 +131,7 @@ class Cells:
         ways = [self._ways(piece) for piece in pieces]
         most = len(pieces) if self.frame.is_exact else self.frame.most + 1
         for cells, counts in self._walk(ways, [], [0] * len(self.frame.cells), ("", -1), numbers):
-            # Beyond the largest number anybody names they are told apart no further.
+            # Beyond the largest number anybody names they are not distinguished.
             yield Dealing(pieces, tuple(cells), tuple(min(n, most) for n in counts))
 
     def _walk(

@@ -92,7 +92,7 @@ def _decoded(path: Path) -> Picture:
 
 
 class Stage(NamedTuple):
-    """A part of the work, as it is told to whoever waits."""
+    """A part of the work, as progress shows it."""
 
     progress: Progress
     name: str

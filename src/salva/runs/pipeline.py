@@ -183,7 +183,7 @@ def flow_through(
 
 
 def _note_in_vain(store: RunStore, budget: Budget) -> None:
-    """Add what was paid for work that came to nothing to what the run knows of that."""
+    """Add what was paid for work without a result to the run's note of it."""
     noted = store.meta().get(IN_VAIN)
     sums: dict[str, Json] = dict(noted) if isinstance(noted, dict) else {}
     for component_id, usage in budget.in_vain.items():

@@ -225,7 +225,7 @@ def _names(detector: Binding, built: object) -> tuple[str, ...] | None:
 
 
 def known(rendered: Rendered, query: Query) -> Observation:
-    """The observer that is told: the painter's own account of the image."""
+    """An observer that knows: the painter's own record of the image."""
     if query.role == "reader":
         text = str(rendered.provenance["text"])
         return Reading(spans=(TextSpan(text=text, score=1.0, box=(0.0, 0.0, 1.0, 1.0)),) if text else ())

@@ -24,7 +24,7 @@ PASSED, WARNED, UNTRIED, STOPPED = "preflight_passed", "preflight_warned", "pref
 """The notes of a run on its observers: those who passed on images of salva's own, those who failed and could not be
 held to it, those who were let off, and those who ended the run."""
 IN_VAIN = "spent_in_vain"
-"""The note of a run on what was paid for work that came to nothing: component id to usage."""
+"""The note of a run on what was paid for work without a result: component id to usage."""
 PACE = "pace"
 """The note of a run on how long its images took, all that was done for them included: seconds and n_images."""
 WHOLE = "is_whole"

@@ -93,7 +93,7 @@ class FakeSuite:
 
 
 class FakeGenerator:
-    """Paints the comma-separated words of a prompt; misbehaves as often as it is told."""
+    """Paints the comma-separated words of a prompt; misbehaves as often as its options say."""
 
     @dataclass(frozen=True, slots=True, kw_only=True)
     class Options:

@@ -112,7 +112,7 @@ def see(mutation: Mutation, sight: ImageObservations, options: MutationOptions) 
         relations = (_related(boxes, places, query.labels) or ())[: options.top_relations]
         strongest = _related(boxes, range(_N_STRONGEST), query.labels)
         triples = {
-            # What scene graph models have no word for (next to, kicking) is told as with any other detector.
+            # What scene graph models have no word for (next to, kicking) is decided as with any other detector.
             triple: True if said else False if triple.predicate in VG_PREDICATES else _holds(triple, seen, doubt, sight)
             for triple in focal_triples(mutation)
             for said in [_is_said(triple, relations)]

@@ -89,7 +89,7 @@ class CfWorld:
         chosen = with_distinct_ids(cases)
         if size == "quick":
             chosen = few_cases(chosen, _QUICK_PER_CATEGORY)
-        # What cannot be generated at all is told with the first of the others.
+        # What cannot be generated at all is reported with the first of the others.
         lost = [f for entry, case in made if case is None and _is_of(entry, part) for f in entry.findings]
         return iter([replace(chosen[0], findings=(*of_files, *lost, *chosen[0].findings)), *chosen[1:]])
 

@@ -1,7 +1,7 @@
 """What a prompt requires.
 
 A formula holds all that the clauses say, so a case carries it alone: `2 clock & !3 clock` is at least two and fewer
-than three. Clauses that no formula can say (two of one entity, one of them placed) are told so.
+than three. Clauses that no formula can say (two of one entity, one of them placed) are reported so.
 """
 
 from __future__ import annotations

@@ -257,7 +257,7 @@ def printed_numbering(count: int) -> LawTemplate:
 def _beyond_axis(modifier: str, far: str) -> tuple[LawTemplate, ...]:
     """The places' share of the categories that are ours.
 
-    Only one end of the axis is named: places are told by the order of what is placed at different
+    Only one end of the axis is named: places are decided by the order of what is placed at different
     ends, and under a negation or beside an OR such an order would rule out images that are right.
     """
     at = _PLACES[f" {far}"]
