@@ -21,11 +21,10 @@ from salva.stats.rates import Counted, entities_interval, kish_n, macro, n_effec
 MACRO, POOLED = "macro", "pooled"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CategoryCount:
-    """The results of one category."""
+class _Counts:
+    """How many results there are of each outcome."""
 
-    name: str
+    __slots__ = ()
     counts: dict[Outcome, int]
 
     @property
@@ -43,6 +42,14 @@ class CategoryCount:
         """Results that are a FAIL."""
         return self.counts[Outcome.FAIL]
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CategoryCount(_Counts):
+    """The results of one category."""
+
+    name: str
+    counts: dict[Outcome, int]
+
     @property
     def rate(self) -> float | None:
         """The share of FAIL among the decided; None without any."""
@@ -50,7 +57,7 @@ class CategoryCount:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FailureRate:
+class FailureRate(_Counts):
     """How often cases failed, and how sure that is."""
 
     counts: dict[Outcome, int] = field(default_factory=lambda: dict.fromkeys(Outcome, 0))
@@ -68,21 +75,6 @@ class FailureRate:
     kish: float = 0.0
     """The number of decided results in even categories that would weigh as much."""
     categories: tuple[CategoryCount, ...] = ()
-
-    @property
-    def n(self) -> int:
-        """Decided results."""
-        return self.counts[Outcome.PASS] + self.counts[Outcome.FAIL]
-
-    @property
-    def total(self) -> int:
-        """All results."""
-        return sum(self.counts.values())
-
-    @property
-    def failed(self) -> int:
-        """Results that are a FAIL."""
-        return self.counts[Outcome.FAIL]
 
     @property
     def coverage(self) -> float | None:
