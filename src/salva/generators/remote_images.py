@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeVar
@@ -64,7 +65,7 @@ class HostOptions(RemoteOptions):
         check_url("host", self.host, "give the address alone")
 
 
-class RemoteGenerator:
+class RemoteGenerator(ABC):
     """A generator behind an address; a subclass generates one image, and fetches it where it gives a ticket."""
 
     version: ClassVar[str] = "1"
@@ -103,12 +104,13 @@ class RemoteGenerator:
             raise self._lost("it expired")
         return Rendered(picture=self._fetch(ticket), provenance=ticket.provenance)
 
+    @abstractmethod
     def _generate(self, request: RenderRequest) -> Rendered | Ticket:
-        raise NotImplementedError
+        """The paid step: the image, or a ticket for it."""
 
     def _fetch(self, ticket: Ticket) -> Picture:
         """The image of a ticket; LostError where there will be none."""
-        raise NotImplementedError
+        raise self._lost("this generator gives no tickets")
 
     def _lost(self, why: str) -> LostError:
         """The error for an image that the endpoint has no more."""

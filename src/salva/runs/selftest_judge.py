@@ -61,7 +61,7 @@ class JudgeReport:
 
     @property
     def balanced(self) -> float | None:
-        """The mean of how often yes and how often no is told; None without both kinds of questions."""
+        """The mean of how often a right yes and a right no is answered; None without both kinds of questions."""
         if not self.yes[1] or not self.no[1]:
             return None
         return (self.yes[0] / self.yes[1] + self.no[0] / self.no[1]) / 2

@@ -23,7 +23,7 @@
     entry.sides.some((tags) => wanted.every((tag) => tags.has(tag))) && words.every((word) => entry.words.includes(word));
 
   // What is chosen stands behind the # of the address, as name=value: a reload, or whoever is sent it, sees the same.
-  // No server is told, and an address that somebody signed stays valid.
+  // Nothing is sent to a server, and a signed address stays valid.
   const view = () => {
     const chosen = selects.filter((select) => select.value !== "").map((select) => [select.dataset.filter, select.value]);
     const beside = pinned.concat(toggle?.checked ? [toggle.dataset.tag] : []).map((tag) => tag.split("\t"));

@@ -1,7 +1,7 @@
 """New groups of CF-World from principles: levels and points by a text model, questions by it or by templates, linted.
 
-A row in, a group out, with why it must not stay. The model is told the four criteria and the rules for questions; what
-the lint still finds is told to it once, and then to the user. Without a model a group that has its prompts and points
+A row in, a group out, with why it must not stay. The model gets the four criteria and the rules for questions, and
+once what the lint still finds, which the user then sees. Without a model a group that has its prompts and points
 gets its questions from templates.
 """
 
