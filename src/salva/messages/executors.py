@@ -10,6 +10,9 @@ ENTRIES: Mapping[str, Entry] = {
     "cluster-unavailable": Entry(
         "Ray could not {what}: {why}. {instead}",
     ),
+    "cluster-lost": Entry(
+        "the cluster does not answer, or has lost the node of this machine. Run the command again: it goes on.",
+    ),
     "room-missing": Entry(
         "{component} waited {seconds:g} s for {wanted} ({free} free). Wait, or lower executor.actors, "
         "executor.gpus or executor.cpus.",

@@ -34,7 +34,7 @@ from salva.runs.pipeline import execute
 from salva.runs.verify import verify
 from salva.store.records import Status
 from salva.store.sqlite import open_run
-from salva.testing.fakes import FakeGenerator
+from salva.testing.fakes import FakeDetector, FakeGenerator
 from salva.testing.specs import bound, fake_spec
 from salva.testing.two_nodes import TwoNodes
 
@@ -152,12 +152,20 @@ def test_where_it_runs_is_no_part_of_what_is_asked(tmp_path: Path) -> None:
 # What dies
 
 
-def n_free() -> float:
-    """Cores that no actor has."""
+def n_free(what: str = "CPU") -> float:
+    """Cores or GPUs that no actor has."""
     from ray import available_resources
 
     free: dict[str, float] = available_resources()  # type: ignore[no-untyped-call]  # Ray's
-    return free.get("CPU", 0.0)
+    return free.get(what, 0.0)
+
+
+def await_free(what: str, n: float) -> None:
+    for _ in range(1000):
+        if n_free(what) == n:
+            return
+        time.sleep(0.2)
+    raise AssertionError(f"{n_free(what)} of {n} are free")
 
 
 def actor_pool(executor: RayExecutor) -> list[ActorPool]:
@@ -262,11 +270,7 @@ def test_the_coordinator_killed_in_the_middle_loses_and_doubles_nothing_and_leav
         process.stdout.close()
         assert verify(tmp_path / "run", SilentProgress()).problems == ()
         n_done = len({row.case_id for row in rows(tmp_path / "run")})
-    for _ in range(1000):
-        if n_free() == 4.0:
-            break
-        time.sleep(0.2)
-    assert n_free() == 4.0, "its actors end with it"
+    await_free("CPU", 4.0)
     here(tmp_path / "run")
     assert rows(tmp_path / "run") == locally
     assert attempts(tmp_path / "run") == {1}
@@ -315,6 +319,36 @@ def test_every_gpu_has_an_actor_of_its_own(cluster: TwoNodes, tmp_path: Path) ->
     # Two nodes with one GPU each, which both call it 0.
     assert {gpu for gpu, _ in places} == {"0"}
     assert len(places) == 2
+
+
+def test_gpus_are_taken_before_others_take_all_cores_beside_one(cluster: TwoNodes) -> None:
+    on_cores, on_gpu = bound("detector", FakeDetector), plugin("OnGpu")
+    with closing(RayExecutor(RayOptions(cpus=("model:0.5",)))) as executor:
+        await_free("GPU", 2.0)
+        executor.open(on_cores, [on_gpu, on_cores])
+        assert n_free("GPU") == 0.0
+    await_free("GPU", 2.0)
+
+
+def descendants(pid: int) -> Iterator[int]:
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        for child in map(int, (task / "children").read_text().split()):
+            yield child
+            yield from descendants(child)
+
+
+def test_a_cluster_that_loses_a_process_of_its_own_ends_the_run(tmp_path: Path, locally: list[Verdict]) -> None:
+    process = start(tmp_path / "run", "", delay_s=0.5)
+    await_verdicts(process, 2)
+    (pid,) = [
+        each for each in descendants(process.pid) if "RuntimeEnvAgent" in Path(f"/proc/{each}/cmdline").read_text()
+    ]
+    os.kill(pid, signal.SIGKILL)
+    output, _ = process.communicate(timeout=100)
+    assert process.returncode == 2
+    assert "[cluster-lost]" in output
+    here(tmp_path / "run")
+    assert rows(tmp_path / "run") == locally
 
 
 def test_keys_stay_out_of_logs_rows_and_messages(tmp_path: Path) -> None:

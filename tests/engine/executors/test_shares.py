@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from salva.core.options import option
 from salva.core.plan import Binding
-from salva.engine.executors.shares import ResourceRequests, Share, numbers_by_role, share_of
+from salva.engine.executors.shares import ResourceRequests, Share, n_cpus_at_gpu, numbers_by_role, share_of
 from salva.errors import UsageError
 from salva.testing.fakes import FakeDetector, FakeGenerator, FakeReader
 from salva.testing.specs import bound
@@ -58,7 +58,8 @@ def test_a_gpu_has_the_cores_that_all_who_stand_at_it_take() -> None:
     requests = ResourceRequests(cpus={"model": 2.0, "judge": 0.5, "reader": 1.0})
     painter, judge, reader = (share_of(binding, crowd, requests, 8, [0, 0]) for binding in crowd)
     assert (painter.n_cpus, judge.n_cpus, reader.n_cpus) == (2.0, 0.5, 1.0)
-    assert painter.n_cpus_beside == judge.n_cpus_beside == 2.5
+    assert n_cpus_at_gpu(crowd, requests, 2) == 2.5
+    assert n_cpus_at_gpu([on_device("model", "cpu")], requests, 2) is n_cpus_at_gpu(crowd, requests, 0) is None
 
 
 def test_who_keeps_to_the_cpu_takes_no_gpu() -> None:

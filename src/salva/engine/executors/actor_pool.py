@@ -49,7 +49,10 @@ class ActorBackend(Protocol):
         """An actor with a ActorWorker, there as soon as there is room for it; number: which of the lane's it is."""
 
     def call(self, actor: Any, method: str, *arguments: object) -> Any:
-        """What a ActorWorker answers; LostError when it never will, UnsentError when it cannot be told."""
+        """What a ActorWorker answers; LostError when it never will, UnsentError when it cannot be told.
+
+        UnusableError when the cluster itself is gone.
+        """
 
     def tell(self, actor: Any, method: str) -> None:
         """The same without waiting, ignoring the result."""
@@ -149,6 +152,9 @@ class ActorPool:
             except UnsentError as error:
                 self._end = self._unsent(error)
                 raise self._end from None
+            except UnusableError as error:
+                self._end = error
+                raise
             else:
                 self._n_deaths = 0
                 if isinstance(reply, SalvaError):
@@ -215,6 +221,8 @@ class ActorPool:
             reply = UnusableError(self._lost(N_LIVES, error))
         except UnsentError as error:
             reply = self._unsent(error)
+        except UnusableError as error:
+            reply = error
         with self._change:
             if isinstance(reply, WorkerInfo):
                 self.batch_size = reply.batch_size

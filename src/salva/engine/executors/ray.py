@@ -24,11 +24,12 @@ from typing import Any, ClassVar
 from salva.core.foreign_errors import describe_error, one_line, translate_errors
 from salva.core.options import option
 from salva.core.plan import Binding
+from salva.core.threads import start_thread
 from salva.engine.executors.actor_pool import MOST_SEATS, ActorPool, LostError, UnsentError
 from salva.engine.executors.actor_worker import ActorWorker
 from salva.engine.executors.local import LocalLane
-from salva.engine.executors.shares import ResourceRequests, Share, numbers_by_role, share_of
-from salva.errors import MissingExtraError, UsageError, invalid_option
+from salva.engine.executors.shares import ResourceRequests, Share, n_cpus_at_gpu, numbers_by_role, share_of
+from salva.errors import MissingExtraError, UnusableError, UsageError, invalid_option
 from salva.hardware.cores import n_cores
 from salva.messages import message
 
@@ -36,6 +37,12 @@ _STORE_BYTES = 512 * 2**20
 _KNOCK_S = 10.0
 _START_S = 180.0
 """How long its own cluster may take to start, on a machine that others use."""
+_RESERVE_S = 30.0
+"""How long to wait for GPUs before whatever needs none is given its cores."""
+_WATCH_S = 5.0
+"""So often a call that takes long looks whether the cluster is still there."""
+_ANSWER_S = 20.0
+"""How long a cluster that is well may take to say so."""
 _ADDRESS = "RAY_ADDRESS"
 _AUTH = ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN")
 _QUIET: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
@@ -94,6 +101,9 @@ class RayCluster:
         if self._is_ours:
             self._join(address or os.environ.get(_ADDRESS, ""))
         self._group: Any = None
+        self._node = str(self._ray.get_runtime_context().get_node_id())
+        self._watch = threading.Lock()
+        self._watched_at = time.monotonic()
         self._worker = self._ray.remote(ActorWorker)
         there = self._ray.cluster_resources()
         self.n_cpus, self.n_gpus = float(there.get("CPU", 0.0)), int(there.get("GPU", 0))
@@ -114,14 +124,18 @@ class RayCluster:
             "num_cpus": share.n_cpus,
             "num_gpus": share.n_gpus,
         }
-        strategy = self._at_gpu(share, number) if share.places else "SPREAD"
+        strategy = self._at_gpu(share.places[number]) if share.places else "SPREAD"
         return self._worker.options(**settings, scheduling_strategy=strategy).remote()
 
     def call(self, actor: Any, method: str, *arguments: object) -> Any:
         """What a ActorWorker answers; LostError when it never will, UnsentError when it cannot be told."""
         errors = self._ray.exceptions
         try:
-            return self._ray.get(getattr(actor, method).remote(*arguments))
+            reply = getattr(actor, method).remote(*arguments)
+            while True:
+                with suppress(errors.GetTimeoutError):
+                    return self._ray.get(reply, timeout=_WATCH_S)
+                self._check_alive()
         except errors.RayTaskError as error:
             raise UnsentError(describe_error(error.cause or error)) from None
         except errors.RayError as error:
@@ -136,6 +150,13 @@ class RayCluster:
         """End an actor; one that is gone already is no trouble."""
         with suppress(self._ray.exceptions.RayError):
             self._ray.kill(actor)
+
+    def reserve_gpus(self, n_cpus_beside: float) -> None:
+        """Take every GPU, with cores beside it, before others take all cores of a machine that has one."""
+        if self._group is None:
+            each = {"GPU": 1.0} | ({"CPU": n_cpus_beside} if n_cpus_beside else {})
+            self._group = self._ray.util.placement_group([each] * self.n_gpus, strategy="PACK")
+            self._group.wait(_RESERVE_S)
 
     def close(self) -> None:
         """Leave the cluster; one that was started here ends."""
@@ -178,13 +199,22 @@ class RayCluster:
                 if time.monotonic() > deadline:
                     raise
 
-    def _at_gpu(self, share: Share, number: int) -> Any:
+    def _at_gpu(self, place: int) -> Any:
         """At one GPU of the cluster, the same one for that place of every component."""
-        if self._group is None:
-            each = {"GPU": 1.0} | ({"CPU": share.n_cpus_beside} if share.n_cpus_beside else {})
-            self._group = self._ray.util.placement_group([each] * self.n_gpus, strategy="PACK")
         strategy = self._ray.util.scheduling_strategies.PlacementGroupSchedulingStrategy
-        return strategy(self._group, placement_group_bundle_index=share.places[number])
+        return strategy(self._group, placement_group_bundle_index=place)
+
+    def _check_alive(self) -> None:
+        """Raise when the cluster has lost this machine's node, or does not answer: Ray would wait without end."""
+        with self._watch:
+            if time.monotonic() - self._watched_at < _WATCH_S:
+                return
+            nodes: list[dict[str, Any]] = []
+            asking = start_thread(lambda: nodes.extend(self._ray.nodes()), "a look at the cluster")
+            asking.join(_ANSWER_S)
+            if not any(node["NodeID"] == self._node and node["Alive"] for node in nodes):
+                raise UnusableError(message("cluster-lost"))
+            self._watched_at = time.monotonic()
 
 
 class RayExecutor:
@@ -208,6 +238,9 @@ class RayExecutor:
         if binding.about.is_remote:
             lane = LocalLane(binding)
         else:
+            n_cpus_beside = n_cpus_at_gpu(in_actors, self._requests, self._cluster.n_gpus)
+            if n_cpus_beside is not None:
+                self._cluster.reserve_gpus(n_cpus_beside)
             share = share_of(binding, in_actors, self._requests, self._cluster.n_cpus, self._at_gpus)
             each = math.ceil(binding.n_expected / share.n_actors)
             lane = ActorPool(self._cluster, replace(binding, n_expected=each), share)

@@ -26,8 +26,6 @@ class Share:
     n_gpus: float = 0.0
     places: tuple[int, ...] = ()
     """Which GPUs its actors stand at, one each, beside the actors of others; empty for wherever there is room."""
-    n_cpus_beside: float = 0.0
-    """Cores that all who stand at one of these GPUs take together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +70,7 @@ def share_of(
     role, n_gpus = binding.role, len(at_gpus)
     if requests.gpus.get(role):
         return _by_request(role, crowd, requests, n_gpus)
-    if not requests.gpus and n_gpus and uses_gpu(binding):
+    if uses_gpu(binding) and n_cpus_at_gpu(crowd, requests, n_gpus) is not None:
         # One GPU holds an actor of everyone who can use it, as it would without a cluster.
         n_actors = requests.actors.get(role, n_gpus)
         if n_actors > n_gpus:
@@ -85,11 +83,18 @@ def share_of(
             n_cpus=requests.cpus.get(role, 0.0),
             n_gpus=each,
             places=tuple(sorted(emptiest)),
-            n_cpus_beside=sum(requests.cpus.get(other.role, 0.0) for other in crowd if uses_gpu(other)),
         )
     n_each = [requests.actors.get(other.role, _usual(other.role, crowd, n_cpus)) for other in crowd]
     equal = min(1.0, _down(n_cpus / sum(n_each)))
     return Share(n_actors=requests.actors.get(role, _usual(role, crowd, n_cpus)), n_cpus=requests.cpus.get(role, equal))
+
+
+def n_cpus_at_gpu(crowd: Sequence[Binding], requests: ResourceRequests, n_gpus: int) -> float | None:
+    """Cores that all who stand at one GPU take together; None when GPUs are not shared out by place."""
+    at_gpu = [other for other in crowd if uses_gpu(other)]
+    if requests.gpus or not n_gpus or not at_gpu:
+        return None
+    return sum(requests.cpus.get(other.role, 0.0) for other in at_gpu)
 
 
 def uses_gpu(binding: Binding) -> bool:
