@@ -11,6 +11,7 @@ import dataclasses
 import re
 import sys
 import textwrap
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -290,12 +291,37 @@ def messages_page() -> str:
     return "\n".join(lines)
 
 
+def papers_page() -> str:
+    """Every table, figure, equation and study of the papers, and what gives it here."""
+    lines = [
+        "# What the papers have, and what gives it",
+        "",
+        "Made from docs/papers.toml by `make docs`; do not edit. A test runs these commands and looks for the tables",
+        "and charts in the report. `a`, `b` and the embedded models stand for yours.",
+        "",
+    ]
+    for paper in tomllib.loads((DOCS / "papers.toml").read_text(encoding="utf-8"))["paper"]:
+        lines += [
+            f"## {paper['title']}",
+            "",
+            "```sh",
+            *paper["commands"],
+            "```",
+            "",
+            "| in the paper | here |",
+            "|---|---|",
+        ]
+        lines += [f"| {has} | {here} |" for has, here in paper["rows"]] + [""]
+    return "\n".join(lines)
+
+
 def main() -> int:
     """Write or check every page."""
     pages = {
         "reference/components.md": components_page(),
         "reference/commands.md": commands_page(),
         "reference/messages.md": messages_page(),
+        "reference/papers.md": papers_page(),
         "map.md": map_page(),
     }
     stale = []
