@@ -3,9 +3,10 @@
     make soak                       20,000 pictures and 40,000 answers, at most 25 minutes on two cores
     python tools/soak.py --scale 20 a twentieth of that
 
-A server on loopback (a process of its own) paints and judges; every tenth request meets one of 23 kinds of bad
-behaviour (tests/backends/faults.py). `salva run` is killed with -9 and with Ctrl-C again and again, and started anew
-with the same command until it is done. Whatever the server answered well must be in the store, once.
+A server on loopback (a process of its own) paints and judges; every tenth request meets bad behaviour
+(tests/backends/faults.py, tools/soak_endpoint.py), and a third of the pictures come as URLs. `salva run` is killed,
+told to end by SIGINT, SIGTERM and SIGHUP, once or twice within a second, and started anew with the same command until
+it is done. Whatever the server answered well must be in the store, once.
 """
 
 from __future__ import annotations
@@ -23,26 +24,49 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.parse
 import urllib.request
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from soak_suite import N_PICTURES, QUESTIONS
 
 ROOT = Path(__file__).parents[1]
-N_KINDS = 23
-N_BLOWS = 12
-"""How often the run is killed, and how often it is interrupted."""
+N_BLOWS = 6
+"""How often each of them falls."""
 QUIET_S = 2.0
-MOST_MEMORY_MB = 600
+MOST_MEMORY_MB = 1500
 MOST_MINUTES = 25
 MOST_IN_FLIGHT = 512
 """Answers that a kill -9 may find on their way to the disk: what can be under way, twice."""
+TWICE_S = 0.3
+_SUITE = Path(__file__).with_name("soak_suite.py")
+PLUGINS = ("--plugin", f"{_SUITE}:SoakSuite", "--plugin", f"{_SUITE}:SoakAnswers")
 EXIT_INCOMPLETE = 3
-_ENDS = {signal.SIGKILL: ("kill -9", -9), signal.SIGINT: ("Ctrl-C", 130), None: ("to the end", EXIT_INCOMPLETE)}
-"""What ends a command, and the exit code it should have; to the end it is 3, since some requests always fail."""
+
+
+class Blow(NamedTuple):
+    """What ends a command, and the exit code that it should have."""
+
+    name: str
+    code: int
+    signals: tuple[signal.Signals, ...] = ()
+
+    @property
+    def gives_up(self) -> bool:
+        """Whether what is under way may be left to the server."""
+        return signal.SIGKILL in self.signals or len(self.signals) > 1
+
+
+BLOWS = (
+    Blow("SIGKILL", -9, (signal.SIGKILL,)),
+    *(Blow(one.name, 130, (one,)) for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)),
+    *(Blow(f"{one.name} twice", 130, (one, one)) for one in (signal.SIGINT, signal.SIGTERM)),
+)
+TO_THE_END = Blow("to the end", EXIT_INCOMPLETE)
+"""With exit code 3, since some requests always fail."""
 
 
 @dataclass(slots=True)
@@ -51,7 +75,7 @@ class Tally:
 
     codes: Counter[str] = field(default_factory=Counter)
     n_in_flight: int = 0
-    """Answers that a kill -9 found on their way to the disk, all kills together."""
+    """Answers that a kill, or a second signal, found on their way to the disk, all together."""
     most_in_flight: int = 0
     n_again: int = 0
     """Answers that were asked for again in any other way."""
@@ -71,41 +95,59 @@ class Soak:
 
     def command(self) -> list[str]:
         """What a user would type."""
-        suite = Path(__file__).with_name("soak_suite.py")
         return [
             *(sys.executable, "-c", "from salva.cli.main import main; main()", "run", "soak", "--size", "full"),
-            *("--plugin", f"{suite}:SoakSuite", "--plugin", f"{suite}:SoakAnswers", "--check", "soak-answers"),
+            *(*PLUGINS, "--check", "soak-answers"),
             *("--model", "openai/painter", "--judge", "openai/judge", "--reader", "none", "--no-progress"),
             *("--set", f"model.base_url={self.url}/v1", "--set", f"judge.base_url={self.url}/v1"),
             *("--set", "model.send_seed=true", "--set", "model.timeout_s=15", "--set", "judge.timeout_s=15"),
-            *("--set", "judge.attempts=2", "--set", "run.preflight=off", "--set", f"suite.n={self.n_pictures // 2}"),
+            *("--set", "model.key_env=SOAK_KEY", "--set", "judge.key_env=SOAK_KEY"),
+            *(
+                "--set",
+                "judge.attempts=2",
+                "--set",
+                "run.preflight=off",
+                "--set",
+                "run.contrast=off",
+                "--set",
+                f"suite.n={self.n_pictures // 2}",
+            ),
             *("--out", str(self.run)),
         ]
 
-    def once(self, blow: signal.Signals | None = None, at: int = 0) -> int:
-        """The command, and perhaps a blow when the server has served so much, and something to it; its exit code."""
-        environment = {**os.environ, "OPENAI_API_KEY": "sk-soak", "PYTHONUNBUFFERED": "1"}
+    def once(self, blow: Blow, at: int = 0, *, retries_unknown: bool = False) -> None:
+        """The command, and perhaps a blow when the server has served so much, and something to it."""
+        environment = {**os.environ, "SOAK_KEY": "sk-soak", "PYTHONUNBUFFERED": "1"}
+        command = [*self.command(), *(("--retry", "unknown") if retries_unknown else ())]
         with tempfile.TemporaryFile("w+") as told:
             process = subprocess.Popen(
-                self.command(), env=environment, stdout=subprocess.DEVNULL, stderr=told, preexec_fn=_heed_ctrl_c
+                command, env=environment, stdout=subprocess.DEVNULL, stderr=told, preexec_fn=_heed_signals
             )
             is_hit, at = False, max(at, self.count() + 1)
             while process.poll() is None:
                 self._watch(process.pid)
-                if blow is not None and not is_hit and self.count() >= at:
-                    process.send_signal(blow)
+                if blow.signals and not is_hit and self.count() >= at:
                     is_hit = True
+                    self._strike(process, blow)
                 time.sleep(0.1)
             told.seek(0)
             words = told.read()
-        name, wanted = _ENDS[blow if is_hit else None]
-        self.tally.codes[f"{name}: {process.returncode}"] += 1
+        ended = blow if is_hit else TO_THE_END
+        self.tally.codes[f"{ended.name}: {process.returncode}"] += 1
         # A blow may fall when all is done.
-        if process.returncode not in (wanted, EXIT_INCOMPLETE):
-            self.tally.problems.append(f"{name} gave exit code {process.returncode}: {words[-600:]}")
+        if process.returncode not in (ended.code, EXIT_INCOMPLETE):
+            self.tally.problems.append(f"{ended.name} gave exit code {process.returncode}: {words[-600:]}")
         if "Traceback" in words:
             self.tally.problems.append(f"a traceback: {words[-1500:]}")
-        return process.returncode
+
+    def _strike(self, process: subprocess.Popen[bytes], blow: Blow) -> None:
+        if signal.SIGKILL in blow.signals:
+            # The supervisor alone: who works for it notices.
+            process.kill()
+            return
+        for number, one in enumerate(blow.signals):
+            time.sleep(TWICE_S * bool(number))
+            process.send_signal(one)
 
     def count(self) -> int:
         """How much the server has served."""
@@ -131,7 +173,9 @@ class Soak:
         with contextlib.closing(sqlite3.connect(self.run / "salva.db")) as store:
             renders = store.execute("SELECT text, seed, image_id FROM renders WHERE status = ?", (status,)).fetchall()
             looks = store.execute("SELECT image_id, query FROM observations WHERE status = ?", (status,)).fetchall()
-        names = {f"picture {text}/{seed}" for text, seed, _ in renders}
+            places = store.execute("SELECT place FROM tickets WHERE ? = 'done'", (status,)).fetchall()
+        tickets = {urllib.parse.unquote(place.rpartition("/picture/")[2]) for (place,) in places}
+        names = tickets | {f"picture {text}/{seed}" for text, seed, _ in renders}
         return names | {f"answer {self._digest(image_id)}/{json.loads(query)['text']}" for image_id, query in looks}
 
     def _digest(self, image_id: str) -> str:
@@ -151,9 +195,9 @@ class Soak:
 
     def _watch(self, pid: int) -> None:
         with contextlib.suppress(OSError):
-            said = re.search(r"VmHWM:\s*(\d+) kB", Path(f"/proc/{pid}/status").read_text())
-            if said:
-                self.tally.peak_mb = max(self.tally.peak_mb, int(said[1]) / 1024)
+            for each in (pid, *map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())):
+                if said := re.search(r"VmHWM:\s*(\d+) kB", Path(f"/proc/{each}/status").read_text()):
+                    self.tally.peak_mb = max(self.tally.peak_mb, int(said[1]) / 1024)
 
 
 def soak(folder: Path, url: str, scale: int, seed: int) -> Soak:
@@ -161,21 +205,20 @@ def soak(folder: Path, url: str, scale: int, seed: int) -> Soak:
     made = Soak(folder, url, 2 * (N_PICTURES // (2 * scale)))
     tally, draw = made.tally, random.Random(seed)
     n_all = made.n_pictures * (1 + len(QUESTIONS))
-    n_blows = max(3, N_BLOWS // scale)
-    blows = [signal.SIGKILL, signal.SIGINT] * n_blows
+    blows = [*BLOWS] * max(1, N_BLOWS // scale)
     draw.shuffle(blows)
     moments = sorted(draw.randrange(n_all // 50, int(0.85 * n_all)) for _ in blows)
     before = 0
-    for blow, at in [*zip(blows, moments, strict=True), *[(None, 0)] * 3]:
-        made.once(blow, at)
+    for blow, at in [*zip(blows, moments, strict=True), *[(TO_THE_END, 0)] * 4]:
+        made.once(blow, at, retries_unknown=blow is TO_THE_END)
         made.await_quiet()
         n_more, before = made.surplus() - before, made.surplus()
-        if blow is signal.SIGKILL:
+        if blow.gives_up:
             tally.n_in_flight += n_more
             tally.most_in_flight = max(tally.most_in_flight, n_more)
-        elif n_more:
+        elif n_more > 0:
             tally.n_again += n_more
-            tally.problems.append(f"{n_more} answers were lost or asked for twice ({_ENDS[blow][0]})")
+            tally.problems.append(f"{n_more} answers were lost or asked for twice ({blow.name})")
     check(made)
     return made
 
@@ -184,14 +227,14 @@ def check(made: Soak) -> None:
     """What must hold when all is over."""
     tally, known = made.tally, made.known()
     served, bad = Counter[str](known["served"]), known["bad"]
-    failed = made.stored("failed") | made.stored("refused")
+    failed = made.stored("failed") | made.stored("refused") | made.stored("unknown")
     problems = tally.problems
     done = made.stored("done")
     if lost := set(served) - done:
         tally.n_lost = len(lost)
         problems.append(f"{len(lost)} answers are not stored in the end, such as {sorted(lost)[0]!r}")
     if tally.most_in_flight > MOST_IN_FLIGHT:
-        problems.append(f"one kill -9 cost {tally.most_in_flight} answers")
+        problems.append(f"one blow cost {tally.most_in_flight} answers")
     if wrongly := failed - set(bad):
         problems.append(f"{len(wrongly)} failed that the server would serve, such as {sorted(wrongly)[0]!r}")
     n_pictures = sum(name.startswith("picture") for name in done | failed)
@@ -201,11 +244,11 @@ def check(made: Soak) -> None:
     n_answers = sum(name.startswith("answer") for name in done | failed)
     if n_answers != n_wanted:
         problems.append(f"{n_answers} of {n_wanted} answers were asked for")
-    if made.n_pictures == N_PICTURES and len(known["kinds"]) != N_KINDS:
-        problems.append(f"{len(known['kinds'])} of {N_KINDS} kinds of bad behaviour were met")
+    if made.n_pictures == N_PICTURES and len(known["kinds"]) != known["n_kinds"]:
+        problems.append(f"{len(known['kinds'])} of {known['n_kinds']} kinds of bad behaviour were met")
     if tally.peak_mb > MOST_MEMORY_MB:
         problems.append(f"{tally.peak_mb:.0f} MB of memory")
-    verify = [sys.executable, "-c", "from salva.cli.main import main; main()", "verify", str(made.run)]
+    verify = [sys.executable, "-c", "from salva.cli.main import main; main()", "verify", str(made.run), *PLUGINS]
     verified = subprocess.run(verify, capture_output=True, text=True, check=False)
     if verified.returncode != 0:
         problems.append(f"salva verify: {(verified.stdout + verified.stderr)[-600:]}")
@@ -216,13 +259,16 @@ def report(made: Soak, took_s: float) -> None:
     tally, known = made.tally, made.known()
     served = Counter[str](known["served"])
     n_answers = sum(name.startswith("answer") for name in served)
-    n_failed = len(made.stored("failed") | made.stored("refused"))
+    n_failed = len(made.stored("failed") | made.stored("refused") | made.stored("unknown"))
     rows = (
         ("pictures, answers served", f"{len(served) - n_answers:,}, {n_answers:,}"),
         ("requests", f"{known['n_requests']:,}"),
         ("bad behaviour met", f"{sum(known['kinds'].values()):,} of {len(known['kinds'])} kinds"),
         ("how commands ended", ", ".join(f"{n} x {code}" for code, n in sorted(tally.codes.items()))),
-        ("answers in flight at a kill -9", f"{tally.n_in_flight} in all, {tally.most_in_flight} at most"),
+        (
+            "answers in flight at a kill or a second signal",
+            f"{tally.n_in_flight} in all, {tally.most_in_flight} at most",
+        ),
         ("asked twice otherwise", f"{tally.n_again}"),
         ("answered and not stored in the end", f"{tally.n_lost}"),
         ("never answered well / FAILED", f"{len(known['bad']):,} / {n_failed:,}"),
@@ -266,9 +312,10 @@ def main() -> int:
     return 1 if made.tally.problems else 0
 
 
-def _heed_ctrl_c() -> None:
-    # A shell that starts us in the background has Ctrl-C ignored, and children inherit that.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+def _heed_signals() -> None:
+    # A shell that starts us in the background has Ctrl-C ignored, nohup SIGHUP, and children inherit that.
+    for one in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(one, signal.SIG_DFL)
 
 
 if __name__ == "__main__":
