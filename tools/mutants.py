@@ -2,6 +2,8 @@
 
     make mutants                        200 of them, the same ones each time
     python tools/mutants.py --seed 7    others
+    python tools/mutants.py --n 40 --rooms core results checks imaging store
+                                        of these rooms, met by their own tests alone
 
 Places are drawn over all rooms, by the number of places a room has. Which tests run through a line is recorded once
 (coverage with one context per test); a mutant meets those tests, quickest first, in a copy of the tree. A line that
@@ -147,12 +149,13 @@ def _worth_changing(tree: ast.AST) -> Iterator[ast.AST]:
             todo += [v for v in (value if isinstance(value, list) else [value]) if isinstance(v, ast.AST)]
 
 
-def draw(n: int, seed: int) -> list[Mutant]:
-    """So many places over all rooms, the same ones for the same source and seed."""
+def draw(n: int, seed: int, rooms: list[str]) -> list[Mutant]:
+    """So many places over these rooms or all, the same ones for the same source and seed."""
     by_room: dict[str, list[Mutant]] = {}
     for path in sorted((ROOT / SOURCE).rglob("*.py")):
         for mutant in places(path):
-            by_room.setdefault(mutant.room, []).append(mutant)
+            if not rooms or mutant.room in rooms:
+                by_room.setdefault(mutant.room, []).append(mutant)
     total = sum(map(len, by_room.values()))
     chosen: list[Mutant] = []
     for room, mutants in sorted(by_room.items()):
@@ -279,10 +282,10 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=max(1, len(os.sched_getaffinity(0))))
     parser.add_argument("--again", action="store_true", help="use the record of the last time")
-    parser.add_argument("--tests", nargs="*", default=["tests"], help="which tests are recorded")
+    parser.add_argument("--rooms", nargs="*", default=[], help="draw from these, and record their own tests")
     given = parser.parse_args()
     if not given.again or not (WORK / "coverage").exists():
-        record(given.tests, given.workers)
+        record([f"tests/{room}" for room in given.rooms] or ["tests"], given.workers)
     reach = Reach()
     excused = {
         entry["mutant"]: entry["why"]
@@ -294,7 +297,7 @@ def main() -> int:
     for tree in trees:
         shutil.rmtree(tree, ignore_errors=True)
         shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(".*", "build", "runs"))
-    mutants = draw(given.n, given.seed)
+    mutants = draw(given.n, given.seed, given.rooms)
     free = list(trees)
     results: dict[str, str] = {}
 
