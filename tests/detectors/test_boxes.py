@@ -108,7 +108,7 @@ def test_scores_slightly_out_of_range_are_clipped() -> None:
 
 
 def test_requested_names_are_not_changed() -> None:
-    detections = BoxRules(SCALE, names="table").detections([CAT], [0.9], ["kitten"], are_names=True)
+    detections = BoxRules(SCALE).detections([CAT], [0.9], ["kitten"])
     assert isinstance(detections, Detections)
     assert [(box.label, box.raw) for box in detections.boxes] == [("kitten", "")]
 

@@ -118,5 +118,5 @@ def test_missing_and_unreadable_tables_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"gone\.txt.*\[file-unreadable\]"):
         Names(str(tmp_path / "gone.txt"))
     (tmp_path / "latin.txt").write_bytes("größe: x".encode("latin-1"))
-    with pytest.raises(UsageError, match=r"\[file-unreadable\]"):
+    with pytest.raises(UsageError, match=r"\[file-invalid\]"):
         Names(str(tmp_path / "latin.txt"))

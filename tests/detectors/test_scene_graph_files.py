@@ -89,8 +89,8 @@ def test_the_strongest_relations_and_those_of_the_strongest_boxes_are_kept(tmp_p
 @pytest.mark.parametrize(
     ("info", "prediction", "code"),
     [
-        ([], None, "json-shape"),
-        ({**_INFO, "ind_to_classes": None}, None, "json-shape"),
+        ([], None, "file-invalid"),
+        ({**_INFO, "ind_to_classes": None}, None, "file-invalid"),
         ({**_INFO, "idx_to_files": ["elsewhere/8.png"]}, None, "file-invalid"),
         (None, {}, "file-invalid"),
         (None, {"0": {**_SEEN, "bbox_scores": [1.0]}}, "file-invalid"),

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from salva.core.masks import Mask
 from salva.core.observation import Detection, Detections
@@ -16,10 +18,6 @@ from salva.core.options import option
 from salva.detectors.label_names import KEYWORDS, Names, names_pin
 from salva.errors import BackendError, invalid_option
 from salva.messages import message
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import ArrayLike, NDArray
 
 MAX_CANDIDATES = 1000
 """The strongest boxes of an image that are compared with one another."""
@@ -104,16 +102,14 @@ class BoxRules:
         scores: ArrayLike,
         labels: Sequence[str],
         *,
-        are_names: bool = False,
         mask_of: Callable[[int], Mask | None] = lambda _: None,
     ) -> Detections | BackendError:
         """Detections from corners (x0, y0, x1, y1 as fractions), scores and the detector's own labels.
 
-        Strongest first; equal scores stay in order. are_names: the labels are the requested ones and stay as they are.
-        mask_of: the mask of a box by its index, called for boxes that are kept. A score that is no number from 0 to 1
-        is an error of the network, because dropping its box would say that nothing is there.
+        Strongest first; equal scores stay in order. mask_of: the mask of a box by its index, called for boxes that are
+        kept. A score that is no number from 0 to 1 is an error of the network, because dropping its box would say that
+        nothing is there.
         """
-        import numpy as np
 
         boxes = np.asarray(corners, np.float64).reshape(-1, 4).clip(0, 1).round(self._digits)
         strength = np.asarray(scores, np.float64).reshape(-1)
@@ -127,7 +123,7 @@ class BoxRules:
         keep = np.flatnonzero(has_area & (strength.round(self._digits) >= (self._floor or 0)))
         keep = keep[np.argsort(-strength[keep], kind="stable")][:MAX_CANDIDATES]
         own = [labels[int(i)] for i in keep]
-        names = own if are_names else [self._names.name(label) for label in own]
+        names = [self._names.name(label) for label in own]
         boxes, strength = boxes[keep], strength[keep]
         kept = strongest(boxes, self._nms_iou, names)
         kept = [kept[i] for i in strongest(boxes[kept], self._duplicate_iou)][:MAX_BOXES]
@@ -154,7 +150,6 @@ def strongest(boxes: NDArray[np.float64], max_overlap: float, names: Sequence[st
 
     Boxes come strongest first. names: only boxes with the same name are compared.
     """
-    import numpy as np
 
     if max_overlap >= 1:
         return list(range(len(boxes)))
@@ -173,7 +168,6 @@ def strongest(boxes: NDArray[np.float64], max_overlap: float, names: Sequence[st
 
 def overlaps(one: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
     """Intersection over union of boxes with others; their shapes are broadcast."""
-    import numpy as np
 
     sides = (np.minimum(one[..., 2:], others[..., 2:]) - np.maximum(one[..., :2], others[..., :2])).clip(0)
     shared = sides[..., 0] * sides[..., 1]
@@ -184,7 +178,6 @@ def overlaps(one: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[n
 
 def from_centres(boxes: ArrayLike) -> NDArray[np.float64]:
     """Corners of boxes that are given as centre and sides."""
-    import numpy as np
 
     given = np.asarray(boxes, np.float64).reshape(-1, 4)
     half = given[:, 2:] / 2

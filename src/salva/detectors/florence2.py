@@ -79,7 +79,8 @@ class Florence2(CheckpointDetector):
         if options.max_tokens > n_places:
             wanted = f"at most {n_places} for {options.model!r}"
             raise invalid_option("detector.max_tokens", options.max_tokens, wanted)
-        self._options, self._rules = options, BoxRules(names=options.names)
+        # Labels that were asked for stay as they are.
+        self._options, self._rules = options, BoxRules(names="none" if self.about.takes_labels else options.names)
         attend_word_by_word(self._model, self._loaded.device)
         self._pixels = settings_of(self._processor.image_processor, self.name)
         if options.compile:
@@ -155,10 +156,7 @@ class Florence2(CheckpointDetector):
             return BackendError(problem, is_retryable=False)
         named = self._named(labels, parse_answer(answer))
         return self._rules.detections(
-            [corners for _, corners in named],
-            [1.0] * len(named),
-            [name for name, _ in named],
-            are_names=self.about.takes_labels,
+            [corners for _, corners in named], [1.0] * len(named), [name for name, _ in named]
         )
 
     def _named(self, labels: tuple[str, ...], boxes: list[LabelledBox]) -> list[LabelledBox]:

@@ -10,14 +10,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from salva.core.image import Picture
 from salva.core.masks import Mask, mask_of
 from salva.observers.pixels import upload
 
 if TYPE_CHECKING:
-    import numpy as np
     import torch
-    from numpy.typing import NDArray
 
 MAX_FOUND = 100
 """The most probable pairs of query and class that are considered."""
@@ -78,7 +79,6 @@ class Found(NamedTuple):
 
     def mask(self, i: int) -> Mask:
         """The mask of entity i, within its box."""
-        import numpy as np
 
         x0, y0, x1, y1 = (int(edge) for edge in self.corners[i])
         inside = self.masks[self.which[i], y0:y1, x0:x1].reshape(-1)
@@ -141,7 +141,6 @@ def _ends(is_there: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def _nothing(frame: Frame) -> Found:
-    import numpy as np
 
     none = np.zeros(0, np.int64)
     return Found(none, np.zeros(0), np.zeros((0, 4), np.int64), none, np.zeros((0, *frame.original), bool))

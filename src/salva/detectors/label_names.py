@@ -17,6 +17,7 @@ from pathlib import Path
 from salva.assets.files import read_asset
 from salva.english.nouns import singular
 from salva.errors import UsageError
+from salva.files.infiles import file_bytes, file_text
 from salva.messages import message
 
 EVERYDAY = "labels/everyday.txt"
@@ -26,7 +27,8 @@ _DROPPED = "words that do not change what a thing is"
 _SINGULAR = "words that end in s and are no plural, or have no singular"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+# Compared by identity, so that looked up names can be kept: a table is parsed once.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class NameTable:
     """Everyday names, their other names, and the adjectives that are dropped."""
 
@@ -42,32 +44,24 @@ class Names:
 
     def __init__(self, source: str = "table") -> None:
         self._table = None if source == "none" else read_table("" if source in KEYWORDS else source)
-        self._cache: dict[str, str] = {}
 
     def name(self, label: str) -> str:
         """The everyday name of a label; an unknown label is only normalised."""
-        if self._table is None:
-            return label
-        if label not in self._cache:
-            self._cache[label] = look_up(label, self._table)
-        return self._cache[label]
+        return label if self._table is None else look_up(label, self._table)
 
 
 def names_pin(source: str) -> str:
     """Identifies the table, for the key of observations: a corrected table means new observations."""
     if source == "none":
         return ""
-    return f"names {hashlib.sha256(_content('' if source in KEYWORDS else source)).hexdigest()[:12]}"
+    content = read_asset(EVERYDAY) if source in KEYWORDS else file_bytes(Path(source))
+    return f"names {hashlib.sha256(content).hexdigest()[:12]}"
 
 
 def read_table(file: str = "") -> NameTable:
     """The table in a file, or the one that comes with salva."""
-    where = file or "the table of everyday names"
-    try:
-        text = _content(file).decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise UsageError(message("file-unreadable", path=where, why="it is not UTF-8 text")) from error
-    return parse_table(text, where)
+    text = file_text(Path(file)) if file else read_asset(EVERYDAY).decode()
+    return parse_table(text, file or "the table of everyday names")
 
 
 @cache
@@ -99,6 +93,7 @@ def _invalid(path: str, line: int, why: str) -> UsageError:
     return UsageError(message("file-invalid", path=path, where=f"line {line}", why=why))
 
 
+@cache
 def look_up(label: str, table: NameTable) -> str:
     """The name of a label.
 
@@ -115,15 +110,6 @@ def look_up(label: str, table: NameTable) -> str:
             return phrase if words[-1] in table.singular else singular(phrase)
         words = words[1:]
     return label
-
-
-def _content(file: str) -> bytes:
-    if not file:
-        return read_asset(EVERYDAY)
-    try:
-        return Path(file).read_bytes()
-    except OSError as error:
-        raise UsageError(message("file-unreadable", path=file, why=error.strerror)) from error
 
 
 def _normalised(text: str) -> str:

@@ -10,7 +10,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
 
 from salva.assets.coco_names import COCO
 from salva.core.about import About, Habits, Naming
@@ -23,12 +27,9 @@ from salva.detectors.boxes import BoxRules, FloorOptions, NameOptions, ScoreScal
 from salva.errors import SalvaError, UsageError, invalid_option
 from salva.hardware.checkpoints import digest_of_files, invalid_checkpoint
 from salva.hardware.networks import open_users_network, users_file
+from salva.imaging.files import as_image
 from salva.messages import message
 from salva.observers.networks import image_input, observe_each
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 NAME = "onnx"
 GREY = 114
@@ -105,7 +106,6 @@ class OnnxYolox:
 
     def _output_for_grey(self, model: str) -> NDArray[np.float64]:
         """The rows for a grey image. They also show the shape of the output, which a file may leave open."""
-        import numpy as np
 
         image = np.full((1, 3, self._height, self._width), GREY, np.float32)
         with translate_errors(lambda error: invalid_checkpoint(NAME, model, one_line(error))):
@@ -124,20 +124,16 @@ def _is_decoded(rows: NDArray[np.float64]) -> bool:
 
 def to_input(picture: Picture, height: int, width: int) -> tuple[NDArray[np.float32], float]:
     """The network's input for an image, and the scale of the image in it."""
-    import numpy as np
-    from PIL import Image
 
     scale = min(height / picture.height, width / picture.width)
     size = max(1, int(picture.width * scale)), max(1, int(picture.height * scale))
-    image = Image.frombytes("RGB", (picture.width, picture.height), picture.rgb)
     field = np.full((height, width, 3), GREY, np.float32)
-    field[: size[1], : size[0]] = np.asarray(image.resize(size, Image.Resampling.BILINEAR))
+    field[: size[1], : size[0]] = np.asarray(as_image(picture).resize(size, Image.Resampling.BILINEAR))
     return np.ascontiguousarray(field[:, :, ::-1].transpose(2, 0, 1))[None], scale
 
 
 def grid(height: int, width: int, n_rows: int) -> NDArray[np.float64] | None:
     """The place of each row's cell and the cell's side; None if the number of rows fits no grids."""
-    import numpy as np
 
     for strides in STRIDES:
         if n_rows == sum((height // stride) * (width // stride) for stride in strides):
@@ -151,7 +147,6 @@ def grid(height: int, width: int, n_rows: int) -> NDArray[np.float64] | None:
 
 def decode(centres: NDArray[np.float64], cells: NDArray[np.float64]) -> NDArray[np.float64]:
     """Centres and sides in pixels, from offsets in cells and logarithms of sides in cells."""
-    import numpy as np
 
     places = (centres[:, :2] + cells[:, :2]) * cells[:, 2:]
     # No box is e^12 cells wide; a damaged file must not overflow.

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
 
+import numpy as np
+
 from salva.core.about import About
 from salva.core.observation import Detections
 from salva.core.protocols import ObserveRequest
@@ -38,7 +40,6 @@ class Owlv2(ZeroShotDetector):
         self._pixels = replace(settings_of(self._loaded.processor.image_processor, self.name), is_squared=True)
 
     def _detect(self, requests: Sequence[ObserveRequest], labels: tuple[str, ...]) -> Sequence[Detections | SalvaError]:
-        import numpy as np
         import torch
 
         words = self._tokens(self._tokenizer, [TEMPLATE.format(label) for label in labels], len(requests))

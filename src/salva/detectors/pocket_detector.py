@@ -10,7 +10,10 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from salva.assets.files import asset_digest, read_asset
 from salva.core.about import About, Habits
@@ -22,10 +25,6 @@ from salva.detectors.boxes import FLOOR, MAX_BOXES, FloorOptions, strongest
 from salva.errors import SalvaError
 from salva.hardware.networks import open_network
 from salva.observers.networks import observe_each, on_square
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 WEIGHTS = "pocket/detector.onnx"
 CARD = "pocket/detector.json"
@@ -97,7 +96,6 @@ Frame = tuple[float, float, float, float]
 
 def to_input(picture: Picture) -> tuple[NDArray[np.float32], Frame]:
     """The network's input for an image, and the image's place in it."""
-    import numpy as np
 
     pixels, (left, top, width, height) = on_square(picture, SIDE, reducing_gap=1.0)
     planes = np.ascontiguousarray(pixels.transpose(2, 0, 1)).astype(np.float32)
@@ -113,7 +111,6 @@ def find_boxes(
     frame: Frame = (0.0, 0.0, 1.0, 1.0),
 ) -> tuple[Detection, ...]:
     """The peaks of the heat maps as boxes, without duplicates, strongest first."""
-    import numpy as np
 
     cells = heat.shape[-1]
     edged = np.pad(heat, ((0, 0), (1, 1), (1, 1)), constant_values=-np.inf)
@@ -135,11 +132,7 @@ def find_boxes(
     has_area = (corners[:, 2] > corners[:, 0]) & (corners[:, 3] > corners[:, 1])
     scores = (1 / (1 + np.exp(-logits.astype(np.float64)))).round(4)
     return tuple(
-        Detection(
-            label=labels[which[i]],
-            score=float(scores[i]),
-            box=(float(corners[i, 0]), float(corners[i, 1]), float(corners[i, 2]), float(corners[i, 3])),
-        )
+        Detection(label=labels[which[i]], score=float(scores[i]), box=tuple(corners[i].tolist()))
         for i in kept
         if has_area[i]
     )

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
 
+import numpy as np
+
 from salva.core.about import About
 from salva.core.observation import Detections
 from salva.core.protocols import ObserveRequest
@@ -44,7 +46,6 @@ class Sam3(ZeroShotDetector):
         self._pixels = PixelSettings(height=side, width=side, resampling="bilinear", mean=half, std=half)
 
     def _detect(self, requests: Sequence[ObserveRequest], labels: tuple[str, ...]) -> Sequence[Detections | SalvaError]:
-        import numpy as np
         import torch
 
         n, model = len(requests), self._loaded.model
@@ -60,4 +61,4 @@ class Sam3(ZeroShotDetector):
                 scores.append((fits * presence.reshape(n, 1)).cpu().numpy())
         corners, strength = np.concatenate(boxes, 1), np.concatenate(scores, 1)
         names = [label for label, part in zip(labels, boxes, strict=True) for _ in range(part.shape[1])]
-        return [self._rules.detections(corners[i], strength[i], names, are_names=True) for i in range(n)]
+        return [self._rules.detections(corners[i], strength[i], names) for i in range(n)]

@@ -6,19 +6,22 @@ image is identified by its pixels, so its file may be renamed; for any other ima
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
+
+import msgspec
 
 from salva.core.about import About, Habits, Naming
+from salva.core.decoding import decoded
 from salva.core.image import Picture
 from salva.core.observation import Detection, Detections, SeenRelation
 from salva.core.options import option
 from salva.core.protocols import ObserveRequest
 from salva.core.scene import Box
 from salva.errors import BackendError, SalvaError, UsageError
+from salva.files.infiles import file_text
 from salva.hardware.checkpoints import digest_of_files
 from salva.imaging.files import SUFFIXES, decode_picture
 from salva.messages import message
@@ -31,6 +34,26 @@ _N_TOP = 20
 """The released ACTesting program uses relations of this many boxes; as many of those are always kept."""
 _N_KEPT = 200
 """The strongest relations that are kept. An image has thousands, nearly all of them guesses."""
+_THRESHOLD = 0.3
+
+
+class _Info(msgspec.Struct, frozen=True):
+    """What the numbers of the predictions mean."""
+
+    ind_to_classes: list[str]
+    ind_to_predicates: list[str]
+    idx_to_files: list[str]
+
+
+class _Prediction(msgspec.Struct, frozen=True):
+    """The boxes and relations of one image."""
+
+    bbox: list[Box]
+    bbox_labels: list[int]
+    bbox_scores: list[float]
+    rel_pairs: list[tuple[int, int]]
+    rel_labels: list[int]
+    rel_scores: list[float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +62,6 @@ class SceneGraphOptions:
 
     folder: str = option("", f"A folder with {PREDICTION} and {INFO}, or of such folders.", target=True)
     images: str = option("", "The folder of images; empty for the same.", reaches="file")
-    threshold: float = option(0.3, "The default of check.threshold.", least=0, most=1)
 
 
 class SceneGraphFiles:
@@ -50,23 +72,20 @@ class SceneGraphFiles:
     Options: ClassVar[type[SceneGraphOptions]] = SceneGraphOptions
 
     def __init__(self, options: SceneGraphOptions) -> None:
-        self._threshold = options.threshold
         self._by_image: dict[str, Detections] = {}
         pictures = _pictures(Path(options.images or options.folder))
         classes: set[str] = set()
         for folder in _folders(options.folder):
-            info, predictions = _read(folder / INFO), _read(folder / PREDICTION)
-            names, predicates = _names(info, "ind_to_classes", folder), _names(info, "ind_to_predicates", folder)
-            classes |= {*names}
-            for number, listed in enumerate(_names(info, "idx_to_files", folder)):
+            info = decoded(file_text(folder / INFO), _Info, folder / INFO)
+            predictions = decoded(file_text(folder / PREDICTION), dict[str, _Prediction], folder / PREDICTION)
+            classes |= {*info.ind_to_classes}
+            for number, listed in enumerate(info.idx_to_files):
                 path = _image_file(listed, pictures, folder)
                 picture = decode_picture(path.read_bytes())
                 try:
-                    prediction = predictions[str(number)]
-                    detections = _detections(prediction, names, predicates, picture, self._threshold)
-                except (KeyError, IndexError, TypeError, ValueError) as error:
+                    self._by_image[picture.image_id()] = _detections(predictions[str(number)], info, picture)
+                except (KeyError, ValueError) as error:
                     raise _invalid(folder / PREDICTION, f"image {number} ({listed})", repr(error)) from error
-                self._by_image[picture.image_id()] = detections
         self.habits = Habits(batch_size=64, names=tuple(sorted(classes - {"__background__"})))
 
     @classmethod
@@ -94,23 +113,6 @@ def _folders(folder: str) -> list[Path]:
     return folders
 
 
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
-        raise UsageError(message("file-unreadable", path=str(path), why=error)) from error
-    if not isinstance(content, dict):
-        raise UsageError(message("json-shape", path=str(path), where="", wanted="an object"))
-    return content
-
-
-def _names(info: Mapping[str, Any], key: str, folder: Path) -> list[str]:
-    names = info.get(key)
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise UsageError(message("json-shape", path=str(folder / INFO), where=f", {key}", wanted="a list of names"))
-    return names
-
-
 def _pictures(root: Path) -> dict[str, list[Path]]:
     """Image files by name. The listed paths are of another machine and are never opened."""
     paths: dict[str, list[Path]] = {}
@@ -130,31 +132,25 @@ def _image_file(listed: str, pictures: Mapping[str, list[Path]], folder: Path) -
     return matches[0]
 
 
-def _detections(
-    prediction: Mapping[str, Any], names: Sequence[str], predicates: Sequence[str], picture: Picture, threshold: float
-) -> Detections:
+def _detections(prediction: _Prediction, info: _Info, picture: Picture) -> Detections:
     # Dictionaries, so that a negative number is an error.
-    class_of, predicate_of = dict(enumerate(names)), dict(enumerate(predicates))
+    class_of, predicate_of = dict(enumerate(info.ind_to_classes)), dict(enumerate(info.ind_to_predicates))
     width, height = picture.width, picture.height
     scale = min(_SHORTER / min(width, height), _LONGER / max(width, height))
     boxes = [
-        Detection(label=class_of[label], score=float(score), box=_fractions(box, width * scale, height * scale))
-        for box, label, score in zip(
-            prediction["bbox"], prediction["bbox_labels"], prediction["bbox_scores"], strict=True
-        )
+        Detection(label=class_of[label], score=score, box=_fractions(box, width * scale, height * scale))
+        for box, label, score in zip(prediction.bbox, prediction.bbox_labels, prediction.bbox_scores, strict=True)
     ]
     order = sorted(range(len(boxes)), key=lambda i: -boxes[i].score)
     place_of = {old: new for new, old in enumerate(order)}
     relations = [
-        SeenRelation(
-            subject=place_of[subject], predicate=predicate_of[label], object=place_of[object_], score=float(score)
-        )
+        SeenRelation(subject=place_of[subject], predicate=predicate_of[label], object=place_of[object_], score=score)
         for (subject, object_), label, score in zip(
-            prediction["rel_pairs"], prediction["rel_labels"], prediction["rel_scores"], strict=True
+            prediction.rel_pairs, prediction.rel_labels, prediction.rel_scores, strict=True
         )
     ]
     return Detections(
-        boxes=tuple(boxes[i] for i in order), floor=0.0, threshold=threshold, relations=tuple(_strongest(relations))
+        boxes=tuple(boxes[i] for i in order), floor=0.0, threshold=_THRESHOLD, relations=tuple(_strongest(relations))
     )
 
 
@@ -168,8 +164,8 @@ def _strongest(relations: Sequence[SeenRelation]) -> Iterator[SeenRelation]:
         n_top += is_top
 
 
-def _fractions(box: Sequence[float], width: float, height: float) -> Box:
+def _fractions(box: Box, width: float, height: float) -> Box:
     x0, y0, x1, y1 = (
-        min(1.0, max(0.0, float(edge) / side)) for edge, side in zip(box, (width, height, width, height), strict=True)
+        min(1.0, max(0.0, edge / side)) for edge, side in zip(box, (width, height, width, height), strict=True)
     )
     return (min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1))

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from numpy.typing import NDArray
+
 from salva.core.about import About, Naming
 from salva.core.observation import Detections
 from salva.core.options import option
@@ -21,7 +23,6 @@ from salva.messages import message
 
 if TYPE_CHECKING:
     import torch
-    from numpy.typing import NDArray
 
 ABOUT = About(takes_labels=True, names=Naming.ASKED, floor="floor", made_for="Photographs of all kinds, from the web.")
 
@@ -58,7 +59,7 @@ class ZeroShotDetector(ScoredDetector):
     ) -> list[Detections | SalvaError]:
         """Detections of images, from centres and sides of boxes, scores, and the place of each box's label."""
         return [
-            self._rules.detections(from_centres(box), score, [labels[int(i)] for i in place], are_names=True)
+            self._rules.detections(from_centres(box), score, [labels[int(i)] for i in place])
             for box, score, place in zip(boxes, scores, places, strict=True)
         ]
 

@@ -8,7 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
 
 from salva.core.about import Habits
 from salva.core.image import Picture
@@ -18,12 +22,9 @@ from salva.core.protocols import ObserveRequest
 from salva.errors import BackendError, SalvaError, UsageError
 from salva.hardware.checkpoints import digest_of_files, invalid_checkpoint
 from salva.hardware.networks import open_users_network, users_file
+from salva.imaging.files import as_image
 from salva.messages import message
 from salva.observers.networks import image_input, observe_each
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 NAME = "inception"
 _IMAGENET = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
@@ -72,7 +73,6 @@ class Inception:
         return observe_each(NAME, requests, self._embed)
 
     def _embed(self, request: ObserveRequest) -> Vector:
-        import numpy as np
 
         given = self._session.run([self._output], {self._input: self._pixels(request.picture)})[0]
         # A map of features is averaged, as by pooling.
@@ -84,13 +84,9 @@ class Inception:
         return Vector(values=tuple(features.astype(np.float32).astype(np.float64).round(6).tolist()))
 
     def _pixels(self, picture: Picture) -> NDArray[np.float32]:
-        import numpy as np
-        from PIL import Image
 
-        image = Image.frombytes("RGB", (picture.width, picture.height), picture.rgb)
-        if image.size != (self._width, self._height):
-            # Filtered, as clean-fid recommends: without it scores depend on the library.
-            image = image.resize((self._width, self._height), Image.Resampling.BICUBIC)
+        # Filtered, as clean-fid recommends: without it scores depend on the library.
+        image = as_image(picture).resize((self._width, self._height), Image.Resampling.BICUBIC)
         values = np.asarray(image, np.float64)
         match self._options.pixels:
             case "signed":

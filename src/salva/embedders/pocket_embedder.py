@@ -10,7 +10,10 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from salva.assets.files import asset_digest, read_asset
 from salva.core.about import Habits
@@ -23,10 +26,6 @@ from salva.errors import BackendError, SalvaError
 from salva.hardware.networks import open_network
 from salva.messages import message
 from salva.observers.networks import observe_each, on_square
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 PICTURE = "pocket/embedder-picture.onnx"
 TEXT = "pocket/embedder-text.onnx"
@@ -73,16 +72,15 @@ class PocketEmbedder:
 
     def _tokens(self, text: str) -> NDArray[np.int64]:
         """Word numbers of the known words."""
-        import numpy as np
 
         words = [word for word in read_words(text) if word in self._numbers]
         most = self._max_tokens - 2
         # Punctuation alone has no meaning.
         if not any(word[0].isalnum() for word in words):
-            problem = message("text-unknown", component=NAME, text=_shorten(text))
+            problem = message("text-unknown", component=NAME, text=repr(text[:60]))
             raise BackendError(problem, is_retryable=False)
         if len(words) > most:
-            values = {"component": NAME, "limit": most, "text": _shorten(text), "n": len(words)}
+            values = {"component": NAME, "limit": most, "text": repr(text[:60]), "n": len(words)}
             raise BackendError(message("too-many-tokens", **values, instead="Shorten it."), is_retryable=False)
         tokens = np.zeros((1, self._max_tokens), np.int64)
         tokens[0, : len(words) + 2] = [self._start, *(self._numbers[word] for word in words), self._end]
@@ -97,12 +95,7 @@ def read_words(text: str) -> list[str]:
 
 def to_input(picture: Picture, side: int) -> NDArray[np.float32]:
     """The network's input: the whole image on a grey square, from -1 to 1."""
-    import numpy as np
 
     pixels, _ = on_square(picture, side, reducing_gap=2.0)
     planes = np.ascontiguousarray(pixels.transpose(2, 0, 1)).astype(np.float32)
     return (planes / np.float32(127.5) - 1)[None]
-
-
-def _shorten(text: str) -> str:
-    return repr(text) if len(text) <= 60 else f"{text[:60]!r} ..."

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from PIL import Image
+
 from salva.core.about import Habits
 from salva.core.image import Picture
 from salva.core.observation import Answer
 from salva.core.options import endpoint_label, option
 from salva.core.protocols import Query
 from salva.errors import RefusedError
+from salva.imaging.files import as_image
 from salva.judges.prompts import JudgePrompt, judge_prompt, retry_text
 from salva.judges.replies import read_reply
 from salva.judges.rubrics import RUBRICS
@@ -163,9 +166,6 @@ def limit_side(picture: Picture, side: int) -> Picture:
     """The image with its longer side at most this; 0 for no limit."""
     if not side or max(picture.width, picture.height) <= side:
         return picture
-    from PIL import Image
-
-    from salva.imaging.files import as_image
 
     scale = side / max(picture.width, picture.height)
     size = max(1, round(picture.width * scale)), max(1, round(picture.height * scale))

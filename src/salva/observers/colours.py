@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from math import isfinite
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from salva.core.about import About, Habits
 from salva.core.image import Picture
@@ -20,10 +23,6 @@ from salva.core.scene import Box
 from salva.errors import PluginError, SalvaError
 from salva.imaging.palette import PALETTE
 from salva.messages import message
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 _RED_FROM, _HUES_TO = 7.0, (42.0, 66.0, 109.0, 184.0, 304.0, 331.0)
 """In degrees on the circle of hues in CIELAB: where red begins, and where red, orange, yellow, green, blue and purple
@@ -91,7 +90,6 @@ def with_colours(
 
 def colour_of(picture: Picture, box: Box) -> str | None:
     """The colour word of the entity in the box; None if undecided."""
-    import numpy as np
 
     if not all(map(isfinite, box)):
         return None
@@ -128,7 +126,6 @@ def _winner(votes: dict[str, float]) -> str | None:
 
 def _words_of(lab: NDArray[np.float64]) -> NDArray[np.intp]:
     """The number of each colour's word in the palette, fitted to photographs."""
-    import numpy as np
 
     number = {word: i for i, word in enumerate(PALETTE)}
     lightness, chroma = lab[:, 0], np.hypot(lab[:, 1], lab[:, 2])
@@ -151,7 +148,6 @@ def _words_of(lab: NDArray[np.float64]) -> NDArray[np.intp]:
 
 def _grid(y0: int, y1: int, x0: int, x1: int, most: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Rows and columns of about so many pixels of a rectangle, evenly spaced."""
-    import numpy as np
 
     step = max(1, int(((y1 - y0) * (x1 - x0) / most) ** 0.5))
     ys, xs = np.meshgrid(np.arange(y0 + step // 2, y1, step), np.arange(x0 + step // 2, x1, step), indexing="ij")
@@ -172,7 +168,6 @@ def _around(pixels: NDArray[np.uint8], box: tuple[int, int, int, int]) -> NDArra
 
 def _shades(lab: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """The distinct colours, and the number of each pixel's colour among them."""
-    import numpy as np
 
     cells = np.round(lab / _CELL).astype(np.int64) @ np.array([1_000_000, 1_000, 1])
     _, first, which = np.unique(cells, return_index=True, return_inverse=True)
@@ -181,7 +176,6 @@ def _shades(lab: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.i
 
 def _alike(ones: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
     """The similarity of each pair of colours, from 0 to 1."""
-    import numpy as np
 
     squared = (ones**2).sum(1)[:, None] - 2 * ones @ others.T + (others**2).sum(1)
     likeness: NDArray[np.float64] = np.exp(-np.maximum(0, squared) / (2 * _ALIKE**2))
@@ -190,7 +184,6 @@ def _alike(ones: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np
 
 def _lab(rgb: NDArray[np.uint8] | NDArray[np.float64]) -> NDArray[np.float64]:
     """sRGB to CIELAB under D65."""
-    import numpy as np
 
     share = np.asarray(rgb, np.float64) / 255
     linear = np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)

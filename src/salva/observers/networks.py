@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
 
 from salva.core.foreign_errors import describe_error, translate_errors
 from salva.core.image import Picture
 from salva.core.protocols import ObserveRequest
 from salva.errors import BackendError, SalvaError
 from salva.hardware.checkpoints import invalid_checkpoint
+from salva.imaging.files import as_image
 from salva.messages import message
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 GREY = 128
 """Pads an oblong image to a square."""
@@ -59,14 +60,10 @@ def on_square(picture: Picture, side: int, reducing_gap: float) -> tuple[NDArray
 
     reducing_gap: Pillow's; the smaller, the faster large images are resized.
     """
-    import numpy as np
-    from PIL import Image
 
     scale = side / max(picture.width, picture.height)
     width, height = max(1, round(picture.width * scale)), max(1, round(picture.height * scale))
-    image = Image.frombytes("RGB", (picture.width, picture.height), picture.rgb)
-    if (width, height) != image.size:
-        image = image.resize((width, height), Image.Resampling.BILINEAR, reducing_gap=reducing_gap)
+    image = as_image(picture).resize((width, height), Image.Resampling.BILINEAR, reducing_gap=reducing_gap)
     left, top = (side - width) // 2, (side - height) // 2
     pixels = np.full((side, side, 3), GREY, np.uint8)
     pixels[top : top + height, left : left + width] = np.asarray(image)

@@ -10,6 +10,8 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
+
 from salva.core.image import Picture
 from salva.errors import UsageError
 from salva.messages import message
@@ -121,7 +123,6 @@ def _centre(pixels: torch.Tensor, height: int, width: int) -> torch.Tensor:
 
 def upload(pictures: Sequence[Picture], device: str) -> torch.Tensor:
     """The bytes of images of one size on the device: (n, height, width, 3)."""
-    import numpy as np
     import torch
 
     first = pictures[0]

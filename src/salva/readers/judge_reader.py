@@ -12,8 +12,7 @@ from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
-from salva.core.about import About, about_of, address_of, close, habits_of, key_use_of, options_of, weights_of
-from salva.core.addresses import KeyUse
+from salva.core.about import about_of, close, habits_of
 from salva.core.observation import Answer, Reading, TextSpan
 from salva.core.protocols import ObserveRequest, Query
 from salva.errors import BackendError, SalvaError, UsageError
@@ -43,7 +42,7 @@ class JudgeAsReader:
     judge: Any
 
     def __post_init__(self) -> None:
-        if self.about.sees_formula:
+        if about_of(self.judge).sees_formula:
             raise UsageError(message("judge-cannot-read", judge=self.judge.__name__))
         description = (self.judge.__doc__ or self.judge.__name__).strip()
         # For lists and messages, as on a class.
@@ -55,27 +54,11 @@ class JudgeAsReader:
         """The judge's version and that of this reader."""
         return f"{self.judge.version}, reads 1"
 
-    @property
-    def about(self) -> About:
-        """The judge's own."""
-        return about_of(self.judge)
-
-    @property
-    def Options(self) -> type[Any]:  # noqa: N802  # as a component's class has it
-        """The judge's own."""
-        return options_of(self.judge)
-
-    def weights(self, options: object) -> str:
-        """The judge's own."""
-        return weights_of(self.judge, options)
-
-    def address(self, options: object) -> str:
-        """The judge's own."""
-        return address_of(self.judge, options)
-
-    def key_use(self, options: object) -> KeyUse | None:
-        """The judge's own."""
-        return key_use_of(self.judge, options)
+    def __getattr__(self, name: str) -> Any:
+        """Whatever else a component's class says of itself is the judge's own."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self.judge, name)
 
     def __call__(self, options: object) -> JudgeReader:
         """The reader."""

@@ -6,10 +6,12 @@ Knows no prompts. The model files are named explicitly, because rapidocr would d
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
+from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
+
+import numpy
+from PIL import Image
 
 from salva.core.foreign_errors import translate_errors
 from salva.core.image import Picture
@@ -18,11 +20,9 @@ from salva.core.options import NoOptions
 from salva.core.protocols import ObserveRequest
 from salva.core.scene import Box
 from salva.errors import PluginError, SalvaError
+from salva.imaging.files import as_image
 from salva.messages import message
 from salva.observers.networks import observe_each
-
-if TYPE_CHECKING:
-    import numpy
 
 _DETECTION_MODEL = "PP-OCRv6_det_small.onnx"
 _RECOGNITION_MODEL = "PP-OCRv6_rec_small.onnx"
@@ -52,7 +52,7 @@ class RapidOcr:
     @classmethod
     def weights(cls, options: NoOptions) -> str:  # noqa: ARG003  # one set of weights
         """The version of rapidocr, which determines the networks and the code around them."""
-        return f"rapidocr {_installed_version()}, PP-OCRv6 small"
+        return f"rapidocr {version('rapidocr')}, PP-OCRv6 small"
 
     def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Reading | SalvaError]:
         """One reading per request."""
@@ -88,16 +88,10 @@ def _is_text(text: str, score: float) -> bool:
 
 
 def _new_engine() -> Any:
-    try:
-        import numpy
-        from rapidocr import RapidOCR
-    except ImportError as error:
-        raise _broken_install(f"it cannot be imported ({error})") from error
-
     folder = _model_folder()
     for name in (_DETECTION_MODEL, _RECOGNITION_MODEL):
         if not (folder / name).is_file():
-            raise _broken_install(f"version {_installed_version()} has no {name}")
+            raise _broken_install(f"version {version('rapidocr')} has no {name}")
     params = {
         "Global.log_level": "critical",
         "Global.use_cls": False,
@@ -116,7 +110,9 @@ def _new_engine() -> Any:
         "EngineConfig.onnxruntime.inter_op_num_threads": 1,
     }
     # onnxruntime raises various errors for a damaged model file.
-    with translate_errors(lambda error: _broken_install(f"its models cannot be loaded ({error})")):
+    with translate_errors(_broken_install):
+        from rapidocr import RapidOCR
+
         engine = RapidOCR(params=params)
         # Each network is loaded at its first use: a blank image loads both now.
         blank = numpy.full((_MIN_SIDE, _MIN_SIDE, 3), 255, dtype=numpy.uint8)
@@ -126,30 +122,20 @@ def _new_engine() -> Any:
 
 
 def _model_folder() -> Path:
-    spec = find_spec("rapidocr")
-    if spec is None or spec.origin is None:
-        raise _broken_install("it is not installed")
-    return Path(spec.origin).parent / "models"
+    with translate_errors(_broken_install):
+        import rapidocr
+
+        return Path(str(rapidocr.__file__)).parent / "models"
 
 
-def _installed_version() -> str:
-    try:
-        return version("rapidocr")
-    except PackageNotFoundError as error:
-        raise _broken_install("it is not installed") from error
-
-
-def _broken_install(problem: str) -> PluginError:
+def _broken_install(problem: object) -> PluginError:
     install = "pip install --force-reinstall 'rapidocr>=3.10'"
     return PluginError(message("reader-broken", why=problem, install=install))
 
 
 def _pixels(picture: Picture) -> numpy.ndarray[Any, Any]:
     """The image in BGR, no side over 2048 pixels."""
-    import numpy
-    from PIL import Image
-
-    image = Image.frombytes("RGB", (picture.width, picture.height), picture.rgb)
+    image = as_image(picture)
     if max(image.size) > _MAX_SIDE:
         image.thumbnail((_MAX_SIDE, _MAX_SIDE), Image.Resampling.BOX)
     return numpy.ascontiguousarray(numpy.asarray(image)[:, :, ::-1])
