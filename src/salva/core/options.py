@@ -32,6 +32,13 @@ class NoOptions:
     """For components without options."""
 
 
+class WithoutOptions:
+    """The base of components that nothing can be chosen about."""
+
+    def __init__(self, options: NoOptions) -> None:
+        """Made with options, as every component is."""
+
+
 def option(
     default: Any,
     help_text: str,

@@ -6,7 +6,7 @@ than three. Clauses that no formula can say (two of one entity, one of them plac
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import Annotated, Literal
@@ -57,15 +57,11 @@ def formula_of(demand: Demand, *, in_full: bool = False) -> str:
     raise UsageError(message("clauses-not-formula"))
 
 
+@lru_cache(maxsize=8192)
 def demand_of(tag: str, formula: str | None) -> Demand | None:
     """The clauses that a formula says; None where it says more than clauses can."""
-    return _demand_of(tag, formula) if formula else None
-
-
-@lru_cache(maxsize=8192)
-def _demand_of(tag: str, formula: str) -> Demand | None:
     try:
-        clauses = _clauses(parse(formula))
+        clauses = _clauses(parse(formula)) if formula else None
     except FormulaError:
         return None
     return None if clauses is None else Demand(tag=tag, include=clauses[0], exclude=clauses[1])
@@ -104,18 +100,16 @@ def _clauses(formula: Formula) -> tuple[tuple[Clause, ...], tuple[Clause, ...]] 
             include.append(Clause(name=part.entity, count=part.count, colour=part.colour or ""))
         elif isinstance(part, Not) and isinstance(part.part, Atom) and part.part.place is None:
             exclude.append(Clause(name=part.part.entity, count=part.part.count, colour=part.part.colour or ""))
-        elif not (isinstance(part, Related) and _is_plain(part) and _place(include, part)):
+        elif not (isinstance(part, Related) and _place(include, part)):
             return None
     return tuple(include), tuple(exclude)
 
 
-def _is_plain(part: Related) -> bool:
-    """Whether clauses have words for a relation and its sides."""
-    return part.relation in _POSITION and part == Related(part.relation, part.first, part.second)
-
-
 def _place(include: list[Clause], part: Related) -> bool:
-    """Give the clause about the first entity its position; whether there is one such clause, after its target."""
+    """Give the clause about the first entity its position; whether there is one such clause, after its target, and
+    clauses have words for the relation and its sides."""
+    if part.relation not in _POSITION or part != Related(part.relation, part.first, part.second):
+        return False
     for name in (part.second, part.first):
         if not any(clause.name == name for clause in include):
             include.append(Clause(name=name, count=1))
@@ -146,13 +140,14 @@ def text_of(demand: Demand) -> str | None:
     include = demand.include
     first = include[0]
     if len(include) == 2 and include[1].position and not (first.colour or include[1].colour):
-        return f"a photo of {_phrase(include[1])} {include[1].position} {_phrase(first)}"
+        return f"a photo of {phrase_of(include[1])} {include[1].position} {phrase_of(first)}"
     if any(clause.position for clause in include) or len(include) > 2:
         return None
-    return f"a photo of {' and '.join(map(_phrase, include))}"
+    return f"a photo of {' and '.join(map(phrase_of, include))}"
 
 
-def _phrase(clause: Clause) -> str:
+def phrase_of(clause: Clause) -> str:
+    """An entity with its number or article, and its colour."""
     noun = f"{clause.colour} {clause.name}" if clause.colour else clause.name
     return f"{article(noun)} {noun}" if clause.count == 1 else f"{number_word(clause.count)} {plural(noun)}"
 
@@ -234,6 +229,6 @@ def _clause(entry: _MetadataEntry) -> Clause:
     return Clause(name=entry.name, count=entry.count, colour=entry.color, position=position, target=target)
 
 
-def names_of(demands: Iterable[Demand] | Sequence[Demand]) -> tuple[str, ...]:
+def names_of(demands: Iterable[Demand]) -> tuple[str, ...]:
     """Every entity that is asked for or unwanted, sorted."""
     return tuple(sorted({clause.name for demand in demands for clause in (*demand.include, *demand.exclude)}))

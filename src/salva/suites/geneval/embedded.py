@@ -6,16 +6,26 @@ set is part of every larger one. Harder prompts grow: each holds the one before 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import combinations, permutations, product
 from random import Random
 
 from salva.assets.pocket_priors import COLOURED, ENTITIES
 from salva.core.fingerprint import Json, fingerprint
-from salva.english.nouns import plural
-from salva.english.words import article, number_word
-from salva.suites.geneval.demands import COLOR, COLOR_ATTR, COUNT, POSITION, SINGLE, TASKS, TWO, formula_of, text_of
+from salva.suites.geneval.demands import (
+    COLOR,
+    COLOR_ATTR,
+    COUNT,
+    POSITION,
+    SINGLE,
+    TASKS,
+    TWO,
+    formula_of,
+    phrase_of,
+    text_of,
+)
 from salva.suites.geneval.files import GenEvalPrompt
 from salva.suites.geneval.published import COLOURS, POSITIONS, Clause, Demand
 
@@ -37,33 +47,24 @@ def embedded(n_each: int) -> tuple[GenEvalPrompt, ...]:
 
 def _demands(task: str) -> Iterator[Demand]:
     """All that a task can ask for; of two orders one, chosen as if by chance."""
-    clauses: Iterable[tuple[Clause, ...]]
-    if task == SINGLE:
-        clauses = [(Clause(name=name, count=1),) for name in ENTITIES]
-    elif task == TWO:
-        clauses = [(Clause(name=a, count=1), Clause(name=b, count=1)) for a, b in combinations(_shuffled(ENTITIES), 2)]
-    elif task == COUNT:
-        clauses = [(Clause(name=name, count=n),) for name in ENTITIES for n in _COUNTS]
-    elif task == COLOR:
-        clauses = [(Clause(name=name, count=1, colour=colour),) for name, colour in product(COLOURED, COLOURS)]
-    elif task == POSITION:
-        clauses = [
+    two, two_coloured = (combinations(sorted(names, key=fingerprint), 2) for names in (ENTITIES, COLOURED))
+    clauses: dict[str, Iterator[tuple[Clause, ...]]] = {
+        SINGLE: ((Clause(name=name, count=1),) for name in ENTITIES),
+        TWO: ((Clause(name=a, count=1), Clause(name=b, count=1)) for a, b in two),
+        COUNT: ((Clause(name=name, count=n),) for name in ENTITIES for n in _COUNTS),
+        COLOR: ((Clause(name=name, count=1, colour=colour),) for name, colour in product(COLOURED, COLOURS)),
+        POSITION: (
             (Clause(name=a, count=1), Clause(name=b, count=1, position=position))
             for (a, b), position in product(permutations(ENTITIES, 2), POSITIONS)
-        ]
-    else:
-        assert task == COLOR_ATTR
-        clauses = [
+        ),
+        COLOR_ATTR: (
             (Clause(name=a, count=1, colour=one), Clause(name=b, count=1, colour=other))
-            for (a, b), (one, other) in product(combinations(_shuffled(COLOURED), 2), permutations(COLOURS, 2))
-        ]
-    for include in clauses:
+            for (a, b), (one, other) in product(two_coloured, permutations(COLOURS, 2))
+        ),
+    }
+    for include in clauses[task]:
         more = (Clause(name=include[0].name, count=include[0].count + 1),) if task == COUNT else ()
         yield Demand(tag=task, include=include, exclude=more)
-
-
-def _shuffled(entities: Sequence[str]) -> list[str]:
-    return sorted(entities, key=fingerprint)
 
 
 def _key(demand: Demand) -> Json:
@@ -81,7 +82,8 @@ def hard(n_each: int) -> Iterator[tuple[int, int, GenEvalPrompt]]:
             single = [i for i in range(last) if clauses[i].count == 1]
             is_placed = n_atoms > FEWEST_ATOMS and n_atoms % 2 == 0
             if is_placed and single and clauses[last].count == 1:
-                clauses[last] = _related(rng, clauses[last], rng.choice(single))
+                target, position = rng.choice(single), rng.choice(POSITIONS)
+                clauses[last] = replace(clauses[last], position=position, target=target)
             else:
                 clauses.append(_entity(rng, clauses))
             demand = Demand(tag=HARD, include=tuple(clauses))
@@ -103,20 +105,9 @@ def _entity(rng: Random, before: Sequence[Clause]) -> Clause:
     return Clause(name=name, count=rng.choice(_COUNTS[:2]) if kind == "counted" else 1)
 
 
-def _related(rng: Random, clause: Clause, target: int) -> Clause:
-    return Clause(
-        name=clause.name, count=clause.count, colour=clause.colour, position=rng.choice(POSITIONS), target=target
-    )
-
-
 def _text(clauses: Sequence[Clause]) -> str:
     """The entities in a list, then where each stands."""
-    phrases = [_phrase(clause) for clause in clauses]
+    phrases = [phrase_of(clause) for clause in clauses]
     listed = f"{', '.join(phrases[:-1])} and {phrases[-1]}" if len(phrases) > 1 else phrases[0]
     placed = [f"the {c.name} is {c.position} the {clauses[c.target].name}" for c in clauses if c.position]
     return ", ".join([f"a photo of {listed}", *placed])
-
-
-def _phrase(clause: Clause) -> str:
-    noun = f"{clause.colour} {clause.name}" if clause.colour else clause.name
-    return f"{article(noun)} {noun}" if clause.count == 1 else f"{number_word(clause.count)} {plural(noun)}"

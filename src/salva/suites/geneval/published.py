@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import hypot
 from typing import Literal, get_args
 
@@ -112,7 +113,7 @@ def kept_boxes(boxes: Sequence[SeenBox], threshold: float) -> dict[str, list[See
     for box in sorted(boxes, key=lambda one: one.score)[::-1]:
         if box.score > threshold and len(group := kept.setdefault(box.name, [])) < MOST_BOXES:
             group.append(box)
-    return {name: group for name, group in kept.items() if group}
+    return kept
 
 
 def positions_of(one: tuple[float, float, float, float], other: tuple[float, float, float, float]) -> tuple[str, ...]:
@@ -153,21 +154,15 @@ def judge_published(demand: Demand, boxes: Sequence[SeenBox], colours: ColourRea
     return Ruling(faults=tuple(faults), score=float(not faults))
 
 
-def judge_strict(demand: Demand, boxes: Sequence[SeenBox], colours: ColourReader) -> Ruling:
-    """The rule that models are trained on where only right images pay: exact numbers, and every box counts."""
-    return _trained_on(demand, boxes, colours, is_partial=False)
+def judge_strictly(
+    demand: Demand, boxes: Sequence[SeenBox], colours: ColourReader, *, is_partial: bool = False
+) -> Ruling:
+    """The rules that models are trained on: exact numbers, and every box counts.
 
-
-def judge_partly(demand: Demand, boxes: Sequence[SeenBox], colours: ColourReader) -> Ruling:
-    """The rule that models are trained on where a part pays: the mean credit of what each clause says.
-
-    A number gets 1 less its error relative to what was asked for, no less than 0; so does a colour; a position all or
-    nothing, once. What cannot be judged because the number is wrong gets 0.
+    is_partial: a part pays, the mean credit of what each clause says. A number gets 1 less its error relative to what
+    was asked for, no less than 0; so does a colour; a position all or nothing, once. What cannot be judged because the
+    number is wrong gets 0.
     """
-    return _trained_on(demand, boxes, colours, is_partial=True)
-
-
-def _trained_on(demand: Demand, boxes: Sequence[SeenBox], colours: ColourReader, *, is_partial: bool) -> Ruling:
     kept = kept_boxes(boxes, demand.threshold)
     faults: list[Fault] = []
     earned: list[float] = []
@@ -281,6 +276,6 @@ def fault_in(line: str) -> Fault | None:
 
 JUDGES: Mapping[str, Callable[[Demand, Sequence[SeenBox], ColourReader], Ruling]] = {
     PUBLISHED: judge_published,
-    RL_STRICT: judge_strict,
-    RL_SCORE: judge_partly,
+    RL_STRICT: judge_strictly,
+    RL_SCORE: partial(judge_strictly, is_partial=True),
 }
