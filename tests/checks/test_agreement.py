@@ -20,7 +20,7 @@ from salva.logic.notation import parse, to_notation
 from salva.logic.worlds import World, worlds
 from salva.suites.metalogic.suite import MetaLogic, MetaLogicOptions
 
-SUITE = MetaLogic(MetaLogicOptions(counts=3))
+SUITE = MetaLogic(MetaLogicOptions())
 OWN = {case.category: case for case in reversed(list(SUITE.cases("beyond")))}
 CASES = [*SUITE.cases("quick"), *OWN.values()]
 DETERMINATE = [case for case in CASES if case.determinate]

@@ -16,7 +16,7 @@ def part(role: str, name: str, **options: Json) -> ComponentSpec:
 
 
 ASKED = RunSpec(
-    suite=part("suite", "metalogic", counts=3),
+    suite=part("suite", "metalogic", brackets=True),
     models=(part("model", "painter", side=512),),
     observers=(
         part("detector", "pocket", floor=0.03),
@@ -39,7 +39,7 @@ def test_each_component_keeps_its_own_options() -> None:
     spec = changed_plan(ASKED, RunSpec())
     judges = options(spec, "judge")
     assert (judges["google/x"].attempts, judges["openai/x"].attempts) == (5, 1)
-    assert (spec.suite.options.counts, spec.models[0].options.side) == (3, 512)
+    assert (spec.suite.options.brackets, spec.models[0].options.side) == (True, 512)
     checks = options(spec, "check")
     assert checks["same-scene"].scope == "all"
 

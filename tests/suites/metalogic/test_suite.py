@@ -238,16 +238,14 @@ def test_what_is_no_equivalence_is_compared_by_the_published_rule_alone() -> Non
     assert Truth(SceneOptions()).applies(two)
 
 
-@pytest.mark.parametrize(("counts", "said"), [(1, ["1", "1"]), (2, ["1", "2", "2"]), (3, ["1", "2", "3"])])
-def test_entities_and_numbers_of_ones_own(counts: int, said: list[str]) -> None:
-    own = {"entities": "teddy bear,umbrella,sheep", "numbering_entities": "knife,sheep"}
-    built = cases("quick", **own, counts=str(counts))
+def test_entities_of_ones_own() -> None:
+    built = cases("quick", entities="teddy bear,umbrella,sheep")
     assert built[0].case_id == "metalogic-commutative-and-teddy-bear-umbrella"
     assert texts(built[0])[0] == "There is a teddy bear and an umbrella"
     numbering = [case for case in built if case.category == "numbering"]
-    assert [case.labels["count"] for case in numbering] == said
-    assert {case.labels["entity"] for case in numbering} == {"knife", "sheep"}
-    assert texts(numbering[0])[0] == "There is one knife and a sheep"
+    assert {case.labels["entity"] for case in numbering} == {"teddy bear", "umbrella", "sheep"}
+    first = by_id("paper", "metalogic-numbering-umbrella-1-sheep", entities="teddy bear,umbrella,sheep")
+    assert texts(first)[0] == "There is one umbrella and a sheep"
 
 
 def test_numbering_partners_are_balanced() -> None:
@@ -266,8 +264,8 @@ def test_order_is_stable_and_by_category() -> None:
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
-        ({"entities": "cat"}, "at least two"),
-        ({"entities": ""}, "at least two"),
+        ({"entities": "cat,dog"}, "at least 3"),
+        ({"entities": ""}, "at least 3"),
         ({"entities": "cat,cat,dog"}, "suite.entities is 'cat,cat,dog'"),
         ({"entities": "Cat,dog,cow"}, "lower-case"),
         ({"entities": "a cat,dog,cow"}, "'a cat'"),
@@ -276,10 +274,6 @@ def test_order_is_stable_and_by_category() -> None:
         ({"entities": "3 cat,dog,cow"}, "'3 cat'"),
         ({"entities": "<script>,dog,cow"}, "'<script>'"),
         ({"entities": "café,dog,cow"}, "noun-invalid"),
-        ({"numbering_entities": "cat"}, "suite.numbering_entities"),
-        ({"counts": "0"}, "from 1 to 20"),
-        ({"counts": "21"}, "from 1 to 20"),
-        ({"counts": "ten"}, "whole number"),
         ({"brackets": "maybe"}, "true or false"),
         ({"numbering": "printed"}, "as-printed"),
     ],
@@ -287,12 +281,6 @@ def test_order_is_stable_and_by_category() -> None:
 def test_odd_options_are_refused(given: dict[str, str], problem: str) -> None:
     with pytest.raises(UsageError, match=problem):
         parse_options(MetaLogicOptions, given, "suite")
-
-
-def test_two_entities_are_too_few_for_triples() -> None:
-    suite = MetaLogic(MetaLogicOptions(entities=("cat", "dog")))
-    with pytest.raises(UsageError, match=r"suite\.entities"):
-        suite.cases("quick")
 
 
 def test_two_cases_never_share_an_id() -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import permutations
 from typing import ClassVar
 
@@ -19,30 +19,30 @@ from salva.core.case import SEVERAL_WORLDS, Case, Finding, Prompt
 from salva.core.options import option
 from salva.english.describe import describe_world
 from salva.english.words import counted, with_article
-from salva.errors import UsageError
+from salva.errors import UsageError, invalid_option
 from salva.logic.equivalence import are_equivalent, is_contradictory, is_determinate, witness
 from salva.logic.formula import entity_problem
 from salva.logic.notation import parse
 from salva.logic.worlds import World, count_worlds
 from salva.messages import message
-from salva.suites.metalogic.templates import BEYOND, LOGIC, LawTemplate, numbering, printed_numbering
+from salva.suites.metalogic.templates import BEYOND, LOGIC, LawTemplate, numbering
 
 _STAND_INS = ("first", "second", "third")
 _NUMBERED = ("e1", "e2", "e3")
 _ARTICLE = re.compile(r"\ban (?=e\d)")
-_MAX_COUNT = 20
-_N_NUMBERED = 4
-_QUICK_PAIRS, _SIXTH = 3, "car"
-"""Of size quick: the pairs a category, and the entity that joins the usual five."""
+_FEWEST = 3
+"""Entities that a suite needs: some templates name as many."""
+_N_NUMBERED, _COUNTS = 4, range(1, 11)
+"""Of numbering: the first entities, and their numbers."""
+_QUICK_PAIRS, _QUICK_COUNTS, _SIXTH = 3, (2, 5, 9), "car"
+"""Of size quick: the pairs a category, the number of each numbering pair, and the entity that joins the usual five."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetaLogicOptions:
     """What the prompts are about."""
 
-    entities: tuple[str, ...] = option(("cat", "dog", "apple", "banana", "cow"), "Entities of the logic categories.")
-    numbering_entities: tuple[str, ...] = option((), "Entities of the numbering categories; default: the first four.")
-    counts: int = option(10, "The largest number, at most twenty.")
+    entities: tuple[str, ...] = option(("cat", "dog", "apple", "banana", "cow"), "Entities; numbering takes four.")
     brackets: bool = option(False, "Print square brackets around groups of words.")
     numbering: str = option(
         "equivalent",
@@ -51,41 +51,14 @@ class MetaLogicOptions:
     )
 
     def __post_init__(self) -> None:
-        _check_entities("suite.entities", self.entities)
-        if self.numbering_entities:
-            _check_entities("suite.numbering_entities", self.numbering_entities)
-        if not 1 <= self.counts <= _MAX_COUNT:
-            raise UsageError(
-                message(
-                    "option-invalid",
-                    name="suite.counts",
-                    value=self.counts,
-                    wanted=f"from 1 to {_MAX_COUNT}, the numbers with a word",
-                )
-            )
-
-
-def _check_entities(where: str, entities: tuple[str, ...]) -> None:
-    for entity in entities:
-        problem: str | None = entity_problem(entity)
-        if problem is None and not entity.isascii():
-            problem = f"only ASCII letters are allowed, got {entity!r}"
-        if problem:
-            raise UsageError(message("noun-invalid", name=where, why=problem))
-    if len(set(entities)) != len(entities):
-        twice = next(entity for entity in entities if entities.count(entity) > 1)
-        raise UsageError(
-            message(
-                "option-invalid",
-                name=where,
-                value=",".join(entities),
-                wanted=f"without repeats ({twice!r})",
-            )
-        )
-    if len(entities) < 2:
-        raise UsageError(
-            message("option-invalid", name=where, value=",".join(entities), wanted="at least two entities")
-        )
+        for entity in self.entities:
+            problem: str | None = entity_problem(entity)
+            if problem is None and not entity.isascii():
+                problem = f"only ASCII letters are allowed, got {entity!r}"
+            if problem:
+                raise UsageError(message("noun-invalid", name="suite.entities", why=problem))
+        if len(set(self.entities)) != len(self.entities) or len(self.entities) < _FEWEST:
+            raise invalid_option("suite.entities", ",".join(self.entities), f"at least {_FEWEST} different ones")
 
 
 class MetaLogic:
@@ -106,7 +79,6 @@ class MetaLogic:
 
     def __init__(self, options: MetaLogicOptions) -> None:
         self._options = options
-        self._numbered = options.numbering_entities or options.entities[:_N_NUMBERED]
 
     def cases(self, size: str) -> Iterator[Case]:
         """The cases of a named size, category by category.
@@ -114,55 +86,38 @@ class MetaLogic:
         quick: three pairs a category. paper: every ordered choice of entities for the logic categories, and numbering
         with two partners each. full: every numbering partner too. beyond: our own categories.
         """
-        templates = BEYOND if size == "beyond" else LOGIC
-        needed = max(template.n_entities for template in templates)
-        if len(self._options.entities) < needed:
-            raise UsageError(
-                message(
-                    "option-invalid",
-                    name="suite.entities",
-                    value=",".join(self._options.entities),
-                    wanted=f"at least {needed} entities for size {size!r}",
-                )
-            )
-        return _each_once(self._all_cases(size, templates))
+        return _each_once(self._all_cases(size))
 
-    def _all_cases(self, size: str, templates: Sequence[LawTemplate]) -> Iterator[Case]:
-        template_of = printed_numbering if self._options.numbering == "as-printed" else numbering
+    def _all_cases(self, size: str) -> Iterator[Case]:
+        template_of = partial(numbering, is_as_printed=self._options.numbering == "as-printed")
         if size == "quick":
-            yield from self._few_cases([*templates, *map(template_of, self._quick_counts())])
+            yield from self._few_cases([*LOGIC, *map(template_of, _QUICK_COUNTS)])
             return
-        for template in templates:
+        for template in BEYOND if size == "beyond" else LOGIC:
             for entities in permutations(self._options.entities, template.n_entities):
                 yield self._case(template, entities)
         if size == "beyond":
             return
         n_partners = {"paper": 2, "full": None}[size]
-        for i, entity in enumerate(self._numbered):
+        numbered = self._options.entities[:_N_NUMBERED]
+        for i, entity in enumerate(numbered):
             # Partners follow the entity in a circle, so that each is a partner equally often.
-            circle = self._numbered[i + 1 :] + self._numbered[:i]
-            for count in range(1, self._options.counts + 1):
+            circle = numbered[i + 1 :] + numbered[:i]
+            for count in _COUNTS:
                 for partner in circle[:n_partners]:
                     yield self._case(template_of(count), (entity, partner))
 
     def _few_cases(self, templates: Sequence[LawTemplate]) -> Iterator[Case]:
         """Three pairs a category; the entities go round, so that every one of them is asked about as often."""
-        entities, numbered = self._options.entities, self._options.numbering_entities
+        entities = self._options.entities
         circle = (*entities, _SIXTH) if entities == MetaLogicOptions().entities else entities
         pairs = (template for template in templates for _ in range(1 if template.count else _QUICK_PAIRS))
         chosen: dict[tuple[LawTemplate, tuple[str, ...]], None] = {}
         for start, template in enumerate(pairs):
-            names = (numbered or circle) if template.count else circle
-            about = tuple(names[(start + i) % len(names)] for i in range(template.n_entities))
+            about = tuple(circle[(start + i) % len(circle)] for i in range(template.n_entities))
             chosen[template, about] = None
         for template, about in chosen:
             yield self._case(template, about)
-
-    def _quick_counts(self) -> Sequence[int]:
-        """A few numbers from small to large, one a pair."""
-        most = self._options.counts
-        few = (2, (most + 1) // 2, most - 1) if most > _QUICK_PAIRS else range(1, _QUICK_PAIRS + 1)
-        return [min(count, most) for count in few]
 
     def _case(self, template: LawTemplate, entities: tuple[str, ...]) -> Case:
         facts = decide(template)
@@ -200,14 +155,8 @@ def _each_once(cases: Iterator[Case]) -> Iterator[Case]:
     seen = set()
     for case in cases:
         if case.case_id in seen:
-            raise UsageError(
-                message(
-                    "option-invalid",
-                    name="suite.entities",
-                    value=case.labels.get("entities", ""),
-                    wanted=f"without two entities of one case id ({case.case_id!r})",
-                )
-            )
+            wanted = f"without two entities of one case id ({case.case_id!r})"
+            raise invalid_option("suite.entities", case.labels["entities"], wanted)
         seen.add(case.case_id)
         yield case
 

@@ -6,13 +6,12 @@ Published figures are shown only under the rule they were measured by; they are 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from salva.core.about import About
 from salva.core.judgements import Judgements
 from salva.core.metric import LOWER, MetricValue, not_measured
-from salva.core.options import NoOptions
+from salva.core.options import WithoutOptions
 from salva.core.protocols import Measured
 from salva.core.result import Result
 from salva.core.table import Table
@@ -21,60 +20,44 @@ from salva.results.rates import MACRO, failure_rate
 from salva.results.tables import RATES, TableColumns, build_table, ends, group_by, present
 from salva.results.tally import mean_of_categories
 from salva.suites.metalogic.charts import charts_of
+from salva.suites.metalogic.templates import LAWS, MODIFIERS
 
-LAWS = ("commutative", "associative", "distributive", "complement", "de-morgan")
-MODIFIERS = ("and", "or", "x", "y")
 NUMBERING = "numbering"
 N_LOGIC_CATEGORIES = len(LAWS) * len(MODIFIERS)
 MISALIGNED = "misaligned"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Published:
-    """One figure of the MetaLogic paper."""
-
-    figure: str
-    value: str
-    where: str
-    ours: str = ""
-    """Which of our numbers it is compared with; empty where none is defined in the same way."""
-
-
 PUBLISHED = (
-    Published(figure="misaligned, Flux.dev", value="59 %", where="section 4.2", ours="macro"),
-    Published(figure="misaligned, DALLE-3", value="71 %", where="section 4.2", ours="macro"),
-    Published(figure="misaligned, both models", value="65 %", where="section 4.2", ours="macro"),
-    Published(figure="distributive, both models", value="86 %", where="section 7", ours="law:distributive"),
-    Published(figure="associative, both models", value="73 %", where="section 7", ours="law:associative"),
-    Published(figure="De Morgan, both models", value="59 %", where="section 7", ours="law:de-morgan"),
-    Published(figure="complement, both models", value="52 %", where="section 7", ours="law:complement"),
-    Published(figure="commutative, both models", value="54 %", where="section 7", ours="law:commutative"),
-    Published(figure="AND, Flux.dev", value="21 %", where="section 4.2", ours="modifier:and"),
-    Published(figure="vertical, Flux.dev, average", value="63 %", where="section 4.2", ours="modifier:y"),
-    Published(figure="horizontal, Flux.dev, up to", value="85 %", where="section 4.2", ours="modifier:x"),
-    Published(figure="AND, both models", value="45.8 %", where="section 4.2", ours="modifier:and"),
-    Published(figure="OR, both models", value="65.3 %", where="section 4.2", ours="modifier:or"),
-    Published(figure="AND, stated again", value="46 %", where="section 5", ours="modifier:and"),
-    Published(figure="OR, stated again", value="75 %", where="section 5", ours="modifier:or"),
-    Published(figure="AND, stated a third time", value="45 %", where="section 7", ours="modifier:and"),
-    Published(figure="OR, stated a third time", value="62 %", where="section 7", ours="modifier:or"),
-    Published(figure="numbering, one entity", value="about 10 %", where="section 4.4", ours="count:1"),
-    Published(
-        figure="numbering, seven or more", value="over 70 % (under 30 % aligned)", where="section 4.4", ours="count:7+"
-    ),
-    Published(figure="text in the image", value="8 %", where="section 5", ours="text"),
+    ("misaligned, Flux.dev", "59 %", "section 4.2", "macro"),
+    ("misaligned, DALLE-3", "71 %", "section 4.2", "macro"),
+    ("misaligned, both models", "65 %", "section 4.2", "macro"),
+    ("distributive, both models", "86 %", "section 7", "law:distributive"),
+    ("associative, both models", "73 %", "section 7", "law:associative"),
+    ("De Morgan, both models", "59 %", "section 7", "law:de-morgan"),
+    ("complement, both models", "52 %", "section 7", "law:complement"),
+    ("commutative, both models", "54 %", "section 7", "law:commutative"),
+    ("AND, Flux.dev", "21 %", "section 4.2", "modifier:and"),
+    ("vertical, Flux.dev, average", "63 %", "section 4.2", "modifier:y"),
+    ("horizontal, Flux.dev, up to", "85 %", "section 4.2", "modifier:x"),
+    ("AND, both models", "45.8 %", "section 4.2", "modifier:and"),
+    ("OR, both models", "65.3 %", "section 4.2", "modifier:or"),
+    ("AND, stated again", "46 %", "section 5", "modifier:and"),
+    ("OR, stated again", "75 %", "section 5", "modifier:or"),
+    ("AND, stated a third time", "45 %", "section 7", "modifier:and"),
+    ("OR, stated a third time", "62 %", "section 7", "modifier:or"),
+    ("numbering, one entity", "about 10 %", "section 4.4", "count:1"),
+    ("numbering, seven or more", "over 70 % (under 30 % aligned)", "section 4.4", "count:7+"),
+    ("text in the image", "8 %", "section 5", "text"),
 )
+"""Figures of the paper: what it is, its value and place, and which of our numbers it is compared with."""
 _BOTH_MODELS = 0.65
 
 
-class MetaLogicTables:
+class MetaLogicTables(WithoutOptions):
     """Law by modifier, AND against OR, the curve over numbers, and the published figures."""
 
     version: ClassVar[str] = "1"
     about: ClassVar[About] = About(metrics={MISALIGNED: LOWER})
-
-    def __init__(self, options: NoOptions) -> None:
-        self._options = options
 
     def measure(self, judgements: Judgements) -> Measured:
         """Metrics, tables and charts for the report."""
@@ -127,9 +110,7 @@ def _reference(judgements: Judgements, logic: Sequence[Result], numbering: Seque
         name="reference",
         title="Compared with the published figures",
         columns=("figure", "published", "where", "ours"),
-        rows=tuple(
-            (p.figure, p.value, p.where, _ours(p.ours, own, numbering, has_reader=has_reader)) for p in PUBLISHED
-        ),
+        rows=tuple((*published, _ours(ours, own, numbering, has_reader=has_reader)) for *published, ours in PUBLISHED),
         note="As published, by the rule of this run; averages over categories.",
     )
 

@@ -220,37 +220,24 @@ LOGIC = tuple(
 """The 20 logic categories, law by law."""
 
 
-def numbering(count: int) -> LawTemplate:
+def numbering(count: int, *, is_as_printed: bool = False) -> LawTemplate:
     """The numbering template of one count.
 
-    The published table pairs "a e1 and two e2" with "two e1 and a e2", which say different entities
-    from two on; this is the form of the paper's own example, which keeps the numbers where they are.
+    The published table pairs "a e1 and two e2" with "two e1 and a e2", which is an equivalence for one of each alone;
+    the other form is that of the paper's own example, which keeps the numbers where they are.
     """
-    verb = "is" if count == 1 else "are"
     many_1, many_2 = ("{n1}", "{n2}") if count == 1 else (f"{count} {{n1}}", f"{count} {{n2}}")
+    text = f"There {'is' if count == 1 else 'are'} {{c1}} and {{a2}}"
+    printed = (f"{{n1}} & {many_2}", f"{many_1} & {{n2}}")
     return LawTemplate(
         law="numbering",
         modifier="",
         n_entities=2,
-        texts=(f"There {verb} {{c1}} and {{a2}}", "There is {a2} and {c1}"),
-        formulas=(f"{many_1} & {{n2}}", f"{{n2}} & {many_1}"),
-        as_printed=(f"{{n1}} & {many_2}", f"{many_1} & {{n2}}"),
+        texts=("There is {a1} and {c2}", text) if is_as_printed else (text, "There is {a2} and {c1}"),
+        formulas=printed if is_as_printed else (f"{many_1} & {{n2}}", f"{{n2}} & {many_1}"),
+        as_printed=None if is_as_printed else printed,
         count=count,
-    )
-
-
-def printed_numbering(count: int) -> LawTemplate:
-    """The numbering template as the published table prints it; an equivalence for one of each alone."""
-    verb = "is" if count == 1 else "are"
-    many_1, many_2 = ("{n1}", "{n2}") if count == 1 else (f"{count} {{n1}}", f"{count} {{n2}}")
-    return LawTemplate(
-        law="numbering",
-        modifier="",
-        n_entities=2,
-        texts=("There is {a1} and {c2}", f"There {verb} {{c1}} and {{a2}}"),
-        formulas=(f"{{n1}} & {many_2}", f"{many_1} & {{n2}}"),
-        count=count,
-        is_as_printed=True,
+        is_as_printed=is_as_printed,
     )
 
 
