@@ -22,6 +22,7 @@ from rapidocr import RapidOCR
 from salva.assets.files import read_asset
 from salva.core.image import Picture
 from salva.core.observation import Reading
+from salva.core.options import NoOptions
 from salva.core.protocols import ObserveRequest, Query, Rendered, RenderRequest
 from salva.core.run_spec import ComponentSpec
 from salva.generators.painter.component import random_scene
@@ -37,7 +38,7 @@ SIDE = 256
 
 def main(n_pictures: int) -> None:
     """Print one table."""
-    reader = RapidOcr(RapidOcr.Options())
+    reader = RapidOcr(NoOptions())
     plain = list(scenes(min(n_pictures, N_TIMED)))
     tuned_ms = middle_ms(plain, lambda picture: read(reader, picture))
     default = RapidOCR(

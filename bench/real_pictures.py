@@ -25,7 +25,7 @@ from salva.core.boxes import boxes_above, overlap
 from salva.core.case import Case, Prompt
 from salva.core.image import ImageRef, Picture
 from salva.core.observation import Detection, Detections, Observation, Reading
-from salva.core.options import parse_options
+from salva.core.options import NoOptions, parse_options
 from salva.core.protocols import ImageObservations, ObserveRequest, Query
 from salva.core.scene import Box
 from salva.core.verdict import (
@@ -141,7 +141,7 @@ Seen = tuple[Detections, Reading | None]
 def look(folder: Path, pictures: Sequence[Labelled], *, with_reader: bool = True) -> list[Seen]:
     """What onnx/ and rapidocr see."""
     detector = OnnxYolox(OnnxOptions(model=str(folder / WEIGHTS)))
-    reader = RapidOcr(RapidOcr.Options()) if with_reader else None
+    reader = RapidOcr(NoOptions()) if with_reader else None
     seen = []
     for picture in pictures:
         pixels = load(folder, picture.file)

@@ -10,7 +10,7 @@ from salva.checks.asking import READER, AskingOptions, with_checks, with_notes
 from salva.core.case import Case, Prompt
 from salva.core.image import ImageRef, Picture
 from salva.core.observation import Answer, Observation, Reading, TextSpan
-from salva.core.options import parse_options
+from salva.core.options import NoOptions, parse_options
 from salva.core.protocols import Conclusion, ImageObservations, Need, ObserveRequest, Query
 from salva.core.verdict import Outcome
 from salva.errors import UsageError
@@ -193,7 +193,7 @@ def written(text: str) -> Picture:
 
 @pytest.fixture(scope="module")
 def reader() -> RapidOcr:
-    return RapidOcr(RapidOcr.Options())
+    return RapidOcr(NoOptions())
 
 
 @pytest.mark.parametrize(

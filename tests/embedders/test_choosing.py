@@ -9,6 +9,7 @@ import pytest
 
 from salva.core.image import Picture
 from salva.core.observation import Observation, Vector
+from salva.core.options import NoOptions
 from salva.core.protocols import ObserveRequest, Query
 from salva.embedders.choosing import EmbeddingChooser
 from salva.embedders.pocket_embedder import PocketEmbedder
@@ -66,6 +67,6 @@ def test_an_error_of_a_choice_concerns_its_own_requests_only() -> None:
 
 
 def test_the_pocket_embedder_chooses() -> None:
-    (answer,) = PocketEmbedder(PocketEmbedder.Options()).observe([_request("a red cup", "a blue cup\na blue ball")])
+    (answer,) = PocketEmbedder(NoOptions()).observe([_request("a red cup", "a blue cup\na blue ball")])
     assert isinstance(answer, Vector)
     assert len(answer.values) == 2

@@ -39,7 +39,6 @@ class PocketEmbedder:
 
     version: ClassVar[str] = "1"
     habits: ClassVar[Habits] = Habits(batch_size=8)
-    Options: ClassVar[type[NoOptions]] = NoOptions
 
     def __init__(self, options: NoOptions) -> None:
         card = json.loads(read_asset(CARD))

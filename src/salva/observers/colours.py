@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from salva.core.about import About, Habits
 from salva.core.image import Picture
 from salva.core.observation import Detections, Observation
-from salva.core.options import NoOptions
+from salva.core.options import WithoutOptions
 from salva.core.protocols import ObserveRequest
 from salva.core.scene import Box
 from salva.errors import PluginError, SalvaError
@@ -53,16 +53,12 @@ _FEWEST, _N_PIXELS = 12, 700
 """The fewest pixels for a colour, and about how many are sampled."""
 
 
-class PixelColours:
+class PixelColours(WithoutOptions):
     """Colours of detected entities from pixels alone."""
 
     version: ClassVar[str] = "1"
     about: ClassVar[About] = About(needs_roles=("detector",), takes_labels=True)
     habits: ClassVar[Habits] = Habits(batch_size=8)
-    Options: ClassVar[type[NoOptions]] = NoOptions
-
-    def __init__(self, options: NoOptions) -> None:
-        self.options = options
 
     def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Observation | SalvaError]:
         """The detector's boxes, those of the requested names with colours."""

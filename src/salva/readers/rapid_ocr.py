@@ -43,7 +43,6 @@ class RapidOcr:
     """Reader: finds lines of text and reads them."""
 
     version: ClassVar[str] = "1"
-    Options: ClassVar[type[NoOptions]] = NoOptions
 
     def __init__(self, options: NoOptions) -> None:
         # An engine has state during a call, so each thread gets its own.

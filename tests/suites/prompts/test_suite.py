@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from salva.core.case import Case, case_from_json, case_to_json
+from salva.core.options import parse_options
 from salva.errors import UsageError
 from salva.suites.prompts.suite import Prompts, PromptsOptions
 
@@ -87,7 +88,7 @@ def test_rewordings_share_the_image_of_the_prompt_as_it_was(tmp_path: Path) -> N
     assert len({case.painting for case in made}) == 1
     assert len({case.labels["reworded"] for case in made}) > 1
     with pytest.raises(UsageError, match="option-invalid"):
-        PromptsOptions(rewordings=9)
+        parse_options(PromptsOptions, {"rewordings": "9"}, "suite")
 
 
 def test_nothing_is_dropped_without_a_word(tmp_path: Path) -> None:

@@ -93,17 +93,9 @@ def read_pairs(path: str) -> list[PairRow]:
 def _row(record: Mapping[str, str], name: str, extra: tuple[str, ...]) -> PairRow:
     texts = (record["prompt_A"].strip(), record["prompt_B"].strip())
     readings = [_reading(text) for text in texts]
-    findings = []
-    if extra:
-        sentence = f"unused columns: {', '.join(extra)}"
-        findings.append(Finding(kind="unused-columns", sentence=sentence, subject=extra))
-    law, dimension = slug(record["logical_law"]), slug(record["semantic_dimension"])
-    law = {"demorgan": "de-morgan", "de-morgans": "de-morgan"}.get(law, law)
-    names = {}
-    if LAW_NAMES.get(law) != record["logical_law"]:
-        names["logical_law"] = record["logical_law"]
-    if DIMENSION_NAMES.get(dimension) != record["semantic_dimension"]:
-        names["semantic_dimension"] = record["semantic_dimension"]
+    unused = Finding(kind="unused-columns", sentence=f"unused columns: {', '.join(extra)}", subject=extra)
+    law, dimension = law_of(record["logical_law"]), slug(record["semantic_dimension"])
+    ours = {"logical_law": LAW_NAMES.get(law), "semantic_dimension": DIMENSION_NAMES.get(dimension)}
     return PairRow(
         pair_id=record["pair_id"],
         slug=name,
@@ -113,11 +105,17 @@ def _row(record: Mapping[str, str], name: str, extra: tuple[str, ...]) -> PairRo
         texts=texts,
         formulas=(readings[0].formula, readings[1].formula),
         problems=(readings[0].problem, readings[1].problem),
-        findings=tuple(findings),
+        findings=(unused,) if extra else (),
         contrast_of=slug(record.get(CONTRAST_OF, "")),
         cluster=record.get(CLUSTER, "").strip() or record["pair_id"],
-        names=names,
+        names={name: record[name] for name, own in ours.items() if record[name] != own},
     )
+
+
+def law_of(name: str) -> str:
+    """A law as salva writes it."""
+    plain = slug(name)
+    return "de-morgan" if plain in ("demorgan", "de-morgans") else plain
 
 
 def _reading(text: str) -> SentenceReading:

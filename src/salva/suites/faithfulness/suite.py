@@ -17,7 +17,7 @@ from salva.core.case_sets import few_cases
 from salva.core.options import option
 from salva.english.pair_facts import facts_of, findings_of
 from salva.english.words import with_article
-from salva.errors import UsageError, unknown_name
+from salva.errors import UsageError, invalid_option, unknown_name
 from salva.logic.formula import COLOURS, entity_problem
 from salva.messages import message
 from salva.suites.faithfulness.files import PairRow, read_pairs
@@ -39,37 +39,24 @@ class FaithfulnessOptions:
         ("apple", "ball", "book", "car", "chair", "cup", "hat", "umbrella"), "Things, as singular nouns."
     )
     colours: tuple[str, ...] = option(("red", "yellow", "green", "blue"), "Colours.")
-    sizes: tuple[str, ...] = option(("small", "large"), "Words for sizes, smallest first; empty: none.")
-    surfaces: tuple[str, ...] = option((), "Surfaces such as wooden table, in both prompts and no formula.")
+    sizes: tuple[str, ...] = option(("small", "large"), "Words for sizes, smallest first.")
+    surfaces: tuple[str, ...] = option((), "Surfaces such as wooden table, in no formula.")
     coloured: bool = option(False, "Colours in every category, as published.")
-    pairs: int = option(20, "Pairs per category in full and contrast.")
+    pairs: int = option(20, "Pairs per category in full and contrast.", least=1, most=10_000)
     contrast: bool = option(False, "Add the contrast categories.")
     path: str = option("", "A CSV file of pairs with the published columns.", reaches="file")
 
     def __post_init__(self) -> None:
-        _check_nouns(self.objects)
+        if problems := list(filter(None, map(entity_problem, self.objects))):
+            raise UsageError(message("noun-invalid", name="suite.objects", why=problems[0]))
         for colour in self.colours:
             if colour not in COLOURS:
                 raise unknown_name("colour", colour, COLOURS)
-        if len(set(self.colours)) < 2:
-            raise _invalid("colours", self.colours, "at least two different ones")
-        if len(self.sizes) == 1 or len(set(self.sizes)) != len(self.sizes):
-            raise _invalid("sizes", self.sizes, "empty, or at least two different ones")
-        if not 1 <= self.pairs <= 10_000:
-            raise UsageError(message("option-invalid", name="suite.pairs", value=self.pairs, wanted="from 1 to 10000"))
-
-
-def _check_nouns(objects: tuple[str, ...]) -> None:
-    for noun in objects:
-        problem = entity_problem(noun)
-        if problem:
-            raise UsageError(message("noun-invalid", name="suite.objects", why=problem))
-    if len(set(objects)) < 3 or len(set(objects)) != len(objects):
-        raise _invalid("objects", objects, "at least three different ones")
-
-
-def _invalid(name: str, words: tuple[str, ...], wanted: str) -> UsageError:
-    return UsageError(message("option-invalid", name=f"suite.{name}", value=",".join(words), wanted=wanted))
+        wanted = {"objects": (self.objects, 3), "colours": (self.colours, 2), "sizes": (self.sizes, 2)}
+        for name, (words, least) in wanted.items():
+            is_left_out = name == "sizes" and not words
+            if len(set(words)) < max(least, len(words)) and not is_left_out:
+                raise invalid_option(f"suite.{name}", ",".join(words), f"at least {least} different ones")
 
 
 class Faithfulness:

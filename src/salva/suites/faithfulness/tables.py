@@ -14,7 +14,7 @@ from salva.core.about import About
 from salva.core.chart import Chart, ChartKind
 from salva.core.judgements import CaseVerdict, Judgements, deciding_verdicts
 from salva.core.metric import HIGHER, LOWER, MetricValue, not_measured
-from salva.core.options import NoOptions
+from salva.core.options import WithoutOptions
 from salva.core.own_figure import OwnFigure
 from salva.core.protocols import Measured
 from salva.core.table import Cell, Table
@@ -25,12 +25,10 @@ from salva.results.tally import cluster_of, results_of_check
 from salva.stats.intervals import Interval
 from salva.stats.mean_intervals import cautious_mean_interval
 from salva.stats.pair_scores import mean
-from salva.suites.faithfulness.templates import CONTRAST
+from salva.suites.faithfulness.templates import CONTRAST, DIMENSIONS, LAWS
 from salva.suites.faithfulness.tifa_verdicts import MUST_DIFFER, SAME_ANSWERS
 
 SAME_SIMILARITY = "same-similarity"
-_LAWS = ("commutative", "associative", "distributive", "complement", "de-morgan", CONTRAST)
-_DIMENSIONS = ("conjunctive", "horizontal", "vertical", "attributes")
 _FAITH = ("faith_A", "faith_B", "faith_mean", "faith_stability")
 _CLIP = ("clip_A", "clip_B", "clip_mean", "clip_diff", "clip_stability", "image_similarity")
 _CATEGORY = ("category_id", "law", "dimension")
@@ -55,7 +53,7 @@ def _term(one: CaseVerdict, name: str) -> tuple[float] | None:
     return (one.verdict.scores[name],) if is_asked and _scored([one], *_FAITH) else None
 
 
-class FaithfulnessTables:
+class FaithfulnessTables(WithoutOptions):
     """Faithfulness, stability and CLIP scores by category, law and dimension, with charts."""
 
     version: ClassVar[str] = "1"
@@ -74,9 +72,6 @@ class FaithfulnessTables:
         ),
     )
 
-    def __init__(self, options: NoOptions) -> None:
-        self._options = options
-
     def measure(self, judgements: Judgements) -> Measured:
         """Metrics, tables and charts for the report."""
         everyone = answered_pairs(judgements.pairs)
@@ -86,20 +81,13 @@ class FaithfulnessTables:
         by_law = _table("faithfulness by law", everyone, "law")
         by_dimension = _table("faithfulness by dimension", of_laws, "dimension")
         by_both = _table("faithfulness by law and dimension", of_laws, "law", "dimension")
-        tables = present(
-            by_category,
-            by_law,
-            by_dimension,
-            by_both,
-            _worst(of_laws),
-            _clip_table(everyone, _clip_note(judgements)),
-        )
+        clip = _clip_table(everyone, _clip_note(judgements))
         return Measured(
             metrics={
                 **{name: _mean_metric(of_laws, name) for name in _MEAN_METRICS},
                 _CONTRAST_RATE: _contrast_rate(judgements.of_check(MUST_DIFFER)),
             },
-            tables=tables,
+            tables=present(by_category, by_law, by_dimension, by_both, _worst(of_laws), clip),
             charts=tuple(_charts(by_category, by_law, by_dimension, by_both)),
         )
 
@@ -154,7 +142,7 @@ def _by_labels(pairs: Sequence[CaseVerdict], *labels: str) -> Groups:
 
 
 def _rank(label: str, value: str) -> tuple[int, str]:
-    order = {"law": _LAWS, "dimension": _DIMENSIONS}.get(label, ())
+    order = {"law": (*LAWS, CONTRAST), "dimension": DIMENSIONS}.get(label, ())
     if value in order:
         return order.index(value), value
     return int(value) if value.isdecimal() else 10**9, value

@@ -30,6 +30,7 @@ from salva.imaging.files import png_of
 from salva.messages import message
 from salva.results.deciding import join
 from salva.suites.faithfulness.tables import answered_pairs, category_table
+from salva.suites.faithfulness.templates import LAW_NAMES
 from salva.suites.faithfulness.tifa_files import (
     ANSWER_COLUMNS,
     CLIP_COLUMNS,
@@ -48,7 +49,6 @@ _ASKING = (SAME_ANSWERS, MUST_DIFFER)
 _PROMPTS, _MEANS = "prompts_metalogic.csv", "category_metrics.csv"
 RECKONED = "Is the image one of those the prompt allows?"
 _NOT_ASKED = "not asked: no such thing"
-_NAMES = {"de-morgan": "DeMorgan"}
 
 
 def names_of(case: Case) -> tuple[str, str, str, str]:
@@ -56,7 +56,7 @@ def names_of(case: Case) -> tuple[str, str, str, str]:
     labels = case.labels
     if "pair_id" not in labels or len(case.prompts) != 2:
         raise UsageError(message("case-of-other-suite", case=case.case_id, suite="faithfulness"))
-    law = labels.get("logical_law") or _NAMES.get(labels["law"], labels["law"].capitalize())
+    law = labels.get("logical_law") or LAW_NAMES.get(labels["law"], labels["law"].capitalize())
     dimension = labels.get("semantic_dimension") or labels["dimension"].capitalize()
     return labels["pair_id"], labels.get("category_id", ""), law, dimension
 

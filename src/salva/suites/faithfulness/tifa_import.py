@@ -19,6 +19,8 @@ from salva.core.options import option
 from salva.core.run_spec import ComponentSpec
 from salva.errors import UsageError
 from salva.messages import message
+from salva.stats.pair_scores import SCALES
+from salva.suites.faithfulness.files import law_of
 from salva.suites.faithfulness.suite import Faithfulness
 from salva.suites.faithfulness.tifa_files import (
     ANSWERED,
@@ -33,7 +35,6 @@ from salva.suites.faithfulness.tifa_verdicts import MUST_DIFFER, SAME_ANSWERS, A
 
 _LABELS = ("category_id", "logical_law", "semantic_dimension")
 _TRUTH = {"1": True, "1.0": True, "true": True, "yes": True, "0": False, "0.0": False, "false": False, "no": False}
-_RANGES = {"percent": 100.0, "cosine": 1.0, "clipscore": 2.5}
 _MOST_DIGITS = 6
 _Image = tuple[str, int]
 """A pair by its id, and a repeat of it."""
@@ -57,8 +58,7 @@ class _ImportState:
         cell = row.get(REPEAT, "").strip() or "0"
         if cell.isdecimal() and cell.isascii() and len(cell) <= _MOST_DIGITS:
             return int(cell)
-        what = f"{REPEAT} is {cell!r}, not a whole number; row skipped"
-        self.name(sheet, where, what)
+        self.name(sheet, where, f"{REPEAT} is {cell!r}, not a whole number; row skipped")
         return None
 
 
@@ -71,7 +71,7 @@ class TifaImport:
     class Options:
         """What the files cannot say about themselves."""
 
-        scale: str = option("percent", "The scale of CLIP scores in the files.", choices=tuple(_RANGES))
+        scale: str = option("percent", "The scale of CLIP scores in the files.", choices=tuple(SCALES))
 
     def __init__(self, options: Options) -> None:
         self._scale = options.scale
@@ -175,10 +175,6 @@ def _answers(sheet: TifaFile, work: _ImportState) -> _Answers:
         if first != where:
             work.name(sheet, where, f"the question of {first} again; both count")
         answers.setdefault(image, {}).setdefault(side, []).append(_answer(sheet, where, row, work))
-    wanted = {row.expected for pair in answers.values() for side in pair.values() for row in side}
-    if len(wanted) == 1:
-        what = f"every expected answer is {wanted.pop()!r}"
-        work.problems.append(Flaw(file=sheet.name, what=what))
     return answers
 
 
@@ -194,11 +190,10 @@ def _answer(sheet: TifaFile, where: str, row: Mapping[str, str], work: _ImportSt
         work.name(sheet, where, "no answer; the pair is undecided")
         return AnswerRow(question=row["question"].strip(), expected=expected, answer="", is_right=None)
     if answer and expected in ("yes", "no") and answer not in ("yes", "no"):
-        what = f"the answer {answer!r} is neither yes nor no; counted {'right' if is_right else 'wrong'}"
-        work.name(sheet, where, what)
+        counted = "right" if is_right else "wrong"
+        work.name(sheet, where, f"the answer {answer!r} is neither yes nor no; counted {counted}")
     if answer and is_right is not None and is_right != (answer == expected):
-        what = f"is_correct is {written}, the answer {answer!r}, expected {expected!r}; is_correct counts"
-        work.name(sheet, where, what)
+        work.name(sheet, where, f"is_correct is {written}, the answer {answer!r}, expected {expected!r}")
     if is_right is None and given:
         is_right = answer == expected
     grounded = row.get(GROUNDED, "").strip().lower()
@@ -222,12 +217,11 @@ def _clips(sheet: TifaFile, work: _ImportState, scale: str) -> dict[_Image, Clip
         if (pair_id, repeat) in clips:
             why = f"CLIP scores of pair {pair_id!r} twice; keep one row"
             raise UsageError(message("file-invalid", path=sheet.name, where=where, why=why))
-        numbers = [_number(row.get(name, "")) for name in ("clip_A", "clip_B", "image_similarity")]
-        a, b, likeness = numbers
+        a, b, likeness = (_number(row.get(name, "")) for name in ("clip_A", "clip_B", "image_similarity"))
         if not pair_id or a is None or b is None:
             work.name(sheet, where, "no pair_id, or no number in clip_A or clip_B; row skipped")
             continue
-        if max(abs(a), abs(b)) > _RANGES[scale]:
+        if max(abs(a), abs(b)) > SCALES[scale]:
             why = f"CLIP scores {a:g} and {b:g} are not on the scale {scale!r}; name it with --scale"
             raise UsageError(message("file-invalid", path=sheet.name, where=where, why=why))
         work.labels.setdefault(pair_id, {name: row[name] for name in _LABELS if name in row})
@@ -257,7 +251,7 @@ def _answered(case: Case) -> Case:
 
 
 def _case_without_prompts(pair_id: str, labels: Mapping[str, str]) -> Case:
-    law, dimension = (_plain(labels.get(name, "")) for name in ("logical_law", "semantic_dimension"))
+    law, dimension = law_of(labels.get("logical_law", "")), slug(labels.get("semantic_dimension", ""))
     return Case(
         case_id=f"faithfulness-{slug(pair_id, 'pair')}",
         suite="faithfulness",
@@ -273,8 +267,3 @@ def _case_without_prompts(pair_id: str, labels: Mapping[str, str]) -> Case:
         cluster=pair_id,
         findings=(Finding(kind="no-text", sentence="no prompts for this pair", subject=("a", "b")),),
     )
-
-
-def _plain(name: str) -> str:
-    plain = slug(name)
-    return {"demorgan": "de-morgan"}.get(plain, plain)

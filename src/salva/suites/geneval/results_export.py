@@ -16,7 +16,7 @@ from salva.core.exchange import ExportCount
 from salva.core.image import Picture
 from salva.core.judgements import CaseVerdict, deciding_verdicts
 from salva.core.observation import Detections
-from salva.core.options import NoOptions
+from salva.core.options import WithoutOptions
 from salva.core.result import DECIDED
 from salva.core.source import ImageSource, RunSource
 from salva.core.table import Table
@@ -34,13 +34,10 @@ from salva.suites.geneval.rules import OURS, SAYS, boxes_in_pixels
 from salva.suites.geneval.suite import CHECK, IN_TASKS, SET
 
 
-class ResultsExport:
+class ResultsExport(WithoutOptions):
     """A folder: prompts, images and result lines as GenEval's program keeps them."""
 
     version: ClassVar[str] = "1"
-
-    def __init__(self, options: NoOptions) -> None:
-        """Nothing can be chosen."""
 
     def write(self, source: RunSource, out: Path) -> ExportCount:
         """The prompts of the tasks, their images, and a line for every image that was decided."""

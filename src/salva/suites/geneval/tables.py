@@ -14,7 +14,7 @@ from salva.core.about import PUBLISHED_WEIGHTS, About
 from salva.core.chart import Chart, ChartKind
 from salva.core.judgements import CaseVerdict, Judgements
 from salva.core.metric import HIGHER, MetricValue, not_measured
-from salva.core.options import NoOptions
+from salva.core.options import WithoutOptions
 from salva.core.protocols import Measured
 from salva.core.quantity import quantity
 from salva.core.table import Cell, Table
@@ -49,16 +49,13 @@ _PAPER = 0.61
 """IF-XL, the best model of the paper, by the published rules."""
 
 
-class GenEvalTables:
+class GenEvalTables(WithoutOptions):
     """How many images are correct, by task, rule and detector."""
 
     version: ClassVar[str] = "1"
     about: ClassVar[About] = About(
         metrics=dict.fromkeys((*(name for name, *_ in _OVERALL.values()), _CREDIT), HIGHER),
     )
-
-    def __init__(self, options: NoOptions) -> None:
-        self._options = options
 
     def measure(self, judgements: Judgements) -> Measured:
         """Metrics, tables and charts for the report."""

@@ -22,7 +22,7 @@ from salva.core.quantity import quantity
 from salva.english.captions.choosing import GRAMMAR, caption_reader
 from salva.english.mutation.operators import OPERATORS
 from salva.english.prompt_files import PromptRow, prompt_paths, read_prompt_rows
-from salva.errors import UsageError, unknown_name
+from salva.errors import unknown_name
 from salva.files.infiles import file_bytes
 from salva.files.tables import unusable
 from salva.messages import message
@@ -41,7 +41,6 @@ from salva.suites.prompts.mutants import mutant_cases
 from salva.suites.prompts.parts import with_parts
 
 WHOLE, PARTS = "whole", "parts"
-_MOST_REWORDINGS = 8
 _N_SHOWN = 5
 _ID = re.compile(r"(^|[\s._-])id$")
 """Columns of ids, which of an entry that is there twice keep both."""
@@ -56,37 +55,15 @@ class PromptsOptions:
         "Prompts: text, CSV or JSON lines (prompt, or prompt_a and prompt_b), or a.txt,b.txt.",
         reaches="file",
     )
-    rewordings: int = option(0, "Equivalent wordings beside each prompt with a formula.")
-
-    mutate: tuple[str, ...] = option((), "Operators (ec, er-r, er-a, ...) that make mutants as further cases.")
+    rewordings: int = option(0, "Equivalent wordings of each prompt with a formula.", least=0, most=8)
+    mutate: tuple[str, ...] = option((), "Operators (ec, er-r, er-a, ...) that make mutants.")
     parser: str = option("", "grammar, or a spaCy pipeline; the default is spaCy for files.")
-    questions: str = option(
-        WHOLE,
-        "Questions for prompts without a formula: one for the whole, or also one for each part.",
-        choices=(WHOLE, PARTS),
-    )
+    questions: str = option(WHOLE, "Questions for prompts without a formula.", choices=(WHOLE, PARTS))
 
     def __post_init__(self) -> None:
         for operator in self.mutate:
             if operator not in OPERATORS:
                 raise unknown_name("operator", operator, OPERATORS)
-        if not 0 <= self.rewordings <= _MOST_REWORDINGS:
-            raise UsageError(
-                message(
-                    "option-invalid",
-                    name="suite.rewordings",
-                    value=self.rewordings,
-                    wanted=f"from 0 to {_MOST_REWORDINGS}",
-                )
-            )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PromptPlan:
-    """The cases of a file, and what to say before they are generated."""
-
-    cases: tuple[Case, ...]
-    remarks: tuple[str, ...]
 
 
 class Prompts:
@@ -103,27 +80,23 @@ class Prompts:
     @classmethod
     def weights(cls, options: PromptsOptions) -> str:
         """Pins the file: other prompts are another run."""
-        return _digest(options.path) if options.path else ""
+        if not options.path:
+            return ""
+        return hashlib.sha256(b"\n".join(map(file_bytes, prompt_paths(options.path)))).hexdigest()[:16]
 
     def cases(self, size: str) -> Iterator[Case]:
         """The cases of a named size, in the order of the file: all of a file; of pocket's world quick takes some."""
-        return iter(self._planned(size).cases)
+        return iter(_planned(self._options, size, self.weights(self._options))[0])
 
     def remarks(self, size: str) -> tuple[str, ...]:
         """What became of the prompts."""
-        return self._planned(size).remarks
-
-    def _planned(self, size: str) -> PromptPlan:
-        return _planned(self._options, size, _digest(self._options.path) if self._options.path else "")
+        return _planned(self._options, size, self.weights(self._options))[1]
 
 
-def _digest(path: str) -> str:
-    return hashlib.sha256(b"\n".join(file_bytes(file) for file in prompt_paths(path))).hexdigest()[:16]
-
-
-# A run asks for its cases several times.
+# A run asks for its cases several times. digest: a file may change.
 @lru_cache(maxsize=2)
-def _planned(options: PromptsOptions, size: str, digest: str) -> PromptPlan:  # noqa: ARG001  # a file may change
+def _planned(options: PromptsOptions, size: str, digest: str) -> tuple[tuple[Case, ...], tuple[str, ...]]:  # noqa: ARG001
+    """The cases of a file, and what to say before they are generated."""
     rows = read_prompt_rows(options.path) if options.path else embedded_rows(size)
     if problems := [f"{row.where}: {message('prompt-group')}" for row in rows if len(row.texts) > 2]:
         raise unusable(options.path, problems, "entries")
@@ -141,7 +114,7 @@ def _planned(options: PromptsOptions, size: str, digest: str) -> PromptPlan:  # 
         alone = [row for row in by_name.values() if len(row.texts) == 1]
         changed, of_mutants = mutant_cases(alone, options.mutate, caption_reader(parser))
         cases, remarks = (*cases, *changed), [*remarks, *of_mutants]
-    return PromptPlan(cases=cases, remarks=tuple(remarks))
+    return cases, tuple(remarks)
 
 
 def _with_ids_of(again: PromptRow, first: PromptRow) -> PromptRow:

@@ -9,7 +9,7 @@ from typing import ClassVar
 from salva.core.case import Case
 from salva.core.chart import BY_CATEGORY, Chart, share_bars
 from salva.core.judgements import Judgements
-from salva.core.options import NoOptions
+from salva.core.options import WithoutOptions
 from salva.core.protocols import Measured
 from salva.core.result import Result
 from salva.core.table import Cell, Table
@@ -24,13 +24,10 @@ _SHARES = ("dsg_A", "dsg_B")
 _PROMPT, _REWORDING = "prompt", "rewording"
 
 
-class PromptsTables:
+class PromptsTables(WithoutOptions):
     """Prompts by check, and prompts that no check could judge."""
 
     version: ClassVar[str] = "1"
-
-    def __init__(self, options: NoOptions) -> None:
-        self._options = options
 
     def measure(self, judgements: Judgements) -> Measured:
         """Tables for the report."""
