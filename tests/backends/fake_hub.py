@@ -6,12 +6,15 @@ import hashlib
 import json
 import socket
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import huggingface_hub.constants
 import huggingface_hub.hf_api
+import huggingface_hub.utils._http
 import pytest
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -49,6 +52,9 @@ class FakeHub:
         self._monkeypatch = monkeypatch
         self.point_at(f"http://127.0.0.1:{self._server.server_port}")
         monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(cache))
+        # The library waits before it asks again, for half a minute where nobody answers.
+        impatient = SimpleNamespace(**{**vars(time), "sleep": lambda _: None})
+        monkeypatch.setattr(huggingface_hub.utils._http, "time", impatient)
 
     def point_at(self, url: str) -> None:
         """Have the hub's own library talk to this address."""

@@ -115,10 +115,8 @@ def observe(detector: Any, *labels: str) -> list[Detections]:
 
 @pytest.mark.parametrize("name", SAVERS)
 def test_conformance(name: str, folders: dict[str, Path]) -> None:
-    query = Query(role="detector", labels=LABELS)
-    check_observer(bound(name, folders[name]), PICTURES, query=query)
-    if name != "florence2-grounding":
-        check_observer(bound(name, folders[name], batch_size="4"), PICTURES, query=query)
+    batches = {} if name == "florence2-grounding" else {"batch_size": "4"}
+    check_observer(bound(name, folders[name], **batches), PICTURES, query=Query(role="detector", labels=LABELS))
 
 
 def documented(name: str) -> tuple[float, float]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -58,8 +57,7 @@ def test_a_pickle_is_refused_without_a_download(hub: FakeHub) -> None:
     assert not [path for path in hub.asked if path.endswith(".bin") and "resolve" in path]
 
 
-def test_an_interrupted_download_is_an_error(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(time, "sleep", lambda _: None)  # the hub's library waits before it asks again
+def test_an_interrupted_download_is_an_error(hub: FakeHub) -> None:
     checkpoints.locate("florence2", "lab/model")
     hub.point_at("http://127.0.0.1:9")  # the port of "discard", where no server listens
     with pytest.raises(SalvaError, match=r"\[hub-unreachable\]"):
