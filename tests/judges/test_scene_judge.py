@@ -65,10 +65,9 @@ def test_overlapping_boxes_are_one_entity() -> None:
     assert answer_to(score("cat"), CAT, again).scores["objects"] == 50
 
 
-def test_a_second_cat_is_wrong_unless_counts_are_at_least() -> None:
+def test_a_second_cat_is_wrong() -> None:
     other = Detection(label="cat", score=0.5, box=(0.6, 0.4, 0.8, 0.6))
     assert answer_to(score("cat"), CAT, other).scores["objects"] == 0
-    assert answer_to(score("cat"), CAT, other, counts="at-least").scores["objects"] == 50
 
 
 def test_the_choice_with_a_true_formula_is_the_answer() -> None:

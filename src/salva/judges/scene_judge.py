@@ -32,11 +32,6 @@ _USAGE = {"n_calls": 0.0, "input_tokens": 0.0, "output_tokens": 0.0, "cost_usd":
 class SceneJudgeOptions:
     """What can be set with --set judge.NAME=VALUE."""
 
-    counts: str = option(
-        "exact",
-        "For scores: whether a second cat is wrong for 'a cat'.",
-        choices=("exact", "at-least"),
-    )
     threshold: float | None = option(None, "Least score of boxes that count; none: the detector's.", least=0, most=1)
 
 
@@ -80,7 +75,7 @@ class SceneJudge:
         if undecided := labels_without_colour(scene, coloured):
             return _problem(f"the colour of the {', '.join(undecided)} is undecided")
         if query.kind == "score":
-            return _score(align(formulas[0], scene, self._options.counts))
+            return _score(align(formulas[0], scene, "exact"))
         holds = [satisfies(f, scene, "at-least") for f in formulas]
         return _grades(query, holds) if query.kind == "grade" else _choice(query, holds)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from salva.core.case import Case
 from salva.core.foreign_errors import describe_error, translate_errors
@@ -99,15 +99,18 @@ class Waves:
         if isinstance(image, Missing):
             reason = f"image {role!r} was not generated: {image.reason}"
             return Missing(reason=reason, is_final=image.is_final, is_refused_image=image.is_final)
-        seen: dict[Query, Observation] = {}
-        for query, answer in self._answers.get(role, {}).items():
-            assert answer is not None, "a wave is over when every look of it is answered"
-            if not isinstance(answer, Missing):
-                seen[query] = answer
-            elif query.role != INJECTION_READER:
-                # No conclusion rests on what the injection_reader reads, so none is lost where it cannot.
-                return answer
-        return ImageObservations(image=image, seen=seen)
+        answers = self._answers.get(role, {})
+        assert None not in answers.values()
+        # No conclusion rests on what the injection_reader reads, so none is lost where it cannot.
+        lost = (a for query, a in answers.items() if isinstance(a, Missing) and query.role != INJECTION_READER)
+        return next(lost, None) or self._seen(role, image)
+
+    def _seen(self, role: str, image: ImageRef) -> ImageObservations:
+        """What was seen of an image, whatever else could not be told."""
+        answers = self._answers.get(role, {}).items()
+        return ImageObservations(
+            image=image, seen={query: answer for query, answer in answers if isinstance(answer, Observation)}
+        )
 
     def judged(self, observations: Mapping[str, ImageObservations], case: Case | None = None) -> Conclusion | Missing:
         """What the check makes of any observations in its places; case: in another light than this one."""
@@ -127,28 +130,19 @@ class Waves:
         gap = self._gap() if self.takes_gaps else None
         if gap is None or isinstance(conclusion, Missing):
             return concluded(conclusion, images)
-        return replace(concluded(gap, images), conclusion=replace(conclusion, **_failed(gap)))
+        # Its scores stay.
+        failed = replace(conclusion, outcome=Outcome.ERROR, failure_types=(), failures=(), reason=gap.reason)
+        return replace(concluded(gap, images), conclusion=failed)
 
     def _observations(self) -> dict[str, ImageObservations] | Missing:
         observations: dict[str, ImageObservations] = {}
         for prompt in self.case.prompts:
-            whole = self.sight(prompt.role)
+            whole, image = self.sight(prompt.role), self.images[prompt.role]
             if isinstance(whole, Missing) and not self.takes_gaps:
                 return whole
-            sight = self._rest(prompt.role) if isinstance(whole, Missing) else whole
-            if sight is not None:
-                observations[prompt.role] = sight
+            if not isinstance(image, Missing):
+                observations[prompt.role] = self._seen(prompt.role, image)
         return observations
-
-    def _rest(self, role: str) -> ImageObservations | None:
-        """What was seen of an image about which something could not be told; None where it was not generated."""
-        image = self.images[role]
-        if isinstance(image, Missing):
-            return None
-        answers = self._answers.get(role, {}).items()
-        return ImageObservations(
-            image=image, seen={query: answer for query, answer in answers if isinstance(answer, Observation)}
-        )
 
     def _gap(self) -> Missing | None:
         """The first image or observation that is missing."""
@@ -184,11 +178,6 @@ class Waves:
                 return call()
         except _Broke as error:
             return Missing(reason=str(error))
-
-
-def _failed(gap: Missing) -> dict[str, Any]:
-    """What a conclusion says in place of its own where something is missing; its scores stay."""
-    return {"outcome": Outcome.ERROR, "failure_types": (), "failures": (), "reason": gap.reason}
 
 
 class _Broke(Exception):

@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import ClassVar
 
 from salva.checks.answers import AnswerOptions, leaves_open, marks, questions_for, read_answers
-from salva.checks.question_files import QuestionFile, read_questions
+from salva.checks.question_files import read_questions
 from salva.core.about import About
 from salva.core.case import Case
 from salva.core.exchange import ExportCount
+from salva.core.judgements import CaseVerdict
 from salva.core.options import option
 from salva.core.run_spec import RunSpec
-from salva.core.source import ImageSource, RunRecords, RunSource
+from salva.core.source import ImageSource, RunSource
 from salva.core.table import Cell, Table
 from salva.core.verdict import Verdict
 from salva.english.questions import NO, YES
@@ -102,8 +103,7 @@ class TifaExport:
             verdicts = [verdict for verdict in records.verdicts if verdict.model == model]
             pairs = answered_pairs(join(records.cases, verdicts, records.deciding))
             folder = out if len(records.models) == 1 else out / _safe(model)
-            answered = [pair.verdict for pair in pairs]
-            _ModelFolder(source.images, records, folder, options).write(answered, _safe(model))
+            _ModelFolder(images=source.images, folder=folder, options=options).write(pairs, _safe(model))
             table = category_table(pairs)
             if table is not None:
                 write_text(folder / _MEANS, csv_text(_metric_rows(records.cases, table)))
@@ -119,26 +119,25 @@ def _metric_rows(cases: Iterable[Case], table: Table) -> Iterator[list[Cell]]:
             yield [*spelled[str(row[at["category_id"]])], *(row[at[name]] for name in METRIC_COLUMNS)]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _ModelFolder:
     """What one model generated, on its way into its folder."""
 
-    def __init__(self, images: ImageSource, records: RunRecords, folder: Path, options: AnswerOptions) -> None:
-        self._images, self._folder, self._options = images, folder, options
-        self._file: QuestionFile | None = read_questions(options.questions) if options.questions else None
-        self._cases = {case.case_id: case for case in records.cases}
+    images: ImageSource
+    folder: Path
+    options: AnswerOptions
 
-    def write(self, verdicts: Sequence[Verdict], name: str) -> None:
+    def write(self, pairs: Sequence[CaseVerdict], name: str) -> None:
         """Images, answers and CLIP scores of pairs, each repeat of each."""
         # Published files know neither repeats nor dependencies.
-        has_repeats = any(verdict.repeat for verdict in verdicts)
+        has_repeats = any(pair.verdict.repeat for pair in pairs)
         more = (REPEAT,) if has_repeats else ()
         answers: list[Sequence[Cell]] = [(*ANSWER_COLUMNS, GROUNDED, *more)]
         clips: list[Sequence[Cell]] = [(*CLIP_COLUMNS, *more)]
-        for verdict in verdicts:
-            case = self._cases[verdict.case_id]
+        for case, verdict in pairs:
             pair_id, category_id, law, dimension = names_of(case)
             named = (pair_id, law, category_id, dimension)
-            paths = _write_images(self._images, case, verdict, self._folder)
+            paths = _write_images(self.images, case, verdict, self.folder)
             last = (verdict.repeat,) if has_repeats else ()
             # Without the score some answers are missing: means over the rest would be of other pairs.
             for row in self._answers(case, verdict, paths) if "faith_mean" in verdict.scores else ():
@@ -148,16 +147,17 @@ class _ModelFolder:
                 clips.append((*named, *paths.values(), *scores, *last))
         for kind, rows in (("vqa_raw_results", answers), ("clip_results", clips)):
             if len(rows) > 1:
-                write_text(self._folder / f"{kind}_{name}.csv", csv_text(rows))
+                write_text(self.folder / f"{kind}_{name}.csv", csv_text(rows))
 
     def _answers(self, case: Case, verdict: Verdict, paths: dict[str, str]) -> Iterator[tuple[Cell, ...]]:
         """What the judge of a verdict answered about its images, with what each prompt calls for."""
-        questions = questions_for(case, self._options, self._file)
+        file = read_questions(self.options.questions) if self.options.questions else None
+        questions = questions_for(case, self.options, file)
         for prompt in case.prompts:
             image_id = verdict.images.get(prompt.role)
             if image_id is None:
                 continue
-            said = self._images.answers(image_id, verdict.observers)
+            said = self.images.answers(image_id, verdict.observers)
             heard = {asked.query: said[asked.question.text] for asked in questions if asked.question.text in said}
             read = read_answers(questions, heard)
             side, path = prompt.role.upper(), paths[prompt.role]
