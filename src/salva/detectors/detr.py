@@ -25,7 +25,7 @@ class Detr(OwnLabelsDetector):
     about: ClassVar[About] = About(
         names=Naming.LOADED,
         floor="floor",
-        made_for="What it was trained on, mostly photographs of everyday scenes.",
+        made_for="Mostly photographs of everyday scenes.",
     )
     name: ClassVar[str] = "detr"
     scale: ClassVar[ScoreScale] = ScoreScale(threshold=0.5, doubt=0.7)

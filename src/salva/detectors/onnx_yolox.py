@@ -63,7 +63,7 @@ class OnnxYolox:
     about: ClassVar[About] = About(
         names=Naming.LOADED,
         floor="floor",
-        made_for="What it was trained on, mostly photographs of everyday scenes.",
+        made_for="Mostly photographs of everyday scenes.",
     )
     Options: ClassVar[type[OnnxOptions]] = OnnxOptions
 

@@ -21,10 +21,7 @@ from salva.errors import SalvaError
 from salva.observers.loading import CheckpointKind
 from salva.observers.pixels import PixelSettings
 
-LICENCE = (
-    "its weights are under Meta's SAM License, which is not open source (among other terms, no military use) and must "
-    "be accepted on the hub"
-)
+LICENCE = "its weights are under Meta's SAM License (among other terms, no military use), to be accepted on the hub"
 
 
 class Sam3(ZeroShotDetector):

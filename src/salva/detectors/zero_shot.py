@@ -31,7 +31,7 @@ ABOUT = About(takes_labels=True, names=Naming.ASKED, floor="floor", made_for="Ph
 class ZeroShotOptions(ScoredOptions):
     """What can be set with --set detector.NAME=VALUE."""
 
-    also: tuple[str, ...] = option((), "Further labels, so that other entities are not taken for the case's.")
+    also: tuple[str, ...] = option((), "Further labels, for entities that the case does not name.")
 
 
 class ZeroShotDetector(ScoredDetector):

@@ -63,10 +63,10 @@ class ChatOptions(InterviewOptions):
     key_env: str = key_option()
     structured: str = option(
         "auto",
-        "Bind the reply to a JSON schema; auto: unless the endpoint refuses that.",
+        "Bind replies to a JSON schema; auto: unless refused.",
         choices=("auto", "on", "off"),
     )
-    temperature: float | None = option(0.0, "The temperature; omitted if none, or refused by the model.")
+    temperature: float | None = option(0.0, "Omitted if none, or refused by the model.")
     usd_per_million_input: float | None = option(None, "Price of a million tokens read.", keyed=False)
     usd_per_million_output: float | None = option(None, "Price of a million tokens written.", keyed=False)
     max_at_once: int = option(128, "Most concurrent requests.", keyed=False)

@@ -50,7 +50,7 @@ class LocalVlmJudge(CheckpointObserver):
         attend_word_by_word(self._loaded.model, self._loaded.device)
         processor = self._loaded.processor
         if not getattr(processor, "chat_template", None):
-            why = "it has no chat template; use a checkpoint tuned for chat, often named -Instruct"
+            why = "it has no chat template; use one tuned for chat (-Instruct)"
             raise invalid_checkpoint(self.name, options.model, why)
         # Replies grow to the right, so shorter questions are padded on the left.
         processor.tokenizer.padding_side = "left"

@@ -90,7 +90,7 @@ def _unanswerable(query: Query) -> str:
         kinds = "a query of kind score, answer or grade"
         raise PluginError(message("input-unexpected", component="the scene judge", wanted=kinds, got=query.kind))
     if not query.formulas:
-        return "the scene judge needs a formula, and this text has none; use another judge"
+        return "the scene judge needs a formula; use another judge"
     wanted = {"score": 1, "answer": len(query.choices), "grade": len(query.questions)}[query.kind]
     if len(query.formulas) != wanted:
         values = {"wanted": f"{wanted} formulas for {query.kind} {query.text!r}", "got": len(query.formulas)}

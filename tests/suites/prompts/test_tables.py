@@ -46,8 +46,6 @@ def test_results_are_counted_by_check_and_the_rest_is_named(tmp_path: Path) -> N
     (left,) = unchecked(made)
     assert left["prompt"] == "A man rides a wave"
     assert "no formula" in str(left["why"])
-    (chart,) = (chart for chart in model.charts if chart.name == "prompts-by-check")
-    assert [row[-1] for row in chart.table.rows] == ["3 of 3", "0 of 1"]
 
 
 def test_what_a_stopped_run_has_not_come_to_is_said_as_that(tmp_path: Path) -> None:
@@ -63,15 +61,6 @@ def test_what_a_stopped_run_has_not_come_to_is_said_as_that(tmp_path: Path) -> N
     assert [row["prompt"] for row in unchecked(made)] == ["A man rides a wave"]
     assert in_process.salva(*command, "--out", "run", cwd=tmp_path).returncode == 0
     assert "not judged yet" not in {row["check"] for row in rows(tables(tmp_path / "run")["prompts by check"])}
-
-
-def test_categories_of_a_file_keep_their_chart_beside_that_of_the_checks(tmp_path: Path) -> None:
-    content = "prompt,category\na cat and a dog,animals\na cup,things\nA man rides a wave,sports\n"
-    (tmp_path / "p.csv").write_text(content)
-    command = ("run", "prompts", "p.csv", "--model", "painter", "--reader", "none", "--no-progress")
-    in_process.salva(*command, "--out", "run", cwd=tmp_path)
-    names = [chart.name for chart in summarised(tmp_path / "run").charts]
-    assert {"by-category", "prompts-by-check"} <= set(names)
 
 
 def test_a_wording_that_is_refused_alone_is_a_finding(tmp_path: Path) -> None:

@@ -177,7 +177,7 @@ def _table(name: str, pairs: Sequence[CaseVerdict], *labels: str) -> Table | Non
         labels,
         _by_labels(pairs, *labels),
         _MEANS,
-        note="Means over n_pairs pairs; n_left_out have no score. Intervals: 95 %, Student's t over clusters.",
+        note="n_left_out: pairs without a score.",
     )
 
 

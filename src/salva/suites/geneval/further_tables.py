@@ -102,9 +102,7 @@ def _rewritten(groups: Groups) -> Table | None:
             for task, found in by_task(group).items()
         ),
         title="Gain by rewriting",
-        note=(
-            f"Correct images with the rewritten text less the published one, same seeds; {OVERALL}: the mean of tasks."
-        ),
+        note=(f"Rewritten less published text, same seeds; {OVERALL}: the mean of tasks."),
     )
 
 
@@ -131,7 +129,7 @@ def _growing(groups: Groups) -> Table | None:
             for n_atoms, own in by_atoms(group)
         ),
         title="Correct images by number of atoms",
-        note="Each prompt holds the one before it and one atom more.",
+        note="Each prompt adds an atom to the one before.",
     )
 
 

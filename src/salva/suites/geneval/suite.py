@@ -65,7 +65,7 @@ class GenEvalOptions:
 
     path: str = option(
         "",
-        "GenEval's metadata, or a folder of images with it; the default is salva's prompts.",
+        "GenEval's metadata, or a folder of images with it.",
         reaches="file",
     )
     rewritten: str = option(

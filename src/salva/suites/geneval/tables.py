@@ -139,7 +139,7 @@ def _by_task(tasks: Groups, shares: Mapping[Standpoint, Mapping[str, CorrectShar
         title="Correct images by task, rule and detector",
         note=(
             f"{OVERALL}: the mean of tasks; {PROMPTS}: prompts with a correct image. Without right_rate, low and high "
-            f"are what it can be where colours are unknown. colours_by: the published classifier is an embedder."
+            f"are its bounds where colours are unknown."
         ),
         is_joined=True,
     )

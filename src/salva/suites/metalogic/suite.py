@@ -223,10 +223,7 @@ def _sentences(
     """The kind of every finding, and its sentence."""
     names = _formula_fields(entities)
     if not facts.equivalent and facts.witness:
-        sentence = f"not equivalent: {_describe(facts.witness, entities)} fits one prompt only"
-        if template.is_as_printed:
-            sentence += "; compared by the published rule, else each is held against its own prompt"
-        yield "not-equivalent", sentence
+        yield "not-equivalent", f"not equivalent: {_describe(facts.witness, entities)} fits one prompt only"
     if not facts.determinate:
         n_a, n_b = facts.n_worlds
         worlds = f"{n_a} worlds" if n_a == n_b else f"{n_a} worlds of prompt a, {n_b} of prompt b"

@@ -93,7 +93,7 @@ def _misaligned(judgements: Judgements, logic: Sequence[Result]) -> MetricValue:
         published=_BOTH_MODELS,
         is_share=True,
         published_of="Flux.dev and DALL-E 3",
-        reason="as the paper: the mean over the logic categories",
+        reason="mean over the logic categories",
         title="misaligned, without numbering",
     )
 
@@ -111,7 +111,7 @@ def _reference(judgements: Judgements, logic: Sequence[Result], numbering: Seque
         title="Compared with the published figures",
         columns=("figure", "published", "where", "ours"),
         rows=tuple((*published, _ours(ours, own, numbering, has_reader=has_reader)) for *published, ours in PUBLISHED),
-        note="As published, by the rule of this run; averages over categories.",
+        note="Averages over categories.",
     )
 
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from statistics import fmean
 from typing import ClassVar
 
 from salva.core.case import Case
-from salva.core.chart import BY_CATEGORY, Chart, share_bars
 from salva.core.judgements import Judgements
 from salva.core.options import WithoutOptions
 from salva.core.protocols import Measured
 from salva.core.result import Result
-from salva.core.table import Cell, Table
+from salva.core.table import Table
 from salva.english.prompt_files import PARAPHRASED_BY
 from salva.results.deciding import NO_CHECK, NOT_JUDGED
 from salva.results.tables import RATES, TableColumns, build_table, group_by, present, rows_table
@@ -34,10 +33,8 @@ class PromptsTables(WithoutOptions):
         by_check = _by_check(judgements.results)
         files = (check.options.get("questions") for check in judgements.checks.values())
         file = next((str(path) for path in files if path), "")
-        is_sorted = any("category" in case.labels for case in judgements.cases)
         return Measured(
-            tables=present(by_check, _failed_wordings(judgements.results), _unchecked(judgements.results, file)),
-            charts=tuple(_chart(by_check, is_sorted=is_sorted)) if by_check else (),
+            tables=present(by_check, _failed_wordings(judgements.results), _unchecked(judgements.results, file))
         )
 
 
@@ -51,7 +48,7 @@ def _by_check(results: Sequence[Result]) -> Table | None:
         RATES,
         TableColumns(("right_answers",), lambda group: (_right_answers(group),)),
         title="Prompts by check",
-        note="right_answers: the mean share of right answers; a question behind a wrong one is wrong.",
+        note="right_answers: their mean share.",
     )
 
 
@@ -66,28 +63,6 @@ def _right_answers(group: Sequence[Result]) -> float | None:
     scores = [result.verdict.scores for result in group if result.verdict is not None]
     shares = [given[name] for given in scores for name in _SHARES if name in given]
     return fmean(shares) if shares else None
-
-
-def _chart(table: Table, *, is_sorted: bool) -> Iterator[Chart]:
-    """The checks side by side, where there are several; without categories of the user's that is all there is."""
-    rows: list[tuple[Cell, ...]] = []
-    for row in table.rows:
-        cells = dict(zip(table.columns, row, strict=True))
-        n, undecided = (int(str(cells[name])) for name in ("n", "undecided"))
-        name = f"{cells['check']}: {cells['what']}"
-        rows.append((name, *(cells[column] for column in ("rate", "low", "high")), f"{n} of {n + undecided}"))
-    if len(rows) > 1:
-        yield share_bars(
-            name="prompts-by-check",
-            title="Failure rate by check",
-            table=Table(name=table.name, columns=("check", "rate", "low", "high", "decided"), rows=tuple(rows)),
-            x="check",
-            y="rate",
-            n="decided",
-            y_label="failure rate; decided: of all results",
-            replaces="" if is_sorted else BY_CATEGORY,
-            is_printed=True,
-        )
 
 
 def _kind(case: Case) -> str:

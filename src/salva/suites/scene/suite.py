@@ -15,7 +15,7 @@ from salva.core.about import About
 from salva.core.case import SEVERAL_WORLDS, Case, Finding, Prompt
 from salva.core.options import option
 from salva.english.sentences import from_english, parse_text, to_english
-from salva.errors import FormulaError, UsageError
+from salva.errors import FormulaError, UsageError, invalid_option
 from salva.logic.equivalence import is_contradictory, is_determinate
 from salva.logic.formula import Formula, entities
 from salva.logic.laws import find_laws
@@ -32,16 +32,12 @@ class SceneSuiteOptions:
     """The scene, and its other wordings."""
 
     scene: str = option("cat & dog", "The scene: a formula or a sentence.")
-    law: str = option("", "A law or family of laws, to test its other wordings.")
-    prompt: str = option("", "The prompt, if it is not salva's English for the scene.")
+    law: str = option("", "A law whose other wordings are tested.")
+    prompt: str = option("", "The prompt; the default is salva's English.")
 
     def __post_init__(self) -> None:
         if is_contradictory(parse_text(self.scene)):
-            raise UsageError(
-                message(
-                    "option-invalid", name="suite.scene", value=self.scene, wanted="a formula that an image can show"
-                )
-            )
+            raise invalid_option("suite.scene", self.scene, "a formula that an image can show")
         if self.law:
             find_laws(self.law)
 
