@@ -10,15 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import sqrt
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from salva.stats.intervals import Z_95
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Numbers = NDArray[np.float64]
+Numbers = NDArray[np.float64]
 
 N_DRAWS = 1000
 _SEED = 20_240_607
@@ -59,8 +57,6 @@ def spearman(x: Sequence[float], y: Sequence[float], clusters: Names = None, wei
 
 def kendall(x: Sequence[float], y: Sequence[float], clusters: Names = None, weights: Weights = None) -> Estimate:
     """Kendall's tau-b, which knows ties; weighted only for as many items as a matrix can hold."""
-    import numpy as np
-
     one, two = _columns(x, y)
     n = len(one)
     if n > _MAX_PAIRED and weights:
@@ -99,8 +95,6 @@ def cohen(
 
     steps: what a disagreement counts: "none" (all alike), "linear" or "quadratic" (by how far apart).
     """
-    import numpy as np
-
     if steps not in KAPPA_WEIGHTS:
         raise ValueError(f"steps is {steps!r}; it can be {', '.join(KAPPA_WEIGHTS)}")
     categories = np.arange(n_categories)
@@ -127,8 +121,6 @@ def krippendorff(
 
     level: "nominal", "ordinal" or "interval", by what the difference of two ratings means.
     """
-    import numpy as np
-
     if level not in ALPHA_LEVELS:
         raise ValueError(f"level is {level!r}; it can be {', '.join(ALPHA_LEVELS)}")
     given = [[value for value in row if value is not None] for row in ratings]
@@ -175,16 +167,12 @@ def krippendorff(
 
 def binned(values: Sequence[float], edges: Sequence[float]) -> list[int]:
     """The bin of each value: i when edges[i] <= value < edges[i + 1]; the last bin takes its upper edge too."""
-    import numpy as np
-
     inner = np.asarray(edges[1:-1], float)
     return [int(place) for place in np.searchsorted(inner, np.asarray(values, float), side="right")]
 
 
 def drawn(statistic: Callable[[Numbers], Numbers], n: int, clusters: Names, weights: Weights = None) -> Estimate:
     """A statistic of weighted items, with the interval of drawing items anew, or whole clusters of them."""
-    import numpy as np
-
     if n < 2:
         return Estimate(value=None, n=n)
     # A mean weight of 1: a sample knows no more for standing for many.
@@ -205,8 +193,6 @@ def drawn(statistic: Callable[[Numbers], Numbers], n: int, clusters: Names, weig
 
 def resampled(n: int, clusters: Names = None) -> Numbers | None:
     """How often each item is drawn, a row a draw, whole clusters together; None where there is but one to draw."""
-    import numpy as np
-
     _, group = np.unique(np.asarray(clusters), return_inverse=True) if clusters else (None, np.arange(n))
     n_groups = int(group.max()) + 1 if n else 0
     if n_groups < 2:
@@ -217,16 +203,12 @@ def resampled(n: int, clusters: Names = None) -> Numbers | None:
 
 
 def _columns(x: Sequence[float], y: Sequence[float]) -> tuple[Numbers, Numbers]:
-    import numpy as np
-
     if len(x) != len(y):
         raise ValueError(f"{len(x)} and {len(y)} ratings")
     return np.asarray(x, float), np.asarray(y, float)
 
 
 def _weighted_pearson(x: Numbers, y: Numbers, weights: Numbers) -> Numbers:
-    import numpy as np
-
     # Moved to their means first: correlations of numbers far from zero lose digits otherwise.
     x, y = x - x.mean(), y - y.mean()
     shares = weights / weights.sum(axis=1, keepdims=True)
@@ -238,16 +220,12 @@ def _weighted_pearson(x: Numbers, y: Numbers, weights: Numbers) -> Numbers:
 
 def ratio(top: Numbers, bottom: Numbers) -> Numbers:
     """A quotient number by number; not a number over 0."""
-    import numpy as np
-
     quotient: Numbers = np.divide(top, bottom, out=np.full_like(top, np.nan), where=bottom != 0)
     return quotient
 
 
 def _ranks(values: Numbers, weights: Weights = None) -> Numbers:
     """How much lies below each value, half of what equals it included."""
-    import numpy as np
-
     _, place = np.unique(values, return_inverse=True)
     sizes = np.bincount(place, weights=None if weights is None else np.asarray(weights, float))
     ranks: Numbers = (np.cumsum(sizes) - sizes / 2)[place]
@@ -256,8 +234,6 @@ def _ranks(values: Numbers, weights: Weights = None) -> Numbers:
 
 def _tau_by_rows(x: Numbers, y: Numbers) -> float | None:
     """Kendall's tau-b a row at a time, for more items than a matrix can hold."""
-    import numpy as np
-
     agreed = moved_x = moved_y = 0.0
     for index in range(len(x) - 1):
         rises_x, rises_y = np.sign(x[index + 1 :] - x[index]), np.sign(y[index + 1 :] - y[index])
@@ -269,8 +245,6 @@ def _tau_by_rows(x: Numbers, y: Numbers) -> float | None:
 
 def _distance(totals: Numbers, level: str) -> Numbers:
     """How far apart two values are, from how often each occurs."""
-    import numpy as np
-
     if level == "nominal":
         return 1.0 - np.eye(len(totals))
     # How many ratings lie between two values, half of both ends counted.

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from salva.stats.intervals import MIN_CLUSTERS, Interval
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 _N_DRAWS = 2000
 
@@ -26,8 +24,6 @@ def bootstrap_interval(
     sums: of every group, as many numbers each. statistic: a row of summed numbers a draw to a value a draw; NaN where
     it has none.
     """
-    import numpy as np
-
     if len(sums) < MIN_CLUSTERS:
         return None
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -42,7 +38,5 @@ def bootstrap_interval(
 @lru_cache(maxsize=32)
 def _draws(n: int) -> NDArray[np.float64]:
     """How often each of n groups is drawn, a row a draw; the same on every machine, so that reports do not differ."""
-    import numpy as np
-
     chance = np.full(n, 1 / n)
     return np.random.Generator(np.random.Philox(n)).multinomial(n, chance, size=_N_DRAWS).astype(np.float64)

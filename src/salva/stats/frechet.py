@@ -9,16 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from salva.errors import UsageError
 from salva.messages import message
 from salva.stats.intervals import Interval
 from salva.stats.mean_intervals import mean_interval
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import ArrayLike, NDArray
 
 USUAL_MINIMUM = 2048
 """Inception features have 2,048 numbers: with fewer images their covariance is singular and the distance too large."""
@@ -52,8 +50,6 @@ class Quality:
 
 def gaussian_of(features: ArrayLike) -> Gaussian:
     """Mean and covariance (n - 1 in the denominator) of features, one row an image."""
-    import numpy as np
-
     rows = _table(features, "features")
     if len(rows) < 2:
         raise _unusable("features", f"{len(rows)} images, and a covariance needs 2")
@@ -71,8 +67,6 @@ def frechet_distance(one: Gaussian, other: Gaussian) -> float:
     The trace of the root is the sum of the singular values of one factor times the other: no matrix is squared and
     no root is taken of a difference, so covariances without full rank cost no digits.
     """
-    import numpy as np
-
     if one.mean.shape != other.mean.shape:
         why = f"{len(one.mean)} and {len(other.mean)} numbers, of two networks"
         raise _unusable("features", why)
@@ -103,8 +97,6 @@ def inception_score(logits: ArrayLike, *, temperature: float = 1.0, n_splits: in
     temperature: 1 is the score as published; ACTesting's I-IS divides the logits by the temperature that
     fit_temperature finds. As usual, splits are taken in order: shuffle first what is sorted.
     """
-    import numpy as np
-
     rows = log_softmax(logits, temperature)
     if not 1 <= n_splits <= len(rows):
         wanted = f"a number from 1 to the {len(rows)} images"
@@ -127,8 +119,6 @@ def inception_score(logits: ArrayLike, *, temperature: float = 1.0, n_splits: in
 
 def log_softmax(logits: ArrayLike, temperature: float = 1.0) -> NDArray[np.float64]:
     """Logarithms of class probabilities, one row an image."""
-    import numpy as np
-
     if not 0 < temperature < float("inf"):
         raise UsageError(message("option-invalid", name="temperature", value=temperature, wanted="above 0"))
     rows = _table(logits, "logits") / temperature
@@ -143,8 +133,6 @@ def fit_temperature(logits: ArrayLike, labels: Sequence[int]) -> float:
     Minimises the negative log-likelihood (Guo et al., 2017), which has one minimum in 1/T: a search by golden
     section finds it to six digits.
     """
-    import numpy as np
-
     rows = _table(logits, "logits")
     if len(labels) != len(rows):
         raise _unusable("labels", f"{len(labels)} labels for {len(rows)} rows of logits")
@@ -181,8 +169,6 @@ def _unusable(what: str, why: str) -> UsageError:
 
 
 def _table(numbers: ArrayLike, what: str) -> NDArray[np.float64]:
-    import numpy as np
-
     rows = np.asarray(numbers, np.float64)
     if rows.ndim != 2 or rows.size == 0:
         raise _unusable(what, f"shape {rows.shape}, wanted one row an image")

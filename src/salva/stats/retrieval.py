@@ -7,16 +7,14 @@ tells none apart.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from salva.errors import UsageError
 from salva.messages import message
 from salva.stats.frechet import Quality
 from salva.stats.intervals import wilson
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import ArrayLike, NDArray
 
 N_DISTRACTORS = 99
 """As published: one caption is right, 99 are not."""
@@ -37,8 +35,6 @@ def r_precision(
     The interval is over captions: it says what others like these would give.
     texts: one row a different text. own: for each image the row of its own text.
     """
-    import numpy as np
-
     vectors, captions = (_unit(rows) for rows in (images, texts))
     if len(vectors) != len(own) or not len(vectors) or vectors.shape[1] != captions.shape[1]:
         why = f"images have the shape {vectors.shape}, texts {captions.shape}, and there are {len(own)} places"
@@ -70,8 +66,6 @@ def r_precision(
 
 
 def _unit(vectors: ArrayLike) -> NDArray[np.float64]:
-    import numpy as np
-
     rows = np.asarray(vectors, np.float64)
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     if not np.isfinite(lengths).all() or not (lengths > 0).all():

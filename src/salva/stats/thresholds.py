@@ -11,12 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
-from salva.stats.agreement import Estimate, Names, drawn, ratio, resampled
+import numpy as np
 
-if TYPE_CHECKING:
-    from salva.stats.agreement import Numbers
+from salva.stats.agreement import Estimate, Names, Numbers, drawn, ratio, resampled
 
 MARKS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 CLOSE = 0.125
@@ -44,8 +42,6 @@ def cuts(
     marks: Sequence[float] = MARKS,
 ) -> list[Cut]:
     """How often a score at each mark or above is a yes of people's, and one below it a no."""
-    import numpy as np
-
     if not len(scores) == len(labels) == len(weights or scores):
         raise ValueError(f"{len(scores)} scores and {len(labels)} labels")
     if not scores:
@@ -98,8 +94,6 @@ class Apart:
 
 def apart(differences: Sequence[float], clusters: Names = None) -> Apart:
     """The mean difference, and how many differences are small."""
-    import numpy as np
-
     values = np.asarray(differences, float)
     is_close = (np.abs(values) <= CLOSE + _ROUNDING).astype(float)
 
@@ -137,8 +131,6 @@ def stratum_weights(strata: Sequence[str], sizes: Mapping[str, int]) -> list[flo
 
 
 def _f1(passed: object, truth: object, weights: Numbers) -> float | None:
-    import numpy as np
-
     passes, is_true = np.asarray(passed, bool), np.asarray(truth, bool)
     both, either = float(weights @ (passes & is_true)), float(weights @ passes) + float(weights @ is_true)
     return 2 * both / either if either else None
