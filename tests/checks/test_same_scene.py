@@ -163,11 +163,6 @@ def test_relations_put_things_in_order_too() -> None:
     assert {failure.role for failure in concluded.failures} == {"b"}
 
 
-def test_thirds_instead_of_order() -> None:
-    a, b = row("dog", "apple", "cat"), things(("dog", 0.2, 0.5), ("apple", 0.25, 0.5), ("cat", 0.8, 0.5))
-    assert judge(check(), TRIPLE, a, b).outcome is Outcome.PASS
-
-
 def test_scope_all_sees_what_nobody_mentioned() -> None:
     with_tree, without = row("cat", "dog", "tree"), row("cat", "dog")
     assert judge(check(), AND, with_tree, without).outcome is Outcome.PASS

@@ -34,7 +34,7 @@ def test_the_better_of_two_boxes_is_kept_whatever_their_order() -> None:
     good = Detection(label="cat", score=0.9, box=box_at(0.5, 0.5))
     worse = Detection(label="cat", score=0.4, box=box_at(0.51, 0.5))
     for boxes in ((good, worse), (worse, good)):
-        assert [thing.box for thing in scene_of(Detections(boxes=boxes), 0.7).things] == [good.box]
+        assert [thing.box for thing in scene_of(Detections(boxes=boxes)).things] == [good.box]
 
 
 def test_other_labels_and_touching_things_are_not_merged() -> None:
@@ -43,7 +43,7 @@ def test_other_labels_and_touching_things_are_not_merged() -> None:
         Detection(label="dog", score=0.9, box=box_at(0.5, 0.5)),
         Detection(label="cat", score=0.8, box=box_at(0.55, 0.5)),
     )
-    assert len(scene_of(Detections(boxes=boxes), 0.7).things) == 3
+    assert len(scene_of(Detections(boxes=boxes)).things) == 3
 
 
 @pytest.mark.parametrize(
@@ -59,18 +59,18 @@ def test_other_labels_and_touching_things_are_not_merged() -> None:
     ],
 )
 def test_text_is_asked_for_by_quoting_it(read: str, prompt: str, unrequested: tuple[str, ...]) -> None:
-    assert unrequested_text(text(read), prompt, 0.5) == unrequested
+    assert unrequested_text(text(read), prompt) == unrequested
 
 
 def test_text_read_with_a_low_score_is_left_out() -> None:
-    assert unrequested_text(text("CAT", score=0.3), "There is a cat", 0.5) == ()
-    assert unrequested_text(text("CAT", score=0.5), "There is a cat", 0.5) == ("CAT",), "at the threshold it counts"
+    assert unrequested_text(text("CAT", score=0.3), "There is a cat") == ()
+    assert unrequested_text(text("CAT", score=0.5), "There is a cat") == ("CAT",), "at the threshold it counts"
 
 
 @pytest.mark.parametrize(("at", "unrequested"), [((0.4, 0.4), ()), ((0.9, 0.9), ("12",))])
 def test_text_on_an_entity_that_carries_text_is_no_fault(at: tuple[float, float], unrequested: tuple[str, ...]) -> None:
     read = Reading(spans=(TextSpan(text="12", score=0.9, box=(at[0], at[1], at[0] + 0.05, at[1] + 0.05)),))
-    assert unrequested_text(read, "There is a clock", 0.5, [(0.2, 0.2, 0.6, 0.6)]) == unrequested
+    assert unrequested_text(read, "There is a clock", [(0.2, 0.2, 0.6, 0.6)]) == unrequested
 
 
 def test_errors_are_each_named_once_most_specific_first() -> None:
@@ -117,9 +117,9 @@ def test_odd_options_are_refused(name: str, given: dict[str, str]) -> None:
 
 def test_a_detectors_own_name_counts_where_just_that_was_asked_for() -> None:
     boxes = (Detection(label="person", raw="man", score=0.9, box=(0.1, 0.1, 0.3, 0.3)),)
-    assert [thing.label for thing in scene_of(Detections(boxes=boxes), 0.5, ("man",)).things] == ["man"]
-    assert [thing.label for thing in scene_of(Detections(boxes=boxes), 0.5, ("person",)).things] == ["person"]
-    assert [thing.label for thing in scene_of(Detections(boxes=boxes), 0.5, ("man", "person")).things] == ["person"]
+    assert [thing.label for thing in scene_of(Detections(boxes=boxes), ("man",)).things] == ["man"]
+    assert [thing.label for thing in scene_of(Detections(boxes=boxes), ("person",)).things] == ["person"]
+    assert [thing.label for thing in scene_of(Detections(boxes=boxes), ("man", "person")).things] == ["person"]
 
 
 def looked(seen: Observation, reading: Reading | None = None, colours: Detections | None = None) -> ImageObservations:
@@ -236,7 +236,7 @@ def test_two_images_are_alike_in_what_the_prompts_speak_of(
     assert not isinstance(seen, str)
     first, second = seen
     what = mentioned(CASE)
-    assert is_alike(first, second, what, counts=counts, place="order") is alike
+    assert is_alike(first, second, what, counts=counts) is alike
     with_text = replace(first, text=("STOP",))
-    assert not is_alike(with_text, second, what, counts=counts, place="order")
-    assert is_alike(with_text, replace(second, text=("GO",)), what, counts=counts, place="order") is alike
+    assert not is_alike(with_text, second, what, counts=counts)
+    assert is_alike(with_text, replace(second, text=("GO",)), what, counts=counts) is alike

@@ -163,7 +163,7 @@ def test_reading_at_least_allows_more() -> None:
     assert judge(check(counts="at-least"), AND, many, many).outcome is Outcome.PASS
 
 
-def test_place_by_thirds() -> None:
+def test_places_go_by_the_order_of_centres() -> None:
     case = pair("cat@right & dog@left")
     close = things(("dog", 0.45, 0.5), ("cat", 0.55, 0.5))
     assert judge(check(), case, close, close).outcome is Outcome.PASS

@@ -29,22 +29,21 @@ def test_boxes_count_from_the_threshold_on() -> None:
     assert boxes_above(Detections(boxes=odd, threshold=0.3)) == odd, "whoever judges must hear of it"
 
 
-def test_two_boxes_of_one_label_that_overlap_are_one_entity() -> None:
+def test_two_boxes_of_one_label_that_overlap_are_one_entity(monkeypatch: pytest.MonkeyPatch) -> None:
     boxes = (seen("cat", 0.4, NEAR), seen("cat", 0.8, HERE), seen("cat", 0.6, FAR), seen("dog", 0.5, NEAR))
-    placed = placed_entities(Detections(boxes=boxes), merge_iou=0.7)
+    placed = placed_entities(Detections(boxes=boxes))
     assert [(one.thing.label, one.score) for one in placed] == [("cat", 0.8), ("cat", 0.6), ("dog", 0.5)]
-    assert len(placed_entities(Detections(boxes=boxes), merge_iou=overlap(HERE, NEAR))) == 4, (
-        "at the limit they are two"
-    )
-    assert len(placed_entities(Detections(boxes=boxes), merge_iou=0.7, threshold=0.6)) == 2
+    assert len(placed_entities(Detections(boxes=boxes), threshold=0.6)) == 2
+    monkeypatch.setattr("salva.core.boxes.MERGE_IOU", overlap(HERE, NEAR))
+    assert len(placed_entities(Detections(boxes=boxes))) == 4, "at the limit they are two"
 
 
 def test_a_scene_has_the_words_that_were_asked_for_and_the_colours() -> None:
     man = seen("person", 0.9, raw="man", colour="red")
-    assert scene_of(Detections(boxes=(man,)), 0.5) == Scene(things=(Thing(label="person", box=HERE, colour="red"),))
-    assert scene_of(Detections(boxes=(man,)), 0.5, ("man",)).things[0].label == "man"
+    assert scene_of(Detections(boxes=(man,))) == Scene(things=(Thing(label="person", box=HERE, colour="red"),))
+    assert scene_of(Detections(boxes=(man,)), ("man",)).things[0].label == "man"
     assert man.name_for(("man", "person")) == "person"
-    assert scene_of(Detections(boxes=(man,)), 0.5, threshold=0.95).things == ()
+    assert scene_of(Detections(boxes=(man,)), threshold=0.95).things == ()
 
 
 def test_names_whose_colour_nobody_could_tell() -> None:

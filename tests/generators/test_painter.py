@@ -94,12 +94,6 @@ def test_every_image_satisfies_its_formula(formula: str) -> None:
         assert satisfies(parse(formula), shown), (seed, shown)
 
 
-@pytest.mark.parametrize("formula", [f for f in METALOGIC if "@" in f])
-def test_places_are_right_by_thirds_too(formula: str) -> None:
-    for seed in range(12):
-        assert satisfies(parse(formula), scene(generate(PainterOptions(), formula, seed)), place="thirds")
-
-
 def test_entities_are_inside_large_enough_and_hardly_overlap() -> None:
     for formula in (*METALOGIC, "12 apple", "10 banana@left"):
         for seed in range(8):

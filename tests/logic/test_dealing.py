@@ -100,7 +100,6 @@ def test_painting_a_world_and_looking_gives_that_world() -> None:
             scene = painted(f, world)
             assert scene is not None, (to_notation(f), world)
             assert satisfies(f, scene), (to_notation(f), world)
-            assert satisfies(f, scene, place="thirds"), (to_notation(f), world)
             assert looked_at(f, scene) == in_words(world), (to_notation(f), world)
 
 

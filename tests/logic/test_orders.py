@@ -13,11 +13,11 @@ from salva.logic.orders import axis_orders, order_differences
 
 def _orders(formula: str, a: Detections, b: Detections, *, merge_runs: bool = False) -> list[tuple[str, str]]:
     """Every order in which the two differ, in words."""
-    first, second = scene_of(a, 0.7), scene_of(b, 0.7)
+    first, second = scene_of(a), scene_of(b)
     return [
         difference.orders
         for order in axis_orders([parse(formula)])
-        for difference in order_differences(first, second, order, place="order", merge_runs=merge_runs)
+        for difference in order_differences(first, second, order, merge_runs=merge_runs)
     ]
 
 

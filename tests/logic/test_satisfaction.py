@@ -24,8 +24,8 @@ def scene(*things: Thing) -> Scene:
     return Scene(things=things)
 
 
-def kinds(notation: str, *things: Thing, counts: str = "exact", place: str = "order") -> list[tuple[str, str]]:
-    return [(d.kind, d.entity) for d in discrepancies(parse(notation), scene(*things), counts, place)]
+def kinds(notation: str, *things: Thing, counts: str = "exact") -> list[tuple[str, str]]:
+    return [(d.kind, d.entity) for d in discrepancies(parse(notation), scene(*things), counts)]
 
 
 def built(world: World) -> Scene:
@@ -66,7 +66,6 @@ def test_placed_and_coloured_things_where_they_belong_satisfy(
     f = conjunction(Atom(*parts) for parts in zip(names, counts, colours, places, strict=False))
     (world,) = worlds(f)
     assert satisfies(f, built(world))
-    assert satisfies(f, built(world), place="thirds")
 
 
 @settings(max_examples=200)
@@ -94,11 +93,10 @@ def test_a_scene_satisfies_exactly_when_it_is_listed_among_the_worlds(f: Formula
     ),
     scenes(),
     st.sampled_from(("exact", "at-least")),
-    st.sampled_from(("order", "thirds")),
 )
-def test_nothing_is_wrong_exactly_when_it_satisfies(f: Formula, seen: Scene, counts: str, place: str) -> None:
+def test_nothing_is_wrong_exactly_when_it_satisfies(f: Formula, seen: Scene, counts: str) -> None:
     assume(count_worlds(f, counts) > 0)
-    assert (discrepancies(f, seen, counts, place) == ()) == satisfies(f, seen, counts, place)
+    assert (discrepancies(f, seen, counts) == ()) == satisfies(f, seen, counts)
 
 
 @given(scenes(), st.randoms(use_true_random=False))
@@ -174,12 +172,6 @@ def test_the_vertical_axis_counts_from_the_top() -> None:
     ]
 
 
-def test_thirds_look_at_each_thing_alone() -> None:
-    things = (thing_at("cat", 0.4), thing_at("dog", 0.9))
-    assert kinds("cat@left & dog@right", *things) == []
-    assert kinds("cat@left & dog@right", *things, place="thirds") == [("x-misplaced", "cat")]
-
-
 def test_what_the_order_of_another_world_hides_is_seen_by_halves_and_nothing_else_is_blamed() -> None:
     things = (thing_at("cat", 0.6), thing_at("dog", 0.8), thing_at("cow", 0.5, 0.6))
     # The cat is left of a dog on the right, but only in the world with two dogs does a dog stand for the right.
@@ -230,11 +222,6 @@ def test_a_contradiction_has_no_nearest_world() -> None:
     assert not satisfies(parse("cat & !cat"), scene())
     with pytest.raises(UsageError, match=r"\[formula-contradictory\]"):
         discrepancies(parse("cat & !cat"), scene())
-
-
-def test_an_unknown_place_rule_is_refused() -> None:
-    with pytest.raises(UsageError, match=r"\[formula-unknown\]"):
-        satisfies(parse("cat"), scene(), place="halves")
 
 
 def test_many_entities_do_not_make_the_nearest_world_slow() -> None:

@@ -149,13 +149,7 @@ class SameScene:
         is_all = self._is_all(what)
         differing = number_differences(a.scene, b.scene, what.compared, counts=counts, all_labels=is_all)
         # An order of different entities has no meaning, so it is compared only when the numbers agree.
-        orders = (
-            ()
-            if differing
-            else compare_orders(
-                a.scene, b.scene, what.compared, counts=counts, place=self._options.place, all_labels=is_all
-            )
-        )
+        orders = () if differing else compare_orders(a.scene, b.scene, what.compared, counts=counts, all_labels=is_all)
         return _SceneComparison(
             differing=differing,
             orders=orders,
@@ -238,7 +232,7 @@ class SameScene:
         for seen, formula in zip((a, b), what.formulas, strict=True):
             if formula is None:
                 continue
-            for discrepancy in discrepancies(formula, seen.scene, counts, self._options.place):
+            for discrepancy in discrepancies(formula, seen.scene, counts):
                 if discrepancy.kind in kinds and _touches(discrepancy, labels):
                     failures.append(failure_of(discrepancy, seen.role))
         return failures

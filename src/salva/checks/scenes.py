@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar
 
 from salva.core.boxes import placed_entities
 from salva.core.case import Case
@@ -97,6 +96,7 @@ CARRIES_TEXT = frozenset(
 _QUOTED = re.compile(r'"([^"]*)"|“([^”]*)”|«([^»]*)»')
 _MIN_LETTERS = 2
 _LONGEST_QUOTE = 80
+_MIN_TEXT_SCORE = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,9 +106,6 @@ class SceneOptions:
     counts: str = option(
         "", "Whether two cats fail a cat; unset: as the suite says.", choices=("", "exact", "at-least")
     )
-    place: ClassVar[str] = "order"
-    merge_iou: ClassVar[float] = 0.7
-    min_text_score: ClassVar[float] = 0.5
     threshold: float | None = option(None, "Least score of boxes that count; unset: the detector's.", least=0, most=1)
     doubt: float | None = option(
         None, "Least score of boxes that decide; unset: the detector's; 0: none.", least=0, most=1
@@ -208,10 +205,9 @@ def see(
             return f"the image of prompt {prompt.role!r}: {problem}"
         coloured = sight.seen.get(what.colour_query) if what.colour_query else None
         told = coloured if isinstance(coloured, Detections) else boxes
-        things = placed_entities(told, options.merge_iou, query.labels, options.threshold)
-        least = options.min_text_score
+        things = placed_entities(told, query.labels, options.threshold)
         carriers = [entity.thing.box for entity in things if entity.thing.label in CARRIES_TEXT]
-        text = unrequested_text(reading, prompt.text, least, carriers) if isinstance(reading, Reading) else ()
+        text = unrequested_text(reading, prompt.text, carriers) if isinstance(reading, Reading) else ()
         threshold = boxes.threshold if options.threshold is None else options.threshold
         seen.append(
             ImageScene(
@@ -238,7 +234,7 @@ def unusable(detections: Detections, threshold: float | None) -> str:
     return ""
 
 
-def unrequested_text(reading: Reading, prompt: str, min_score: float, carriers: Sequence[Box] = ()) -> tuple[str, ...]:
+def unrequested_text(reading: Reading, prompt: str, carriers: Sequence[Box] = ()) -> tuple[str, ...]:
     """The texts in the image that the prompt does not ask for.
 
     A text counts from two letters or digits on: single strokes are read off drawings. A prompt asks
@@ -251,7 +247,7 @@ def unrequested_text(reading: Reading, prompt: str, min_score: float, carriers: 
     return tuple(
         span.text
         for span in reading.spans
-        if span.score >= min_score
+        if span.score >= _MIN_TEXT_SCORE
         and len(letters := _letters(span.text)) >= _MIN_LETTERS
         and not any(letters in quoted for quoted in asked)
         and not any(_has_centre_of(span.box, carrier) for carrier in carriers)
@@ -267,7 +263,7 @@ def _letters(text: str) -> str:
     return "".join(c for c in text.casefold() if c.isalnum())
 
 
-def is_alike(a: ImageScene, b: ImageScene, what: Mentioned, *, counts: str, place: str) -> bool:
+def is_alike(a: ImageScene, b: ImageScene, what: Mentioned, *, counts: str) -> bool:
     """Whether two images show the same of what the prompts mention, and both or neither show text.
 
     Colours count for the entities whose colour a prompt speaks of.
@@ -281,7 +277,7 @@ def is_alike(a: ImageScene, b: ImageScene, what: Mentioned, *, counts: str, plac
     )
     if colours_a != colours_b and (counts == "exact" or colours_a.keys() != colours_b.keys()):
         return False
-    return shows_same(a.scene, b.scene, what.compared, counts=counts, place=place)
+    return shows_same(a.scene, b.scene, what.compared, counts=counts)
 
 
 def failure_of(discrepancy: Discrepancy, role: str, *, has_choice: bool = False) -> Failure:

@@ -108,7 +108,7 @@ class Truth:
                 )
             wrong = [
                 failure_of(discrepancy, image.role, has_choice=not case.determinate)
-                for discrepancy in discrepancies(formula, image.scene, counts, options.place, beside)
+                for discrepancy in discrepancies(formula, image.scene, counts, beside)
             ]
             wrong += [text_failure(image)] if image.text else []
             scores[f"right_{image.role}"] = 0.0 if wrong else 1.0
@@ -117,7 +117,7 @@ class Truth:
             failures += wrong
         if len(seen) == 2:
             both_wrong = not any(scores[f"right_{image.role}"] for image in seen)
-            alike = both_wrong and is_alike(*seen, what, counts=counts, place=options.place)
+            alike = both_wrong and is_alike(*seen, what, counts=counts)
             scores["both_wrong"] = float(alike)
         conclusion = Conclusion(
             outcome=Outcome.FAIL if failures else Outcome.PASS,
@@ -137,11 +137,10 @@ class Truth:
         counts: str,
     ) -> Dependence | None:
         """What the conclusion depends on: any image that is right, or all that are wrong."""
-        place = self._options.place
 
         def of_image(image: ImageScene, formula: Formula, beside: Formula | None) -> Dependence | None:
             def decide(images: tuple[ImageScene, ...]) -> Outcome:
-                is_right = satisfies(formula, images[0].scene, counts, place, beside)
+                is_right = satisfies(formula, images[0].scene, counts, beside)
                 return Outcome.PASS if is_right and not image.text else Outcome.FAIL
 
             return weakest_dependence((image,), conclusion.outcome, decide, what.entities)

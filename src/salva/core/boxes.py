@@ -12,6 +12,8 @@ from typing import NamedTuple
 from salva.core.observation import Detection, Detections
 from salva.core.scene import Box, Scene, Thing
 
+MERGE_IOU = 0.7
+
 
 class PlacedEntity(NamedTuple):
     """A thing and the score it was seen with."""
@@ -32,25 +34,21 @@ def boxes_above(detections: Detections, threshold: float | None = None) -> tuple
 
 def scene_of(
     detections: Detections,
-    merge_iou: float,
     wanted: Collection[str] = (),
     threshold: float | None = None,
 ) -> Scene:
     """The scene a detector saw, in the words that are wanted where it used one of them."""
-    return Scene(
-        things=tuple(placed_entity.thing for placed_entity in placed_entities(detections, merge_iou, wanted, threshold))
-    )
+    return Scene(things=tuple(placed_entity.thing for placed_entity in placed_entities(detections, wanted, threshold)))
 
 
 def placed_entities(
     detections: Detections,
-    merge_iou: float,
     wanted: Collection[str] = (),
     threshold: float | None = None,
 ) -> tuple[PlacedEntity, ...]:
     """The things of that scene with their scores.
 
-    Of two boxes with one label that overlap by more than merge_iou (intersection over union) the
+    Of two boxes with one label that overlap by more than MERGE_IOU (intersection over union) the
     one with the higher score is kept: a detector that says "cat" twice about one cat saw one cat.
     """
     by_label: dict[str, list[Detection]] = {}
@@ -60,7 +58,7 @@ def placed_entities(
     for label, same in by_label.items():
         kept: list[Detection] = []
         for box in sorted(same, key=lambda one: (-one.score, one.box)) if len(same) > 1 else same:
-            if all(overlap(box.box, other.box) <= merge_iou for other in kept):
+            if all(overlap(box.box, other.box) <= MERGE_IOU for other in kept):
                 kept.append(box)
         seen += [PlacedEntity(Thing(label=label, box=box.box, colour=box.colour), box.score) for box in kept]
     return tuple(seen)

@@ -24,7 +24,6 @@ from salva.messages import message
 from salva.observers.colours import with_colours
 
 _FULL = 50.0
-_MERGE_IOU = 0.7
 _USAGE = {"n_calls": 0.0, "input_tokens": 0.0, "output_tokens": 0.0, "cost_usd": 0.0}
 
 
@@ -71,7 +70,7 @@ class SceneJudge:
         coloured = {leaf.entity for f in formulas for leaf in atoms(f) if isinstance(leaf, Atom) and leaf.colour}
         wanted = {name for f in formulas for name in entities(f)}
         detections = with_colours(detections, request.picture, wanted, coloured)
-        scene = scene_of(detections, _MERGE_IOU, wanted, self._options.threshold)
+        scene = scene_of(detections, wanted, self._options.threshold)
         if undecided := labels_without_colour(scene, coloured):
             return _problem(f"the colour of the {', '.join(undecided)} is undecided")
         if query.kind == "score":

@@ -65,24 +65,24 @@ class Alignment:
         return sum(part.matches for part in self.triples) / len(self.triples) if self.triples else self.object_share
 
 
-def align(f: Formula, scene: Scene, counts: str = "exact", place: str = "order") -> Alignment:
+def align(f: Formula, scene: Scene, counts: str = "exact") -> Alignment:
     """What the scene shows of the formula, in the way that fits best (of equals, the one said first)."""
-    scales = _scales(f, counts, place)
+    scales = _scales(f, counts)
     return max((scales.weigh(way, scene) for way in scales.ways), key=lambda a: a.object_share + a.triple_share)
 
 
 @lru_cache(maxsize=2048)
-def _scales(f: Formula, counts: str, place: str) -> _Scales:
-    return _Scales(f, counts, place)
+def _scales(f: Formula, counts: str) -> _Scales:
+    return _Scales(f, counts)
 
 
 class _Scales:
     """One formula, ready for many scenes."""
 
-    def __init__(self, f: Formula, counts: str, place: str) -> None:
+    def __init__(self, f: Formula, counts: str) -> None:
         self.ways = tuple(dict.fromkeys(_ways(f, True)))
         self._is_exact = counts == "exact"
-        self._axes = {"x": Axis(f, "x", place), "y": Axis(f, "y", place)}
+        self._axes = {"x": Axis(f, "x"), "y": Axis(f, "y")}
         self._stated = stated_counts(f)
         self._most = largest_counts(f)
         self._says_numbers = any(isinstance(leaf, Atom) and leaf.count > 1 for leaf in atoms(f))

@@ -63,20 +63,20 @@ def number_differences(
 
 
 def compare_orders(
-    a: Scene, b: Scene, what: Comparable, *, counts: str, place: str, all_labels: bool = False
+    a: Scene, b: Scene, what: Comparable, *, counts: str, all_labels: bool = False
 ) -> tuple[OrderDifference, ...]:
     """Where two scenes with the same numbers differ in their order, on every axis the formulas speak of."""
     merge_runs = counts == "at-least"
     return tuple(
         difference
         for order in what.orders
-        for difference in order_differences(a, b, order, place=place, all_labels=all_labels, merge_runs=merge_runs)
+        for difference in order_differences(a, b, order, all_labels=all_labels, merge_runs=merge_runs)
     )
 
 
-def shows_same(a: Scene, b: Scene, what: Comparable, *, counts: str, place: str, all_labels: bool = False) -> bool:
+def shows_same(a: Scene, b: Scene, what: Comparable, *, counts: str, all_labels: bool = False) -> bool:
     """Whether two scenes differ neither in numbers nor in orders."""
     if number_differences(a, b, what, counts=counts, all_labels=all_labels):
         return False
     # An order of different things has no meaning, so it is compared only when the numbers agree.
-    return not compare_orders(a, b, what, counts=counts, place=place, all_labels=all_labels)
+    return not compare_orders(a, b, what, counts=counts, all_labels=all_labels)

@@ -15,10 +15,10 @@ from itertools import combinations, product
 from salva.core.scene import Scene, Thing
 from salva.errors import UsageError
 from salva.logic.diagram import FALSE, TRUE, Diagram
-from salva.logic.formula import Formula, unknown
+from salva.logic.formula import Formula
 from salva.logic.frame import Cell, Counts
 from salva.logic.pieces import Cells, Dealing, Piece, is_at_home, is_in_order, spots_of, spread
-from salva.logic.placing import PLACE_RULES, holds
+from salva.logic.placing import holds
 from salva.messages import message
 
 _MAX_STEPS = 100_000
@@ -37,13 +37,10 @@ _Deal = tuple[Dealing | bool | None, ...]
 class Dealer:
     """One formula, alone or in one frame with another, ready for many scenes."""
 
-    def __init__(self, formulas: Sequence[Formula], counts: str, place: str) -> None:
-        if place not in PLACE_RULES:
-            raise UsageError(unknown("place rule", place, PLACE_RULES))
+    def __init__(self, formulas: Sequence[Formula], counts: str) -> None:
         self.diagram = Diagram(formulas, counts)
-        self._is_by_thirds = place == "thirds"
         frames = [level.frame for level in self.diagram.levels if level.frame]
-        self._cells = [Cells(level.frame, self._is_by_thirds) if level.frame else None for level in self.diagram.levels]
+        self._cells = [Cells(level.frame) if level.frame else None for level in self.diagram.levels]
         self._labels = frozenset(frame.entity for frame in frames)
         self._has = {axis: any(getattr(frame.cells[0], axis) for frame in frames) for axis in ("x", "y")}
         self._n_steps = 0
@@ -136,9 +133,7 @@ class Dealer:
                 for piece, j in zip(part.pieces, part.cells, strict=True):
                     if cells.are_placed[j]:
                         placed.setdefault((i, j), []).append((cells.frame.cells[j], piece))
-        if self._is_by_thirds or not placed:
-            return True
-        return any(self._fits_set(placed, kept) for kept in self._smallest_sets(state))
+        return not placed or any(self._fits_set(placed, kept) for kept in self._smallest_sets(state))
 
     def _fits_set(
         self, placed: Mapping[tuple[int, int], list[tuple[Cell, Piece]]], kept: Mapping[tuple[int, int], int]
@@ -217,6 +212,6 @@ class Dealer:
 
 
 @lru_cache(maxsize=4096)
-def dealer(formulas: tuple[Formula, ...], counts: str, place: str) -> Dealer:
+def dealer(formulas: tuple[Formula, ...], counts: str) -> Dealer:
     """The dealer of a formula, alone or in one frame with another."""
-    return Dealer(formulas, counts, place)
+    return Dealer(formulas, counts)

@@ -75,20 +75,19 @@ def axis_orders(formulas: Iterable[Formula]) -> tuple[AxisOrder, ...]:
 
 
 def order_differences(
-    a: Scene, b: Scene, order: AxisOrder, *, place: str, all_labels: bool = False, merge_runs: bool = False
+    a: Scene, b: Scene, order: AxisOrder, *, all_labels: bool = False, merge_runs: bool = False
 ) -> tuple[OrderDifference, ...]:
     """Where two scenes with the same labels differ in their order on one axis.
 
-    place "order" compares the pairs that the prompts put in order (all_labels: everything), and a
-    placed thing without such a partner by the half, or for the middle the third, it lies in; place
-    "thirds" compares the third of every placed thing. merge_runs takes neighbours with one label
-    for one thing, for a reading that does not count them.
+    Compared are the pairs that the prompts put in order (all_labels: everything), and a placed thing without such a
+    partner by the half, or for the middle the third, it lies in. merge_runs takes neighbours with one label for one
+    thing, for a reading that does not count them.
     """
     keep = None if all_labels else order.labels
     points_a, points_b = (_points(scene, order.axis, keep) for scene in (a, b))
     present = {label for _, label in points_a}
     found = []
-    for labels, lines in _comparisons(order, present, all_labels, place):
+    for labels, lines in _comparisons(order, present, all_labels):
         first, second = (_sequence(points, labels, lines, merge_runs) for points in (points_a, points_b))
         if first != second:
             orders = (_in_words(first), _in_words(second))
@@ -97,23 +96,17 @@ def order_differences(
 
 
 def _comparisons(
-    order: AxisOrder, present: set[str], all_labels: bool, place: str
+    order: AxisOrder, present: set[str], all_labels: bool
 ) -> list[tuple[frozenset[str], tuple[float, ...]]]:
     """Which labels to compare together, and the lines across the image to compare them with."""
-    if place == "thirds":
-        pairs = [pair for pair in order.related if pair <= present]
-        alone: dict[str, tuple[float, ...]] = dict.fromkeys(order.places, _THIRDS)
-    else:
-        pairs = [pair for pair in (*order.placed, *order.related) if pair <= present]
-        has_partner = frozenset().union(*(pair for pair in order.placed if pair <= present))
-        alone = {
-            label: _THIRDS if "middle" in next(iter(named)) else _HALF
-            for label, named in order.places.items()
-            if label not in has_partner and len(named) == 1
-        }
-        if all_labels:
-            pairs = [frozenset(present)]
-    return [(pair, ()) for pair in pairs] + [(frozenset((label,)), lines) for label, lines in alone.items()]
+    pairs = [pair for pair in (*order.placed, *order.related) if pair <= present]
+    has_partner = frozenset().union(*(pair for pair in order.placed if pair <= present))
+    alone = [
+        (frozenset((label,)), _THIRDS if "middle" in next(iter(named)) else _HALF)
+        for label, named in order.places.items()
+        if label not in has_partner and len(named) == 1
+    ]
+    return [*((pair, ()) for pair in ([frozenset(present)] if all_labels else pairs)), *alone]
 
 
 def _points(scene: Scene, axis: str, keep: frozenset[str] | None) -> _Points:

@@ -94,9 +94,8 @@ def is_in_order(members: Sequence[tuple[Cell, Piece]], axis: str) -> bool:
 class Cells:
     """The cells of one entity, ready for many scenes: what each thing may be put into, and every way to put them in."""
 
-    def __init__(self, frame: EntityFrame, is_by_thirds: bool) -> None:
+    def __init__(self, frame: EntityFrame) -> None:
         self.frame = frame
-        self._is_by_thirds = is_by_thirds
         self.are_placed = tuple(is_placed(cell) for cell in frame.cells)
         self.colours = tuple(dict.fromkeys(cell.colour for cell in frame.cells))
         self._first = {colour: [cell.colour for cell in frame.cells].index(colour) for colour in self.colours}
@@ -169,8 +168,8 @@ class Cells:
         key = colour, x and x.third, y and y.third
         ways = self._open.get(key)
         if ways is None:
-            xs = _open_places(x, self._named["x"], "x", self._is_by_thirds)
-            ys = _open_places(y, self._named["y"], "y", self._is_by_thirds)
+            xs = _open_places(x, self._named["x"], "x")
+            ys = _open_places(y, self._named["y"], "y")
             cells = [self.frame.cells.index(Cell(colour, at_x, at_y)) for at_x in xs for at_y in ys]
             ways = self._open[key] = tuple(_Way(j, (str(colour), self._level(j, piece))) for j in cells)
         return ways
@@ -188,13 +187,11 @@ class _Way(NamedTuple):
     """Its colour and its place on the axis by which alike things keep their order."""
 
 
-def _open_places(spot: Spot | None, named: tuple[str | None, ...], axis: str, is_by_thirds: bool) -> list[str | None]:
+def _open_places(spot: Spot | None, named: tuple[str | None, ...], axis: str) -> list[str | None]:
     """The places of an axis a thing may be dealt to."""
     if spot is None or named == (None,):
         return [None]
     own = _THIRDS[axis][spot.third]
-    if is_by_thirds:
-        return [own if own in named else ELSEWHERE]
     return [place for place in named if place != ELSEWHERE or own not in named]
 
 

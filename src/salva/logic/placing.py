@@ -1,8 +1,7 @@
 """Positions and relations in a scene.
 
-Rule "order" (the default): a thing is at a place when it stands on the right side of the things that
-the formula puts at other places of the axis; when none of those is there, halves decide (middle: the
-middle third). Rule "thirds" looks at the thing alone. Equal centres are on neither side of each
+A thing is at a place when it stands on the right side of the things that the formula puts at other places of the
+axis; when none of those is there, halves decide (middle: the middle third). Equal centres are on neither side of each
 other, so a tie fails both things.
 """
 
@@ -13,11 +12,9 @@ from math import hypot
 from typing import NamedTuple
 
 from salva.core.scene import Thing
-from salva.errors import UsageError
-from salva.logic.formula import Atom, Formula, Related, atoms, axis_of, unknown
+from salva.logic.formula import Atom, Formula, Related, atoms, axis_of
 from salva.logic.order import RANK, canonical
 
-PLACE_RULES = ("order", "thirds")
 NEXT_TO_GAP = 0.25
 """The widest gap between two boxes that still makes them neighbours, in sides of the image."""
 ON_GAP = 0.05
@@ -44,11 +41,8 @@ class _Anchor(NamedTuple):
 class Axis:
     """The places a formula mentions on one axis."""
 
-    def __init__(self, f: Formula, axis: str, rule: str) -> None:
-        if rule not in PLACE_RULES:
-            raise UsageError(unknown("place rule", rule, PLACE_RULES))
+    def __init__(self, f: Formula, axis: str) -> None:
         self.axis = axis
-        self._rule = rule
         largest: dict[tuple[str, str | None, str], int] = {}
         for leaf in atoms(f):
             if isinstance(leaf, Atom) and leaf.place and axis_of(leaf.place) == axis:
@@ -92,8 +86,6 @@ class Axis:
 
     def _fits(self, thing: Thing, place: str, things: Things) -> bool:
         at, rank = self._at(thing), RANK[place]
-        if self._rule == "thirds":
-            return rank == third(at)
         is_alone = True
         for anchor in self._anchors:
             if anchor.rank == rank:

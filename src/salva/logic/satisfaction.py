@@ -65,20 +65,18 @@ class Discrepancy:
     """Whether that relation holds and should not, rather than the other way round."""
 
 
-def satisfies(
-    f: Formula, scene: Scene, counts: str = "exact", place: str = "order", beside: Formula | None = None
-) -> bool:
+def satisfies(f: Formula, scene: Scene, counts: str = "exact", beside: Formula | None = None) -> bool:
     """Whether the scene is one of the formula's worlds."""
-    return dealer((f,) if beside is None else (f, beside), counts, place).holds(scene)
+    return dealer((f,) if beside is None else (f, beside), counts).holds(scene)
 
 
 def discrepancies(
-    f: Formula, scene: Scene, counts: str = "exact", place: str = "order", beside: Formula | None = None
+    f: Formula, scene: Scene, counts: str = "exact", beside: Formula | None = None
 ) -> tuple[Discrepancy, ...]:
     """The fewest differences between the scene and a world of the formula; empty exactly when it satisfies it."""
-    if satisfies(f, scene, counts, place, beside):
+    if satisfies(f, scene, counts, beside):
         return ()
-    return _explainer(f, counts, place, beside).discrepancies(scene)
+    return _explainer(f, counts, beside).discrepancies(scene)
 
 
 def needs_colour(f: Formula) -> bool:
@@ -100,10 +98,10 @@ class _CheapestStates(NamedTuple):
 class _Explainer:
     """One formula, ready for many scenes that are wrong for it."""
 
-    def __init__(self, f: Formula, counts: str, place: str, beside: Formula | None) -> None:
-        self._dealer = dealer((f,) if beside is None else (f, beside), counts, place)
+    def __init__(self, f: Formula, counts: str, beside: Formula | None) -> None:
+        self._dealer = dealer((f,) if beside is None else (f, beside), counts)
         self.diagram = self._dealer.diagram
-        self._axes = {axis: Axis(f, axis, place) for axis in ("x", "y")}
+        self._axes = {axis: Axis(f, axis) for axis in ("x", "y")}
 
     def discrepancies(self, scene: Scene) -> tuple[Discrepancy, ...]:
         """What is wrong; the scene must be wrong."""
@@ -178,8 +176,8 @@ def _states_of(frame: EntityFrame, of_class: StateClass, n: int) -> list[Counts]
 
 
 @lru_cache(maxsize=2048)
-def _explainer(f: Formula, counts: str, place: str, beside: Formula | None) -> _Explainer:
-    return _Explainer(f, counts, place, beside)
+def _explainer(f: Formula, counts: str, beside: Formula | None) -> _Explainer:
+    return _Explainer(f, counts, beside)
 
 
 def _by_halves(entity: str, thing: Thing, axis: str, place: str) -> bool:  # noqa: ARG001  # a thing alone

@@ -79,19 +79,17 @@ def _chance_of(cases: tuple[_ShuffledPair, ...]) -> float | None:
 
 
 def chance_to_differ(
-    cases: Sequence[Case], shown: Sequence[Case], *, counts: str = "", place: str = "order", is_all: bool = False
+    cases: Sequence[Case], shown: Sequence[Case], *, counts: str = "", is_all: bool = False
 ) -> float | None:
     """The mean over categories of how often two images of other pairs, not of one, differ in what a pair speaks of.
 
     shown: the cases whose images are dealt. Images dealt two by two would agree as they did before.
     """
-    return _chance_to_differ(_pairs_of(cases, counts), _pairs_of(shown, counts), place, is_all)
+    return _chance_to_differ(_pairs_of(cases, counts), _pairs_of(shown, counts), is_all)
 
 
 @lru_cache(maxsize=32)
-def _chance_to_differ(
-    cases: tuple[_ShuffledPair, ...], shown: tuple[_ShuffledPair, ...], place: str, is_all: bool
-) -> float | None:
+def _chance_to_differ(cases: tuple[_ShuffledPair, ...], shown: tuple[_ShuffledPair, ...], is_all: bool) -> float | None:
     paintable = list(islice(filter(_is_drawn, sorted(shown, key=_shuffled)), MOST_PICTURES))
     n_draws = MOST_PICTURES // len(paintable) if len(paintable) > 1 else 0
     # Each image beside one of another pair, in every draw of a further one.
@@ -112,7 +110,7 @@ def _chance_to_differ(
             key = tuple(_things(formula, f"{name} {draw}", what, is_all) for formula, name in pictures)
             if key not in differs:
                 a, b = (Scene(things=things) for things in key)
-                differs[key] = not shows_same(a, b, what, counts=case.counts, place=place, all_labels=is_all)
+                differs[key] = not shows_same(a, b, what, counts=case.counts, all_labels=is_all)
             n_differ, n = n_differ + differs[key], n + 1
         if n:
             by_category.setdefault(case.category, []).append(n_differ / n)

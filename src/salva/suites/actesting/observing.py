@@ -47,7 +47,6 @@ class MutationOptions(AskingOptions):
     tolerance: int = option(0, "Entities and relations that may differ.", least=0)
     top_relations: ClassVar[int] = 20
     side: int = option(0, "Scale images to this side; 0: no.", least=0)
-    merge_iou: ClassVar[float] = 0.7
     threshold: float | None = option(None, "Least score of a box.", least=0, most=1)
     doubt: float | None = option(None, "Least score for certainty.", least=0, most=1)
 
@@ -96,13 +95,13 @@ def see(mutation: Mutation, sight: ImageObservations, options: MutationOptions) 
     least = boxes.threshold if options.threshold is None else options.threshold
     if least is not None and boxes.floor is not None and least < boxes.floor:
         return f"threshold {least:g} is below the detector's {boxes.floor:g}"
-    seen = placed_entities(boxes, options.merge_iou, query.labels, options.threshold)
+    seen = placed_entities(boxes, query.labels, options.threshold)
     doubt = (boxes.doubt if options.doubt is None else options.doubt) or 0.0
     sure = {placed_entity.thing.label for placed_entity in seen if placed_entity.score >= doubt}
     entities = frozenset(placed_entity.thing.label for placed_entity in seen)
     all_related = _related(boxes, range(len(boxes.boxes)), query.labels)
     if all_related is None:
-        top = placed_entities(replace(boxes, boxes=boxes.boxes[:_N_STRONGEST]), options.merge_iou, query.labels, 0.0)
+        top = placed_entities(replace(boxes, boxes=boxes.boxes[:_N_STRONGEST]), query.labels, 0.0)
         triples = _decided(mutation, seen, doubt, sight)
         # The published rules know no doubt, and the program no threshold.
         relations, strongest = (_shown(_decided(mutation, some, 0.0, sight)) for some in (seen, top))

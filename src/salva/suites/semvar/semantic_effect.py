@@ -55,7 +55,6 @@ class SemanticEffectOptions(AskingOptions):
         0.05, "How much higher an image may score with the text of the other meaning.", least=0, most=1
     )
     changed_at: ClassVar[float] = CHANGED_AT
-    merge_iou: ClassVar[float] = 0.7
     role_margin: ClassVar[float] = 0.1
     tokens: bool = option(False, "Ask about every word too.")
 
@@ -181,7 +180,7 @@ class SemanticEffect:
             other = case.prompt("a" if prompt.role == "pv" else "pv")
             boxes = _seen(observations, prompt.role, mentioned(case).query) if _has_formulas(case) else None
             if isinstance(boxes, Detections) and can_tell(prompt, other):
-                scene = scene_of(boxes, self._options.merge_iou)
+                scene = scene_of(boxes)
                 failures.append(failure_from_scene(prompt, other, scene))
             else:
                 swapped = totals.get((other.role, prompt.role))
