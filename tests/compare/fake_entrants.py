@@ -14,6 +14,7 @@ from salva.core.run_spec import ComponentSpec, RunSpec
 from salva.core.scoring import pair_name
 from salva.core.source import RunRecords
 from salva.core.verdict import Failure, Outcome, Verdict
+from salva.store.sqlite import open_run
 
 LAWS = ("commutative", "associative")
 MODIFIERS = ("and", "x")
@@ -103,7 +104,13 @@ def store(
         asked=asked(tuple(by_model), repeats, **changes),
         name=directory.name,
     )
+    return _finished(directory, records)
+
+
+def _finished(directory: Path, records: RunRecords) -> Path:
     store_run(directory, records, FakeImages())
+    with open_run(directory, "write") as opened:
+        opened.set_whole()
     return directory
 
 
@@ -136,8 +143,7 @@ def store_kappas(directory: Path, kappas: Sequence[float], n_clusters: int = 0) 
     records = RunRecords(
         cases=tuple(of), verdicts=tuple(made), asked=asked((name,), checks=(by,), suite=suite), name=name
     )
-    store_run(directory, records, FakeImages())
-    return directory
+    return _finished(directory, records)
 
 
 def number(case: Case) -> int:

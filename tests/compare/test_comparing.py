@@ -21,6 +21,7 @@ from salva.core.verdict import Outcome
 from salva.errors import StoreError, UsageError
 from salva.messages import code_of
 from salva.results.gate import FAILED, INCONCLUSIVE, PASSED
+from salva.store.records import WHOLE
 from salva.store.sqlite import open_run
 
 
@@ -314,6 +315,21 @@ def test_pairs_without_a_verdict_are_undecided_and_not_forgotten(tmp_path: Path)
     assert (compared.pairs, compared.comparisons[0].n_shared) == (24, 40)
     assert compared.gate is not None
     assert compared.gate.decision == INCONCLUSIVE
+
+
+def test_a_comparison_with_an_unfinished_run_never_ends_with_0(tmp_path: Path) -> None:
+    first, second = store(tmp_path / "a", {"old": more}), store(tmp_path / "b", {"new": some})
+    assert compare_runs([first, second]).exit_code == 0
+    passing, failing = Demands(fail_if_worse=0.3), Demands(fail_if_worse=0.3, gate_on="point")
+    assert compare_runs([first, second], passing).exit_code == 0
+    with open_run(second, "write") as opened:
+        opened.drop_meta(WHOLE)
+    for runs in ([first, second], [second, first]):
+        assert compare_runs(runs).exit_code == 3
+    passed = compare_runs([first, second], passing)
+    assert passed.gate is not None
+    assert (passed.gate.decision, passed.exit_code) == (PASSED, 3)
+    assert compare_runs([second, first], failing).exit_code == 1, "what has failed stays so"
 
 
 def test_a_run_without_trust_passes_no_gate(tmp_path: Path) -> None:

@@ -199,9 +199,10 @@ class ComparedRuns:
 
     @property
     def exit_code(self) -> int:
-        """What a command with a gate ends with; 0 without one."""
+        """By the gates where one is set; 0 only where all runs are finished."""
+        is_complete = all(entrant.run.complete for entrant in self.entrants)
         gated = [one.standing for one in self.comparisons if one.gate is not None]
-        return exit_code(gated, is_complete=True) if gated else 0
+        return exit_code(gated, is_complete=is_complete) if gated or not is_complete else 0
 
 
 def compare_runs(

@@ -215,8 +215,10 @@ def _run_suite(spec: GateSpec, plan: _GatePlan, progress: Progress, note: Callab
 def _rules(run: Summary, compared: ComparedRuns | None) -> Iterator[RuleResult]:
     (model,) = run.by_model.values()
     problems = list(_problems(run, model))
-    if compared is not None and compared.baseline.figures.trust.status == NONE:
-        problems.append(f"baseline: {trust_text(compared.baseline.figures)}")
+    if compared is not None:
+        baseline = compared.baseline
+        problems += [f"baseline: {trust_text(baseline.figures)}"] if baseline.figures.trust.status == NONE else []
+        problems += [] if baseline.run.complete else ["the baseline is not finished"]
     decision, reason = INCONCLUSIVE if problems else PASSED, "; ".join(problems) or coverage_text(run, model)
     yield RuleResult(name=DECIDED, decision=decision, reason=reason)
     if compared is not None and compared.only is not None and (gate := compared.only.gate) is not None:
