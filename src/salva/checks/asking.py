@@ -18,6 +18,7 @@ from itertools import pairwise
 
 from salva.core.case import Case
 from salva.core.fingerprint import fingerprint
+from salva.core.grouping import grouped
 from salva.core.observation import Answer
 from salva.core.options import option
 from salva.core.protocols import INJECTION_READER, Conclusion, ImageObservations, Need, Query
@@ -99,10 +100,11 @@ def _costs(answers: Sequence[Answer]) -> dict[str, float]:
 
 def _flips(answers: Mapping[tuple[str, Query], Answer]) -> dict[str, float]:
     """How often the same question was readably answered again, and how often otherwise than before."""
-    asked: dict[tuple[str, Query], list[tuple[int, Answer]]] = {}
-    for (role, query), answer in answers.items():
-        if not answer.problem:
-            asked.setdefault((role, replace(query, repeat=0)), []).append((query.repeat, answer))
+    asked = grouped(
+        ((role, replace(query, repeat=0)), (query.repeat, answer))
+        for (role, query), answer in answers.items()
+        if not answer.problem
+    )
     pairs = [pair for said in asked.values() for pair in pairwise(sorted(said, key=lambda answered: answered[0]))]
     if not pairs:
         return {}

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from salva.core.fingerprint import Json
+from salva.core.grouping import grouped
 from salva.engine.snapshots import PREFIX
 from salva.store.records import CASES, RULES
 from salva.store.sqlite import RunStore, open_run
@@ -48,14 +49,10 @@ def _fingerprints(store: RunStore) -> Fingerprints:
     notes = store.meta()
     cases = notes.get(CASES)
     rules = notes.get(RULES)
-    observers: dict[str, list[Identity]] = {}
-    snapshots: dict[str, list[str]] = {}
-    for component in store.components():
-        if component.role == "model":
-            continue
-        observers.setdefault(component.label, []).append({"role": component.role, **component.identity})
-        if (snapshot := notes.get(f"{PREFIX}{component.component_id}")) is not None:
-            snapshots.setdefault(component.label, []).append(str(snapshot))
+    stored = [component for component in store.components() if component.role != "model"]
+    observers = grouped((one.label, {"role": one.role, **one.identity}) for one in stored)
+    said = ((one.label, notes.get(f"{PREFIX}{one.component_id}")) for one in stored)
+    snapshots = grouped((label, str(snapshot)) for label, snapshot in said if snapshot is not None)
     suite = cases.get("suite") if isinstance(cases, dict) else None
     return Fingerprints(
         suite=suite if isinstance(suite, dict) else {},

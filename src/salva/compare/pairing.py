@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from salva.compare.series import Key, Series
 from salva.core.case import Case
+from salva.core.grouping import group_by
 from salva.core.metric import LOWER
 from salva.core.own_figure import one_mean
 from salva.core.result import Result
@@ -144,9 +145,7 @@ def _moved(made: Difference, value: float) -> Difference:
 
 def by_group(baseline: Series, candidate: Series, group: Callable[[Case], str]) -> dict[str, GroupDifference]:
     """The failure rates by group, in order of first appearance, with Holm's p over all of them."""
-    groups: dict[str, list[Key]] = {}
-    for key in shared_keys(baseline, candidate):
-        groups.setdefault(group(baseline.cases[key[0]]), []).append(key)
+    groups = group_by(shared_keys(baseline, candidate), lambda key: group(baseline.cases[key[0]]))
     made = {name: difference_of(baseline, candidate, keys) for name, keys in groups.items()}
     adjusted = holm({name: figure.p for name, figure in made.items()})
     return {

@@ -16,6 +16,7 @@ from salva.compare.entrants import Entrant, read_entrants
 from salva.compare.pairing import figure_over
 from salva.compare.series import Key, Series, failure_series
 from salva.core.about import options_of
+from salva.core.grouping import grouped
 from salva.core.options import parse_options
 from salva.core.quantity import quantity
 from salva.errors import UsageError
@@ -205,9 +206,7 @@ def _values(series: Series, keys: Sequence[Key]) -> dict[str, list[float]]:
 
 def _parts(series: Series, values: dict[str, list[float]]) -> VarianceParts | None:
     """Within categories; where each has but one case, within all of them."""
-    by_category: dict[str, list[list[float]]] = {}
-    for case_id, each in values.items():
-        by_category.setdefault(series.category(case_id), []).append(each)
+    by_category = grouped((series.category(case_id), each) for case_id, each in values.items())
     return parts_of(by_category) or parts_of({"": list(values.values())})
 
 

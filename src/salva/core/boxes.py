@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import NamedTuple
 
+from salva.core.grouping import group_by
 from salva.core.observation import Detection, Detections
 from salva.core.scene import Box, Scene, Thing
 
@@ -51,11 +52,8 @@ def placed_entities(
     Of two boxes with one label that overlap by more than MERGE_IOU (intersection over union) the
     one with the higher score is kept: a detector that says "cat" twice about one cat saw one cat.
     """
-    by_label: dict[str, list[Detection]] = {}
-    for box in boxes_above(detections, threshold):
-        by_label.setdefault(box.name_for(wanted), []).append(box)
     seen = []
-    for label, same in by_label.items():
+    for label, same in group_by(boxes_above(detections, threshold), lambda box: box.name_for(wanted)).items():
         kept: list[Detection] = []
         for box in sorted(same, key=lambda one: (-one.score, one.box)) if len(same) > 1 else same:
             if all(overlap(box.box, other.box) <= MERGE_IOU for other in kept):

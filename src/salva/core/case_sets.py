@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from salva.core.case import Case
 from salva.core.fingerprint import fingerprint
+from salva.core.grouping import group_by
 
 Item = TypeVar("Item")
 FEWEST_CASES = 18
@@ -25,9 +26,7 @@ def few_of_each(
     items: Sequence[Item], n: int, group: Callable[[Item], str], name: Callable[[Item], str], fewest: int = 0
 ) -> list[Item]:
     """The first n of each group by a hash of their names, in the order of the items; more where that is too few."""
-    groups: dict[str, list[int]] = {}
-    for i, item in enumerate(items):
-        groups.setdefault(group(item), []).append(i)
+    groups = group_by(range(len(items)), lambda i: group(items[i]))
     chosen = {i for members in groups.values() for i in sorted(members, key=lambda i: fingerprint(name(items[i])))[:n]}
     if len(chosen) < min(fewest, len(items)):
         return few_of_each(items, n + 1, group, name, fewest)

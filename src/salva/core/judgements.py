@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from salva.core.case import Case
 from salva.core.fingerprint import Json
+from salva.core.grouping import group_by
 from salva.core.result import Result, Rule
 from salva.core.verdict import Verdict, observers_text
 
@@ -101,10 +102,7 @@ class Judgements:
 
     def by_observer(self, check: str) -> dict[str, tuple[CaseVerdict, ...]]:
         """The verdicts of a check by each of its observers, the deciding one first; one for every case and repeat."""
-        groups: dict[str, list[CaseVerdict]] = {}
-        for pair in self.pairs:
-            if pair.verdict.check == check:
-                groups.setdefault(self.observer_of(pair.verdict), []).append(pair)
+        groups = group_by((p for p in self.pairs if p.verdict.check == check), lambda p: self.observer_of(p.verdict))
         return {observer: deciding_verdicts(group, check) for observer, group in groups.items()}
 
     def observer_of(self, verdict: Verdict) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from salva.core.fingerprint import Json
+from salva.core.grouping import grouped
 
 DIMENSIONS, QUESTIONS = "dimensions", "questions"
 """How grades become a score: by the dimensions that questions belong to, or by question."""
@@ -80,9 +81,8 @@ def picture_score(questions: Sequence[Question], grades: Sequence[float], mean: 
     """
     if mean == QUESTIONS:
         return weighted_mean([(question.weight, grade) for question, grade in zip(questions, grades, strict=True)])
-    by_kind: dict[str, list[tuple[float, float]]] = {}
-    for question, grade in zip(questions, grades, strict=True):
-        by_kind.setdefault(question.kind, []).append((question.weight, grade))
+    graded = zip(questions, grades, strict=True)
+    by_kind = grouped((question.kind, (question.weight, grade)) for question, grade in graded)
     return weighted_mean([(sum(w for w, _ in part) / len(part), weighted_mean(part)) for part in by_kind.values()])
 
 

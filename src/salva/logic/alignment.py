@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from salva.core.grouping import group_by
 from salva.core.scene import Scene, Thing
 from salva.errors import UsageError
 from salva.logic.formula import (
@@ -89,9 +90,7 @@ class _Scales:
 
     def weigh(self, way: _Way, scene: Scene) -> Alignment:
         """The objects and triples of one way to make the formula true."""
-        things: dict[str, list[Thing]] = {}
-        for thing in scene.things:
-            things.setdefault(thing.label, []).append(thing)
+        things = group_by(scene.things, lambda thing: thing.label)
         asked: dict[str, dict[Description, int]] = {}
         for leaf, is_wanted in way:
             if is_wanted:

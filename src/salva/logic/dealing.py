@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations, product
 
+from salva.core.grouping import group_by
 from salva.core.scene import Scene, Thing
 from salva.errors import UsageError
 from salva.logic.diagram import FALSE, TRUE, Diagram
@@ -61,11 +62,7 @@ class Dealer:
 
     def things(self, scene: Scene) -> dict[str, list[Thing]]:
         """The things the formulas speak of, by name."""
-        things: dict[str, list[Thing]] = {}
-        for thing in scene.things:
-            if thing.label in self._labels:
-                things.setdefault(thing.label, []).append(thing)
-        return things
+        return group_by((thing for thing in scene.things if thing.label in self._labels), lambda thing: thing.label)
 
     def view(self, scene: Scene) -> View:
         """The scene as far as the formulas can tell."""

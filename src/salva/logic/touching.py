@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, combinations, product
 from typing import Protocol
 
+from salva.core.grouping import group_by
 from salva.errors import UsageError
 from salva.logic.formula import Atom, Related
 from salva.messages import message
@@ -40,10 +41,8 @@ def ways_to_touch(
     numbers: Mapping[str, Numbers], said: Sequence[tuple[Related, bool]]
 ) -> Iterator[list[tuple[Related, bool]]]:
     """For each way that makes the relations true and false: everything that is on something, as above."""
-    by_pair: dict[frozenset[str], list[tuple[Related, bool]]] = {}
-    for relation, holds in said:
-        if relation.relation in TOUCHING:
-            by_pair.setdefault(frozenset((relation.first, relation.second)), []).append((relation, holds))
+    touching = (claim for claim in said if claim[0].relation in TOUCHING)
+    by_pair = group_by(touching, lambda claim: frozenset((claim[0].first, claim[0].second)))
     for ways in product(*(list(_of_pair(numbers, of_pair)) for of_pair in by_pair.values())):
         yield [(relation, True) for relation in chain.from_iterable(ways)]
 

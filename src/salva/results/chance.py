@@ -13,12 +13,14 @@ from itertools import islice
 
 from salva.core.case import Case
 from salva.core.fingerprint import fingerprint
+from salva.core.grouping import group_by
 from salva.core.scene import Scene, Thing
 from salva.logic.comparing import Comparable, comparable, shows_same
 from salva.logic.formula import entities
 from salva.logic.notation import parse
 from salva.logic.satisfaction import satisfies
 from salva.results.drawn_scenes import draw_scene
+from salva.stats.means import mean_of_groups
 
 CHANCE = "chance"
 """The metric that says it."""
@@ -67,15 +69,14 @@ def chance_of(cases: Sequence[Case], counts: str = "", *, is_pooled: bool = Fals
 def _chance_of(cases: tuple[_ShuffledPair, ...]) -> float | None:
     paintable = list(islice(filter(_is_drawn, sorted(cases, key=_shuffled)), MOST_PICTURES))
     draws = range(MOST_PICTURES // len(paintable)) if paintable else ()
-    by_category: dict[str, list[float]] = {}
+    wrong = []
     for case in islice(filter(_is_drawn, _spread(cases)), MOST_PROMPTS):
         fits = _fitting(case)
         others = [other for other in paintable if other is not case and len(other.formulas) == len(case.formulas)]
         if others:
-            wrong = sum(not fits(other, draw) for other in others for draw in draws) / len(others) / len(draws)
-            by_category.setdefault(case.category, []).append(wrong)
-    shares = [sum(group) / len(group) for group in by_category.values()]
-    return sum(shares) / len(shares) if shares else None
+            n_wrong = sum(not fits(other, draw) for other in others for draw in draws)
+            wrong.append((case.category, n_wrong / len(others) / len(draws)))
+    return mean_of_groups(wrong)
 
 
 def chance_to_differ(
@@ -98,7 +99,7 @@ def _chance_to_differ(cases: tuple[_ShuffledPair, ...], shown: tuple[_ShuffledPa
         for draw in range(n_draws)
         for i, first in enumerate(paintable)
     ]
-    by_category: dict[str, list[float]] = {}
+    shares = []
     for case in islice(filter(_is_drawn, _spread(cases)), MOST_PROMPTS):
         what = comparable([parse(formula) for formula in case.formulas])
         differs: dict[tuple[tuple[Thing, ...], ...], bool] = {}
@@ -113,9 +114,8 @@ def _chance_to_differ(cases: tuple[_ShuffledPair, ...], shown: tuple[_ShuffledPa
                 differs[key] = not shows_same(a, b, what, counts=case.counts, all_labels=is_all)
             n_differ, n = n_differ + differs[key], n + 1
         if n:
-            by_category.setdefault(case.category, []).append(n_differ / n)
-    shares = [sum(group) / len(group) for group in by_category.values()]
-    return sum(shares) / len(shares) if shares else None
+            shares.append((case.category, n_differ / n))
+    return mean_of_groups(shares)
 
 
 def _things(notation: str, seed: str, what: Comparable, is_all: bool) -> tuple[Thing, ...]:
@@ -134,9 +134,7 @@ def _shuffled(case: _ShuffledPair) -> str:
 
 def _spread(cases: Sequence[_ShuffledPair]) -> list[_ShuffledPair]:
     """Each category in turn."""
-    by_category: dict[str, list[_ShuffledPair]] = {}
-    for case in sorted(cases, key=_shuffled):
-        by_category.setdefault(case.category, []).append(case)
+    by_category = group_by(sorted(cases, key=_shuffled), lambda case: case.category)
     turns = range(max(map(len, by_category.values()), default=0))
     return [group[turn] for turn in turns for group in by_category.values() if turn < len(group)]
 

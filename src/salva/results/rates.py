@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from salva.core.case import Case
+from salva.core.grouping import group_by
 from salva.core.result import Result, counted
 from salva.core.verdict import Outcome
 from salva.errors import FormulaError
@@ -109,9 +110,7 @@ def failure_rate(results: Sequence[Result], average: str = MACRO) -> FailureRate
 
 def categories_of(results: Iterable[Result]) -> tuple[CategoryCount, ...]:
     """The results of each category, in order of first appearance."""
-    groups: dict[str, list[Result]] = {}
-    for result in results:
-        groups.setdefault(result.case.category, []).append(result)
+    groups = group_by(results, lambda result: result.case.category)
     return tuple(CategoryCount(name=name, counts=counted(group)) for name, group in groups.items())
 
 

@@ -5,15 +5,16 @@ A suite says as data how its results are grouped and which columns a group gives
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
+from salva.core.grouping import group_by as group_by
+from salva.core.grouping import group_by_each as group_by_each
 from salva.core.result import Result
 from salva.core.table import Cell, Table
 from salva.results.tally import RATE_COLUMNS, rate_cells
 from salva.stats.intervals import Interval
 
-Key = TypeVar("Key", bound=Hashable)
 Item = TypeVar("Item")
 Group = TypeVar("Group")
 AnyGroup = TypeVar("AnyGroup", contravariant=True)
@@ -72,20 +73,6 @@ def rows_table(
         is_joined=is_joined,
         averaged_by=averaged_by,
     )
-
-
-def group_by(items: Iterable[Item], key: Callable[[Item], Key | None]) -> dict[Key, list[Item]]:
-    """Items by their key, in order of first appearance; those without a key are skipped."""
-    return group_by_each(items, lambda item: () if (found := key(item)) is None else (found,))
-
-
-def group_by_each(items: Iterable[Item], keys: Callable[[Item], Iterable[Key]]) -> dict[Key, list[Item]]:
-    """Items by each of their keys; one with several is in several groups."""
-    groups: dict[Key, list[Item]] = {}
-    for item in items:
-        for key in keys(item):
-            groups.setdefault(key, []).append(item)
-    return groups
 
 
 def subgroups(groups: Mapping[str, Group], split: Callable[[Group], Mapping[str, Item]]) -> list[tuple[Keys, Item]]:

@@ -10,10 +10,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import comb
 
+from salva.core.grouping import group_by, grouped
 from salva.core.judgements import CaseVerdict, Judgements
 from salva.results.deciding import TRUTH
 from salva.results.rates import MACRO
 from salva.stats.intervals import Interval
+from salva.stats.means import mean_of_groups
 from salva.stats.rates import difference_interval
 
 ONE_REPEAT = "every wording was generated once; --repeats 2 or --control measures it"
@@ -46,9 +48,7 @@ def wording_difference(judgements: Judgements) -> WordingDifference | None:
 
 def differences_by_law(judgements: Judgements) -> dict[str, WordingDifference]:
     """By the label `law`, or by category for cases without one, in order of first appearance."""
-    groups: dict[str, list[CaseVerdict]] = {}
-    for pair in _decided(judgements):
-        groups.setdefault(pair.case.labels.get("law") or pair.case.category, []).append(pair)
+    groups = group_by(_decided(judgements), lambda pair: pair.case.labels.get("law") or pair.case.category)
     made = ((name, _difference(group, judgements.average)) for name, group in groups.items())
     return {name: difference for name, difference in made if difference is not None}
 
@@ -73,31 +73,32 @@ def _with_both(pairs: Iterable[CaseVerdict]) -> list[CaseVerdict]:
 def _difference(pairs: Sequence[CaseVerdict], average: str) -> WordingDifference | None:
     if not pairs:
         return None
-    by_case: dict[str, list[CaseVerdict]] = {}
-    for pair in pairs:
-        by_case.setdefault(pair.case.case_id, []).append(pair)
-    wrong: dict[str, list[tuple[float, float]]] = {}
-    for repeats in by_case.values():
-        shares = (sum(not repeat.verdict.scores[f"right_{role}"] for repeat in repeats) / len(repeats) for role in "ab")
-        first, second = shares
-        wrong.setdefault(_averaged_by(repeats[0], average), []).append((first, second))
+    by_case = group_by(pairs, lambda pair: pair.case.case_id)
+    names = [_averaged_by(repeats[0], average) for repeats in by_case.values()]
     first, second = (
-        sum(sum(case[which] for case in cases) / len(cases) for cases in wrong.values()) / len(wrong)
-        for which in (0, 1)
+        [
+            sum(not repeat.verdict.scores[f"right_{role}"] for repeat in repeats) / len(repeats)
+            for repeats in by_case.values()
+        ]
+        for role in "ab"
     )
-    each = {category: [b - a for a, b in cases] for category, cases in wrong.items()}
+    less = [b - a for a, b in zip(first, second, strict=True)]
     noise = _seed_noise(by_case.values(), average)
     return WordingDifference(
         check=pairs[0].verdict.check,
-        difference=sum(sum(values) / len(values) for values in each.values()) / len(each),
-        interval=difference_interval(each, len(pairs) / len(by_case)),
-        first=first,
-        second=second,
+        difference=mean_of_groups(zip(names, less, strict=True)) or 0.0,
+        interval=difference_interval(grouped(zip(names, less, strict=True)), len(pairs) / len(by_case)),
+        first=mean_of_groups(zip(names, first, strict=True)) or 0.0,
+        second=mean_of_groups(zip(names, second, strict=True)) or 0.0,
         seed_noise=noise,
         why_no_seed_noise="" if noise is not None else ONE_REPEAT,
         n=len(pairs),
         n_cases=len(by_case),
     )
+
+
+def _share_wrong(role: str, repeats: Sequence[CaseVerdict]) -> float:
+    return sum(not repeat.verdict.scores[f"right_{role}"] for repeat in repeats) / len(repeats)
 
 
 def _averaged_by(pair: CaseVerdict, average: str) -> str:
@@ -107,12 +108,10 @@ def _averaged_by(pair: CaseVerdict, average: str) -> str:
 
 def _seed_noise(cases: Iterable[Sequence[CaseVerdict]], average: str) -> float | None:
     """The share of two repeats of one wording of which one is right, averaged as the rate is."""
-    by_category: dict[str, list[float]] = {}
+    shares = []
     for repeats in cases:
         if len(repeats) > 1:
             n_right = [sum(bool(repeat.verdict.scores[f"right_{role}"]) for repeat in repeats) for role in "ab"]
             n_mixed = sum(right * (len(repeats) - right) for right in n_right)
-            share = n_mixed / (2 * comb(len(repeats), 2))
-            by_category.setdefault(_averaged_by(repeats[0], average), []).append(share)
-    means = [sum(shares) / len(shares) for shares in by_category.values()]
-    return sum(means) / len(means) if means else None
+            shares.append((_averaged_by(repeats[0], average), n_mixed / (2 * comb(len(repeats), 2))))
+    return mean_of_groups(shares)

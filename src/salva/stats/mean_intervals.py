@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from math import inf, sqrt
 from typing import TypeVar
 
+from salva.core.grouping import grouped
 from salva.stats.intervals import MIN_CLUSTERS, Interval
 from salva.stats.student import t_95
 
@@ -47,9 +48,7 @@ def macro_mean_interval(
     clusters = dict.fromkeys(valued.cluster for valued in values)  # in their order: a sum of floats depends on it
     if len(clusters) < MIN_CLUSTERS:
         return None
-    by_name: dict[str, list[float]] = {}
-    for valued in values:
-        by_name.setdefault(valued.category, []).append(valued.value)
+    by_name = grouped((valued.category, valued.value) for valued in values)
     means = {name: sum(group) / len(group) for name, group in by_name.items()}
     centre = sum(means.values()) / len(means)
     own = {name: means[name] if len(group) > 1 else centre for name, group in by_name.items()}

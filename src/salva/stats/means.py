@@ -6,6 +6,8 @@ from collections.abc import Hashable, Iterable, Sequence
 from math import fsum
 from typing import TypeVar
 
+from salva.core.grouping import grouped
+
 Group = TypeVar("Group", bound=Hashable)
 
 
@@ -23,11 +25,14 @@ def variance(values: Sequence[float]) -> float:
 
 def group_mean(values: Sequence[float], groups: Sequence[Sequence[Group]]) -> float:
     """The unweighted mean over groups of each group's mean; a value counts in every group it belongs to."""
-    by_group: dict[Group, list[float]] = {}
-    for value, names in zip(values, groups, strict=True):
-        for name in names:
-            by_group.setdefault(name, []).append(value)
+    by_group = grouped((name, value) for value, names in zip(values, groups, strict=True) for name in names)
     return mean(mean(of_group) for of_group in by_group.values())
+
+
+def mean_of_groups(values: Iterable[tuple[Hashable, float]]) -> float | None:
+    """The same of values with the one group that each belongs to; None without any."""
+    means = [sum(group) / len(group) for group in grouped(values).values()]
+    return sum(means) / len(means) if means else None
 
 
 def share_above(values: Sequence[float], threshold: float) -> float:

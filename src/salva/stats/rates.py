@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
 
+from salva.core.grouping import group_by
 from salva.stats.intervals import MIN_CLUSTERS, Z_95, Interval, wilson
 from salva.stats.means import variance
 from salva.stats.student import t_95
@@ -55,10 +56,7 @@ def share(cases: Sequence[Counted]) -> float:
 
 def by_category(cases: Iterable[Counted]) -> dict[str, list[Counted]]:
     """Cases by category, in order of first appearance."""
-    groups: dict[str, list[Counted]] = {}
-    for case in cases:
-        groups.setdefault(case.category, []).append(case)
-    return groups
+    return group_by(cases, lambda case: case.category)
 
 
 def seeds_interval(cases: Sequence[Counted], z: float = Z_95) -> Interval | None:

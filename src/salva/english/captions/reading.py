@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
+from salva.core.grouping import grouped
 from salva.core.mutation import Pool, Triple
 from salva.english.captions.classes import Classes
 
@@ -75,9 +76,7 @@ def pool_of(reading: CaptionReading, classes: Classes) -> Pool:
 
 def nesting(pool: Pool) -> int:
     """The longest chain of triples in which each begins where the one before ended: 2 for a cat on a bed in a room."""
-    below: dict[str, list[str]] = {}
-    for triple in pool.triples:
-        below.setdefault(triple.subject, []).append(triple.object)
+    below = grouped((triple.subject, triple.object) for triple in pool.triples)
 
     def depth(name: str, above: frozenset[str]) -> int:
         return max((1 + depth(lower, above | {name}) for lower in below.get(name, ()) if lower not in above), default=0)

@@ -10,6 +10,7 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from salva.core.grouping import group_by
 from salva.english.mutation.corpus import Corpus
 
 LEVELS = ("low", "middle", "high")
@@ -41,9 +42,7 @@ class Density:
         """Names of entities that can stand somewhere, by level; asked for again and again with the same names."""
         place = (role, predicate)
         if place not in self._by_place:
-            levels: dict[str, list[str]] = {}
-            for name in names:
-                levels.setdefault(self.level(name, predicate), []).append(name)
+            levels = group_by(names, lambda name: self.level(name, predicate))
             self._by_place[place] = {level: tuple(levels[level]) for level in LEVELS if level in levels}
         return self._by_place[place]
 

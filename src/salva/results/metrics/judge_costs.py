@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
+from salva.core.grouping import group_by
 from salva.core.judgements import Judgements
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
@@ -39,10 +40,8 @@ class JudgeCosts:
 
     def measure(self, judgements: Judgements) -> Measured:
         """One row per check and judge."""
-        groups: dict[tuple[str, str], list[Verdict]] = {}
-        for verdict in judgements.verdicts:
-            if verdict.arm == PAIR and _ANSWERS in verdict.scores:
-                groups.setdefault((observers_text(verdict.observers), verdict.check), []).append(verdict)
+        asked = (verdict for verdict in judgements.verdicts if verdict.arm == PAIR and _ANSWERS in verdict.scores)
+        groups = group_by(asked, lambda verdict: (observers_text(verdict.observers), verdict.check))
         if not groups:
             return Measured()
         rows = tuple(_row(*key, group) for key, group in sorted(groups.items()))

@@ -12,6 +12,7 @@ from statistics import stdev
 from typing import ClassVar
 
 from salva.core.case import Case
+from salva.core.grouping import group_by
 from salva.core.judgements import CaseVerdict, Judgements
 from salva.core.metric import MetricValue
 from salva.core.options import NoOptions
@@ -85,10 +86,8 @@ class RatingTables:
 def _measured(kind: _RatingKind, pairs: Sequence[CaseVerdict], people: Sequence[str]) -> Measured:
     rated = [one for one in pairs if kind.score in one.verdict.scores]
     # People first, in the order they were named.
-    by_rater: dict[str, list[CaseVerdict]] = {who: [] for who in people}
-    for rating in rated:
-        by_rater.setdefault(observers_text(rating.verdict.observers), []).append(rating)
-    by_rater = {who: group for who, group in by_rater.items() if group}
+    raters = group_by(rated, lambda rating: observers_text(rating.verdict.observers))
+    by_rater = {who: raters[who] for who in dict.fromkeys((*people, *raters)) if who in raters}
     together = _means_of_things([rating for who in people for rating in by_rater.get(who, ())], kind.score)
     model = rated[0].verdict.model
     rows: list[tuple[Cell, ...]] = []
@@ -134,11 +133,8 @@ _Thing = tuple[Case, Mapping[str, float]]
 
 def _means_of_things(judged: Sequence[CaseVerdict], score: str) -> list[_Thing]:
     """Every thing once, with the mean of those who rated it."""
-    things: dict[tuple[str, int], list[CaseVerdict]] = {}
-    for rating in judged:
-        things.setdefault((rating.case.case_id, rating.verdict.repeat), []).append(rating)
     means: list[_Thing] = []
-    for group in things.values():
+    for group in group_by(judged, lambda rating: (rating.case.case_id, rating.verdict.repeat)).values():
         names = [name for name in (score, *_PARTS) if all(name in rating.verdict.scores for rating in group)]
         means.append((group[0].case, {name: mean(rating.verdict.scores[name] for rating in group) for name in names}))
     return means
