@@ -21,10 +21,10 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from salva.stats.paired import Paired, chance_to_show, paired_difference, spread_of
+from salva.stats.intervals import t_95
+from salva.stats.paired import chance_to_show, paired_difference, spread_of
 from salva.stats.rates import Counted, one_more_repeat
 from salva.stats.sample_size import beside_worse, evenly, parts_of
-from salva.stats.student import t_95
 
 Numbers = NDArray[np.float64]
 
@@ -147,15 +147,14 @@ def check(world: World, first: Numbers, second: Numbers, both: Spreads, alone: S
     for run in range(N_CHECKED):
         named = [(t, c) for t in range(world.n_categories) for c in range(world.n_cases)]
         cases = [
-            Paired(category=str(t), first=first[run, t, c].sum(), second=second[run, t, c].sum(), n=world.repeats)
+            Counted(category=str(t), n_hits=second[run, t, c].sum() - first[run, t, c].sum(), n=world.repeats)
             for t, c in named
         ]
         made = paired_difference(cases)
         assert made is not None
         assert made.interval is not None
         assert isclose(made.interval.low, max(-1.0, both.low()[run]), abs_tol=1e-9)
-        counted = [Counted(category=one.category, n_hits=one.second - one.first, n=one.n) for one in cases]
-        spread = spread_of(counted)
+        spread = spread_of(cases)
         assert spread is not None
         one = Spreads(
             centre=both.centre[run : run + 1],

@@ -43,13 +43,12 @@ from coverage_cells import (
 )
 
 from salva.stats.correction import correct_rate, kish, stratum_of
-from salva.stats.intervals import MIN_CLUSTERS, Interval
+from salva.stats.intervals import MIN_CLUSTERS, Interval, t_95
 from salva.stats.mean_intervals import mean_interval
-from salva.stats.paired import Paired, paired_difference
+from salva.stats.paired import paired_difference
 from salva.stats.rates import Counted, clusters_interval, entities_interval, one_more_repeat, seeds_interval
 from salva.stats.root_ratios import root_ratio_interval
 from salva.stats.stopping import cases_at, is_narrow, look_shares, look_z
-from salva.stats.student import t_95
 
 MOST_WRONG = {0.0: 0.046, 0.02: 0.026, 0.05: 0.015}
 """Of gates, by the distance of the true rate from the limit."""
@@ -241,7 +240,7 @@ def differences(design: Design, first: float, second: float, n_runs: int) -> Cel
     ends = np.maximum(-1.0, flat.mean(axis=1) - half), np.minimum(1.0, flat.mean(axis=1) + half)
     for run in range(N_CHECKED):
         sides = zip(design.counted, hits[0][run], hits[1][run], strict=True)
-        cases = [Paired(category=c.category, first=int(a), second=int(b), n=k) for c, a, b in sides]
+        cases = [Counted(category=c.category, n_hits=int(b) - int(a), n=k) for c, a, b in sides]
         made = paired_difference(cases)
         same(ends, run, made.interval if made else None)
     answer = float(chances[1].mean() - chances[0].mean())

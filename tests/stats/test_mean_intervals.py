@@ -10,9 +10,8 @@ from random import Random
 
 import pytest
 
-from salva.stats.intervals import Interval
+from salva.stats.intervals import Interval, t_95
 from salva.stats.mean_intervals import Valued, cautious_mean_interval, macro_mean_interval, mean_interval
-from salva.stats.student import t_95
 
 
 def test_independent_values_get_students_interval() -> None:

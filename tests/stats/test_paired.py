@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from salva.stats.intervals import t_95
 from salva.stats.paired import (
-    Paired,
     chance_to_show,
     detectable,
     holm,
@@ -20,14 +20,13 @@ from salva.stats.paired import (
     spread_of,
 )
 from salva.stats.rates import Counted
-from salva.stats.student import t_95
 
 THINGS = ("cat", "dog", "cow", "apple", "banana", "bus")
 
 
-def pairs(firsts: list[int], seconds: list[int], category: str = "") -> list[Paired]:
+def pairs(firsts: list[int], seconds: list[int], category: str = "") -> list[Counted]:
     return [
-        Paired(category=category, entities=(THINGS[place % 6],), first=a, second=b, n=1)
+        Counted(category=category, entities=(THINGS[place % 6],), n_hits=b - a, n=1)
         for place, (a, b) in enumerate(zip(firsts, seconds, strict=True))
     ]
 
@@ -71,7 +70,7 @@ def test_fewer_than_five_cases_have_no_difference() -> None:
 
 
 def test_an_interval_stays_inside_what_a_difference_can_be() -> None:
-    scores = [Paired(category="", first=-2, second=2 if place % 2 else -2, n=1) for place in range(5)]
+    scores = [Counted(category="", n_hits=4 if place % 2 else 0, n=1) for place in range(5)]
     shares, kappas, free = (paired_difference(scores, is_share=False, reach=reach) for reach in (1.0, 4.0, None))
     assert shares is not None
     assert kappas is not None
@@ -99,15 +98,15 @@ def test_other_things_are_never_surer_than_other_seeds() -> None:
     assert made.interval_entities is not None
     assert made.interval_entities.low < made.interval.low
     assert made.interval_entities.high > made.interval.high
-    few = paired_difference([Paired(category="", entities=("cat",), first=0, second=1, n=1)] * 9)
+    few = paired_difference([Counted(category="", entities=("cat",), n_hits=1, n=1)] * 9)
     assert few is not None
     assert few.interval_entities is None
     assert "different entities" in few.why_no_entities
 
 
 def test_repeats_are_one_case() -> None:
-    repeated = [Paired(category="", entities=("cat",), first=0, second=place % 2 * 4, n=4) for place in range(10)]
-    once = [Paired(category="", entities=("cat",), first=0, second=place % 2, n=1) for place in range(10)]
+    repeated = [Counted(category="", entities=("cat",), n_hits=place % 2 * 4, n=4) for place in range(10)]
+    once = [Counted(category="", entities=("cat",), n_hits=place % 2, n=1) for place in range(10)]
     ours, theirs = paired_difference(repeated), paired_difference(once)
     assert ours is not None
     assert theirs is not None

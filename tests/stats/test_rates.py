@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.stats import binom
 
-from salva.stats.intervals import Interval, wilson
+from salva.stats.intervals import Interval, t_95, wilson
 from salva.stats.rates import (
     Counted,
     clusters_interval,
@@ -24,7 +24,6 @@ from salva.stats.rates import (
     n_effective,
     seeds_interval,
 )
-from salva.stats.student import t_95
 
 
 def _cases(*hits: tuple[str, int], n: int = 4) -> list[Counted]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from salva.stats.intervals import Z_95, Interval
-from salva.stats.paired import Paired, paired_difference
+from salva.stats.paired import paired_difference
 from salva.stats.rates import Counted, seeds_interval
 from salva.stats.stopping import cases_at, is_narrow, look_shares, look_z, widened
 
@@ -48,7 +48,7 @@ def test_a_share_takes_whole_cases_of_every_category() -> None:
 
 
 def test_a_difference_is_widened_about_its_value() -> None:
-    made = paired_difference([Paired(category="", first=0, second=i % 4 == 0, n=1) for i in range(80)])
+    made = paired_difference([Counted(category="", n_hits=i % 4 == 0, n=1) for i in range(80)])
     assert made is not None
     assert made.interval is not None
     wide = widened(made.value, made.interval, look_z(400, 800))

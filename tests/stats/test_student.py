@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from scipy import stats
 
-from salva.stats.student import t_95
+from salva.stats.intervals import t_95
 
 
 @pytest.mark.parametrize("degrees", [1, 2, 3, 4, 5, 9, 10, 31, 100, 999, 2000])

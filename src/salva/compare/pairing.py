@@ -17,7 +17,7 @@ from salva.core.result import Result
 from salva.results.rates import entities_of
 from salva.results.tally import cluster_of
 from salva.stats.intervals import MIN_CLUSTERS, Interval
-from salva.stats.paired import Difference, Paired, holm, paired_difference, pseudo_values
+from salva.stats.paired import Difference, holm, paired_difference, pseudo_values
 from salva.stats.rates import Counted, macro
 
 
@@ -196,7 +196,7 @@ def figure_over(series: Series, keys: Sequence[Key]) -> float | None:
     return series.of_means([total / n_all for total in totals]) if n_all else None
 
 
-def _paired(baseline: Series, candidate: Series, keys: Sequence[Key]) -> list[Paired] | None:
+def _paired(baseline: Series, candidate: Series, keys: Sequence[Key]) -> list[Counted] | None:
     """Both models case by case; a figure that is no mean as what each case adds to it. None where it is not defined."""
     ours, theirs = _sums(baseline, keys), _sums(candidate, keys)
     counts = [n for n, _ in ours.values()]
@@ -211,12 +211,8 @@ def _paired(baseline: Series, candidate: Series, keys: Sequence[Key]) -> list[Pa
         before, after = pseudo[0], pseudo[1]
         counts = [1] * len(counts)
     return [
-        Paired(
-            category=baseline.category(case_id),
-            entities=entities_of(baseline.cases[case_id]),
-            first=one,
-            second=other,
-            n=n,
+        Counted(
+            category=baseline.category(case_id), entities=entities_of(baseline.cases[case_id]), n_hits=other - one, n=n
         )
         for case_id, one, other, n in zip(ours, before, after, counts, strict=True)
     ]

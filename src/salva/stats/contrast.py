@@ -62,16 +62,11 @@ def judge_contrast(counts: ControlCounts) -> Contrast:
     accepted = counts.n_accepted / n
     if wilson(accepted, n).high >= _BLIND_FROM:
         return Contrast(status=NONE, code=NO_CONTRAST)
-    if accepted > _MOST_ACCEPTED or _lead(counts) <= 0:
+    if accepted > _MOST_ACCEPTED or not counts.n_own:
         return Contrast(status=LIMITED, code=NO_CONTRAST)
-    return Contrast(status=OK)
-
-
-def _lead(counts: ControlCounts) -> float:
-    """The least by which own images get expected answers more often than others are accepted; 0 if none was asked."""
-    if not counts.n_own:
-        return 0.0
-    return newcombe(counts.n_as_expected, counts.n_own, counts.n_accepted, counts.n_controls).low
+    # The least by which own images get expected answers more often than others are accepted.
+    lead = newcombe(counts.n_as_expected, counts.n_own, counts.n_accepted, n).low
+    return Contrast(status=OK) if lead > 0 else Contrast(status=LIMITED, code=NO_CONTRAST)
 
 
 def newcombe(hits: int, n: int, other_hits: int, other_n: int) -> Interval:

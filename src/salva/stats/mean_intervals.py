@@ -13,8 +13,7 @@ from math import inf, sqrt
 from typing import TypeVar
 
 from salva.core.grouping import grouped
-from salva.stats.intervals import MIN_CLUSTERS, Interval
-from salva.stats.student import t_95
+from salva.stats.intervals import MIN_CLUSTERS, Interval, t_95
 
 Name = TypeVar("Name", bound=Hashable)
 

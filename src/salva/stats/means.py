@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from math import fsum
+from statistics import fmean
 from typing import TypeVar
 
 from salva.core.grouping import grouped
@@ -11,10 +11,8 @@ from salva.core.grouping import grouped
 Group = TypeVar("Group", bound=Hashable)
 
 
-def mean(values: Iterable[float]) -> float:
-    """The arithmetic mean of at least one number."""
-    numbers = list(values)
-    return fsum(numbers) / len(numbers)
+mean = fmean
+"""The arithmetic mean of at least one number."""
 
 
 def variance(values: Sequence[float]) -> float:

@@ -10,27 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import erf, sqrt
 
-from salva.stats.intervals import MIN_CLUSTERS, Interval
+from salva.stats.intervals import MIN_CLUSTERS, Interval, t_95, t_within
 from salva.stats.rates import Counted, Spread, by_category, difference_spread, jackknife, macro, without_entities
-from salva.stats.student import t_95, t_within
 
-POWER = 0.8
-"""The chance to show a difference that is there which `detectable` stands for."""
 _Z_POWER = 0.8416212335729143
-"""The normal quantile of it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Paired:
-    """One case on both sides: sums over the repeats that both of them have."""
-
-    category: str
-    entities: tuple[str, ...] = ()
-    """What it is about; cases that share an entity rise and fall together."""
-    first: float
-    second: float
-    n: int
-    """Repeats; at least 1."""
+"""The normal quantile of 0.8, the chance to show a difference that is there which `detectable` stands for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,30 +34,27 @@ class Difference:
     p: float
     """Of no difference, two-sided, by the same variance."""
     detectable: float
-    """The smallest difference that so many pairs show with the chance POWER."""
+    """The smallest difference that so many pairs show with 80 % power."""
     effect_size: float | None
     """In standard deviations of the cases' differences; None where they have none."""
 
 
 def paired_difference(
-    cases: Sequence[Paired], *, is_share: bool = True, reach: float | None = 1.0
+    cases: Sequence[Counted], *, is_share: bool = True, reach: float | None = 1.0
 ) -> Difference | None:
     """How far apart the two sides are; None with fewer than five.
 
+    cases: n_hits is the second side's sum over the repeats that both sides have, less the first's.
     is_share: whether sides are shares of hits. reach: the largest difference there can be; None where there is none.
     """
     if len(cases) < MIN_CLUSTERS:
         return None
-    counted = [
-        Counted(category=case.category, entities=case.entities, n_hits=case.second - case.first, n=case.n)
-        for case in cases
-    ]
-    value, spread = macro(counted), spread_of(counted, is_share=is_share)
+    value, spread = macro(cases), spread_of(cases, is_share=is_share)
     assert value is not None
     assert spread is not None
-    left = without_entities(counted)
+    left = without_entities(cases)
     others = None if isinstance(left, str) else (max(jackknife(left), spread.variance), len(left) - 1)
-    each = [case.rate for case in counted]
+    each = [case.rate for case in cases]
     centre = sum(each) / len(each)
     deviation = sqrt(sum((one - centre) ** 2 for one in each) / (len(each) - 1))
     return Difference(
@@ -103,7 +84,7 @@ def p_value(value: float, spread: Spread) -> float:
 
 
 def detectable(spread: Spread) -> float:
-    """The smallest difference whose interval excludes 0 with the chance POWER."""
+    """The smallest difference whose interval excludes 0 with 80 % power."""
     return t_95(spread.degrees) * sqrt(spread.variance) + _Z_POWER * sqrt(spread.pure or spread.variance)
 
 

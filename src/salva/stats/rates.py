@@ -12,9 +12,8 @@ from dataclasses import dataclass, replace
 from math import sqrt
 
 from salva.core.grouping import group_by
-from salva.stats.intervals import MIN_CLUSTERS, Z_95, Interval, wilson
+from salva.stats.intervals import MIN_CLUSTERS, Z_95, Interval, t_95, wilson
 from salva.stats.means import variance
-from salva.stats.student import t_95
 
 LEAST_CORRELATION = 0.1
 """Cases of one cluster are taken to be at least this much alike, whatever few of them happen to show."""

@@ -9,9 +9,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from math import inf, sqrt
 
-from salva.stats.intervals import MIN_CLUSTERS, Interval
+from salva.stats.intervals import MIN_CLUSTERS, Interval, t_95
 from salva.stats.rates import jackknife
-from salva.stats.student import t_95
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

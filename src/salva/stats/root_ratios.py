@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import sqrt
 
-from salva.stats.intervals import Interval, wilson
-from salva.stats.student import t_95
+from salva.stats.intervals import Interval, t_95, wilson
 
 _FEWEST_GROUPS = 8
 """With fewer groups there is no interval."""
