@@ -12,7 +12,7 @@ from salva.core.case import Case, Prompt
 from salva.core.run_spec import ComponentSpec
 from salva.core.verdict import Outcome
 from salva.registry import bind
-from salva.results.nouns_only import NOUNS_ONLY, SKILL, nouns_only_metrics, nouns_only_rates
+from salva.results.nouns_only import NOUNS_ONLY, SKILL, failed_by_nouns, nouns_only_metrics
 
 
 def case_of(formula: str, category: str = "one", case_id: str = "") -> Case:
@@ -37,14 +37,14 @@ def case_of(formula: str, category: str = "one", case_id: str = "") -> Case:
     ],
 )
 def test_only_denial_and_exclusion_need_more_than_nouns(formula: str, is_failed: bool) -> None:
-    assert nouns_only_rates([case_of(formula)]) == {"one": float(is_failed)}
+    assert failed_by_nouns([case_of(formula)]) == {"one": [is_failed]}
 
 
 def test_no_category_of_metalogic_needs_more_than_nouns() -> None:
     suite = bind(ComponentSpec(role="suite", name="metalogic")).build()
-    rates = nouns_only_rates(list(suite.cases("quick")))
-    assert len(rates) == 21
-    assert set(rates.values()) == {0.0}
+    failed = failed_by_nouns(suite.cases("quick"))
+    assert len(failed) == 21
+    assert not any(map(any, failed.values()))
 
 
 def test_skill_is_what_is_left_of_the_baseline() -> None:

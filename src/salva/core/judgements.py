@@ -96,6 +96,11 @@ class Judgements:
     effort: Effort | None = None
     """What the run took, all its models and observers together; None where it is not recorded."""
 
+    @property
+    def counts(self) -> str:
+        """How the run asks numbers to be read; empty where each case says it."""
+        return next((str(said) for check in self.checks.values() if (said := check.options.get("counts"))), "")
+
     def of_check(self, check: str) -> tuple[CaseVerdict, ...]:
         """The verdicts of a check by its deciding observers, one for every case and repeat."""
         return deciding_verdicts(self.pairs, check)

@@ -6,10 +6,11 @@ model that is no better than this has learnt nouns, not logic. Judgements in, me
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
 
 from salva.core.case import Case
+from salva.core.grouping import grouped
 from salva.core.judgements import Judgements
 from salva.core.metric import HIGHER, MetricValue, not_measured
 from salva.core.quantity import quantity
@@ -31,12 +32,12 @@ def nouns_only_metrics(judgements: Judgements) -> dict[str, MetricValue]:
     decided = [result for result in judgements.results if result.is_decided]
     if not decided or not all(result.check == TRUTH for result in decided):
         return {}
-    counts = next((str(said) for check in judgements.checks.values() if (said := check.options.get("counts"))), "")
     cases = list({result.case.case_id: result.case for result in decided}.values())
-    failed = _failed(cases, counts, is_pooled=judgements.average != MACRO)
+    failed = failed_by_nouns(cases, judgements.counts, is_pooled=judgements.average != MACRO)
     if not failed:
         return {}
-    rates, n_failed = _rates(failed), sum(map(sum, failed.values()))
+    rates = {category: sum(group) / len(group) for category, group in failed.items()}
+    n_failed = sum(map(sum, failed.values()))
     baseline = sum(rates.values()) / len(rates)
     title = "draws every entity, ignores logic"
     reason = f"fails in {sum(map(bool, rates.values()))} of {len(rates)} categories"
@@ -64,23 +65,17 @@ def _skill(judgements: Judgements, baseline: float, n_failed: int) -> MetricValu
     )
 
 
-def nouns_only_rates(cases: Sequence[Case], counts: str = "", *, is_pooled: bool = False) -> dict[str, float]:
-    """The share of each category (pooled: of all) that such a model fails; cases without formulas stay out."""
-    return _rates(_failed(cases, counts, is_pooled=is_pooled))
-
-
-def _rates(failed: Mapping[str, Sequence[bool]]) -> dict[str, float]:
-    return {category: sum(group) / len(group) for category, group in failed.items()}
-
-
-def _failed(cases: Sequence[Case], counts: str, *, is_pooled: bool) -> dict[str, list[bool]]:
-    failed: dict[str, list[bool]] = {}
-    for case in cases:
-        formulas = tuple(prompt.formula for prompt in case.prompts if prompt.formula)
-        if formulas and len(formulas) == len(case.prompts):
-            is_right = _is_right(formulas, case.case_id, counts or case.counts, bool(case.equivalent))
-            failed.setdefault("" if is_pooled else case.category, []).append(not is_right)
-    return failed
+def failed_by_nouns(cases: Iterable[Case], counts: str = "", *, is_pooled: bool = False) -> dict[str, list[bool]]:
+    """Which cases of each category (pooled: of all) such a model fails; cases without formulas stay out."""
+    held = ((case, tuple(prompt.formula or "" for prompt in case.prompts)) for case in cases)
+    return grouped(
+        (
+            "" if is_pooled else case.category,
+            not _is_right(formulas, case.case_id, counts or case.counts, bool(case.equivalent)),
+        )
+        for case, formulas in held
+        if all(formulas)
+    )
 
 
 @lru_cache(maxsize=8192)

@@ -7,7 +7,7 @@ The failure rate is shown whatever it says.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from salva.core.judgements import Judgements
@@ -74,69 +74,47 @@ class ObserverFacts:
 
 def trust_of(judgements: Judgements, rate: FailureRate, facts: ObserverFacts, *, is_complete: bool) -> Trust:
     """The trust in one model's failure rate."""
-    results = judgements.results
-    found = [
-        *_none(judgements, facts),
-        *((LIMITED, reason) for reason in _limited(results, rate, facts, judgements, is_complete=is_complete)),
-    ]
+    limits = _limits(judgements, rate, facts, is_complete=is_complete)
+    found = [*((NONE, text) for text in _none(judgements, facts)), *((LIMITED, text) for text in limits)]
     found += _contrast(facts)
     status = NONE if any(one == NONE for one, _ in found) else LIMITED if found else OK
     found.sort(key=lambda one: one[0] != NONE)
-    return Trust(status=status, reasons=tuple(reason for _, reason in found))
+    return Trust(status=status, reasons=tuple(TrustReason(code=text.code, text=text.plain) for _, text in found))
 
 
-def _none(judgements: Judgements, facts: ObserverFacts) -> list[tuple[str, TrustReason]]:
-    reasons = []
+def _none(judgements: Judgements, facts: ObserverFacts) -> Iterator[Message]:
     if facts.is_outside_domain:
-        reasons.append(message("detector-domain", detector=facts.detector, domain=facts.domain))
+        yield message("detector-domain", detector=facts.detector, domain=facts.domain)
     n_found, n_images = _images_with_named(judgements)
     if n_images >= _FEWEST_IMAGES and n_found < _BLIND_BELOW * n_images:
-        reasons.append(message("detector-blind", n=n_found, images=n_images))
+        yield message("detector-blind", n=n_found, images=n_images)
     if n_alike := _prompts_of_one_image(judgements):
-        reasons.append(message("identical-images", n=n_alike))
-    return [(NONE, _reason(text)) for text in reasons]
+        yield message("identical-images", n=n_alike)
 
 
-def _limited(
-    results: Sequence[Result],
-    rate: FailureRate,
-    facts: ObserverFacts,
-    judgements: Judgements,
-    *,
-    is_complete: bool,
-) -> list[TrustReason]:
-    reasons: list[Message] = []
+def _limits(judgements: Judgements, rate: FailureRate, facts: ObserverFacts, *, is_complete: bool) -> Iterator[Message]:
     if not is_complete:
-        reasons.append(message("incomplete"))
-    decided = [result for result in results if result.is_decided]
+        yield message("incomplete")
+    decided = [result for result in judgements.results if result.is_decided]
     if judgements.rule.is_primary and 2 * sum(result.is_compared_only for result in decided) > len(decided):
-        reasons.append(message("agreement-only"))
+        yield message("agreement-only")
     if (rate.coverage or 0.0) < FEWEST_DECIDED:
-        reasons.append(message("few-decided", n=rate.n, total=rate.total, why=mostly(results)))
+        yield message("few-decided", n=rate.n, total=rate.total, why=mostly(judgements.results))
     if decided and rate.kish < FEWEST_PAIRS:
-        reasons.append(message("few-pairs", n=rate.n))
+        yield message("few-pairs", n=rate.n)
     if uneven := _uneven(rate):
-        reasons.append(message("uneven", category=uneven))
+        yield message("uneven", category=uneven)
     if recall := _recall(decided, facts):
-        reasons.append(recall)
-    return [_reason(text) for text in reasons]
+        yield recall
 
 
-def _contrast(facts: ObserverFacts) -> list[tuple[str, TrustReason]]:
+def _contrast(facts: ObserverFacts) -> Iterator[tuple[str, Message]]:
     """Whether the judge accepts about other images what it accepted about the right ones."""
-    if not facts.judge:
-        return []
     counts = facts.controls
     contrast = judge_contrast(counts) if counts is not None else Contrast(status=LIMITED, code=JUDGE_UNPROBED)
-    if contrast.status == OK:
-        return []
-    n, n_accepted = (counts.n_controls, counts.n_accepted) if counts else (0, 0)
-    text = message(contrast.code, judge=facts.judge, n=n, accepted=n_accepted)
-    return [(contrast.status, _reason(text))]
-
-
-def _reason(text: Message) -> TrustReason:
-    return TrustReason(code=text.code, text=text.plain)
+    if facts.judge and contrast.status != OK:
+        n, n_accepted = (counts.n_controls, counts.n_accepted) if counts else (0, 0)
+        yield contrast.status, message(contrast.code, judge=facts.judge, n=n, accepted=n_accepted)
 
 
 def _images_with_named(judgements: Judgements) -> tuple[int, int]:
@@ -176,22 +154,18 @@ def _recall(decided: Collection[Result], facts: ObserverFacts) -> Message | None
     omitted = [result for result in failures if ENTITY_OMISSION in result.failure_types]
     if not facts.detector or 2 * len(omitted) <= len(failures) or not failures:
         return None
+    numbers = {"n": len(omitted), "failures": len(failures)}
     if facts.recall is None:
-        return message("recall-unknown", n=len(omitted), failures=len(failures), detector=facts.detector)
-    if isinstance(facts.recall, float):
-        worst = facts.recall
-    else:
+        return message("recall-unknown", **numbers, detector=facts.detector)
+    worst = facts.recall
+    if not isinstance(worst, float):
         named = {f.entity for r in omitted for f in r.failures if f.failure_type == ENTITY_OMISSION}
-        if unknown := sorted(named - facts.recall.keys()):
-            return message(
-                "recall-unknown", n=len(omitted), failures=len(failures), detector=f"{facts.detector} ({unknown[0]})"
-            )
-        worst = min((facts.recall[name] for name in named), default=1.0)
+        if unknown := sorted(named - worst.keys()):
+            return message("recall-unknown", **numbers, detector=f"{facts.detector} ({unknown[0]})")
+        worst = min((worst[name] for name in named), default=1.0)
     if worst >= _LEAST_RECALL:
         return None
-    return message(
-        "recall-low", n=len(omitted), failures=len(failures), detector=facts.detector, recall=f"{100 * worst:.0f} %"
-    )
+    return message("recall-low", **numbers, detector=facts.detector, recall=f"{100 * worst:.0f} %")
 
 
 def mostly(results: Collection[Result]) -> str:

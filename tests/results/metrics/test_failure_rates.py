@@ -54,7 +54,7 @@ def test_tables_of_results() -> None:
     assert [tuple(row.values()) for row in _rows(measured, "undecided")] == [("ERROR", "timed out", 1)]
     (category,) = _rows(measured, "by category")
     assert (category["n"], category["failed"], category["rate"], category["undecided"]) == (4, 2, 0.5, 2)
-    for absent in ("by method", "control", "by observers", "right and alike"):
+    for absent in ("by method", "control", "by observers"):
         assert not _rows(measured, absent)
 
 
@@ -75,12 +75,6 @@ def test_agreement_stands_beside_the_rate_and_never_in_it() -> None:
         assert metric.value is not None
         assert metric.interval is not None
         assert metric.interval[0] < metric.value < metric.interval[1]
-    table = _rows(_measured(cases, verdicts), "right and alike")
-    assert [(row["images"], row["PASS"], row["FAIL"]) for row in table] == [
-        ("both right", 1, 0),
-        ("one right", 0, 1),
-        ("neither right", 1, 1),
-    ]
 
 
 def test_what_nobody_measured_is_null_with_a_reason() -> None:

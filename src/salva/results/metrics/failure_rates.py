@@ -19,7 +19,6 @@ from salva.results.agreement import (
     BOTH_WRONG,
     INCONSISTENT,
     both_wrong_results,
-    compared_pairs,
     inconsistent_results,
 )
 from salva.results.chance import CHANCE, chance_of, chance_to_differ
@@ -69,7 +68,6 @@ class FailureRates:
             _checks(judgements),
             wording_table(judgements),
             control_table(judgements),
-            _both_wrong_table(judgements),
             _findings(judgements.cases),
             _undecided(results),
             _by_observers(judgements),
@@ -107,30 +105,18 @@ def _share(rate: FailureRate, reason: str) -> MetricValue:
 
 def _chance(judgements: Judgements) -> MetricValue:
     held = [case for case in judgements.cases if all(prompt.formula for prompt in case.prompts)]
-    compares = judgements.rule.check in judgements.checks and judgements.checks[judgements.rule.check].compares
-    if compares:
-        return _chance_to_differ(judgements, held)
-    counts = next((str(said) for check in judgements.checks.values() if (said := check.options.get("counts"))), "")
-    value = chance_of(held, counts, is_pooled=judgements.average != MACRO) if held else None
+    check = judgements.checks.get(judgements.rule.check)
+    if check is not None and check.compares:
+        compared = {result.case.case_id for result in judgements.results if result.is_decided}
+        shown = [case for case in held if case.case_id in compared]
+        counts, is_all = str(check.options.get("counts") or ""), check.options.get("scope") == "all"
+        value = chance_to_differ(shown, held, counts=counts, is_all=is_all)
+        reason = "how often images of other pairs disagree"
+    else:
+        value = chance_of(held, judgements.counts, is_pooled=judgements.average != MACRO)
+        reason = "the failure rate of right images shuffled within the suite"
     if value is None:
         return not_measured("chance is enumerated from formulas, and these prompts have none", title="shuffled images")
-    reason = "the failure rate of right images shuffled within the suite"
-    return MetricValue(value=value, n=len(held), is_share=True, reason=reason, title="shuffled images")
-
-
-def _chance_to_differ(judgements: Judgements, held: Sequence[Case]) -> MetricValue:
-    """Chance where the run's rule compares images."""
-    options = judgements.options_of(judgements.rule.check)
-    compared = {result.case.case_id for result in judgements.results if result.is_decided}
-    value = chance_to_differ(
-        [case for case in held if case.case_id in compared],
-        held,
-        counts=str(options.get("counts") or ""),
-        is_all=options.get("scope") == "all",
-    )
-    if value is None:
-        return not_measured("chance is enumerated from formulas, and these prompts have none", title="shuffled images")
-    reason = "how often images of other pairs disagree"
     return MetricValue(value=value, n=len(held), is_share=True, reason=reason, title="shuffled images")
 
 
@@ -208,35 +194,6 @@ def _checks(judgements: Judgements) -> Table | None:
     )
 
 
-def _both_wrong_table(judgements: Judgements) -> Table | None:
-    """Whether the images of a pair agree, by how many of them are right."""
-    compared = compared_pairs(judgements)
-    held = [
-        pair
-        for name, check in judgements.checks.items()
-        if not check.compares
-        for pair in judgements.of_check(name)
-        if _unit(pair) in compared and {"right_a", "right_b"} <= pair.verdict.scores.keys()
-    ]
-    counts = Counter((_n_right(pair), compared[_unit(pair)].verdict.outcome) for pair in held)
-    words = {2: "both right", 1: "one right", 0: "neither right"}
-    return rows_table(
-        "right and alike",
-        ("images", *map(str, Outcome)),
-        (
-            (words[n_right], *(counts[n_right, outcome] for outcome in Outcome))
-            for n_right in words
-            if any(counts[n_right, outcome] for outcome in Outcome)
-        ),
-        title="Right images and alike images",
-        note="PASS: the two images agree. Two images can agree and both be wrong.",
-    )
-
-
-def _n_right(pair: CaseVerdict) -> int:
-    return sum(bool(pair.verdict.scores[f"right_{role}"]) for role in "ab")
-
-
 def _findings(cases: Iterable[Case]) -> Table | None:
     groups = group_by_each(cases, lambda case: dict.fromkeys(finding.shared for finding in case.findings))
     rows = [(text, len(group), group[0].case_id) for text, group in groups.items()]
@@ -280,7 +237,3 @@ def _by_observers(judgements: Judgements) -> Table | None:
         RATES,
         note=f"The same images under several observers; the first one named makes the results. {RATE_NOTE}",
     )
-
-
-def _unit(pair: CaseVerdict) -> tuple[str, int]:
-    return pair.case.case_id, pair.verdict.repeat

@@ -16,7 +16,8 @@ from salva.core.protocols import Measured
 from salva.core.table import Cell, Table
 from salva.core.verdict import PAIR, Verdict, observers_text
 from salva.judging.instructing import JUDGE_INSTRUCTING, is_instructed
-from salva.stats.intervals import Interval, wilson
+from salva.results.tables import ends
+from salva.stats.intervals import wilson
 
 _ANSWERS = "judge_answers"
 _COLUMNS = (
@@ -50,40 +51,22 @@ class JudgeCosts:
 
 
 def _row(observers: str, check: str, verdicts: Sequence[Verdict]) -> tuple[Cell, ...]:
-    repeated, flipped = _sum(verdicts, "judge_repeated"), _sum(verdicts, "judge_flipped")
-    rate = flipped / repeated if repeated else None
-    interval: Interval | None = wilson(rate, repeated) if rate is not None else None
-    n_instructed = sum(map(is_instructed, verdicts))
+    def n(name: str) -> int:
+        return int(sum(verdict.scores.get(name, 0.0) for verdict in verdicts))
+
+    def known(name: str) -> float | None:
+        """The sum, if it is known of every verdict."""
+        is_known = all(name in verdict.scores for verdict in verdicts)
+        return sum(verdict.scores[name] for verdict in verdicts) if is_known else None
+
+    tokens = (
+        None if total is None else int(total) for total in map(known, ("judge_input_tokens", "judge_output_tokens"))
+    )
+    repeated, flipped = n("judge_repeated"), n("judge_flipped")
     is_read = any(JUDGE_INSTRUCTING in verdict.scores for verdict in verdicts)
     return (
-        observers,
-        check,
-        len(verdicts),
-        int(_sum(verdicts, _ANSWERS)),
-        int(_sum(verdicts, "judge_calls")),
-        _whole(_total(verdicts, "judge_input_tokens")),
-        _whole(_total(verdicts, "judge_output_tokens")),
-        _total(verdicts, "judge_cost_usd"),
-        int(_sum(verdicts, "judge_unreadable")),
-        int(repeated),
-        int(flipped),
-        rate,
-        interval.low if interval else None,
-        interval.high if interval else None,
-        n_instructed if is_read else None,
+        *(observers, check, len(verdicts), n(_ANSWERS), n("judge_calls"), *tokens, known("judge_cost_usd")),
+        *(n("judge_unreadable"), repeated, flipped, flipped / repeated if repeated else None),
+        *ends(wilson(flipped / repeated, repeated) if repeated else None),
+        sum(map(is_instructed, verdicts)) if is_read else None,
     )
-
-
-def _sum(verdicts: Sequence[Verdict], name: str) -> float:
-    return sum(verdict.scores.get(name, 0.0) for verdict in verdicts)
-
-
-def _total(verdicts: Sequence[Verdict], name: str) -> float | None:
-    """The sum, if it is known of every verdict."""
-    if any(name not in verdict.scores for verdict in verdicts):
-        return None
-    return _sum(verdicts, name)
-
-
-def _whole(value: float | None) -> int | None:
-    return None if value is None else int(value)

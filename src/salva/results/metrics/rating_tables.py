@@ -19,6 +19,7 @@ from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.table import Cell, Table
 from salva.core.verdict import observers_text
+from salva.results.tables import ends
 from salva.results.tally import cluster_of
 from salva.stats.mean_intervals import cautious_mean_interval
 from salva.stats.means import mean
@@ -53,15 +54,6 @@ _KINDS = (
         note="The mean is the share of yes. ",
     ),
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Mean:
-    """What a group of ratings comes to."""
-
-    value: float
-    low: float | None
-    high: float | None
 
 
 class RatingTables:
@@ -114,11 +106,9 @@ def _measured(kind: _RatingKind, pairs: Sequence[CaseVerdict], people: Sequence[
         is_joined=True,
     )
     leading = together or [(rating.case, rating.verdict.scores) for rating in rated]
-    overall = _mean(leading, kind.score)
+    value, low, high = _mean(leading, kind.score)
     whose = f"the mean of {len(set(people) & set(by_rater))} people" if together else "all judges together"
-    metric = MetricValue(
-        value=overall.value, low=overall.low, high=overall.high, n=len(leading), reason=whose, title=kind.figure
-    )
+    metric = MetricValue(value=value, low=low, high=high, n=len(leading), reason=whose, title=kind.figure)
     return Measured(metrics={f"mean_{kind.score}": metric}, tables=(table,))
 
 
@@ -142,17 +132,16 @@ def _means_of_things(judged: Sequence[CaseVerdict], score: str) -> list[_Thing]:
 
 def _row(model: str, rater: str, kind: str, things: Sequence[_Thing], score: str) -> tuple[Cell, ...]:
     values = [scores[score] for _, scores in things]
-    overall = _mean(things, score)
-    halves: list[Cell] = []
-    for name in _PARTS:
-        given = [scores[name] for _, scores in things if name in scores]
-        halves.append(mean(given) if given else None)
+    halves = ([scores[name] for _, scores in things if name in scores] for name in _PARTS)
     spread = stdev(values) if len(values) > 1 else None
-    return (model, rater, kind, len(values), overall.value, overall.low, overall.high, spread, *halves)
+    means = (mean(given) if given else None for given in halves)
+    return (model, rater, kind, len(values), *_mean(things, score), spread, *means)
 
 
-def _mean(things: Sequence[_Thing], score: str) -> _Mean:
+def _mean(things: Sequence[_Thing], score: str) -> tuple[float, float | None, float | None]:
+    """The mean and the ends of its interval."""
     values = [scores[score] for _, scores in things]
     cases = [case for case, _ in things]
-    ends = cautious_mean_interval(values, [cluster_of(case) for case in cases], [case.case_id for case in cases])
-    return _Mean(value=mean(values), low=ends.low if ends else None, high=ends.high if ends else None)
+    return mean(values), *ends(
+        cautious_mean_interval(values, [cluster_of(case) for case in cases], [case.case_id for case in cases])
+    )

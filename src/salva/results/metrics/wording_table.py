@@ -5,6 +5,7 @@ from __future__ import annotations
 from salva.core.chart import Chart, ChartKind
 from salva.core.judgements import Judgements
 from salva.core.table import Cell, Table
+from salva.results.tables import ends
 from salva.results.wordings import WordingDifference, differences_by_law, wording_difference
 
 WORDINGS = "wording difference by law"
@@ -64,6 +65,5 @@ def wording_chart(table: Table) -> Chart:
 
 
 def _row(name: str, wording: WordingDifference) -> tuple[Cell, ...]:
-    low, high = (wording.interval.low, wording.interval.high) if wording.interval else (None, None)
     rates = (wording.first, wording.second, wording.difference)
-    return (name, wording.n, wording.n_cases, *rates, low, high, wording.seed_noise)
+    return (name, wording.n, wording.n_cases, *rates, *ends(wording.interval), wording.seed_noise)
