@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from salva.checks.answers import (
     AnswerOptions,
-    ImageScore,
-    PairAnswers,
+    ImageAnswers,
     PairQuestion,
     answer_needs,
     questions_for,
-    read_pair,
+    read_images,
 )
 from salva.checks.asking import with_checks, with_notes
 from salva.checks.question_files import read_questions
@@ -49,8 +48,13 @@ class AnswerCheck(ABC):
 
     @classmethod
     def weights(cls, options: AnswerOptions) -> str:
-        """Pins the question file, if there is one."""
-        return digest_of(options)
+        """A hash of the question file, if there is one: another content under the same name is another rule."""
+        if not options.questions:
+            return ""
+        try:
+            return hashlib.sha256(Path(options.questions).read_bytes()).hexdigest()[:16]
+        except OSError as error:
+            raise UsageError(message("file-unreadable", path=options.questions, why=error)) from error
 
     def needs(
         self, case: Case, roles: Collection[str], observations: Mapping[str, ImageObservations]
@@ -70,27 +74,35 @@ class AnswerCheck(ABC):
 
     def judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
         """What follows from the answers; UNDECIDED where one cannot be read."""
-        return with_notes(self._concluded(case, observations), observations)
+        questions, beside = self._questions(case), self._scores_beside(case, observations)
+        counts = case.read_counts(self._asking.counts)
+        read = read_images(case, questions, observations, counts) if questions else _NO_QUESTIONS
+        if isinstance(read, str):
+            conclusion = Conclusion(outcome=Outcome.UNDECIDED, scores=beside, reason=read)
+        else:
+            conclusion = self._conclude(case, questions, read, beside)
+        return with_notes(conclusion, observations)
 
     def _questions(self, case: Case) -> tuple[PairQuestion, ...]:
         return questions_for(case, self._asking, self._file)
 
+    def _scores_beside(self, case: Case, observations: Mapping[str, ImageObservations]) -> Mapping[str, float]:
+        """Scores that do not rest on answers."""
+        return {}
+
     @abstractmethod
-    def _concluded(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
-        """The conclusion, without what is noted of every judge."""
-
-
-class AnsweredPair(NamedTuple):
-    """What was asked about a pair, what was answered, and every score that follows."""
-
-    questions: tuple[PairQuestion, ...]
-    pair: PairAnswers
-    similar: Mapping[str, float]
-    """Scores from vectors; empty without an embedder."""
+    def _conclude(
+        self,
+        case: Case,
+        questions: Sequence[PairQuestion],
+        images: Sequence[ImageAnswers],
+        beside: Mapping[str, float],
+    ) -> Conclusion:
+        """What follows from readable answers, without what is noted of every judge."""
 
 
 class AnsweredPairCheck(AnswerCheck):
-    """A check of a pair; a subclass says what follows from readable answers."""
+    """A check of a pair, scored by vectors too where there is an embedder."""
 
     def needs(
         self, case: Case, roles: Collection[str], observations: Mapping[str, ImageObservations]
@@ -99,51 +111,20 @@ class AnsweredPairCheck(AnswerCheck):
         vectors = similarity_needs(case) if "embedder" in roles else []
         return [*super().needs(case, roles, observations), *vectors]
 
-    def _concluded(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
-        questions = self._questions(case)
-        similar = similarity_scores(case, observations, self._asking)
-        pair = (
-            read_pair(case, questions, observations, case.read_counts(self._asking.counts))
-            if questions
-            else _NO_QUESTIONS
-        )
-        if isinstance(pair, str):
-            return Conclusion(outcome=Outcome.UNDECIDED, scores=similar, reason=pair)
-        return self._conclude(case, AnsweredPair(questions, pair, similar))
-
-    @abstractmethod
-    def _conclude(self, case: Case, answered: AnsweredPair) -> Conclusion:
-        """What follows from readable answers."""
+    def _scores_beside(self, case: Case, observations: Mapping[str, ImageObservations]) -> Mapping[str, float]:
+        return similarity_scores(case, observations, self._asking)
 
 
-def digest_of(options: AnswerOptions) -> str:
-    """A hash of the question file: another content under the same name is another rule."""
-    if not options.questions:
-        return ""
-    try:
-        return hashlib.sha256(Path(options.questions).read_bytes()).hexdigest()[:16]
-    except OSError as error:
-        raise UsageError(message("file-unreadable", path=options.questions, why=error)) from error
-
-
-def answer_failures(pair: PairAnswers) -> list[Failure]:
+def answer_failures(images: Iterable[ImageAnswers]) -> list[Failure]:
     """Every answer that is not what the image's prompt calls for."""
-    return [
-        failure
-        for role, scored in zip(pair.roles, pair.scored, strict=True)
-        for failure in image_failures(scored, role)
-    ]
-
-
-def image_failures(scored: ImageScore, role: str) -> list[Failure]:
-    """The same for one image."""
     return [
         Failure(
             failure_type=WRONG_ANSWER,
-            role=role,
-            message=f"{asked.question.text} {answer or _UNASKED}, and it should be {asked.expected[role]}",
-            expected=str(asked.expected[role]),
+            role=image.role,
+            message=f"{asked.question.text} {answer or _UNASKED}, and it should be {asked.expected[image.role]}",
+            expected=str(asked.expected[image.role]),
             seen=answer,
         )
-        for asked, answer in scored.wrong
+        for image in images
+        for asked, answer in image.scored.wrong
     ]

@@ -7,14 +7,14 @@ is asked the same, so that any two of them can be compared. Pure, and knows noth
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
 from salva.checks.asking import AskingOptions
 from salva.checks.question_files import FileQuestion, QuestionFile
 from salva.checks.similarities import SimilarityOptions
-from salva.core.case import Case
+from salva.core.case import Case, Prompt
 from salva.core.observation import Answer, Observation
 from salva.core.options import option
 from salva.core.protocols import ImageObservations, Need, Query
@@ -251,21 +251,19 @@ def leaves_open(questions: Sequence[PairQuestion], role: str) -> bool:
     return any(asked.question.literal and asked.expected.get(role) is None for asked in questions)
 
 
-def score(
-    questions: Sequence[PairQuestion], answers: Answers, role: str, formula: str | None, counts: str
-) -> ImageScore:
-    """How faithful an image is to the prompt of a role.
+def score(questions: Sequence[PairQuestion], answers: Answers, prompt: Prompt, counts: str) -> ImageScore:
+    """How faithful an image is to its prompt.
 
     Questions with a settled answer count one each. Where the formula leaves something open (a cat or a dog), whether
     the answers make the formula true counts as one more.
     """
-    marked = list(marks(questions, answers, role))
+    formula, marked = prompt.formula, list(marks(questions, answers, prompt.role))
     right, grounded = [mark.is_right for mark in marked], [mark.is_grounded for mark in marked]
     is_from_formula = formula is not None and all(asked.question.formulas for asked in questions)
     satisfied = None
     if formula is not None and is_from_formula:
         satisfied = is_satisfied(formula, [asked.question for asked in questions], answers.said, counts)
-        if leaves_open(questions, role):
+        if leaves_open(questions, prompt.role):
             right.append(satisfied)
             grounded.append(satisfied)
     if not right:
@@ -279,39 +277,31 @@ def score(
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PairAnswers:
-    """Both images of a pair, answered and scored."""
+class ImageAnswers(NamedTuple):
+    """One image, answered and scored."""
 
-    roles: tuple[str, str]
-    answers: tuple[Answers, Answers]
-    scored: tuple[ImageScore, ImageScore]
-    scores: Mapping[str, float] = field(default_factory=dict)
+    role: str
+    answers: Answers
+    scored: ImageScore
 
 
-def read_pair(
+def read_images(
     case: Case, questions: Sequence[PairQuestion], observations: Mapping[str, ImageObservations], counts: str
-) -> PairAnswers | str:
-    """The answers about both images and their scores, or why nobody can tell."""
-    roles = tuple(prompt.role for prompt in case.prompts)
-    assert len(roles) == 2
-    read, problems = [], []
-    for role in roles:
-        sight = observations.get(role)
-        if sight is None:
-            return f"nobody looked at image {role!r}"
-        answers = read_answers(questions, sight.seen)
-        problems += [f"image {role!r}: {problem}" for problem in answers.problems]
-        read.append(answers)
+) -> tuple[ImageAnswers, ...] | str:
+    """The answers about every image with their score, or why nobody can tell."""
+    read = [(prompt, read_answers(questions, observations[prompt.role].seen)) for prompt in case.prompts]
+    problems = [f"image {prompt.role!r}: {problem}" for prompt, answers in read for problem in answers.problems]
     if problems:
-        more = f" (and {len(problems) - 1} more unreadable)" if len(problems) > 1 else ""
-        return problems[0] + more
-    a, b = (
-        score(questions, answers, prompt.role, prompt.formula, counts)
-        for prompt, answers in zip(case.prompts, read, strict=True)
+        return problems[0] + (f" (and {len(problems) - 1} more unreadable)" if len(problems) > 1 else "")
+    return tuple(
+        ImageAnswers(prompt.role, answers, score(questions, answers, prompt, counts)) for prompt, answers in read
     )
+
+
+def scores_of_pair(questions: Sequence[PairQuestion], images: Sequence[ImageAnswers]) -> dict[str, float]:
+    """What was asked and answered of both images, and how faithful they are."""
     scores = {"n_questions": float(len(questions))}
-    for role, scored, answers in zip(roles, (a, b), read, strict=True):
+    for role, answers, scored in images:
         scores[f"n_counted_{role.upper()}"] = float(scored.n)
         scores[f"n_asked_{role.upper()}"] = float(len(questions) - len(answers.unasked))
         if scored.is_satisfied is not None:
@@ -319,8 +309,9 @@ def read_pair(
         wanted = [asked.question for asked in questions if asked.question.literal and asked.expected.get(role) != NO]
         if wanted:
             scores[f"named_{role}"] = float(sum(answers.said.get(question.text) == YES for question in wanted))
+    a, b = (image.scored for image in images)
     if a.faith is not None and b.faith is not None:
         scores |= pair_scores("faith", a.faith, b.faith)
     if a.dsg is not None and b.dsg is not None:
         scores |= {"dsg_A": a.dsg, "dsg_B": b.dsg, "dsg_mean": (a.dsg + b.dsg) / 2}
-    return PairAnswers(roles=(roles[0], roles[1]), answers=(read[0], read[1]), scored=(a, b), scores=scores)
+    return scores

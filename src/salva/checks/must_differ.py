@@ -7,11 +7,11 @@ about anything else (the floor, the lighting) decide nothing. Pure.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from salva.checks.answered_pairs import WRONG_ANSWER, AnsweredPair, AnsweredPairCheck, answer_failures
-from salva.checks.answers import AnswerOptions
+from salva.checks.answered_pairs import WRONG_ANSWER, AnsweredPairCheck, answer_failures
+from salva.checks.answers import AnswerOptions, ImageAnswers, PairQuestion, scores_of_pair
 from salva.core.about import About
 from salva.core.case import Case
 from salva.core.protocols import Conclusion
@@ -39,10 +39,15 @@ class MustDiffer(AnsweredPairCheck):
         """Whether the suite says that the images of this pair must differ."""
         return len(case.prompts) == 2 and "must-differ" in case.named_checks
 
-    def _conclude(self, case: Case, answered: AnsweredPair) -> Conclusion:
-        questions, pair, similar = answered
-        scores = {**pair.scores, **similar}
-        a, b = pair.answers
+    def _conclude(
+        self,
+        case: Case,
+        questions: Sequence[PairQuestion],
+        images: Sequence[ImageAnswers],
+        beside: Mapping[str, float],
+    ) -> Conclusion:
+        scores = {**scores_of_pair(questions, images), **beside}
+        a, b = (image.answers for image in images)
         telling = _decisive(case, [asked.question.text for asked in questions if not asked.question.formulas])
         if not any(asked.question.formulas for asked in questions) and not telling:
             reason = "no question is about what tells the prompts apart"
@@ -50,7 +55,7 @@ class MustDiffer(AnsweredPairCheck):
         telling += [asked.question.text for asked in questions if asked.question.formulas]
         if any(a.said.get(text) != b.said.get(text) for text in telling):
             return Conclusion(outcome=Outcome.PASS, scores=scores)
-        if all(scored.is_satisfied for scored in pair.scored):
+        if all(image.scored.is_satisfied for image in images):
             reason = "both images show the same, and it is right for both prompts"
             return Conclusion(outcome=Outcome.UNDECIDED, scores=scores, reason=reason)
         what = "every question" if len(telling) == len(a.said) else "every question about what tells the prompts apart"
@@ -63,7 +68,7 @@ class MustDiffer(AnsweredPairCheck):
         return Conclusion(
             outcome=Outcome.FAIL,
             failure_types=(NO_DIFFERENCE,),
-            failures=(failure, *answer_failures(pair)),
+            failures=(failure, *answer_failures(images)),
             scores=scores,
         )
 

@@ -7,17 +7,17 @@ UNDECIDED, and so does a prompt that nobody has a question about.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from salva.checks.answered_pairs import WRONG_ANSWER, AnswerCheck, image_failures
-from salva.checks.answers import AnswerOptions, has_questions, read_answers, score
+from salva.checks.answered_pairs import WRONG_ANSWER, AnswerCheck, answer_failures
+from salva.checks.answers import AnswerOptions, ImageAnswers, PairQuestion, has_questions
 from salva.core.about import About
 from salva.core.case import Case
 from salva.core.options import option
-from salva.core.protocols import Conclusion, ImageObservations
-from salva.core.verdict import Failure, Outcome
+from salva.core.protocols import Conclusion
+from salva.core.verdict import Outcome
 
 RIGHT_ANSWERS = "right-answers"
 
@@ -50,24 +50,25 @@ class RightAnswers(AnswerCheck):
         questions = self._questions(case)
         return all(any(question.expected.get(prompt.role) for question in questions) for prompt in case.prompts)
 
-    def _concluded(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
-        questions = self._questions(case)
-        scores: dict[str, float] = {"n_questions": float(len(questions))}
-        failures: list[Failure] = []
-        for prompt in case.prompts:
-            answers = read_answers(questions, observations[prompt.role].seen)
-            if answers.problems:
-                more = f" (and {len(answers.problems) - 1} more unreadable)" if len(answers.problems) > 1 else ""
-                reason = f"image {prompt.role!r}: {answers.problems[0]}{more}"
-                return Conclusion(outcome=Outcome.UNDECIDED, scores=scores, reason=reason)
-            scored = score(questions, answers, prompt.role, prompt.formula, case.read_counts(self._options.counts))
+    def _conclude(
+        self,
+        case: Case,
+        questions: Sequence[PairQuestion],
+        images: Sequence[ImageAnswers],
+        beside: Mapping[str, float],
+    ) -> Conclusion:
+        scores = {"n_questions": float(len(questions)), **beside}
+        wrong = []
+        for image in images:
+            scored, role = image.scored, image.role
             if scored.faith is None or scored.dsg is None:
-                reason = f"no question has an answer that prompt {prompt.role!r} settles"
+                reason = f"no question has an answer that prompt {role!r} settles"
                 return Conclusion(outcome=Outcome.UNDECIDED, scores=scores, reason=reason)
-            scores |= {f"faith_{prompt.role.upper()}": scored.faith, f"dsg_{prompt.role.upper()}": scored.dsg}
             is_right = scored.dsg >= self._options.min_faithfulness
-            scores[f"right_{prompt.role}"] = float(is_right)
-            failures += [] if is_right else image_failures(scored, prompt.role)
-        if all(scores[f"right_{prompt.role}"] for prompt in case.prompts):
+            scores |= {f"faith_{role.upper()}": scored.faith, f"dsg_{role.upper()}": scored.dsg}
+            scores[f"right_{role}"] = float(is_right)
+            wrong += [] if is_right else [image]
+        if not wrong:
             return Conclusion(outcome=Outcome.PASS, scores=scores)
-        return Conclusion(outcome=Outcome.FAIL, failure_types=(WRONG_ANSWER,), failures=tuple(failures), scores=scores)
+        failures = tuple(answer_failures(wrong))
+        return Conclusion(outcome=Outcome.FAIL, failure_types=(WRONG_ANSWER,), failures=failures, scores=scores)

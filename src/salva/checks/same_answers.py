@@ -6,18 +6,19 @@ the answers and scores faithfulness and stability. Pure. A reply nobody can read
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
-from salva.checks.answered_pairs import WRONG_ANSWER, AnsweredPair, AnsweredPairCheck, answer_failures
+from salva.checks.answered_pairs import WRONG_ANSWER, AnsweredPairCheck, answer_failures
 from salva.checks.answers import (
     NOTHING_SEEN,
     AnswerOptions,
-    PairAnswers,
+    ImageAnswers,
     PairQuestion,
     has_questions,
     is_nothing_seen,
+    scores_of_pair,
 )
 from salva.core.about import About
 from salva.core.case import Case
@@ -35,13 +36,6 @@ class SameAnswersOptions(AnswerOptions):
     """How the answers about two images are compared."""
 
     min_stability: float = option(1.0, "Least share of equal answers of a PASS.", least=0, most=1)
-
-
-class _AnswerDifference(NamedTuple):
-    error: str
-    message: str
-    a: str
-    b: str
 
 
 class SameAnswers(AnsweredPairCheck):
@@ -75,39 +69,39 @@ class SameAnswers(AnsweredPairCheck):
             return False
         return has_questions(case, self._file)
 
-    def _conclude(self, case: Case, answered: AnsweredPair) -> Conclusion:
-        questions, pair, similar = answered
-        compared, differences = _compare(questions, pair)
-        agreement = 1 - len(differences) / compared if compared else 1.0
-        scores = {**pair.scores, "agreement": agreement, "n_compared_answers": float(compared), **similar}
+    def _conclude(
+        self,
+        case: Case,
+        questions: Sequence[PairQuestion],
+        images: Sequence[ImageAnswers],
+        beside: Mapping[str, float],
+    ) -> Conclusion:
+        compared, failures = _compare(questions, images)
+        agreement = 1 - len(failures) / compared if compared else 1.0
+        scores = {**scores_of_pair(questions, images), "agreement": agreement, "n_compared_answers": float(compared)}
+        scores |= beside
         # Where no formula says what there should be, two images of nothing agree on everything.
         has_formulas = all(prompt.formula is not None for prompt in case.prompts)
-        if not has_formulas and is_nothing_seen(said for answers in pair.answers for said in answers.said.values()):
+        if not has_formulas and is_nothing_seen(said for image in images for said in image.answers.said.values()):
             return Conclusion(outcome=Outcome.UNDECIDED, scores=scores, reason=NOTHING_SEEN)
         if agreement >= self._options.min_stability:
             return Conclusion(outcome=Outcome.PASS, scores=scores)
-        failures = [
-            Failure(
-                failure_type=differing.error, role="", message=differing.message, expected=differing.a, seen=differing.b
-            )
-            for differing in differences
-        ]
         return Conclusion(
             outcome=Outcome.FAIL,
             failure_types=tuple(dict.fromkeys(failure.failure_type for failure in failures)) or (WRONG_ANSWER,),
-            failures=(*failures, *answer_failures(pair)),
+            failures=(*failures, *answer_failures(images)),
             scores=scores,
         )
 
 
-def _compare(questions: Sequence[PairQuestion], pair: PairAnswers) -> tuple[int, list[_AnswerDifference]]:
+def _compare(questions: Sequence[PairQuestion], images: Sequence[ImageAnswers]) -> tuple[int, list[Failure]]:
     """How many answers were compared, and those that differ.
 
     A question without a settled answer may be answered differently by two right images; of such a pair the formula
     as a whole is compared: whether each image's answers make its own prompt true.
     """
-    first, second = pair.answers
-    role_a, role_b = pair.roles
+    first, second = images
+    role_a, role_b = first.role, second.role
     compared = 0
     differences = []
     for asked in questions:
@@ -115,16 +109,17 @@ def _compare(questions: Sequence[PairQuestion], pair: PairAnswers) -> tuple[int,
             continue
         compared += 1
         text, kind = asked.question.text, asked.question.kind
-        a, b = first.said.get(text, ""), second.said.get(text, "")
+        a, b = (image.answers.said.get(text, "") for image in images)
         if a != b:
             message = f"{text} {a or 'no answer'} in image {role_a!r}, {b or 'no answer'} in image {role_b!r}"
             error = f"{kind}-differs" if kind in KINDS and asked.question.formulas else ANSWER_DIFFERS
-            differences.append(_AnswerDifference(error, message, a, b))
-    right_a, right_b = (scored.is_satisfied for scored in pair.scored)
+            differences.append(Failure(failure_type=error, role="", message=message, expected=a, seen=b))
+    right_a, right_b = (image.scored.is_satisfied for image in images)
     if any(asked.question.literal and None in asked.expected.values() for asked in questions):
         compared += 1
         if right_a != right_b:
             good, bad = (role_a, role_b) if right_a else (role_b, role_a)
             message = f"by the answers image {good!r} is right for its prompt and image {bad!r} is not"
-            differences.append(_AnswerDifference(FORMULA_DIFFERS, message, str(right_a), str(right_b)))
+            seen = {"expected": str(right_a), "seen": str(right_b)}
+            differences.append(Failure(failure_type=FORMULA_DIFFERS, role="", message=message, **seen))
     return compared, differences
