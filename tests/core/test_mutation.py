@@ -1,8 +1,9 @@
 """A caption taken apart, and what changed in it."""
 
+import msgspec
 import pytest
 
-from salva.core.mutation import Mutation, Pool, Triple, mutation_from_json, mutation_to_json
+from salva.core.mutation import Mutation, Pool, Triple
 
 DOG_ON_BED = Triple(subject="dog", predicate="on", object="bed")
 CAT_ON_BED = Triple(subject="cat", predicate="on", object="bed")
@@ -20,7 +21,7 @@ def test_what_changed_and_what_stays_is_the_difference_of_two_pools() -> None:
 
 def test_a_mutation_comes_back_from_its_stored_form() -> None:
     mutation = Mutation(operator="ec", seed=SEED, mutant=Pool(entities=("horse",)))
-    assert mutation_from_json(mutation_to_json(mutation)) == mutation
+    assert msgspec.convert(msgspec.to_builtins(mutation), Mutation) == mutation
 
 
 def test_a_pool_refuses_repeats_and_triples_over_things_it_does_not_name() -> None:

@@ -115,7 +115,7 @@ def test_other_observations_of_a_judge_are_an_error(monkeypatch: pytest.MonkeyPa
 def test_readings_survive_json() -> None:
     for seen in (*reader().observe(requests(BLANK, SIGN, BLURRED)), Reading()):
         assert observation_from_json(json.loads(json.dumps(observation_to_json(seen)))) == seen
-    assert observation_to_json(Reading()) == {"kind": "reading", "spans": []}
+    assert observation_to_json(Reading()) == {"kind": "reading", "spans": ()}
 
 
 def test_conformance_and_version() -> None:

@@ -7,8 +7,10 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import msgspec
+
 from salva.core.fingerprint import Json, derive_seed
-from salva.core.mutation import Mutation, mutation_from_json, mutation_to_json
+from salva.core.mutation import Mutation
 from salva.core.question import Question, question_from_json, question_to_json
 
 SEVERAL_WORLDS = "several-worlds"
@@ -147,7 +149,7 @@ def case_to_json(case: Case) -> dict[str, Json]:
     # Left out where nothing is said, so that cases which do not know them are stored as they always were.
     said: dict[str, Json] = {"painting": case.painting} if case.painting else {}
     if case.mutation is not None:
-        said["mutation"] = mutation_to_json(case.mutation)
+        said["mutation"] = msgspec.to_builtins(case.mutation)
     if case.measures:
         said["measures"] = [*case.measures]
     if case.counts != "exact":
@@ -194,7 +196,7 @@ def case_from_json(stored: Mapping[str, Json]) -> Case:
         for finding in fields.pop("findings")  # type: ignore[attr-defined]  # as above
     )
     if "mutation" in fields:
-        fields["mutation"] = mutation_from_json(fields["mutation"])  # type: ignore[arg-type]  # as above
+        fields["mutation"] = msgspec.convert(fields["mutation"], Mutation)
     for name in ("checks", "measures"):
         fields[name] = tuple(fields.get(name, ()))  # type: ignore[arg-type]  # as above
     return Case(prompts=prompts, findings=findings, **fields)  # type: ignore[arg-type]  # as above

@@ -6,15 +6,11 @@ must stay, is their difference, so it is never written down twice.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
-
-from salva.core.fingerprint import Json
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, order=True)
-class Triple:
+class Triple(NamedTuple):
     """Two things of a pool and how the first stands to the second: dog, on, bed."""
 
     subject: str
@@ -85,29 +81,3 @@ class Mutation:
         """The seed's caption, or the mutant's, with nothing changed: two images of it differ by luck alone."""
         pool = self.seed if is_seed else self.mutant
         return replace(self, operator="ss", seed=pool, mutant=pool)
-
-
-def pool_to_json(pool: Pool) -> dict[str, Json]:
-    """The stored form of a pool."""
-    return {"entities": [*pool.entities], "triples": [[t.subject, t.predicate, t.object] for t in pool.triples]}
-
-
-def pool_from_json(stored: Mapping[str, Any]) -> Pool:
-    """The pool a stored form stands for."""
-    triples = tuple(Triple(subject=s, predicate=p, object=o) for s, p, o in stored["triples"])
-    return Pool(entities=tuple(stored["entities"]), triples=triples)
-
-
-def mutation_to_json(mutation: Mutation) -> dict[str, Json]:
-    """The stored form of a mutation."""
-    return {
-        "operator": mutation.operator,
-        "seed": pool_to_json(mutation.seed),
-        "mutant": pool_to_json(mutation.mutant),
-    }
-
-
-def mutation_from_json(stored: Mapping[str, Any]) -> Mutation:
-    """The mutation a stored form stands for."""
-    seed, mutant = pool_from_json(stored["seed"]), pool_from_json(stored["mutant"])
-    return Mutation(operator=str(stored["operator"]), seed=seed, mutant=mutant)

@@ -6,8 +6,10 @@ Each kind turns into JSON and back without loss, because that is how the store k
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
-from typing import TypeAlias, cast
+from dataclasses import dataclass, field, fields
+from typing import Any, NamedTuple, TypeAlias
+
+import msgspec
 
 from salva.core.fingerprint import Json
 from salva.core.masks import Mask
@@ -34,8 +36,7 @@ class Detection:
         return self.raw if self.raw in wanted and self.label not in wanted else self.label
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SeenRelation:
+class SeenRelation(NamedTuple):
     """How one box stands to another, by a detector that says so itself."""
 
     subject: int
@@ -120,100 +121,45 @@ class Vector:
     values: tuple[float, ...]
 
 
-_WORTH = ("floor", "threshold", "doubt")
-
 Observation: TypeAlias = Detections | Reading | Answer | Vector
+_KINDS: Mapping[str, type[Observation]] = {
+    "detections": Detections,
+    "reading": Reading,
+    "answer": Answer,
+    "vector": Vector,
+}
+_ALWAYS_SAID = ("text", "scores", "reply", "problem", "usage", "snapshot")
+"""Of an answer; of other observations what is empty is left out."""
+_MASK = ("left", "top", "width", "height", "packed")
 
 
 def observation_to_json(observation: Observation) -> dict[str, Json]:
     """The stored form of an observation."""
-    match observation:
-        case Detections(boxes=boxes):
-            numbers = {name: getattr(observation, name) for name in _WORTH}
-            stated = {name: value for name, value in numbers.items() if value is not None}
-            stored: dict[str, Json] = {"kind": "detections", "boxes": [_box_to_json(box) for box in boxes], **stated}
-            if observation.relations is not None:
-                stored["relations"] = [[r.subject, r.predicate, r.object, r.score] for r in observation.relations]
-            return stored
-        case Reading(spans=spans):
-            extras: dict[str, Json] = {
-                "reply": observation.reply,
-                "problem": observation.problem,
-                "usage": dict(observation.usage),
-                "snapshot": observation.snapshot,
-            }
-            read: list[Json] = [{"text": s.text, "score": s.score, "box": [*s.box]} for s in spans]
-            return {"kind": "reading", "spans": read, **{name: value for name, value in extras.items() if value}}
-        case Answer():
-            answered: dict[str, Json] = {
-                "kind": "answer",
-                "text": observation.text,
-                "scores": dict(observation.scores),
-                "reply": observation.reply,
-                "problem": observation.problem,
-                "usage": dict(observation.usage),
-                "snapshot": observation.snapshot,
-            }
-            return {**answered, "reasons": dict(observation.reasons)} if observation.reasons else answered
-        case Vector(values=values):
-            return {"kind": "vector", "values": [*values]}
+    always = _ALWAYS_SAID if isinstance(observation, Answer) else ()
+    said = {field.name: getattr(observation, field.name) for field in fields(observation)}
+    stored = {name: value for name, value in said.items() if name in always or value not in (None, "", {})}
+    if isinstance(observation, Detections):
+        stored["boxes"] = [_box_to_json(box) for box in observation.boxes]
+    return {"kind": type(observation).__name__.lower(), **msgspec.to_builtins(stored)}
 
 
 def _box_to_json(detection: Detection) -> dict[str, Json]:
     extras: dict[str, Json] = {"raw": detection.raw, "colour": detection.colour}
-    if (mask := detection.mask) is not None:
-        extras["mask"] = [mask.left, mask.top, mask.width, mask.height, mask.packed]
+    if detection.mask is not None:
+        extras["mask"] = [getattr(detection.mask, name) for name in _MASK]
     said = {name: value for name, value in extras.items() if value}
     return {"label": detection.label, "score": detection.score, "box": [*detection.box], **said}
 
 
-def observation_from_json(stored: Mapping[str, Json]) -> Observation:
+def observation_from_json(stored: Mapping[str, Any]) -> Observation:
     """The observation a stored form stands for."""
-    fields = cast(dict[str, list[dict[str, object]]], stored)
-    match stored["kind"]:
-        case "detections":
-            return Detections(
-                boxes=tuple(Detection(**_with_mask(_with_box(box))) for box in fields["boxes"]),  # type: ignore[arg-type]  # JSON has no field types
-                **{name: cast(float, stored[name]) for name in _WORTH if name in stored},
-                relations=_relations(stored),
-            )
-        case "reading":
-            return Reading(
-                spans=tuple(TextSpan(**_with_box(span)) for span in fields["spans"]),  # type: ignore[arg-type]  # as above
-                reply=str(stored.get("reply", "")),
-                problem=str(stored.get("problem", "")),
-                usage=cast(dict[str, float], stored.get("usage", {})),
-                snapshot=str(stored.get("snapshot", "")),
-            )
-        case "answer":
-            return Answer(
-                text=str(stored["text"]),
-                scores=cast(dict[str, float], stored["scores"]),
-                reply=str(stored["reply"]),
-                problem=str(stored["problem"]),
-                usage=cast(dict[str, float], stored["usage"]),
-                snapshot=str(stored["snapshot"]),
-                reasons=cast(dict[str, str], stored.get("reasons", {})),
-            )
-        case "vector":
-            return Vector(values=tuple(cast(list[float], stored["values"])))
-        case other:
-            raise ValueError(f"no observation of kind {other!r}")
+    kind, said = _KINDS.get(stored["kind"]), {name: value for name, value in stored.items() if name != "kind"}
+    if kind is None:
+        raise ValueError(f"no observation of kind {stored['kind']!r}")
+    if kind is Detections:
+        said["boxes"] = [_with_mask(box) for box in stored["boxes"]]
+    return msgspec.convert(said, kind)
 
 
-def _relations(stored: Mapping[str, Json]) -> tuple[SeenRelation, ...] | None:
-    if "relations" not in stored:
-        return None
-    rows = cast(list[tuple[int, str, int, float]], stored["relations"])
-    return tuple(SeenRelation(subject=s, predicate=p, object=o, score=score) for s, p, o, score in rows)
-
-
-def _with_box(fields: dict[str, object]) -> dict[str, object]:
-    return {**fields, "box": tuple(cast(list[float], fields["box"]))}
-
-
-def _with_mask(fields: dict[str, object]) -> dict[str, object]:
-    if "mask" not in fields:
-        return fields
-    left, top, width, height, packed = cast(tuple[int, int, int, int, str], fields["mask"])
-    return {**fields, "mask": Mask(left=left, top=top, width=width, height=height, packed=packed)}
+def _with_mask(box: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {**box, "mask": dict(zip(_MASK, box["mask"], strict=True))} if "mask" in box else box

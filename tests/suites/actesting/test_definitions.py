@@ -176,7 +176,7 @@ def _random_change(rng: random.Random) -> tuple[Mutation, Change]:
     parts = operator.split("+")
     if "ec" in parts:
         change.old, change.new = things[0], others[0]
-        now[0] = replace(now[0], subject=others[0])
+        now[0] = now[0]._replace(subject=others[0])
     if "er-r" in parts:
         lost = now.pop()
         mentioned = {x for t in now for x in (t.subject, t.object)}

@@ -6,7 +6,6 @@ Knows nothing of where the caption came from.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import lru_cache
 
 from salva.core.case import Case, Prompt
@@ -98,7 +97,7 @@ def _decided_of_shape(a: str, b: str) -> tuple[bool, bool]:
 
 
 def _with_names(pool: Pool, names: Mapping[str, str]) -> Pool:
-    triples = (replace(t, subject=names[t.subject], object=names[t.object]) for t in pool.triples)
+    triples = (t._replace(subject=names[t.subject], object=names[t.object]) for t in pool.triples)
     return Pool(entities=tuple(names[name] for name in pool.entities), triples=tuple(triples))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from salva.core.mutation import Mutation, Triple
@@ -305,8 +305,7 @@ def _beyond_the_swap(mutation: Mutation, triples: Sequence[Triple]) -> list[Trip
 
 
 def _with(triple: Triple, old: str, new: str) -> Triple:
-    return replace(
-        triple,
+    return triple._replace(
         subject=new if triple.subject == old else triple.subject,
         object=new if triple.object == old else triple.object,
     )
