@@ -32,7 +32,7 @@ from salva.errors import UsageError
 from salva.messages import message
 
 WRONG_ANSWER = "wrong-answer"
-_UNASKED = "not asked, since a question it hangs on was answered wrong"
+_UNASKED = "not asked (its parent was answered wrong)"
 _NO_QUESTIONS = "there is no question about this pair"
 
 

@@ -25,17 +25,15 @@ from salva.logic.notation import parse
 from salva.stats.pair_scores import mean, pair_scores
 
 _NOTHING = frozenset((NO, "none", "nothing", "0", "zero", "neither", ""))
-NOTHING_SEEN = "nothing that was asked about was seen in either image"
+NOTHING_SEEN = "neither image shows anything that was asked about"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerOptions(SimilarityOptions, AskingOptions):
     """What is asked."""
 
-    counts: str = option(
-        "", "Whether two cats fail a cat; unset: as the suite says.", choices=("", "exact", "at-least")
-    )
-    questions: str = option("", "A TIFA or DSG file, in place of questions from formulas.", reaches="file")
+    counts: str = option("", "Whether two cats fail 'a cat'; unset: by suite.", choices=("", "exact", "at-least"))
+    questions: str = option("", "A TIFA or DSG file.", reaches="file")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,8 +29,8 @@ class MustDiffer(AnsweredPairCheck):
         needs_roles=("judge",),
         compares=True,
         failure_types={
-            NO_DIFFERENCE: "Both images get the same answers although no image is right for both prompts.",
-            WRONG_ANSWER: "Named beside a failure: an image gets another answer than its prompt calls for.",
+            NO_DIFFERENCE: "Both images get the same answers.",
+            WRONG_ANSWER: "An answer differs from the expected one.",
         },
     )
     Options = AnswerOptions
@@ -50,13 +50,13 @@ class MustDiffer(AnsweredPairCheck):
         a, b = (image.answers for image in images)
         telling = _decisive(case, [asked.question.text for asked in questions if not asked.question.formulas])
         if not any(asked.question.formulas for asked in questions) and not telling:
-            reason = "no question is about what tells the prompts apart"
+            reason = "no question tells the prompts apart"
             return Conclusion(outcome=Outcome.UNDECIDED, scores=scores, reason=reason)
         telling += [asked.question.text for asked in questions if asked.question.formulas]
         if any(a.said.get(text) != b.said.get(text) for text in telling):
             return Conclusion(outcome=Outcome.PASS, scores=scores)
         if all(image.scored.is_satisfied for image in images):
-            reason = "both images show the same, and it is right for both prompts"
+            reason = "both images show the same, right for both prompts"
             return Conclusion(outcome=Outcome.UNDECIDED, scores=scores, reason=reason)
         what = "every question" if len(telling) == len(a.said) else "every question about what tells the prompts apart"
         message = f"{what} gets the same answer in both images: " + "; ".join(

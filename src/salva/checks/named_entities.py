@@ -25,10 +25,8 @@ class NamedEntitiesOptions:
     """From which score on an entity is there."""
 
     side: int = option(0, "Scale images to this side; 0: no.", least=0)
-    threshold: float | None = option(None, "Least score of boxes that count; unset: the detector's.", least=0, most=1)
-    doubt: float | None = option(
-        None, "Least score of boxes that decide; unset: the detector's; 0: none.", least=0, most=1
-    )
+    threshold: float | None = option(None, "Least score that counts; unset: the detector's.", least=0, most=1)
+    doubt: float | None = option(None, "Least score that decides; unset: the detector's; 0: none.", least=0, most=1)
 
 
 class NamedEntities:
@@ -38,7 +36,7 @@ class NamedEntities:
     about: ClassVar[About] = About(
         needs_roles=("detector",),
         leaves_out_unnamed=True,
-        failure_types={ENTITY_OMISSION: "An entity that the prompt names is missing."},
+        failure_types={ENTITY_OMISSION: "A named entity is missing."},
     )
     Options = NamedEntitiesOptions
 

@@ -26,7 +26,7 @@ RIGHT_ANSWERS = "right-answers"
 class RightAnswersOptions(AnswerOptions):
     """How many answers must be right."""
 
-    min_faithfulness: float = option(1.0, "Least share of right answers of a PASS.", least=0.01, most=1)
+    min_faithfulness: float = option(1.0, "Least share of right answers.", least=0.01, most=1)
 
 
 class RightAnswers(AnswerCheck):
@@ -35,7 +35,7 @@ class RightAnswers(AnswerCheck):
     version: ClassVar[str] = "3"
     about: ClassVar[About] = About(
         needs_roles=("judge",),
-        failure_types={WRONG_ANSWER: "An image gets another answer than its prompt calls for."},
+        failure_types={WRONG_ANSWER: "An answer differs from the expected one."},
     )
     Options = RightAnswersOptions
 
@@ -62,7 +62,7 @@ class RightAnswers(AnswerCheck):
         for image in images:
             scored, role = image.scored, image.role
             if scored.faith is None or scored.dsg is None:
-                reason = f"no question has an answer that prompt {role!r} settles"
+                reason = f"prompt {role!r} settles no question"
                 return Conclusion(outcome=Outcome.UNDECIDED, scores=scores, reason=reason)
             is_right = scored.dsg >= self._options.min_faithfulness
             scores |= {f"faith_{role.upper()}": scored.faith, f"dsg_{role.upper()}": scored.dsg}

@@ -35,7 +35,7 @@ FORMULA_DIFFERS = "formula-differs"
 class SameAnswersOptions(AnswerOptions):
     """How the answers about two images are compared."""
 
-    min_stability: float = option(1.0, "Least share of equal answers of a PASS.", least=0, most=1)
+    min_stability: float = option(1.0, "Least share of equal answers.", least=0, most=1)
 
 
 class SameAnswers(AnsweredPairCheck):
@@ -46,15 +46,15 @@ class SameAnswers(AnsweredPairCheck):
         compares=True,
         has_control=True,
         failure_types={
-            "presence-differs": "An entity was found in one image and not in the other.",
-            "count-differs": "Another number of something was counted in the two images.",
-            "colour-differs": "Something has the asked colour in one image and not in the other.",
-            "place-differs": "Something is at the asked place in one image and not in the other.",
-            "size-differs": "Entities compare in size as asked in one image and not in the other.",
-            "relation-differs": "Entities stand as asked in one image and not in the other.",
-            FORMULA_DIFFERS: "By the answers one image is right for its prompt and the other is not.",
-            ANSWER_DIFFERS: "A question of a file is answered differently for the two images.",
-            WRONG_ANSWER: "Named beside a failure: an image gets another answer than its prompt calls for.",
+            "presence-differs": "An entity is in one image only.",
+            "count-differs": "The images show different numbers.",
+            "colour-differs": "A colour is right in one image only.",
+            "place-differs": "A place is right in one image only.",
+            "size-differs": "Sizes are right in one image only.",
+            "relation-differs": "A relation holds in one image only.",
+            FORMULA_DIFFERS: "One image alone fits its prompt.",
+            ANSWER_DIFFERS: "A question gets different answers.",
+            WRONG_ANSWER: "An answer differs from the expected one.",
         },
     )
     Options = SameAnswersOptions
@@ -119,7 +119,7 @@ def _compare(questions: Sequence[PairQuestion], images: Sequence[ImageAnswers]) 
         compared += 1
         if right_a != right_b:
             good, bad = (role_a, role_b) if right_a else (role_b, role_a)
-            message = f"by the answers image {good!r} is right for its prompt and image {bad!r} is not"
+            message = f"image {good!r} fits its prompt, image {bad!r} does not"
             seen = {"expected": str(right_a), "seen": str(right_b)}
             differences.append(Failure(failure_type=FORMULA_DIFFERS, role="", message=message, **seen))
     return compared, differences

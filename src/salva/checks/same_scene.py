@@ -89,12 +89,12 @@ class SameScene:
         has_control=True,
         compares=True,
         failure_types={
-            X_MISPOSITION: "The entities stand in different orders from left to right.",
-            Y_MISPOSITION: "The entities stand in different orders from top to bottom.",
-            ENTITY_DUPLICATION: "One image has more of something than the other and than its prompt asks for.",
-            ENTITY_FORBIDDEN: "One image has something that its prompt wants none of.",
-            ENTITY_OMISSION: "One image has less of something than the other.",
-            OPTICAL_CHARACTER: "One image alone shows text that its prompt does not ask for.",
+            X_MISPOSITION: "Other order from left to right.",
+            Y_MISPOSITION: "Other order from top to bottom.",
+            ENTITY_DUPLICATION: "One image shows too many.",
+            ENTITY_FORBIDDEN: "One image shows a denied entity.",
+            ENTITY_OMISSION: "One image shows too few.",
+            OPTICAL_CHARACTER: "One image alone shows unrequested text.",
         },
     )
     Options = SameSceneOptions

@@ -24,7 +24,7 @@ SIMILARITY_DIFFERS = "similarity-differs"
 class SameSimilarityOptions(SimilarityOptions):
     """How far two images may differ in fit."""
 
-    min_clip_stability: float = option(0.85, "Least clip_stability of a PASS; the default suits pocket.", most=1)
+    min_clip_stability: float = option(0.85, "Least clip_stability; the default suits pocket.", most=1)
 
 
 class SameSimilarity:
@@ -35,7 +35,7 @@ class SameSimilarity:
         needs_roles=("embedder",),
         compares=True,
         has_control=True,
-        failure_types={SIMILARITY_DIFFERS: "One image fits its prompt much better than the other fits its own."},
+        failure_types={SIMILARITY_DIFFERS: "One image fits its prompt much better."},
     )
     Options = SameSimilarityOptions
 

@@ -103,13 +103,9 @@ _MIN_TEXT_SCORE = 0.5
 class SceneOptions:
     """How an image becomes a scene and is held against a formula."""
 
-    counts: str = option(
-        "", "Whether two cats fail a cat; unset: as the suite says.", choices=("", "exact", "at-least")
-    )
-    threshold: float | None = option(None, "Least score of boxes that count; unset: the detector's.", least=0, most=1)
-    doubt: float | None = option(
-        None, "Least score of boxes that decide; unset: the detector's; 0: none.", least=0, most=1
-    )
+    counts: str = option("", "Whether two cats fail 'a cat'; unset: by suite.", choices=("", "exact", "at-least"))
+    threshold: float | None = option(None, "Least score that counts; unset: the detector's.", least=0, most=1)
+    doubt: float | None = option(None, "Least score that decides; unset: the detector's; 0: none.", least=0, most=1)
 
     def __post_init__(self) -> None:
         if self.threshold and self.doubt and self.doubt < self.threshold:
@@ -317,7 +313,7 @@ def text_failure(seen: ImageScene) -> Failure:
     return Failure(
         failure_type=OPTICAL_CHARACTER,
         role=seen.role,
-        message=f"shows the text {shown!r}, which the prompt does not ask for",
+        message=f"unrequested text {shown!r}",
         expected="no text",
         seen=shown,
     )

@@ -24,12 +24,10 @@ class SimilarityOptions:
 
     clip_scale: str = option(
         "percent",
-        "Scale of CLIP scores: 100 x cosine, cosine, or 2.5 x cosine.",
+        "100 x cosine, cosine, or 2.5 x cosine.",
         choices=("percent", "cosine", "clipscore"),
     )
-    clip_stability: str = option(
-        "scaled", "1 - difference, in shares of the scale or as published.", choices=("scaled", "published")
-    )
+    clip_stability: str = option("scaled", "1 - difference, by scale or as published.", choices=("scaled", "published"))
 
 
 def similarity_needs(case: Case) -> list[Need]:

@@ -53,15 +53,14 @@ class Truth:
         needs_roles=("detector",),
         has_control=True,
         failure_types={
-            X_MISPOSITION: "Something stands at the wrong place from left to right.",
-            Y_MISPOSITION: "Something stands at the wrong place from top to bottom.",
-            WRONG_RELATION: "Two entities are not next to or on each other, "
-            "or not larger or smaller, as the prompt says.",
-            WRONG_COLOUR: "Something has another colour than the prompt says.",
-            ENTITY_DUPLICATION: "There is more of something than the prompt asks for.",
-            ENTITY_FORBIDDEN: "There is something that the prompt wants none of.",
-            ENTITY_OMISSION: "There is less of something than the prompt asks for.",
-            OPTICAL_CHARACTER: "The image shows text that the prompt does not ask for.",
+            X_MISPOSITION: "Wrong place from left to right.",
+            Y_MISPOSITION: "Wrong place from top to bottom.",
+            WRONG_RELATION: "Wrong relation: next to, on, near or size.",
+            WRONG_COLOUR: "Wrong colour.",
+            ENTITY_DUPLICATION: "Too many of an entity.",
+            ENTITY_FORBIDDEN: "A denied entity is there.",
+            ENTITY_OMISSION: "Too few of an entity.",
+            OPTICAL_CHARACTER: "Unrequested text.",
         },
     )
     Options = SceneOptions

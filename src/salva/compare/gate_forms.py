@@ -56,7 +56,7 @@ def gate_table(result: GateResult) -> Table:
         outcomes = {rule.name: rule.decision for rule in suite.rules}
         rows.append((suite.title, *_rates(suite), *(outcomes.get(name, "") for name in rules)))
     columns = ("suite", "baseline", "candidate", "difference", *rules)
-    note = "With a baseline, both failure rates are over the pairs decided in both." if _has_two(result) else ""
+    note = "Failure rates: over pairs decided in both runs." if _has_two(result) else ""
     return Table(name="gate", columns=columns, rows=tuple(rows), note=note)
 
 

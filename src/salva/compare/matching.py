@@ -98,7 +98,7 @@ def _judge_alike(baseline: Entrant, candidate: Entrant) -> str:
     )
     wanted, other = (candidate, baseline) if is_bound or is_newer else (baseline, candidate)
     if other.asked.imported:
-        return "Verdicts of an import are not made again; judge the other run by its rule."
+        return "An import is not judged again; judge the other run by its rule."
     return f"To judge alike: {_command(wanted, other)}"
 
 

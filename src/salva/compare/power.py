@@ -40,10 +40,7 @@ _RATES = (0.1, 0.3, 0.5)
 _SIZES = {"": 100, " ": 400, "  ": 1600}
 _N_SIZES = 2
 """The named sizes of a suite whose cases are counted: larger ones take long to make."""
-_INDEPENDENT = (
-    "the other model fails independently of this one. Where both fail on the same pairs, fewer pairs are enough; "
-    "`salva compare` goes by two runs"
-)
+_INDEPENDENT = "the other model fails independently of this one"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,7 +129,7 @@ def _of_run(directory: Path, target: Target) -> list[str]:
         lines.append(f"A difference of {_points(target.difference)} is detected in {chance * 100:.0f} % of such runs.")
     lines.append(_takes(basis, target, repeats))
     if basis.single.within is None:
-        return [*lines, "What repeats save is not known: a run with --repeats 2 shows it."]
+        return [*lines, "A run with --repeats 2 shows what repeats save."]
     return [*lines, *(_takes(basis, target, other) for other in _REPEATS if other != repeats)]
 
 
@@ -213,10 +210,10 @@ def _parts(series: Series, values: dict[str, list[float]]) -> VarianceParts | No
 def _of_suite(name: str, target: Target, settings: Mapping[str, str]) -> list[str]:
     """From assumed failure rates."""
     n_categories, sizes = _counted(name, settings) if name else (1, {})
-    lines = [f"{name or 'any suite'}: nothing was run; `salva power RUN` uses the variances of a run."]
+    lines = [f"{name or 'any suite'}: assumed rates; `salva power RUN` uses a run's variances."]
     lines.append(f"Assumption: {_INDEPENDENT}.")
     if n_categories > 1:
-        lines.append(f"The failure rate is a mean over {n_categories} categories with as many cases each.")
+        lines.append(f"Categories: {n_categories}, with as many cases each.")
     for basis in _assumed(n_categories):
         lines += ["", f"With {basis.assumed}:"]
         if target.is_set:

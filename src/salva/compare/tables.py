@@ -21,7 +21,7 @@ def candidates_table(compared: ComparedRuns) -> Table:
     rows: list[tuple[Cell, ...]] = [(compared.baseline.title, percent_text(rate), "", "", "", "", "", "baseline")]
     rows += [_candidate_row(one) for one in ordered]
     columns = ("model", "failure rate", "difference", *_ENDS, "pairs", "p by Holm", "decision")
-    note = f"Difference: the candidate less the baseline, over the pairs decided in both; {_OF_ENDS}"
+    note = f"Candidate less baseline, over pairs decided in both; {_OF_ENDS}"
     return Table(name="candidates", columns=columns, rows=tuple(rows), note=note)
 
 
@@ -43,7 +43,7 @@ def _groups_table(name: str, comparison: Comparison, groups: Mapping[str, GroupD
     )
     failed = (f"{entrant.title} fails" for entrant in (comparison.baseline, comparison.candidate))
     columns = (name, "pairs", *failed, "difference", *_ENDS, "p by Holm")
-    note = f"A difference takes five cases; {_OF_ENDS} p is adjusted by Holm's method over the {len(groups)} rows."
+    note = f"A difference takes five cases; {_OF_ENDS}"
     return Table(name=f"by {name}", columns=columns, rows=rows, note=note)
 
 
@@ -62,7 +62,7 @@ def _metrics_table(comparison: Comparison) -> Table:
     )
     titles = (comparison.baseline.title, comparison.candidate.title)
     columns = ("metric", *titles, "difference", *_ENDS, "pairs", "better")
-    note = f"{_OF_ENDS} Pairs: those with a value in both runs; without any, a metric is of the whole runs."
+    note = f"{_OF_ENDS} Without pairs a metric is of the whole runs."
     return Table(name="metrics", columns=columns, rows=rows, note=note)
 
 

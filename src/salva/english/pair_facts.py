@@ -58,15 +58,15 @@ def findings_of(a: str, b: str) -> tuple[Finding, ...]:
     counterexample = witness(f, g)
     if counterexample is not None:
         which = "a" if counterexample.holds_for == 1 else "b"
-        shown = describe_world(counterexample.world) if counterexample.world.things else "an empty picture"
+        shown = describe_world(counterexample.world) if counterexample.world.things else "an empty image"
         said.append(("not-equivalent", f"not equivalent: {shown} fits only prompt {which}"))
         if excludes(f, g):
-            said.append(("exclusive", "the prompts exclude each other: no picture is right for both"))
+            said.append(("exclusive", "the prompts exclude each other"))
         else:
-            sentence = "some pictures are right for both prompts, so the same picture twice need not be wrong"
+            sentence = "some images are right for both prompts"
             said.append(("overlapping", sentence))
     if not facts.determinate:
         n_a, n_b = facts.n_worlds
         worlds = str(n_a) if n_a == n_b else f"{n_a} of prompt a, {n_b} of prompt b"
-        said.append((SEVERAL_WORLDS, f"not determinate (worlds: {worlds}), so two right pictures may differ"))
+        said.append((SEVERAL_WORLDS, f"not determinate (worlds: {worlds}): two right images may differ"))
     return tuple(Finding(kind=kind, sentence=sentence, subject=("a", "b")) for kind, sentence in said)

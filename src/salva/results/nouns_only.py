@@ -61,7 +61,7 @@ def _skill(judgements: Judgements, baseline: float, n_failed: int) -> MetricValu
         high=None if ends is None else 1 - ends.low / baseline,
         n=rate.n,
         better=HIGHER,
-        reason="1 - failure rate / that of a model that draws every entity and ignores the logic",
+        reason="1 - failure rate / that of nouns_only",
     )
 
 

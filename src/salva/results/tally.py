@@ -16,7 +16,7 @@ from salva.results.rates import MACRO, counted_cases
 from salva.stats.rates import macro, share_interval
 
 RATE_COLUMNS = ("n", "failed", "rate", "low", "high", "undecided")
-RATE_NOTE = "Rates in this table are plain shares; low and high are their 95 % interval for other seeds."
+RATE_NOTE = "Rates here are plain shares, with their 95 % interval for other seeds."
 
 
 def rate_cells(group: Iterable[Result]) -> tuple[Cell, ...]:

@@ -36,7 +36,5 @@ def control_table(judgements: Judgements) -> Table | None:
         [((check,), (check, excess)) for check, excess in measured],
         TableColumns(EXCESS.names, lambda row: EXCESS.cells(row[1])),
         TableColumns(("same_seed_rate", "same_seed_low", "same_seed_high"), lambda row: same_seed(row[0])),
-        note="How often two images differ: other wording and other seed, same wording and other seed. The first less "
-        "the mean of the others is half the squared distance of what the two wordings show. same_seed_rate: two "
-        "wordings under one seed.",
+        note="How often two images differ. squared_distance: differs_between less the mean of differs_within.",
     )

@@ -114,16 +114,16 @@ def _chance(judgements: Judgements) -> MetricValue:
         reason = "how often images of other pairs disagree"
     else:
         value = chance_of(held, judgements.counts, is_pooled=judgements.average != MACRO)
-        reason = "the failure rate of right images shuffled within the suite"
+        reason = "right images, shuffled within the suite"
     if value is None:
-        return not_measured("chance is enumerated from formulas, and these prompts have none", title="shuffled images")
+        return not_measured("these prompts have no formulas", title="shuffled images")
     return MetricValue(value=value, n=len(held), is_share=True, reason=reason, title="shuffled images")
 
 
 def _wording_effect(judgements: Judgements) -> MetricValue:
     wording = wording_difference(judgements)
     if wording is None:
-        return not_measured("no check says of both wordings which images are right", title="second wording worse by")
+        return not_measured("no check says which images are right", title="second wording worse by")
     low, high = ends(wording.interval)
     return MetricValue(
         value=wording.difference,
@@ -142,7 +142,7 @@ def _wording_distance(judgements: Judgements) -> dict[str, MetricValue]:
     if excess is None:
         return {}
     low, high = ends(excess.interval)
-    reason = "half the squared distance of what the two wordings show, without seed noise"
+    reason = "half the squared distance, without seed noise"
     distance = MetricValue(value=excess.excess, low=low, high=high, n=excess.n, better=LOWER, reason=reason)
     return {WORDING_DISTANCE: distance}
 
@@ -202,7 +202,7 @@ def _findings(cases: Iterable[Case]) -> Table | None:
         ("finding", "cases", "for example"),
         _commonest(rows, 1, lambda n_more, n: (f"({n_more} more findings)", n, "")),
         title="What logic says about the prompts",
-        note="Found before any image was generated; e1, e2 and e3 stand for the entities of a case.",
+        note="e1, e2 and e3 stand for the entities of a case.",
     )
 
 
@@ -235,5 +235,5 @@ def _by_observers(judgements: Judgements) -> Table | None:
         ("check", "observer"),
         [(key, results_of_check(group)) for key, group in groups.items()],
         RATES,
-        note=f"The same images under several observers; the first one named makes the results. {RATE_NOTE}",
+        note=f"The first observer named makes the results. {RATE_NOTE}",
     )

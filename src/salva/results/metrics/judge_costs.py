@@ -25,9 +25,8 @@ _COLUMNS = (
     *("unreadable", "asked_again", "flipped", "flip_rate", "low", "high", "instructed"),
 )
 _NOTE = (
-    "Verdicts of the pair arm; an answer that several verdicts rest on counts in each. Flip rate: "
-    "readable answers that came out otherwise when the same question was asked again, with a 95 % interval. "
-    "Instructed: verdicts over an image with text that instructs a judge; empty where no reader read."
+    "Flip rate: other answers to a repeated question, with a 95 % interval. Instructed: verdicts over an image with "
+    "text that instructs a judge."
 )
 
 

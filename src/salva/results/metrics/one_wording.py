@@ -43,10 +43,10 @@ class OneWording:
             return Measured()
         table = Table(
             name=REFUSED_ONE_WORDING,
-            title="Generated in one wording, refused or failed in the other",
+            title="Generated in one wording only",
             columns=("case_id", "repeat", "generated", "not_generated", "why"),
             rows=tuple(rows.values())[:_MOST_ROWS],
-            note=f"{quantity(len(rows), 'pairs')}: the model generated one wording only. None enters a rate.",
+            note=f"{quantity(len(rows), 'pairs')}. None enters a rate.",
         )
         metric = MetricValue(value=float(len(rows)), better=LOWER, title="pairs refused in one wording")
         return Measured(metrics={"refused_one_wording": metric}, tables=(table,))

@@ -53,7 +53,7 @@ def _control(table: Table) -> Chart:
     lowest = min(value for name in ("squared_distance", "low") if isinstance(value := row[name] or 0.0, float))
     return Chart(
         name="control",
-        title="Wordings and seeds crossed: how often two images differ",
+        title="How often two images differ",
         kind=ChartKind.BARS,
         table=Table(name=table.name, columns=("pictures", "share", "low", "high"), rows=tuple(rows)),
         x="pictures",
@@ -63,6 +63,5 @@ def _control(table: Table) -> Chart:
         y_label="share of image pairs that differ",
         is_share=True,
         ends=(min(0.0, lowest), 1.0),
-        note=f"The share of image pairs that differ under {row['check']}. Seed noise and detector noise are in "
-        "both of the first two; what the first has more is half the squared distance of what two wordings show.",
+        note=f"Judged by {row['check']}. Seed noise is in both of the first two.",
     )

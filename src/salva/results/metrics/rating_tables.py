@@ -101,8 +101,7 @@ def _measured(kind: _RatingKind, pairs: Sequence[CaseVerdict], people: Sequence[
         title=kind.title,
         columns=("model", "rater", "kind", "n", "mean", "from", "to", "spread", *(_PARTS if has_parts else ())),
         rows=tuple(row if has_parts else row[: -len(_PARTS)] for row in rows),
-        note=f"{kind.note}n is how many things were rated; of all people together, each thing has the mean of those "
-        "who rated it. From and to are the ends of the 95 % interval of the mean, spread is the standard deviation.",
+        note=f"{kind.note}n: rated images. From, to: 95 % interval of the mean. spread: standard deviation.",
         is_joined=True,
     )
     leading = together or [(rating.case, rating.verdict.scores) for rating in rated]

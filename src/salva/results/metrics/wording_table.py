@@ -11,8 +11,7 @@ from salva.results.wordings import WordingDifference, differences_by_law, wordin
 WORDINGS = "wording difference by law"
 _ALL = "all"
 _NOTE = (
-    "How often the image of the second wording fails, less that of the first, paired by case and repeat, and "
-    "averaged as the failure rate is; 95 % for these prompts under other seeds. Seed noise: how often one wording "
+    "Second wording less first, paired by case and repeat; 95 % for other seeds. Seed noise: how often one wording "
     "passes under one seed and fails under another"
 )
 
@@ -60,7 +59,7 @@ def wording_chart(table: Table) -> Chart:
         marks=(0.0,),
         edge=_ALL,
         filters={by: "label:law" if by == "law" else by},
-        note="Right of 0 the image of the second wording fails more often, left of it less often.",
+        note="Right of 0 the second wording fails more often.",
     )
 
 
