@@ -38,8 +38,9 @@ def may_be_name(entity: str) -> bool:
         return True
     for i in range(1, len(rest) + 1):
         parts = " ".join((first, *rest[: i - 1])), " ".join(rest[i - 1 :])
+        may_be_head = may_be_name(parts[1]) if " " in parts[1] else _is_noun_alone(parts[1])
         # A cat dog is a slip, not a kind of dog.
-        if _is_noun_alone(parts[0]) and _may_be_head(parts[1]) and not _living().issuperset(parts):
+        if _is_noun_alone(parts[0]) and may_be_head and not _living().issuperset(parts):
             return True
     return False
 
@@ -100,10 +101,6 @@ def warn_of_unknown(entity: str) -> None:
 
 
 _warned: set[str] = set()
-
-
-def _may_be_head(name: str) -> bool:
-    return may_be_name(name) if " " in name else _is_noun_alone(name)
 
 
 def _is_noun_alone(name: str) -> bool:

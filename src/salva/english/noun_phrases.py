@@ -283,7 +283,7 @@ class NounPhrases:
     def _takes_article(self) -> bool:
         """Pass "a" or "an" where it is no part of a number."""
         words = self._words
-        return not any(words.is_at(several, words.at) for several in _SEVERAL) and words.take("a", "an")
+        return not words.is_any_at(_SEVERAL, words.at) and words.take("a", "an")
 
     def _number(self) -> int:
         words = self._words

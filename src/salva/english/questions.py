@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from salva.english.nouns import plural
-from salva.english.words import counted, in_relation, number_word, with_article
+from salva.english.words import described, in_relation, number_word
 from salva.logic.entailment import entails, is_true
 from salva.logic.formula import (
     COLOURS,
@@ -109,22 +109,19 @@ def is_satisfied(
     f = parse(notation)
     said = {q.literal: answers.get(q.text, NO) == YES for q in questions if q.literal}
     if counts == "exact":
-        mentioned = set(entities(f))
-        for question in questions:
-            is_too_many = question.kind == COUNT and question.formulas and _exceeds(question, answers, f, mentioned)
-            if is_too_many:
-                return False
+        counting = (question for question in questions if question.kind == COUNT and question.formulas)
+        if any(_exceeds(question, answers, largest_counts(f)) for question in counting):
+            return False
     return is_true(f, lambda literal: said.get(_key(literal), False))
 
 
-def _exceeds(question: ClosedQuestion, answers: Mapping[str, str], f: Formula, mentioned: set[str]) -> bool:
+def _exceeds(question: ClosedQuestion, answers: Mapping[str, str], most: Mapping[str, int]) -> bool:
     """Whether the answer to "how many" is more than the formula allows."""
     answer = answers.get(question.text)
     if question.literal or answer not in question.choices:
         return False
-    most = parse(question.formulas[-1])
-    assert isinstance(most, Atom)
-    return most.entity in mentioned and question.choices.index(answer) > largest_counts(f)[most.entity]
+    (entity,) = entities(parse(question.formulas[-1]))
+    return entity in most and question.choices.index(answer) > most[entity]
 
 
 def _add(found: dict[str, ClosedQuestion], question: ClosedQuestion) -> None:
@@ -141,7 +138,7 @@ def _is_it_so(literal: Literal) -> ClosedQuestion:
     else:
         text, kind = _about_atom(literal)
         is_plain = literal == Atom(literal.entity)
-        parents = () if is_plain else (_presence(literal.entity),)
+        parents = () if is_plain else (_about_atom(Atom(literal.entity))[0],)
     return ClosedQuestion(
         text=text,
         kind=kind,
@@ -157,16 +154,9 @@ def _key(literal: Literal) -> str:
 
 
 def _about_atom(atom: Atom) -> tuple[str, str]:
-    noun = f"{atom.colour} {atom.entity}" if atom.colour else atom.entity
     where = f" {_PLACE_WORDS[atom.place]} of the picture" if atom.place else " in the picture"
     kind = PLACE if atom.place else COLOUR if atom.colour else COUNT if atom.count > 1 else PRESENCE
-    if atom.count > 1:
-        return f"Are there at least {counted(noun, atom.count)}{where}?", kind
-    return f"Is there {with_article(noun)}{where}?", kind
-
-
-def _presence(entity: str) -> str:
-    return _about_atom(Atom(entity))[0]
+    return f"{'Are there at least' if atom.count > 1 else 'Is there'} {described(atom)}{where}?", kind
 
 
 def _how_many(entity: str, most: int) -> ClosedQuestion:

@@ -63,7 +63,7 @@ class _SentenceReader:
 
     def _member(self) -> Phrase:
         """A clause of a list; what is denied in front may reach over the next clause too."""
-        is_denied = self._is_denial(self._words.at)
+        is_denied = self._words.is_any_at(DENIALS, self._words.at)
         return self._clause(0, is_closed=False)._replace(opening=DENIAL if is_denied else "")
 
     def _pass_picture(self) -> None:
@@ -78,7 +78,7 @@ class _SentenceReader:
         words.take("a", "an", "the")
         if words.word in (*PICTURES, "scene") and words.is_at("with", words.at + 1):
             words.fail(message("reach-open", words=f"{words.word} with"))
-        if words.word in PICTURES and any(words.is_at(verb, words.at + 1) for verb in ("of", "showing")):
+        if words.word in PICTURES and words.is_any_at(("of", "showing"), words.at + 1):
             words.at += 2
         else:
             words.at = start
@@ -123,17 +123,11 @@ class _SentenceReader:
         assert is_comma
         return Joint(",", at)
 
-    def _is_denial(self, i: int) -> bool:
-        return any(self._words.is_at(denial, i) for denial in DENIALS)
-
-    def _is_assertion(self, i: int) -> bool:
-        return any(self._words.is_at(assertion, i) for assertion in ASSERTIONS)
-
     def _is_clause(self, i: int) -> bool:
         for opening, _ in GROUPS:
             if self._words.is_at(opening, i):
                 return self._is_clause(i + len(opening.split()))
-        return self._words.is_at("there", i) or self._is_denial(i) or self._is_assertion(i)
+        return self._words.is_any_at(("there", *DENIALS, *ASSERTIONS), i)
 
     def _clause(self, nesting: int, *, is_closed: bool) -> Phrase:
         """One clause; a closed one, inside a group, holds a single phrase, since and or or belong to the group."""
@@ -156,7 +150,7 @@ class _SentenceReader:
 
     def _denied(self, nesting: int, is_closed: bool) -> Formula:
         words = self._words
-        if is_closed or not (words.is_at("there is", words.at) or words.is_at("there are", words.at)):
+        if is_closed or not words.is_any_at(("there is", "there are"), words.at):
             return Not(self._clause(nesting + 1, is_closed=is_closed).formula)
         words.at += 2
         phrases, joints = self._listed()

@@ -7,6 +7,7 @@ takes plain sentences people write, and refuses, pointing at the place, what cou
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations, pairwise
 from typing import NamedTuple
 
@@ -15,7 +16,7 @@ from salva.english.nouns import plural
 from salva.english.phrases import Mention, may_be_same
 from salva.english.reader import read
 from salva.english.tokens import NOT_THE_CASE, THE_CASE
-from salva.english.words import RELATION_WORDS, described, in_relation, number_word
+from salva.english.words import RELATION_WORDS, described, in_relation, noun_of, number_word
 from salva.errors import FormulaError, UsageError
 from salva.logic.formula import And, Atom, Formula, Not, Or, Related, atoms, axis_of, described_by, entities
 from salva.logic.notation import checked_text, parse, to_notation
@@ -129,16 +130,14 @@ class _SentenceWriter:
             return described(f) + self._place(f)
         if isinstance(f, Related):
             return _in_relation(f)
-        if _is_corner(f):
-            assert isinstance(f, And)
-            assert isinstance(f.left, Atom)
-            assert isinstance(f.right, Atom)
-            return f"{described(f.left)} in the {f.right.place} {f.left.place} corner"
+        if corner := _corner(f):
+            x, y = corner
+            return f"{described(x)} in the {y.place} {x.place} corner"
         if isinstance(f, Not):
             assert isinstance(f.part, Atom)
             if f.part.count == 1:
-                return f"no {_noun(f.part)}{self._place(f.part)}"
-            return f"fewer than {number_word(f.part.count)} {plural(_noun(f.part))}{self._place(f.part)}"
+                return f"no {noun_of(f.part)}{self._place(f.part)}"
+            return f"fewer than {number_word(f.part.count)} {plural(noun_of(f.part))}{self._place(f.part)}"
         return _grouped(f, [self._phrase(part) for part in _chain(f)])
 
     def _place(self, atom: Atom) -> str:
@@ -153,7 +152,7 @@ def _is_nominal(f: Formula) -> bool:
     """Whether a formula can be said as a noun phrase after "there is"."""
     if isinstance(f, Not):
         return isinstance(f.part, Atom)
-    if isinstance(f, Atom | Related) or _is_corner(f):
+    if isinstance(f, Atom | Related) or _corner(f) is not None:
         return True
     parts = _chain(f)
     if isinstance(f, And):
@@ -175,7 +174,7 @@ def _may_share_noun(one: Formula, other: Formula) -> bool:
 
 def _ending(f: Formula) -> str:
     """How every entity of a phrase ends: "place", "relation" (its last one) or nothing."""
-    if _is_corner(f):
+    if _corner(f) is not None:
         return "place"
     if isinstance(f, And | Or):
         endings = [_ending(part) for part in _chain(f)]
@@ -190,20 +189,19 @@ def _chain(f: And | Or) -> list[Formula]:
     """The parts of a group that nests to the left, which is how a list is read back."""
     parts: list[Formula] = [f.right]
     rest = f.left
-    while type(rest) is type(f) and not _is_corner(rest):
-        assert isinstance(rest, And | Or)
+    while isinstance(rest, And | Or) and type(rest) is type(f) and not _corner(rest):
         parts.append(rest.right)
         rest = rest.left
     return [rest, *reversed(parts)]
 
 
-def _is_corner(f: Formula) -> bool:
-    """Whether a formula is said of one corner: left or right, and top or bottom."""
+def _corner(f: Formula) -> tuple[Atom, Atom] | None:
+    """The parts of a formula that is said of one corner: left or right, and top or bottom."""
     if not isinstance(f, And) or not isinstance(f.left, Atom) or not isinstance(f.right, Atom):
-        return False
+        return None
     x, y = f.left, f.right
-    is_of_same = (x.entity, x.count, x.colour) == (y.entity, y.count, y.colour)
-    return is_of_same and x.place in ("left", "right") and y.place in ("top", "bottom")
+    is_of_same = replace(x, place=None) == replace(y, place=None)
+    return (x, y) if is_of_same and x.place in ("left", "right") and y.place in ("top", "bottom") else None
 
 
 def _mentions(f: Formula) -> list[Mention]:
@@ -212,9 +210,8 @@ def _mentions(f: Formula) -> list[Mention]:
         return [Mention(atom) for atom in described_by(f)]
     if not isinstance(f, And):
         return []
-    if _is_corner(f):
-        assert isinstance(f.left, Atom)
-        return [Mention(Atom(f.left.entity, f.left.count, f.left.colour), is_in_corner=True)]
+    if corner := _corner(f):
+        return [Mention(replace(corner[0], place=None), is_in_corner=True)]
     return [mention for part in (f.left, f.right) for mention in _mentions(part)]
 
 
@@ -234,7 +231,3 @@ def _grouped(f: And | Or, parts: list[str]) -> str:
 
 def _listed(parts: list[str], word: str) -> str:
     return f"{', '.join(parts[:-1])} {word} {parts[-1]}"
-
-
-def _noun(atom: Atom) -> str:
-    return f"{atom.colour} {atom.entity}" if atom.colour else atom.entity

@@ -7,7 +7,7 @@ stops making sense. Knows no grammar beyond that.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from itertools import product
 from typing import NamedTuple, NoReturn
 
@@ -130,6 +130,10 @@ class Words:
         """Whether these words stand at a place."""
         wanted = phrase.split(" ")
         return [token.text for token in self.tokens[i : i + len(wanted)]] == wanted
+
+    def is_any_at(self, phrases: Iterable[str], i: int) -> bool:
+        """Whether one of these phrases stands at a place."""
+        return any(self.is_at(phrase, i) for phrase in phrases)
 
     def take(self, *phrases: str) -> bool:
         """Pass the first of these phrases that stands here."""

@@ -76,9 +76,14 @@ def counted(entity: str, n: int) -> str:
     return f"{number_word(n)} {plural(entity)}"
 
 
+def noun_of(atom: Atom) -> str:
+    """What an atom describes, its number and place left out: "red apple"."""
+    return f"{atom.colour} {atom.entity}" if atom.colour else atom.entity
+
+
 def described(atom: Atom) -> str:
     """What an atom describes, its place left out: "two red apples"."""
-    return counted(f"{atom.colour} {atom.entity}" if atom.colour else atom.entity, atom.count)
+    return counted(noun_of(atom), atom.count)
 
 
 def in_relation(relation: Related) -> str:

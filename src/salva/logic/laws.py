@@ -6,7 +6,6 @@ constants, since no prompt says "true". Applying a law is rewrite.py's work.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from salva.errors import unknown_name
@@ -123,11 +122,5 @@ def find_laws(name: str | None = None) -> tuple[Law, ...]:
     """The laws with this name or of this family; all of them for None."""
     found = tuple(law for law in LAWS if name in (None, law.name, law.family))
     if not found:
-        raise unknown_name("law", str(name), set(_names()))
+        raise unknown_name("law", str(name), {known for law in LAWS for known in (law.name, law.family)})
     return found
-
-
-def _names() -> Iterator[str]:
-    for law in LAWS:
-        yield law.name
-        yield law.family

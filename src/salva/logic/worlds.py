@@ -50,9 +50,10 @@ def worlds(f: Formula, counts: str = "exact", limit: int = 1000) -> tuple[World,
     return tuple(islice((world for path in diagram.paths() for world in _along(path)), limit))
 
 
+@lru_cache(maxsize=4096)
 def count_worlds(f: Formula, counts: str = "exact") -> int:
     """The number of worlds of a formula."""
-    return _count(f, counts)
+    return diagram_of(f, counts).count()
 
 
 def choose_world(f: Formula, rng: Random) -> World:
@@ -92,11 +93,6 @@ def world_at(path: Path, index: int = 0) -> World:
 def diagram_of(f: Formula, counts: str) -> Diagram:
     """The decision diagram of one formula."""
     return Diagram((f,), counts)
-
-
-@lru_cache(maxsize=4096)
-def _count(f: Formula, counts: str) -> int:
-    return diagram_of(f, counts).count()
 
 
 def _along(path: Path) -> Iterator[World]:

@@ -30,14 +30,11 @@ def reworded(reading: CaptionReading, wordnet: WordNet | None = None) -> list[st
     for mention in reading.mentions:
         # Only a noun that stands alone: a train car is no train automobile.
         said = text[mention.start : mention.end].lower()
-        for one, other in (*_NOUNS.items(), *((mention.name, word) for word in _of_wordnet(mention.name, wordnet))):
+        further = wordnet.synonyms(mention.name) if wordnet is not None else ()
+        for one, other in (*_NOUNS.items(), *((mention.name, word) for word in further)):
             if said == one or (said == plural(one) and one != "people"):
                 ways.append(_put(text, mention.start, mention.end, other if said == one else plural(other)))
     return list(dict.fromkeys(ways))
-
-
-def _of_wordnet(noun: str, wordnet: WordNet | None) -> tuple[str, ...]:
-    return wordnet.synonyms(noun) if wordnet is not None else ()
 
 
 def _put(text: str, start: int, end: int, said: str) -> str:
