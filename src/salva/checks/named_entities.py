@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from salva.checks.scenes import unusable
+from salva.checks.scenes import BoxOptions, unusable
 from salva.core.about import About
 from salva.core.boxes import boxes_above
 from salva.core.case import Case, Prompt
@@ -21,12 +21,10 @@ from salva.core.verdict import ENTITY_OMISSION, Failure, Outcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NamedEntitiesOptions:
+class NamedEntitiesOptions(BoxOptions):
     """From which score on an entity is there."""
 
     side: int = option(0, "Scale images to this side; 0: no.", least=0)
-    threshold: float | None = option(None, "Least score that counts; unset: the detector's.", least=0, most=1)
-    doubt: float | None = option(None, "Least score that decides; unset: the detector's; 0: none.", least=0, most=1)
 
 
 class NamedEntities:

@@ -29,6 +29,7 @@ from salva.core.verdict import (
 )
 from salva.english.describe import describe_discrepancy
 from salva.english.nouns import plural
+from salva.english.wordlists import words
 from salva.errors import UsageError
 from salva.logic.comparing import Comparable, comparable, shows_same
 from salva.logic.formula import Atom, Formula, atoms
@@ -51,47 +52,7 @@ _ERROR_OF = {
     Y_MISPLACED: Y_MISPOSITION,
     COLOUR: WRONG_COLOUR,
 }
-CARRIES_TEXT = frozenset(
-    (
-        *(
-            "stop sign",
-            "street sign",
-            "traffic sign",
-            "road sign",
-            "sign",
-            "billboard",
-            "poster",
-            "banner",
-            "parking meter",
-        ),
-        *(
-            "clock",
-            "watch",
-            "book",
-            "newspaper",
-            "magazine",
-            "calendar",
-            "map",
-            "letter",
-            "envelope",
-            "ticket",
-            "stamp",
-        ),
-        *("keyboard", "laptop", "computer", "computer keyboard", "cell phone", "phone", "remote", "tv", "calculator"),
-        *(
-            "bus",
-            "truck",
-            "train",
-            "taxi",
-            "police car",
-            "ambulance",
-            "license plate",
-            "parking meter",
-            "coin",
-            "stamp",
-        ),
-    )
-)
+CARRIES_TEXT = words("words", "carries_text")
 """Entities that have text on them: text in the box of one is no fault of the image."""
 _QUOTED = re.compile(r'"([^"]*)"|“([^”]*)”|«([^»]*)»')
 _MIN_LETTERS = 2
@@ -100,10 +61,9 @@ _MIN_TEXT_SCORE = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SceneOptions:
-    """How an image becomes a scene and is held against a formula."""
+class BoxOptions:
+    """Which boxes count, and which decide."""
 
-    counts: str = option("", "Whether two cats fail 'a cat'; unset: by suite.", choices=("", "exact", "at-least"))
     threshold: float | None = option(None, "Least score that counts; unset: the detector's.", least=0, most=1)
     doubt: float | None = option(None, "Least score that decides; unset: the detector's; 0: none.", least=0, most=1)
 
@@ -111,6 +71,13 @@ class SceneOptions:
         if self.threshold and self.doubt and self.doubt < self.threshold:
             wanted = f"at least check.threshold ({self.threshold:g}), or 0"
             raise UsageError(message("option-invalid", name="check.doubt", value=self.doubt, wanted=wanted))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SceneOptions(BoxOptions):
+    """How an image becomes a scene and is held against a formula."""
+
+    counts: str = option("", "Whether two cats fail 'a cat'; unset: by suite.", choices=("", "exact", "at-least"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

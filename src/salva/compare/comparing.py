@@ -254,16 +254,13 @@ def _pair_notes(figure: FigureDifference, n_shared: int, metrics: Mapping[str, F
         notes.append(message("compare-few-cases", cases=quantity(figure.n_cases, "cases"), least=MIN_CLUSTERS))
     elif figure.n_pairs < FEWEST_DECIDED * n_shared:
         notes.append(message("compare-few-pairs", n=figure.n_pairs, total=n_shared))
-    if opposite := [one for one in metrics.values() if _is_opposite(figure, one)]:
+    # One gets better and the other worse, and one of them for sure.
+    opposite = [one for one in metrics.values() if figure.worsening * one.worsening < 0]
+    if opposite := [one for one in opposite if figure.is_shown or one.is_shown]:
         went = ("better", "worse") if figure.worsening < 0 else ("worse", "better")
         titles = " and ".join(one.title for one in opposite[:2])
         notes.append(message("compare-opposite", went=went[0], metrics=titles, other=went[1]))
     return notes
-
-
-def _is_opposite(figure: FigureDifference, metric: FigureDifference) -> bool:
-    """Whether one gets better and the other worse, and one of them for sure."""
-    return figure.worsening * metric.worsening < 0 and (figure.is_shown or metric.is_shown)
 
 
 def _metrics(baseline: Entrant, candidate: Entrant) -> dict[str, FigureDifference]:
@@ -271,19 +268,16 @@ def _metrics(baseline: Entrant, candidate: Entrant) -> dict[str, FigureDifferenc
     figures = component_facts.own_figures(baseline.run.suite)
     before, after = (metric_series(entrant.judged, figures) for entrant in (baseline, candidate))
     n_clusters = len({cluster_of(case) for case in baseline.judged.cases})
+    # Figures of a whole run are compared where both were asked for the same pairs.
+    is_same = baseline.cases.keys() == candidate.cases.keys() and baseline.asked.repeats == candidate.asked.repeats
     made = {}
     for name, ours in baseline.figures.metrics.items():
         theirs = candidate.figures.metrics.get(name)
         if name in before and name in after:
             made[name] = difference_of(before[name], after[name])
-        elif theirs is not None and ours.better in (HIGHER, LOWER) and _has_same_pairs(baseline, candidate):
+        elif theirs is not None and ours.better in (HIGHER, LOWER) and is_same:
             made[name] = _whole_difference(name, ours, theirs, n_clusters)
     return {name: one for name, one in made.items() if one.baseline is not None and one.candidate is not None}
-
-
-def _has_same_pairs(baseline: Entrant, candidate: Entrant) -> bool:
-    """Whether both were asked for the same pairs, so that figures of a whole run may be compared."""
-    return baseline.cases.keys() == candidate.cases.keys() and baseline.asked.repeats == candidate.asked.repeats
 
 
 def _whole_difference(name: str, ours: MetricValue, theirs: MetricValue, n_clusters: int) -> FigureDifference:

@@ -56,12 +56,9 @@ def gate_table(result: GateResult) -> Table:
         outcomes = {rule.name: rule.decision for rule in suite.rules}
         rows.append((suite.title, *_rates(suite), *(outcomes.get(name, "") for name in rules)))
     columns = ("suite", "baseline", "candidate", "difference", *rules)
-    note = "Failure rates: over pairs decided in both runs." if _has_two(result) else ""
+    has_two = any(suite.comparison is not None for suite in result.suites)
+    note = "Failure rates: over pairs decided in both runs." if has_two else ""
     return Table(name="gate", columns=columns, rows=tuple(rows), note=note)
-
-
-def _has_two(result: GateResult) -> bool:
-    return any(suite.comparison is not None for suite in result.suites)
 
 
 def _rates(suite: SuiteResult) -> tuple[str, str, str]:

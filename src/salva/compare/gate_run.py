@@ -127,8 +127,7 @@ def _plan(spec: GateSpec, suite: SuiteGate) -> _GatePlan:
     check_limits(suite.spec.suite.registered_name, suite.rules.limits)
     if suite.baseline is not None:
         _check_stored(spec, suite, candidate)
-        return _GatePlan(suite=suite, candidate=candidate, baseline=None)
-    if spec.baseline is None:
+    if suite.baseline is not None or spec.baseline is None:
         return _GatePlan(suite=suite, candidate=candidate, baseline=None)
     baseline = _bound(spec, suite.spec_of(spec.baseline))
     if baseline.choice() == candidate.choice():

@@ -52,19 +52,6 @@ class Shown:
         return "worse" if self.flip.got_worse else "better"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
-    """One comparison as the page shows it."""
-
-    comparison: Comparison
-    drawings: Markup | None
-    """The differences by law, or by category."""
-    not_drawn: tuple[str, ...]
-    """Groups of too few cases for a difference."""
-    stats: tuple[tuple[str, str], ...]
-    tables: tuple[Table, ...]
-
-
 def comparison_page(compared: ComparedRuns) -> str:
     """The page as text."""
     shown = _shown(compared)
@@ -101,15 +88,12 @@ def _facts(compared: ComparedRuns) -> list[tuple[str, str]]:
     return [*facts, ("runs", ", ".join(dict.fromkeys(entrant.run.run for entrant in compared.entrants)))]
 
 
-def _section(one: Comparison) -> Section:
+def _section(one: Comparison) -> dict[str, object]:
+    """One comparison as the page shows it; not_drawn: groups of too few cases for a difference."""
     groups = one.by_law or one.by_category
-    return Section(
-        comparison=one,
-        drawings=_drawn(one),
-        not_drawn=tuple(name for name, group in groups.items() if group.figure.difference is None),
-        stats=tuple(_stats(one)),
-        tables=tuple(tables_of(one)),
-    )
+    not_drawn = [name for name, group in groups.items() if group.figure.difference is None]
+    shown = {"drawings": _drawn(one), "not_drawn": not_drawn, "stats": _stats(one), "tables": tables_of(one)}
+    return {"comparison": one, **shown}
 
 
 def _stats(one: Comparison) -> list[tuple[str, str]]:

@@ -106,9 +106,9 @@ def _rounded(n: int) -> int:
     return round(n, 1 - floor(log10(n)))
 
 
-def pairs_of(comparison: Comparison, unit: str = "") -> str:
+def pairs_of(comparison: Comparison) -> str:
     """How many pairs were compared."""
-    shared = quantity(comparison.n_shared, unit or comparison.baseline.run.unit)
+    shared = quantity(comparison.n_shared, comparison.baseline.run.unit)
     n = comparison.pairs
     return f"{shared}, all decided in both" if n == comparison.n_shared else f"{shared}, {n:,} decided in both"
 

@@ -165,21 +165,24 @@ def options_of(component: Any) -> type[Any]:
 
 def weights_of(component: Any, options: object) -> str:
     """The pin of whatever was trained or downloaded; empty for components that are code alone."""
-    pin = getattr(component, "weights", None)
-    return str(pin(options)) if pin else ""
+    return str(_told(component, "weights", options) or "")
 
 
 def address_of(component: Any, options: object) -> str:
     """Where its answers come from, as keys know it, or the user's label for that; empty for what works here."""
-    said = getattr(component, "address", None)
-    return str(said(options)) if said else ""
+    return str(_told(component, "address", options) or "")
 
 
 def key_use_of(component: Any, options: object) -> KeyUse | None:
     """The key that it sends, and where; None for one that sends none, or keeps that to itself."""
-    said = getattr(component, "key_use", None)
-    use: KeyUse | None = said(options) if said else None
+    use: KeyUse | None = _told(component, "key_use", options)
     return use
+
+
+def _told(component: Any, method: str, options: object) -> Any:
+    """What a class method says of some options; None where the component has none such."""
+    said = getattr(component, method, None)
+    return said(options) if said else None
 
 
 def expect(built: object, n: int) -> None:

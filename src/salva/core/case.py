@@ -187,16 +187,11 @@ def _prompt_from_json(stored: dict[str, Any]) -> Prompt:
     return Prompt(**{**stored, "questions": questions, "entities": tuple(stored.get("entities", ()))})
 
 
-def case_from_json(stored: Mapping[str, Json]) -> Case:
+def case_from_json(stored: Mapping[str, Any]) -> Case:
     """The case a stored form stands for."""
-    fields: dict[str, object] = dict(stored)
-    prompts = tuple(_prompt_from_json(prompt) for prompt in fields.pop("prompts"))  # type: ignore[attr-defined]  # JSON has no field types
-    findings = tuple(
-        Finding(**{**finding, "subject": tuple(finding["subject"])})
-        for finding in fields.pop("findings")  # type: ignore[attr-defined]  # as above
-    )
-    if "mutation" in fields:
-        fields["mutation"] = msgspec.convert(fields["mutation"], Mutation)
-    for name in ("checks", "measures"):
-        fields[name] = tuple(fields.get(name, ()))  # type: ignore[arg-type]  # as above
-    return Case(prompts=prompts, findings=findings, **fields)  # type: ignore[arg-type]  # as above
+    fields = {**stored, **{name: tuple(stored.get(name, ())) for name in ("checks", "measures")}}
+    fields["prompts"] = tuple(map(_prompt_from_json, stored["prompts"]))
+    fields["findings"] = tuple(msgspec.convert(finding, Finding) for finding in stored["findings"])
+    if "mutation" in stored:
+        fields["mutation"] = msgspec.convert(stored["mutation"], Mutation)
+    return Case(**fields)

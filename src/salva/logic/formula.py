@@ -52,7 +52,8 @@ class Atom:
     """left, x-middle, right on the x axis; top, y-middle, bottom on the y axis."""
 
     def __post_init__(self) -> None:
-        check_entity(self.entity)
+        if problem := entity_problem(self.entity):
+            raise UsageError(problem)
         if not 1 <= self.count <= MAX_COUNT:
             raise UsageError(message("count-range", limit=MAX_COUNT, got=repr(self.count)))
         if self.colour is not None and self.colour not in COLOURS:
@@ -147,13 +148,6 @@ def entity_problem(entity: str) -> Message | None:
     if len(words) > 1 and words[0] in COLOURS:
         return message("entity-colour", entity=entity)
     return None
-
-
-def check_entity(entity: str) -> None:
-    """Raise UsageError when this text cannot name an entity."""
-    problem = entity_problem(entity)
-    if problem:
-        raise UsageError(problem)
 
 
 def atoms(f: Formula) -> tuple[Literal, ...]:
