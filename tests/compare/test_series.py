@@ -20,7 +20,8 @@ SUITES: dict[str, set[str]] = {
     "actesting": set(),
     "metalogic": {"inconsistent", "both_wrong"},
 }
-SPOILT = {"model.faults": "entity-omission:0.4"}
+PLAIN = {"run.preflight": "off", "run.contrast": "off"}
+SPOILT = {**PLAIN, "model.faults": "entity-omission:0.4"}
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +33,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, Path
         flags: dict[str, Any] = {"size": size, "reader": "none", "settings": settings}
         return salva.run_suite(suite, model="painter", out=folder / name, **flags).directory
 
-    return {suite: (made(suite, f"{suite}-good", {}), made(suite, f"{suite}-bad", SPOILT)) for suite in SUITES}
+    return {suite: (made(suite, f"{suite}-good", PLAIN), made(suite, f"{suite}-bad", SPOILT)) for suite in SUITES}
 
 
 def over_all(series: Series) -> float | None:

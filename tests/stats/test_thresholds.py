@@ -104,7 +104,7 @@ def test_what_a_sample_stands_for() -> None:
 
 def test_a_sample_that_overweights_the_border_is_put_right_by_weights() -> None:
     random = Random(1)
-    whole = [random.random() for _ in range(4000)]
+    whole = [random.random() for _ in range(2000)]
     # A judge that errs at the border only.
     labels = [score >= 0.5 if not 0.3 <= score <= 0.7 else random.random() < 0.5 for score in whole]
     strata = ["border" if 0.3 <= score <= 0.7 else "rest" for score in whole]

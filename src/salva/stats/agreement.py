@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import sqrt
 
 import numpy as np
@@ -193,6 +194,12 @@ def drawn(statistic: Callable[[Numbers], Numbers], n: int, clusters: Names, weig
 
 def resampled(n: int, clusters: Names = None) -> Numbers | None:
     """How often each item is drawn, a row a draw, whole clusters together; None where there is but one to draw."""
+    return _resampled(n, tuple(clusters) if clusters else None)
+
+
+# Several statistics are drawn of the same items; a table of draws is large.
+@lru_cache(maxsize=1)
+def _resampled(n: int, clusters: tuple[str, ...] | None) -> Numbers | None:
     _, group = np.unique(np.asarray(clusters), return_inverse=True) if clusters else (None, np.arange(n))
     n_groups = int(group.max()) + 1 if n else 0
     if n_groups < 2:

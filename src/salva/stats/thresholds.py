@@ -51,16 +51,13 @@ def cuts(
     passed = np.asarray(scores, float)[:, None] >= np.asarray(marks, float)[None, :] - _ROUNDING
     hits = (passed == truth[:, None]).astype(float)
 
-    def shares(times: Numbers) -> Numbers:
-        weighted = times * weighs
-        return ratio(weighted @ hits, np.repeat(weighted.sum(axis=1, keepdims=True), len(marks), axis=1))
-
     def accuracy(column: int, times: Numbers) -> Numbers:
-        return shares(times)[:, column]
+        weighted = times * weighs
+        return ratio(weighted @ hits[:, column], weighted.sum(axis=1))
 
     best_in: list[float | None] = [None] * len(marks)
     if (times := resampled(len(scores), clusters)) is not None:
-        of_all = shares(times)
+        of_all = np.stack([accuracy(column, times) for column in range(len(marks))], axis=1)
         is_best = of_all >= of_all.max(axis=1, keepdims=True) - _ROUNDING
         best_in = [float(share) for share in (is_best / is_best.sum(axis=1, keepdims=True)).mean(axis=0)]
     return [
