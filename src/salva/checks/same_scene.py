@@ -47,7 +47,6 @@ from salva.logic.satisfaction import (
     UNRELATED,
     X_MISPLACED,
     Y_MISPLACED,
-    Discrepancy,
     discrepancies,
 )
 
@@ -233,14 +232,10 @@ class SameScene:
             if formula is None:
                 continue
             for discrepancy in discrepancies(formula, seen.scene, counts):
-                if discrepancy.kind in kinds and _touches(discrepancy, labels):
+                touched = {discrepancy.entity, discrepancy.relation.second if discrepancy.relation else ""}
+                if discrepancy.kind in kinds and touched & labels:
                     failures.append(failure_of(discrepancy, seen.role))
         return failures
-
-
-def _touches(discrepancy: Discrepancy, labels: frozenset[str]) -> bool:
-    check = discrepancy.relation
-    return discrepancy.entity in labels or (check is not None and check.second in labels)
 
 
 def _order_failure(difference: OrderDifference, a: ImageScene, b: ImageScene) -> Failure:

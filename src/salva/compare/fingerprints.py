@@ -6,12 +6,11 @@ runs are held against each other by what they say of themselves.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from salva.core.fingerprint import Json
+from salva.core.fingerprint import Json, canonical_json
 from salva.core.grouping import grouped
 from salva.engine.snapshots import PREFIX
 from salva.store.records import CASES, RULES
@@ -57,11 +56,7 @@ def _fingerprints(store: RunStore) -> Fingerprints:
     return Fingerprints(
         suite=suite if isinstance(suite, dict) else {},
         rules={name: rule for name, rule in rules.items() if isinstance(rule, dict)} if isinstance(rules, dict) else {},
-        observers={label: tuple(sorted(found, key=_text)) for label, found in observers.items()},
+        observers={label: tuple(sorted(found, key=canonical_json)) for label, found in observers.items()},
         snapshots={label: tuple(sorted(found)) for label, found in snapshots.items()},
         rewritten=frozenset(str(row[0]) for row in store.rows(_REWRITTEN)),
     )
-
-
-def _text(identity: Identity) -> str:
-    return json.dumps(identity, sort_keys=True)

@@ -19,18 +19,16 @@ def candidates_table(compared: ComparedRuns) -> Table:
     ordered = sorted(compared.comparisons, key=lambda one: (one.difference is None, one.difference or 0.0))
     rate = compared.baseline.figures.failure_rate
     rows: list[tuple[Cell, ...]] = [(compared.baseline.title, percent_text(rate), "", "", "", "", "", "baseline")]
-    rows += [_candidate_row(one) for one in ordered]
+    rows += [
+        (
+            *(one.candidate.title, percent_text(one.figure.candidate), *_steps(one.figure)),
+            *(str(one.pairs), p_text(one.p_holm), decision_text(one)),
+        )
+        for one in ordered
+    ]
     columns = ("model", "failure rate", "difference", *_ENDS, "pairs", "p by Holm", "decision")
     note = f"Candidate less baseline, over pairs decided in both; {_OF_ENDS}"
     return Table(name="candidates", columns=columns, rows=tuple(rows), note=note)
-
-
-def _candidate_row(one: Comparison) -> tuple[Cell, ...]:
-    figure = one.figure
-    return (
-        *(one.candidate.title, percent_text(figure.candidate), *_steps(figure)),
-        *(str(one.pairs), p_text(one.p_holm), decision_text(one)),
-    )
 
 
 def _groups_table(name: str, comparison: Comparison, groups: Mapping[str, GroupDifference]) -> Table:

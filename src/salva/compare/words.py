@@ -97,13 +97,9 @@ def detecting_text(comparison: Comparison) -> str:
     needed = pairs_for_margin(0.0, figure.half_width, figure.n_pairs, margin, figure.t)
     if needed is not None and needed <= figure.n_pairs:
         return ""
-    pairs = f"more than {MOST_PAIRS:,}" if needed is None else f"about {_rounded(needed):,}"
+    # Two digits of it are known.
+    pairs = f"more than {MOST_PAIRS:,}" if needed is None else f"about {round(needed, 1 - floor(log10(needed))):,}"
     return f"{pairs} pairs would detect {step_text(figure, margin).removeprefix('+')}"
-
-
-def _rounded(n: int) -> int:
-    """A number of which two digits are known."""
-    return round(n, 1 - floor(log10(n)))
 
 
 def pairs_of(comparison: Comparison) -> str:
@@ -130,12 +126,8 @@ def changed_text(comparison: Comparison) -> str:
 def _changed(groups: Mapping[str, GroupDifference], sign: int) -> str:
     changed = {name: sign * (one.n_failed[1] - one.n_failed[0]) for name, one in groups.items()}
     names = sorted((name for name in changed if changed[name] > 0), key=lambda name: -changed[name])
-    return ", ".join(_group_text(name, groups[name]) for name in names[:_N_CHANGED])
-
-
-def _group_text(name: str, group: GroupDifference) -> str:
-    before, after = group.n_failed
-    return f"{name} ({before}{ARROW}{after} of {group.figure.n_pairs})"
+    shown = ((name, groups[name], ARROW.join(map(str, groups[name].n_failed))) for name in names[:_N_CHANGED])
+    return ", ".join(f"{name} ({failed} of {group.figure.n_pairs})" for name, group, failed in shown)
 
 
 def metric_text(metric: FigureDifference) -> str:

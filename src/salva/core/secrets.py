@@ -199,7 +199,11 @@ def _secrets(variables: tuple[tuple[str, str], ...]) -> _Secrets:
         for name, value in variables
         for secret in (_in_address(value) if name.upper().endswith(_ADDRESSES) else _in_key(value))
     ]
-    forms = {(name, form): _pieces(form) for name, secret in held for form in _forms(secret)}
+    forms = {
+        (name, form): _pieces(form)
+        for name, secret in held
+        for form in (secret, quote(secret, safe=""), json.dumps(secret)[1:-1])
+    }
     # Whole ones alone: their pieces would be four times as many again, and every text is searched for them.
     encoded = {(name, form): frozenset[str]() for name, secret in held for form in _in_base64(secret)}
     longest_first = sorted((encoded | forms).items(), key=lambda item: (-len(item[0][1]), item[0]))
@@ -251,10 +255,6 @@ def _in_address(value: str) -> Iterator[str]:
     if password:
         yield password
     yield from (part for name, part in parse_qsl(parts.query) if SECRET_PARAMETER.search(name))
-
-
-def _forms(secret: str) -> set[str]:
-    return {secret, quote(secret, safe=""), json.dumps(secret)[1:-1]}
 
 
 _URL_SAFE = str.maketrans("+/", "-_")

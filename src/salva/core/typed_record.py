@@ -40,7 +40,11 @@ def _test_of(hint: Any) -> _Test:
         return lambda value: isinstance(value, kind) and all(map(is_part, value))
     if origin is tuple:
         tests = tuple(map(_test_of, parts))
-        return lambda value: isinstance(value, tuple) and len(value) == len(tests) and all(map(_passes, tests, value))
+        return lambda value: (
+            isinstance(value, tuple)
+            and len(value) == len(tests)
+            and all(is_right(part) for is_right, part in zip(tests, value, strict=True))
+        )
     if parts:
         others = tuple(_test_of(part) for part in parts if part is not NoneType)
         is_first, may_be_none = others[0], NoneType in parts
@@ -62,10 +66,6 @@ def _plain_test_of(hint: Any) -> _Test:
     if hint in (int, str, bool):
         return lambda value: type(value) is hint
     return lambda value: isinstance(value, hint)
-
-
-def _passes(is_right: _Test, value: Any) -> bool:
-    return is_right(value)
 
 
 def _is_number(value: Any) -> bool:

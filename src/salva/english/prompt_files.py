@@ -83,7 +83,9 @@ def read_prompt_rows(path: str) -> list[PromptRow]:
     records = _of_two(*files, problems) if len(files) == 2 else _records(files[0], problems)
     rows = [row for where, record in records if (row := _row(where, record, problems)) is not None]
     if problems:
-        raise unusable(path, sorted(problems, key=_place), "entries")
+        # By the line or entry that each is with.
+        in_order = sorted(problems, key=lambda problem: int(problem.split(maxsplit=2)[1].rstrip(":")))
+        raise unusable(path, in_order, "entries")
     if not rows:
         raise UsageError(message("file-empty", path=path))
     return rows
@@ -92,11 +94,6 @@ def read_prompt_rows(path: str) -> list[PromptRow]:
 def plain_name(name: str) -> str:
     """A column's name as it is looked for."""
     return _SEPARATORS.sub("_", name.strip().lower())
-
-
-def _place(problem: str) -> int:
-    """The line or entry that a problem is with."""
-    return int(problem.split(maxsplit=2)[1].rstrip(":"))
 
 
 def _records(file: Path, problems: list[str]) -> _Records:
@@ -180,7 +177,10 @@ def _row(where: str, record: Mapping[str, Json], problems: list[str]) -> PromptR
         problems += [f"{where}: {problem}" for problem in wrong]
         return None
     taken = {*columns, EXPECT, FORMULA_BY, *([ACCEPTED] if formula_by else []), "formula", *map(_formula_name, columns)}
-    labels = {_label_name(name): _text(value) for name, value in record.items() if plain_name(name) not in taken}
+    named = ((plain_name(name), name.strip(), value) for name, value in record.items())
+    labels = {
+        plain if plain in _CASE_COLUMNS else name: _text(value) for plain, name, value in named if plain not in taken
+    }
     is_open = bool(formula_by) and not _ACCEPTED[accepted]
     return PromptRow(
         where=where,
@@ -202,11 +202,6 @@ def _columns(by_name: Mapping[str, Json]) -> list[str]:
     if roles and NAMES[0] not in filled and (any(_text(by_name[name]) for name in roles) or not plain):
         return [*PAIR_NAMES] if roles == [PAIR_NAMES[0]] else roles
     return [*filled, *plain, NAMES[0]][:1]
-
-
-def _label_name(name: str) -> str:
-    plain = plain_name(name)
-    return plain if plain in _CASE_COLUMNS else name.strip()
 
 
 def _formula_name(name: str) -> str:

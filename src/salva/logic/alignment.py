@@ -72,11 +72,6 @@ def align(f: Formula, scene: Scene, counts: str = "exact") -> Alignment:
     return max((scales.weigh(way, scene) for way in scales.ways), key=lambda a: a.object_share + a.triple_share)
 
 
-@lru_cache(maxsize=2048)
-def _scales(f: Formula, counts: str) -> _Scales:
-    return _Scales(f, counts)
-
-
 class _Scales:
     """One formula, ready for many scenes."""
 
@@ -163,6 +158,9 @@ class _Scales:
         return [
             thing for thing, where in zip(own, at, strict=True) if where == place and colour in (None, thing.colour)
         ]
+
+
+_scales = lru_cache(maxsize=2048)(_Scales)
 
 
 def _ways(f: Formula, is_wanted: bool) -> Iterator[_Way]:

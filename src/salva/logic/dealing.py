@@ -208,7 +208,5 @@ class Dealer:
             raise UsageError(message("formula-too-large"))
 
 
-@lru_cache(maxsize=4096)
-def dealer(formulas: tuple[Formula, ...], counts: str) -> Dealer:
-    """The dealer of a formula, alone or in one frame with another."""
-    return Dealer(formulas, counts)
+dealer = lru_cache(maxsize=4096)(Dealer)
+"""The dealer of a formula, alone or in one frame with another."""

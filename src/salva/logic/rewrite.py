@@ -49,7 +49,8 @@ def rewrites(f: Formula, law: str | None = None) -> Iterator[Rewrite]:
                 if law is None and candidate.family == "idempotence" and direction == "backward":
                     continue
                 bound = _match(source, part, {})
-                if bound is None or not _variables(goal) <= bound.keys():
+                variables = {part.entity for _, part in _parts(goal) if isinstance(part, Atom)}
+                if bound is None or not variables <= bound.keys():
                     continue
                 made = _replace(f, position, _fill(goal, bound))
                 if made == f or (candidate.name, made) in seen or depth(made) > MAX_DEPTH:
@@ -89,10 +90,6 @@ def _match(pattern: Formula, f: Formula, bound: dict[str, Formula]) -> dict[str,
         return None
     left = _match(pattern.left, f.left, bound)
     return None if left is None else _match(pattern.right, f.right, left)
-
-
-def _variables(pattern: Formula) -> set[str]:
-    return {part.entity for _, part in _parts(pattern) if isinstance(part, Atom)}
 
 
 def _fill(pattern: Formula, bound: dict[str, Formula]) -> Formula:

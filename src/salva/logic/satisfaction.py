@@ -175,9 +175,7 @@ def _states_of(frame: EntityFrame, of_class: StateClass, n: int) -> list[Counts]
     return [frame.state(of_class, index) for index in range(n)]
 
 
-@lru_cache(maxsize=2048)
-def _explainer(f: Formula, counts: str, beside: Formula | None) -> _Explainer:
-    return _Explainer(f, counts, beside)
+_explainer = lru_cache(maxsize=2048)(_Explainer)
 
 
 def _by_halves(entity: str, thing: Thing, axis: str, place: str) -> bool:  # noqa: ARG001  # a thing alone

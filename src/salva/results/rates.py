@@ -93,7 +93,8 @@ def failure_rate(results: Sequence[Result], average: str = MACRO) -> FailureRate
     if not results:
         return FailureRate(average=average)
     cases = counted_cases(results, average)
-    entities_ends = entities_interval(cases) if cases else "no case is decided"
+    entities_ends = entities_interval(cases)
+    low, high = (macro(counted_cases(results, average, is_fail)) for is_fail in (False, True))
     return FailureRate(
         counts=counted(results),
         average=average,
@@ -101,7 +102,7 @@ def failure_rate(results: Sequence[Result], average: str = MACRO) -> FailureRate
         interval=seeds_interval(cases),
         interval_entities=entities_ends if isinstance(entities_ends, Interval) else None,
         why_no_entities="" if isinstance(entities_ends, Interval) else entities_ends,
-        bounds=_bounds(results, average),
+        bounds=Interval(low=low, high=high) if low is not None and high is not None else None,
         n_effective=n_effective(cases) if cases else 0.0,
         kish=kish_n(cases) if cases else 0.0,
         categories=categories_of(results),
@@ -138,11 +139,6 @@ def ends_either_way(results: Sequence[Result], average: str, z: float = Z_95) ->
     """The lower end with UNDECIDED and ERROR as PASS, and the upper end with them as FAIL: what a gate goes by."""
     as_pass, as_fail = (seeds_interval(counted_cases(results, average, is_fail), z) for is_fail in (False, True))
     return None if as_pass is None or as_fail is None else Interval(low=as_pass.low, high=as_fail.high)
-
-
-def _bounds(results: Sequence[Result], average: str) -> Interval | None:
-    low, high = (macro(counted_cases(results, average, is_fail)) for is_fail in (False, True))
-    return None if low is None or high is None else Interval(low=low, high=high)
 
 
 def entities_of(case: Case) -> tuple[str, ...]:

@@ -56,19 +56,14 @@ def without(text: str, cut: tuple[int, int]) -> str:
 
 def with_addition(text: str, predicate: str, noun: str) -> str:
     """The caption, which ends with an entity, with one more said of that."""
-    said, end = _phrase(predicate, noun), len(text.rstrip(" .!"))
-    return f"{text[:end]} {said}{text[end:].rstrip()}"
+    end = len(text.rstrip(" .!"))
+    return f"{text[:end]} {_WORDS.get(predicate, predicate)} {with_article(noun)}{text[end:].rstrip()}"
 
 
 def with_sentence(text: str, predicate: str, noun: str, anchor: Mention) -> str:
     """The caption and a sentence about one more entity beside one that it names."""
-    there = " ".join(("the", text[anchor.start : anchor.end].lower()))
-    words = _WORDS.get(predicate, predicate)
-    return f"{text.rstrip(' .!')}. There is {with_article(noun)} {words} {there}."
-
-
-def _phrase(predicate: str, noun: str) -> str:
-    return f"{_WORDS.get(predicate, predicate)} {with_article(noun)}"
+    there = text[anchor.start : anchor.end].lower()
+    return f"{text.rstrip(' .!')}. There is {with_article(noun)} {_WORDS.get(predicate, predicate)} the {there}."
 
 
 def _joined(before: str, middle: str, after: str) -> str:
