@@ -87,8 +87,8 @@ def test_a_suite_has_the_last_word_over_parts_and_rules(tmp_path: Path) -> None:
     assert (first.spec.named("detector"), first.spec.seed, first.spec.size) == (("pocket",), 3, "40")
     assert first.spec.named("judge") == ("scene",)
     limits = {"inconsistent": 0.4}
-    assert first.rules == GateRules(max_failure_rate=0.2, limits=limits, gate_on="upper", max_errors=2)
-    assert first.rules.gate == Gate(max_failure_rate=0.2, metrics=limits, on="upper")
+    assert first.rules == GateRules(max_failure_rate=0.2, gate=limits, gate_on="upper", max_errors=2)
+    assert first.rules.limits == Gate(max_failure_rate=0.2, metrics=limits, on="upper")
     assert (first.spec.published, second.spec.published) == (True, False)
     assert second.rules.max_failure_rate == 0.5
     assert first.baseline == tmp_path / "stored" / "run"

@@ -10,7 +10,7 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Generic, TypeVar
 
 from salva.checks.answers import (
     AnswerOptions,
@@ -32,18 +32,19 @@ from salva.errors import UsageError
 from salva.messages import message
 
 WRONG_ANSWER = "wrong-answer"
+OptionsT = TypeVar("OptionsT", bound=AnswerOptions)
 _UNASKED = "not asked (its parent was answered wrong)"
 _NO_QUESTIONS = "there is no question about this pair"
 
 
-class AnswerCheck(ABC):
+class AnswerCheck(ABC, Generic[OptionsT]):
     """A check by a judge's answers; a subclass says which cases, and what follows from the answers."""
 
     version: ClassVar[str] = "2"
     Options: ClassVar[type[AnswerOptions]] = AnswerOptions
 
-    def __init__(self, options: AnswerOptions) -> None:
-        self._asking = options
+    def __init__(self, options: OptionsT) -> None:
+        self._options = options
         self._file = read_questions(options.questions) if options.questions else None
 
     @classmethod
@@ -61,7 +62,7 @@ class AnswerCheck(ABC):
     ) -> Sequence[Need]:
         """Questions for the judge, children behind their parents."""
         needs = answer_needs(self._questions(case), observations)
-        return with_checks(needs, case, roles, self._asking)
+        return with_checks(needs, case, roles, self._options)
 
     def probes(self, case: Case) -> Sequence[Probe]:
         """Questions that a right image gets yes for; whatever is not there gets no in every image."""
@@ -75,7 +76,7 @@ class AnswerCheck(ABC):
     def judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
         """What follows from the answers; UNDECIDED where one cannot be read."""
         questions, beside = self._questions(case), self._scores_beside(case, observations)
-        counts = case.read_counts(self._asking.counts)
+        counts = case.read_counts(self._options.counts)
         read = read_images(case, questions, observations, counts) if questions else _NO_QUESTIONS
         if isinstance(read, str):
             conclusion = Conclusion(outcome=Outcome.UNDECIDED, scores=beside, reason=read)
@@ -84,7 +85,7 @@ class AnswerCheck(ABC):
         return with_notes(conclusion, observations)
 
     def _questions(self, case: Case) -> tuple[PairQuestion, ...]:
-        return questions_for(case, self._asking, self._file)
+        return questions_for(case, self._options, self._file)
 
     def _scores_beside(self, case: Case, observations: Mapping[str, ImageObservations]) -> Mapping[str, float]:
         """Scores that do not rest on answers."""
@@ -101,7 +102,7 @@ class AnswerCheck(ABC):
         """What follows from readable answers, without what is noted of every judge."""
 
 
-class AnsweredPairCheck(AnswerCheck):
+class AnsweredPairCheck(AnswerCheck[OptionsT]):
     """A check of a pair, scored by vectors too where there is an embedder."""
 
     def needs(
@@ -112,7 +113,7 @@ class AnsweredPairCheck(AnswerCheck):
         return [*super().needs(case, roles, observations), *vectors]
 
     def _scores_beside(self, case: Case, observations: Mapping[str, ImageObservations]) -> Mapping[str, float]:
-        return similarity_scores(case, observations, self._asking)
+        return similarity_scores(case, observations, self._options)
 
 
 def answer_failures(images: Iterable[ImageAnswers]) -> list[Failure]:

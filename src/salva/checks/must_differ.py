@@ -22,7 +22,7 @@ from salva.logic.notation import parse
 NO_DIFFERENCE = "no-difference"
 
 
-class MustDiffer(AnsweredPairCheck):
+class MustDiffer(AnsweredPairCheck[AnswerOptions]):
     """Check: the images of a contrast get different answers."""
 
     about: ClassVar[About] = About(

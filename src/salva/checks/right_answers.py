@@ -29,7 +29,7 @@ class RightAnswersOptions(AnswerOptions):
     min_faithfulness: float = option(1.0, "Least share of right answers.", least=0.01, most=1)
 
 
-class RightAnswers(AnswerCheck):
+class RightAnswers(AnswerCheck[RightAnswersOptions]):
     """Check: a judge answers about every image as its prompt calls for."""
 
     version: ClassVar[str] = "3"
@@ -38,10 +38,6 @@ class RightAnswers(AnswerCheck):
         failure_types={WRONG_ANSWER: "An answer differs from the expected one."},
     )
     Options = RightAnswersOptions
-
-    def __init__(self, options: RightAnswersOptions) -> None:
-        super().__init__(options)
-        self._options = options
 
     def applies(self, case: Case) -> bool:
         """Whether there is something to ask about every prompt."""

@@ -38,7 +38,7 @@ class SameAnswersOptions(AnswerOptions):
     min_stability: float = option(1.0, "Least share of equal answers.", least=0, most=1)
 
 
-class SameAnswers(AnsweredPairCheck):
+class SameAnswers(AnsweredPairCheck[SameAnswersOptions]):
     """Check: both images get the same answers, as far as the prompts settle them."""
 
     about: ClassVar[About] = About(
@@ -58,10 +58,6 @@ class SameAnswers(AnsweredPairCheck):
         },
     )
     Options = SameAnswersOptions
-
-    def __init__(self, options: SameAnswersOptions) -> None:
-        super().__init__(options)
-        self._options = options
 
     def applies(self, case: Case) -> bool:
         """Whether this is a pair with something to ask about, not known to have two meanings."""

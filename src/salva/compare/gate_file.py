@@ -48,8 +48,8 @@ class _ComponentTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     set: dict[str, Any] = {}
 
 
-class _RuleTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """[rules], and the same in a [[suite]]; None where nothing is given."""
+class GateRules(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """[rules], and the same in a [[suite]]: what a suite must come to; None where nothing is given."""
 
     fail_if_worse: _Share | None = None
     max_failure_rate: _Share | None = None
@@ -57,6 +57,21 @@ class _RuleTable(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     gate_on: Literal["interval", "lower", "point", "upper"] | None = None
     min_decided: _Count | None = None
     max_errors: Annotated[int, Meta(ge=0)] | None = None
+
+    @property
+    def limits(self) -> Gate:
+        """The limits on the candidate's own figures."""
+        return Gate(
+            max_failure_rate=self.max_failure_rate,
+            metrics=self.gate or {},
+            on=self.gate_on or "interval",
+            min_decided=self.min_decided or MIN_DECIDED,
+        )
+
+    @property
+    def demands(self) -> Demands:
+        """What its comparison with the baseline is held against."""
+        return Demands(fail_if_worse=self.fail_if_worse, gate_on=self.limits.on, min_decided=self.limits.min_decided)
 
 
 class _SuiteTable(_ComponentTable, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -69,7 +84,7 @@ class _SuiteTable(_ComponentTable, frozen=True, kw_only=True, forbid_unknown_fie
     control: bool = False
     only: str | tuple[str, ...] = ()
     baseline: str = ""
-    # As in _RuleTable: a Struct has one base alone.
+    # As in GateRules: a Struct has one base alone.
     fail_if_worse: _Share | None = None
     max_failure_rate: _Share | None = None
     gate: dict[str, float] | None = None
@@ -85,7 +100,7 @@ class _File(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     suite: Annotated[tuple[_SuiteTable, ...], Meta(min_length=1)]
     baseline: _Model | None = None
     parts: _ComponentTable = _ComponentTable()
-    rules: _RuleTable = _RuleTable()
+    rules: GateRules = GateRules()
     out: _Name = OUT
     plugin: str | tuple[str, ...] = ()
 
@@ -97,32 +112,6 @@ class GateModel:
     model: str
     settings: Mapping[str, str] = field(default_factory=dict)
     """Options of the model, as --set has them."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GateRules:
-    """What a suite must come to; None where nothing is required."""
-
-    fail_if_worse: float | None = None
-    """By how much the candidate's failure rate may be higher than the baseline's."""
-    max_failure_rate: float | None = None
-    limits: Mapping[str, float] = field(default_factory=dict)
-    """Metric to its limit."""
-    gate_on: str = "interval"
-    min_decided: int = MIN_DECIDED
-    max_errors: int = 0
-
-    @property
-    def gate(self) -> Gate:
-        """The limits on the candidate's own figures."""
-        return Gate(
-            max_failure_rate=self.max_failure_rate, metrics=self.limits, on=self.gate_on, min_decided=self.min_decided
-        )
-
-    @property
-    def demands(self) -> Demands:
-        """What its comparison with the baseline is held against."""
-        return Demands(fail_if_worse=self.fail_if_worse, gate_on=self.gate_on, min_decided=self.min_decided)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,9 +182,8 @@ def _suite(path: Path, content: _File, own: _SuiteTable) -> SuiteGate:
     title = own.title or own.name
     if safe_name(title) != title:
         raise _invalid(path, "suite.title", f"{title!r} names folders; write a-z, 0-9 and hyphens alone")
-    given = _given(_RuleTable, own, content.rules)
-    rules = GateRules(limits=given.pop("gate", {}), **given)
-    if rules.fail_if_worse is None and not rules.gate:
+    rules = GateRules(**_given(GateRules, own, content.rules))
+    if rules.fail_if_worse is None and not rules.limits:
         why = f"{title!r} has no rule; add fail_if_worse = 0.05, max_failure_rate = 0.5 or gate = {{ METRIC = X }}"
         raise _invalid(path, "rules", why)
     if rules.fail_if_worse is not None and content.baseline is None and not own.baseline:

@@ -124,7 +124,7 @@ def run_gate(spec: GateSpec, progress: Progress, note: Callable[[str], None]) ->
 
 def _plan(spec: GateSpec, suite: SuiteGate) -> _GatePlan:
     candidate = _bound(spec, suite.spec_of(spec.candidate))
-    check_limits(suite.spec.suite.registered_name, suite.rules.limits)
+    check_limits(suite.spec.suite.registered_name, suite.rules.limits.metrics)
     if suite.baseline is not None:
         _check_stored(spec, suite, candidate)
     if suite.baseline is not None or spec.baseline is None:
@@ -196,9 +196,10 @@ def _run_suite(spec: GateSpec, plan: _GatePlan, progress: Progress, note: Callab
     candidate = _directory(spec, plan.candidate)
     note(f"{suite.title}: the candidate {plan.candidate.models[0].label}: {candidate}")
     execute(plan.candidate, candidate, progress)
-    run = decided(replace(summarise_run(candidate), max_errors=suite.rules.max_errors), suite.rules.gate)
+    max_errors = suite.rules.max_errors or 0
+    run = decided(replace(summarise_run(candidate), max_errors=max_errors), suite.rules.limits)
     # The candidate's own report shows what its gates decided.
-    keep_decisions(candidate, run.decisions(), suite.rules.max_errors)
+    keep_decisions(candidate, run.decisions(), max_errors)
     parts = ("baseline", "candidate")
     compared = compare_runs([baseline, candidate], suite.rules.demands, parts) if baseline is not None else None
     return SuiteResult(

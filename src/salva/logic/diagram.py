@@ -26,7 +26,8 @@ from salva.logic.formula import (
     stated_counts,
 )
 from salva.logic.frame import Counts, EntityFrame, StateClass, validate_counts
-from salva.logic.order import Profile, canonical, is_consistent, view_of
+from salva.logic.order import canonical, is_consistent, view_of
+from salva.logic.touching import Profile
 from salva.messages import message
 
 _MAX_LEVELS = 200

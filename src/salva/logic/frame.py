@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from salva.errors import UsageError
 from salva.logic.formula import Atom, Description, Stated, axis_of, unknown
-from salva.logic.order import RANK, Profile, View
+from salva.logic.order import RANK, View
+from salva.logic.touching import Profile
 from salva.messages import message
 
 COUNTS = ("exact", "at-least")

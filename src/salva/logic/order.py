@@ -12,7 +12,7 @@ from itertools import combinations, pairwise, product
 from typing import NamedTuple
 
 from salva.logic.formula import Related
-from salva.logic.touching import TOUCHING, ways_to_touch
+from salva.logic.touching import TOUCHING, Profile, ways_to_touch
 
 RANK = {"left": 0, "x-middle": 1, "middle": 1, "right": 2, "top": 0, "y-middle": 1, "bottom": 2}
 """The order of places on their axis."""
@@ -20,25 +20,6 @@ RANK = {"left": 0, "x-middle": 1, "middle": 1, "right": 2, "top": 0, "y-middle":
 _SWAPPED = {"right_of": "left_of", "below": "above", "smaller_than": "larger_than"}
 _AXES = {"left_of": "x", "above": "y", "on": "y", "near": "y"}
 _BOTH_WAYS = ("next_to", "near")
-
-
-class Profile(NamedTuple):
-    """How many things of one entity there are, by colour and by place; colours only where a relation asks for one."""
-
-    totals: tuple[tuple[str | None, int], ...]
-    """(colour, number) for each colour that there is."""
-    x: tuple[tuple[str | None, str | None, int], ...]
-    """(colour, place, number) for each place of the axis that has any; no place where none is named."""
-    y: tuple[tuple[str | None, str | None, int], ...]
-    most: int
-    """The number that stands for itself and all larger ones."""
-    unnamed_x: tuple[int, ...] = ()
-    """The ranks that "elsewhere" can have: those of the places that are not named for the entity."""
-    unnamed_y: tuple[int, ...] = ()
-
-    def number(self, colour: str | None) -> int:
-        """How many things have this colour; all of them for None."""
-        return sum(n for of_colour, n in self.totals if colour in (None, of_colour))
 
 
 class Stack(NamedTuple):

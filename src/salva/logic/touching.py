@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, combinations, product
-from typing import Protocol
+from typing import NamedTuple
 
 from salva.core.grouping import group_by
 from salva.errors import UsageError
@@ -25,20 +25,27 @@ _Touches = dict[tuple[_Thing, _Thing], str]
 """By pair: next_to (both ways round), or on (the upper thing first)."""
 
 
-class Numbers(Protocol):
-    """How many things of one entity there are."""
+class Profile(NamedTuple):
+    """How many things of one entity there are, by colour and by place; colours only where a relation asks for one."""
 
-    @property
-    def totals(self) -> tuple[tuple[str | None, int], ...]:
-        """(colour, number) for each colour that there is."""
+    totals: tuple[tuple[str | None, int], ...]
+    """(colour, number) for each colour that there is."""
+    x: tuple[tuple[str | None, str | None, int], ...]
+    """(colour, place, number) for each place of the axis that has any; no place where none is named."""
+    y: tuple[tuple[str | None, str | None, int], ...]
+    most: int
+    """The number that stands for itself and all larger ones."""
+    unnamed_x: tuple[int, ...] = ()
+    """The ranks that "elsewhere" can have: those of the places that are not named for the entity."""
+    unnamed_y: tuple[int, ...] = ()
 
-    @property
-    def most(self) -> int:
-        """The number that stands for itself and all larger ones."""
+    def number(self, colour: str | None) -> int:
+        """How many things have this colour; all of them for None."""
+        return sum(n for of_colour, n in self.totals if colour in (None, of_colour))
 
 
 def ways_to_touch(
-    numbers: Mapping[str, Numbers], said: Sequence[tuple[Related, bool]]
+    numbers: Mapping[str, Profile], said: Sequence[tuple[Related, bool]]
 ) -> Iterator[list[tuple[Related, bool]]]:
     """For each way that makes the relations true and false: everything that is on something, as above."""
     touching = (claim for claim in said if claim[0].relation in TOUCHING)
@@ -47,7 +54,7 @@ def ways_to_touch(
         yield [(relation, True) for relation in chain.from_iterable(ways)]
 
 
-def _of_pair(numbers: Mapping[str, Numbers], said: Sequence[tuple[Related, bool]]) -> Iterator[list[Related]]:
+def _of_pair(numbers: Mapping[str, Profile], said: Sequence[tuple[Related, bool]]) -> Iterator[list[Related]]:
     """The ways for the things of two entities; what is near is next to the other, on it or beneath it."""
     touching = [r for r, holds in said if holds and r.relation != "near"]
     denied = [r for r, holds in said if not holds]

@@ -10,7 +10,7 @@ from salva.core.about import About
 from salva.core.case import Case, unit_of
 from salva.core.judgements import CaseVerdict, Judgements
 from salva.core.metric import HIGHER, LOWER, MetricValue, not_measured
-from salva.core.options import NoOptions
+from salva.core.options import WithoutOptions
 from salva.core.protocols import Measured
 from salva.core.result import Result, counted
 from salva.core.table import Cell, Table
@@ -39,7 +39,7 @@ _Rest = Callable[[int, int], tuple[Cell, ...]]
 """The last row of a table that is cut: how many rows are left out, and their sum."""
 
 
-class FailureRates:
+class FailureRates(WithoutOptions):
     """Agreement of images, chance, the effect of the wording, and tables by category, type and check."""
 
     version: ClassVar[str] = "1"
@@ -54,9 +54,6 @@ class FailureRates:
             WORDING_DISTANCE: LOWER,
         }
     )
-
-    def __init__(self, options: NoOptions) -> None:
-        self._options = options
 
     def measure(self, judgements: Judgements) -> Measured:
         """Metrics, tables and charts for the report."""

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from salva.core.grouping import group_by
 from salva.core.judgements import Judgements
-from salva.core.options import NoOptions
+from salva.core.options import WithoutOptions
 from salva.core.protocols import Measured
 from salva.core.table import Cell, Table
 from salva.core.verdict import PAIR, Verdict, observers_text
@@ -30,13 +30,10 @@ _NOTE = (
 )
 
 
-class JudgeCosts:
+class JudgeCosts(WithoutOptions):
     """Calls, tokens, money, unreadable replies and flips, per judge."""
 
     version: ClassVar[str] = "1"
-
-    def __init__(self, options: NoOptions) -> None:
-        self._options = options
 
     def measure(self, judgements: Judgements) -> Measured:
         """One row per check and judge."""

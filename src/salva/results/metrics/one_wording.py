@@ -10,7 +10,7 @@ from typing import ClassVar
 from salva.core.about import About
 from salva.core.judgements import Judgements
 from salva.core.metric import LOWER, MetricValue
-from salva.core.options import NoOptions
+from salva.core.options import WithoutOptions
 from salva.core.protocols import Measured
 from salva.core.quantity import quantity
 from salva.core.table import Cell, Table
@@ -20,14 +20,11 @@ REFUSED_ONE_WORDING = "refused one wording"
 _MOST_ROWS = 200
 
 
-class OneWording:
+class OneWording(WithoutOptions):
     """Pairs with one image."""
 
     version: ClassVar[str] = "1"
     about: ClassVar[About] = About(metrics={"refused_one_wording": LOWER})
-
-    def __init__(self, options: NoOptions) -> None:
-        self._options = options
 
     def measure(self, judgements: Judgements) -> Measured:
         """One row for every pair of which one wording alone has an image; nothing without any."""

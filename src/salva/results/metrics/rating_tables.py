@@ -15,7 +15,7 @@ from salva.core.case import Case
 from salva.core.grouping import group_by
 from salva.core.judgements import CaseVerdict, Judgements
 from salva.core.metric import MetricValue
-from salva.core.options import NoOptions
+from salva.core.options import WithoutOptions
 from salva.core.protocols import Measured
 from salva.core.table import Cell, Table
 from salva.core.verdict import observers_text
@@ -56,13 +56,10 @@ _KINDS = (
 )
 
 
-class RatingTables:
+class RatingTables(WithoutOptions):
     """Mean ratings with their numbers and intervals, by person, by judge, and of the people together."""
 
     version: ClassVar[str] = "1"
-
-    def __init__(self, options: NoOptions) -> None:
-        self._options = options
 
     def measure(self, judgements: Judgements) -> Measured:
         """A table of means for each kind of value, and the mean rating as a metric."""
