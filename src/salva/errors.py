@@ -25,7 +25,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextlib import suppress
 from difflib import get_close_matches
-from typing import Any
 
 from salva.messages import code_of, message
 
@@ -108,10 +107,12 @@ class MissingExtraError(PluginError):
 class BackendError(SalvaError):
     """A model, an endpoint or a device did not deliver."""
 
-    def __init__(self, message: str, is_retryable: bool = True, retry_after_s: float | None = None) -> None:
+    is_usually_retryable = True
+
+    def __init__(self, message: str, is_retryable: bool | None = None, retry_after_s: float | None = None) -> None:
         super().__init__(message, is_retryable, retry_after_s)
         self.message = message
-        self.is_retryable = is_retryable
+        self.is_retryable = self.is_usually_retryable if is_retryable is None else is_retryable
         self.retry_after_s = retry_after_s
         self.usage: dict[str, float] = {}
         """What was paid for it all the same: n_calls, input_tokens, output_tokens, cost_usd, as far as known."""
@@ -122,12 +123,6 @@ class BackendError(SalvaError):
 
 class BusyError(BackendError):
     """An endpoint asks for fewer requests at once; whoever sends them should ease off."""
-
-    def __init__(self, message: str, retry_after_s: float | None = None) -> None:
-        super().__init__(message, is_retryable=True, retry_after_s=retry_after_s)
-
-    def __reduce__(self) -> tuple[type[BusyError], tuple[str, float | None], dict[str, Any]]:
-        return type(self), (self.message, self.retry_after_s), vars(self)
 
 
 class UnreachableError(BackendError):
@@ -140,11 +135,9 @@ class UnknownError(BackendError):
     Repeated only when the user says so; is_retryable: where it is known to cost nothing.
     """
 
+    is_usually_retryable = False
     is_answered = True
     """Whether there was any answer."""
-
-    def __init__(self, message: str, is_retryable: bool = False, retry_after_s: float | None = None) -> None:
-        super().__init__(message, is_retryable, retry_after_s)
 
 
 class LostError(UnknownError):
@@ -154,21 +147,13 @@ class LostError(UnknownError):
 class RefusedError(BackendError):
     """The model declined this request on policy grounds."""
 
-    def __init__(self, message: str) -> None:
-        super().__init__(message, is_retryable=False)
-
-    def __reduce__(self) -> tuple[type[RefusedError], tuple[str], dict[str, Any]]:
-        return type(self), (self.message,), vars(self)
+    is_usually_retryable = False
 
 
 class UnusableError(BackendError):
     """No request to this component can succeed, so the run stops instead of failing case by case."""
 
-    def __init__(self, message: str) -> None:
-        super().__init__(message, is_retryable=False)
-
-    def __reduce__(self) -> tuple[type[UnusableError], tuple[str], dict[str, Any]]:
-        return type(self), (self.message,), vars(self)
+    is_usually_retryable = False
 
 
 class DownError(UnusableError):

@@ -33,7 +33,7 @@ def round_trip(limiter: Limiter, capacity: int, retry_after_s: float | None = No
     n_away = max(0, len(turns) - capacity)
     # Who is turned away hears of it at once, the others when their picture is painted.
     for permit in turns[len(turns) - n_away :]:
-        limiter.end(permit, [BusyError("429", retry_after_s)])
+        limiter.end(permit, [BusyError("429", retry_after_s=retry_after_s)])
     for permit in turns[: len(turns) - n_away]:
         limiter.end(permit, [GOOD])
     return n_away

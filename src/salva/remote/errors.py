@@ -88,7 +88,7 @@ def maybe_paid(failure: BackendError, *, is_answered: bool = True, is_unbilled: 
 def busy(name: str, status: int, said: str, retry_after: str | None) -> BusyError:
     """The error of an endpoint that asks for fewer requests."""
     values = {"component": name, "status": status, "why": cut(said.strip(), _N_SHOWN) or "nothing"}
-    return BusyError(message("request-failed", **values), seconds_to_wait(retry_after))
+    return BusyError(message("request-failed", **values), retry_after_s=seconds_to_wait(retry_after))
 
 
 def invalid(name: str, given: str, wanted: str) -> BackendError:
