@@ -20,7 +20,6 @@ def test_a_file_is_stored_under_its_id_and_read_back(tmp_path: Path) -> None:
     blobs.write(IMAGE_ID, b"pixels")
     assert blobs.path_of(IMAGE_ID) == tmp_path / "images" / "ab" / f"{'c' * 38}.webp"
     assert blobs.read(IMAGE_ID) == b"pixels"
-    assert list(blobs.stored_ids()) == [IMAGE_ID]
 
 
 def test_a_write_that_fails_leaves_no_file_and_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -29,7 +28,7 @@ def test_a_write_that_fails_leaves_no_file_and_says_what_to_do(tmp_path: Path, m
 
     blobs = Blobs(tmp_path)
     monkeypatch.setattr(os, "fsync", no_space)
-    with pytest.raises(StoreError, match=r"disk is full.*\[disk-error\]"):
+    with pytest.raises(StoreError, match=r"\[disk-error\]"):
         blobs.write(IMAGE_ID, b"pixels")
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
@@ -48,7 +47,7 @@ def test_a_file_that_the_disk_does_not_answer_for_does_not_count_as_gone(
 
     with monkeypatch.context() as patched:
         patched.setattr(os, "stat", no_answer)
-        with pytest.raises(StoreError, match="input/output error"):
+        with pytest.raises(StoreError, match=r"\[disk-error\]"):
             list(blobs.lost([(IMAGE_ID, 6)]))
 
 
@@ -76,7 +75,6 @@ def test_what_a_killed_process_left_half_written_is_swept_away(tmp_path: Path) -
     blobs.write(IMAGE_ID, b"pixels")
     left_over = tmp_path / "images" / "ab" / ".123-0"
     left_over.write_bytes(b"pix")
-    assert list(blobs.stored_ids()) == [IMAGE_ID]
     blobs.prepare()
     assert not left_over.exists()
     assert blobs.read(IMAGE_ID) == b"pixels"
@@ -99,7 +97,6 @@ def test_what_is_no_plain_file_is_no_image(tmp_path: Path) -> None:
     blobs = Blobs(tmp_path)
     path = blobs.path_of(IMAGE_ID)
     assert not blobs.has(IMAGE_ID)
-    assert list(blobs.stored_ids()) == []
     path.parent.parent.mkdir()
     path.parent.write_text("a file where a folder should be")
     assert not blobs.has(IMAGE_ID)
@@ -116,13 +113,12 @@ def test_what_is_no_plain_file_is_no_image(tmp_path: Path) -> None:
     assert blobs.read(IMAGE_ID) == b""
 
 
-def test_files_are_listed_by_name_and_half_written_ones_are_not(tmp_path: Path) -> None:
+def test_files_of_another_size_are_lost(tmp_path: Path) -> None:
     blobs = Blobs(tmp_path, tmp_path / "elsewhere")
     for image_id in ("cd34", "ab99", "ab12"):
         blobs.write(image_id, image_id.encode())
     (tmp_path / "elsewhere" / "ab" / ".1-0").write_bytes(b"half")
     (tmp_path / "elsewhere" / "notes.txt").write_text("no folder")
-    assert list(blobs.stored_ids()) == ["ab12", "ab99", "cd34"]
     assert list(blobs.lost([("ab12", 4), ("ab99", 5), ("ef56", 4)])) == ["ab99", "ef56"]
     blobs.prepare()
     assert sorted(path.name for path in (tmp_path / "elsewhere" / "ab").iterdir()) == ["12.webp", "99.webp"]

@@ -291,9 +291,8 @@ def _figure(name: str, of: str, quality: Quality, embedder: str) -> SetFigure:
 
 def _keep(store: RunStore, measured: Mapping[str, Sequence[SetFigure]]) -> None:
     """Keep figures with the run; one of the same name and set takes the place of an older one."""
-    kept = store.meta().get(FIGURES)
     by_model: dict[str, dict[tuple[str, str], Json]] = {}
-    for model, rows in kept.items() if isinstance(kept, dict) else ():
+    for model, rows in store.note(FIGURES).items():
         assert isinstance(rows, list)
         by_model[model] = {(str(row["name"]), str(row["set"])): row for row in rows if isinstance(row, dict)}
     for model, figures in measured.items():

@@ -15,13 +15,12 @@ from msgspec import structs
 
 from salva.core.fingerprint import Json
 from salva.core.run_file import RunFile, new_run_file
-from salva.core.run_spec import RunSpec
 from salva.core.shard import Shard
 from salva.engine.progress import Progress
 from salva.errors import StoreError, UsageError
 from salva.messages import message
 from salva.runs.directory import refuse_strangers
-from salva.runs.run_state import ASKED, recorded_run_file
+from salva.runs.run_state import ASKED, recorded_run_file, summed
 from salva.store.images import IMAGES_AT
 from salva.store.merging import merge_rows
 from salva.store.records import (
@@ -145,13 +144,9 @@ def _check_alike(first: _FoundShard, part: _FoundShard) -> None:
 
 def _comparable(part: _FoundShard) -> Json:
     """All that shards of one run have in common, less where they ran."""
-    spec = _less_shard(part.content.spec)
+    spec = structs.replace(part.content.spec, shard="")
     whole = structs.replace(part.content, spec=spec, environment={}, resumed_in=(), choice={})
     return {**msgspec.to_builtins(whole), "number of shards": part.shard.n}
-
-
-def _less_shard(asked: RunSpec) -> RunSpec:
-    return structs.replace(asked, shard="")
 
 
 def _differences(first: Json, other: Json, where: str = "") -> Iterator[str]:
@@ -190,9 +185,9 @@ def _content(parts: Sequence[_FoundShard]) -> RunFile:
     places = [place for part in parts for place in (part.content.environment, *part.content.resumed_in)]
     others = [place for number, place in enumerate(places) if place not in places[:number]][1:]
     choice = {name: value for name, value in first.choice.items() if name != "shard"}
-    judging = first.judging and structs.replace(first.judging, spec=_less_shard(first.judging.spec))
+    judging = first.judging and structs.replace(first.judging, spec=structs.replace(first.judging.spec, shard=""))
     return structs.replace(
-        first, spec=_less_shard(first.spec), choice=choice, judging=judging, resumed_in=tuple(others)
+        first, spec=structs.replace(first.spec, shard=""), choice=choice, judging=judging, resumed_in=tuple(others)
     )
 
 
@@ -230,7 +225,7 @@ def _keep_notes(store: RunStore, metas: Sequence[Mapping[str, Json]]) -> Iterato
     for name in sorted({name for meta in metas for name in meta} - _OF_ONE_PART):
         values = [meta[name] for meta in metas if name in meta]
         if name in (IN_VAIN, PACE):
-            store.set_meta(name, _summed(values))
+            store.set_meta(name, summed(values))
         elif name in _LISTS:
             store.set_meta(name, list(dict.fromkeys(who for value in values for who in _listed(value))))
         elif all(isinstance(value, dict) for value in values):
@@ -250,14 +245,3 @@ def _keep_notes(store: RunStore, metas: Sequence[Mapping[str, Json]]) -> Iterato
 
 def _listed(value: Json) -> Iterable[str]:
     return map(str, value) if isinstance(value, list) else ()
-
-
-def _summed(values: Sequence[Json]) -> Json:
-    """Numbers added up, those under one name with each other."""
-    tables = [value for value in values if isinstance(value, dict)]
-    if not tables:
-        return sum(value for value in values if isinstance(value, int | float))
-    return {
-        name: _summed([table[name] for table in tables if name in table])
-        for name in dict.fromkeys(name for table in tables for name in table)
-    }

@@ -10,14 +10,14 @@ from __future__ import annotations
 import itertools
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import cast
 
 from salva.component_facts import suite_about
 from salva.core.about import Naming, about_of
 from salva.core.case import Case
-from salva.core.fingerprint import Json, fingerprint
+from salva.core.fingerprint import fingerprint
 from salva.core.options import as_typed
 from salva.core.plan import Binding
 from salva.core.protocols import INJECTION_READER, Check
@@ -89,10 +89,8 @@ class _Recomputation:
         self._asked = content.current_judging().spec
         self._components = store.components()
         self._names = remembered_names(store)
-        meta = store.meta()
-        self._is_whole = WHOLE in meta
-        rules = meta.get(RULES)
-        self._rules: Mapping[str, Json] = rules if isinstance(rules, dict) else {}
+        self._is_whole = WHOLE in store.meta()
+        self._rules = store.note(RULES)
         self._planned: dict[_VerdictGroup, set[str]] = {}
         """The cases that have verdicts of a group in a finished run, by the cases and components alone."""
         if self._is_whole and not store.is_whole():

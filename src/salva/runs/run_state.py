@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -108,8 +108,7 @@ def record_run(store: RunStore, plan: Plan, roster: Cast, environment: Mapping[s
 
 def _suite_of_cases(store: RunStore) -> dict[str, Json]:
     """The suite that made the stored cases, in the version it had then; empty before there are any."""
-    kept = store.meta().get(CASES)
-    suite = kept.get("suite") if isinstance(kept, dict) else None
+    suite = store.note(CASES).get("suite")
     return suite if isinstance(suite, dict) else {}
 
 
@@ -134,8 +133,7 @@ def record_rules(store: RunStore, checks: Iterable[Binding]) -> list[str]:
 
     A sentence, where checks that have verdicts are of another version now.
     """
-    stored = store.meta().get(RULES)
-    before = stored if isinstance(stored, dict) else {}
+    before = store.note(RULES)
     now = {binding.label: binding.identity() for binding in checks}
     # In this order: whatever kills us in between, no verdict is left that its rule did not make.
     judged = {row["check"] for row in store.rows('SELECT DISTINCT "check" FROM verdicts')}
@@ -153,10 +151,9 @@ def record_rules(store: RunStore, checks: Iterable[Binding]) -> list[str]:
 
 def record_cases(store: RunStore, plan: Plan, cases: Iterable[tuple[int, Case, str]]) -> CaseCount:
     """Store the run's cases once, each at its place and with its primary check."""
-    kept = store.meta().get(CASES)
     counted = stored_count(store)
-    if isinstance(kept, dict) and counted is not None:
-        if less_version(kept["suite"]) != less_version(plan.suite.identity()):
+    if counted is not None:
+        if less_version(_suite_of_cases(store)) != less_version(plan.suite.identity()):
             raise UsageError(message("prompts-changed", path=str(store.directory), suite=plan.suite.label))
         if store.n_cases() != counted.n_cases:
             why = f"it holds {store.n_cases()} cases where {counted.n_cases} were stored"
@@ -177,13 +174,22 @@ def record_cases(store: RunStore, plan: Plan, cases: Iterable[tuple[int, Case, s
 
 def stored_count(store: RunReader) -> CaseCount | None:
     """How many cases the run has; None when they were never all stored."""
-    kept = store.meta().get(CASES)
-    if not isinstance(kept, dict):
+    kept = store.note(CASES)
+    if not kept:
         return None
     n_cases, n_prompts = kept.get("n_cases"), kept.get("n_prompts")
     if not isinstance(n_cases, int) or not isinstance(n_prompts, int):
         raise StoreError(message("note-invalid", name=CASES, why=f"it is {kept!r}"))
     return CaseCount(n_cases=n_cases, n_prompts=n_prompts)
+
+
+def summed(values: Sequence[Json]) -> Json:
+    """Numbers added up, those under one name with each other."""
+    tables = [value for value in values if isinstance(value, dict)]
+    if not tables:
+        return sum(value for value in values if isinstance(value, int | float))
+    names = dict.fromkeys(name for table in tables for name in table)
+    return {name: summed([table[name] for table in tables if name in table]) for name in names}
 
 
 def less_version(identity: Json) -> Json:

@@ -50,6 +50,4 @@ def keep_names(store: RunStore, roster: Cast) -> None:
 
 def remembered_names(store: RunStore) -> dict[str, list[Json]]:
     """By component id, what the detectors of a run can name, where that is found in their weights."""
-    kept = store.meta().get(_NAMES)
-    rows = kept.items() if isinstance(kept, dict) else ()
-    return {component_id: names for component_id, names in rows if isinstance(names, list)}
+    return {component_id: names for component_id, names in store.note(_NAMES).items() if isinstance(names, list)}

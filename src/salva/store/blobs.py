@@ -29,20 +29,16 @@ _IMAGE_ID = re.compile(r"[0-9A-Za-z]{2,128}", re.ASCII)
 """Hashes have no dots and no slashes: an id that is read from a row becomes a path inside the run, or none."""
 
 _ADVICE = {
-    errno.ENOSPC: "the disk is full; free some space and run the same command again",
-    errno.EDQUOT: "the disk quota is used up; free some space and run the same command again",
-    errno.EROFS: "the disk is read-only; make it writable or choose another directory with --out",
-    errno.EACCES: "no permission; make the directory writable or choose another one with --out",
-    errno.EPERM: "no permission; make the directory writable or choose another one with --out",
-    errno.EIO: "the disk reports an input/output error; check it, then run the same command again",
-    errno.ENOENT: "it is gone; was the run directory moved or deleted?",
-    errno.ENOTDIR: "a file stands where a directory should be; choose another directory with --out",
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "free some space and run the same command again"),
+    **dict.fromkeys((errno.EROFS, errno.EACCES, errno.EPERM), "make the directory writable, or name another --out"),
+    errno.ENOENT: "was the run directory moved or deleted?",
+    errno.ENOTDIR: "name another --out",
 }
 
 
 def store_error(path: Path, error: OSError) -> StoreError:
     """The error of the tree for a disk that did not do as told."""
-    advice = _ADVICE.get(error.errno or 0, "run the same command again once this is fixed; what is stored is kept")
+    advice = _ADVICE.get(error.errno or 0, "mend it and run the same command again")
     return StoreError(message("disk-error", path=str(path), why=error.strerror or error, advice=advice))
 
 
@@ -54,11 +50,7 @@ def digest_of(data: bytes) -> str:
 def check_image_id(image_id: object, owner: str) -> None:
     """Refuse an id that could lead elsewhere; owner: whoever names it."""
     if not isinstance(image_id, str) or not _IMAGE_ID.fullmatch(image_id):
-        raise StoreError(
-            message(
-                "store-damaged", path=owner, why=f"it names an image {str(image_id)[:80]!r}, which is no image's id"
-            )
-        )
+        raise StoreError(message("store-damaged", path=owner, why=f"{str(image_id)[:80]!r} is no image's id"))
 
 
 class Blobs:
@@ -131,19 +123,8 @@ class Blobs:
 
     def prepare(self) -> None:
         """Remove what a killed process left half-written; only for the holder of the run lock."""
-        for folder in self._folders():
-            for entry in os.scandir(folder):
-                if entry.name.startswith(_TEMPORARY):
-                    _remove(entry.path)
-
-    def stored_ids(self) -> Iterator[str]:
-        """The image id of every file under a final name."""
-        for folder in self._folders():
-            names = sorted(entry.name for entry in os.scandir(folder) if not entry.name.startswith(_TEMPORARY))
-            yield from (folder.name + Path(name).stem for name in names)
-
-    def _folders(self) -> list[Path]:
-        return sorted(path for path in self.root.iterdir() if path.is_dir()) if self.root.is_dir() else []
+        for left in self.root.glob(f"*/{_TEMPORARY}*"):
+            _remove(str(left))
 
     def _make_folder(self, name: str) -> None:
         if name not in self._made:

@@ -14,8 +14,8 @@ from salva.messages import message
 from salva.store.guarded_connection import GuardedConnection, SlowStatementError
 from salva.store.schema import APPLICATION_ID, create_tables, foreign_objects, format_of
 
-_READ_ONLY = "make the directory writable or choose another one with --out"
-_DAMAGED = "restore it from a copy, or start anew with another --out"
+_READ_ONLY = "make the directory writable, or name another --out"
+_DAMAGED = "restore it from a copy, or name another --out"
 _HELD = "close the program that holds it and try again"
 _ADVICE = {
     "SQLITE_FULL": "free some space and run the same command again",

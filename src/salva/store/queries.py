@@ -115,8 +115,7 @@ def _questions_answered(query: Query, answer: Answer) -> list[QuestionAnswer]:
 
 def spent(store: RunReader) -> tuple[Spent, ...]:
     """What the work of every component came to: images, answers and readings, failed and refused ones too."""
-    noted = store.meta().get(IN_VAIN)
-    in_vain = noted if isinstance(noted, dict) else {}
+    in_vain = store.note(IN_VAIN)
     components = {component.component_id: component for component in store.components()}
     places = (("renders", "$", "provenance"), ("observations", "$.usage", "observation"))
     rows = [dict(row) for place in places for row in store.rows(_SPENT.format(*place))]
@@ -210,19 +209,19 @@ def open_source(directory: Path) -> Iterator[RunSource]:
             deciding=judging.deciding,
             asked=judging.spec,
             name=directory.resolve().name,
-            gates=gates if isinstance(gates := store.meta().get(GATE), dict) else {},
-            contrast=asked if isinstance(asked := store.meta().get(CONTRAST), dict) else {},
+            gates=store.note(GATE),
+            contrast=store.note(CONTRAST),
             max_errors=most if isinstance(most := store.meta().get(MAX_ERRORS), int) else 0,
             preflight_about=_names(next((store.meta()[note] for note in _PREFLIGHT if note in store.meta()), None)),
             preflight=next((word for note, word in _PREFLIGHT.items() if note in store.meta()), ""),
-            figures=_figures(store.meta().get(FIGURES)),
+            figures=_figures(store.note(FIGURES)),
             weights={component.label: str(component.identity.get("weights", "")) for component in store.components()},
             is_whole=store.is_whole(),
             written_at=last_written(directory),
             made_by=str(store.meta().get("salva_version") or ""),
             spent=spent(store),
             painted=tuple(_painted(store)),
-            effort=_effort(store.meta().get(PACE), run_file),
+            effort=_effort(store.note(PACE), run_file),
             import_copies=import_copies(directory, run_file.imported if run_file else None),
             reviews=read_reviews(directory),
         )
@@ -237,9 +236,9 @@ def _check_cases(store: RunReader, cases: Iterable[Case], verdicts: Iterable[Ver
         raise StoreError(message("store-damaged", path=str(store.path), why=why))
 
 
-def _effort(pace: Json, run_file: RunFile | None) -> Effort | None:
+def _effort(pace: Mapping[str, Json], run_file: RunFile | None) -> Effort | None:
     """How long the images took, and where; None where either was not written down."""
-    seconds, n_images = (pace.get("seconds"), pace.get("n_images")) if isinstance(pace, dict) else (None, None)
+    seconds, n_images = pace.get("seconds"), pace.get("n_images")
     if not isinstance(seconds, int | float) or not isinstance(n_images, int) or run_file is None:
         return None
     places = (run_file.environment, *run_file.resumed_in)
@@ -266,9 +265,7 @@ def _threshold(asked: RunSpec) -> float | None:
     return next((value for value in stated if isinstance(value, int | float)), None)
 
 
-def _figures(stored: Json) -> dict[str, tuple[SetFigure, ...]]:
-    if not isinstance(stored, dict):
-        return {}
+def _figures(stored: Mapping[str, Json]) -> dict[str, tuple[SetFigure, ...]]:
     by_model = cast("dict[str, list[dict[str, Any]]]", stored)
     try:
         return {m: tuple(checked(SetFigure(**figure)) for figure in figures) for m, figures in by_model.items()}

@@ -110,6 +110,11 @@ class RunReader:
         rows = self.rows(select("meta"))
         return {row["key"]: self.parsed("meta", row, _note) for row in rows}
 
+    def note(self, key: str) -> dict[str, Json]:
+        """One of them that is a table; empty where there is none."""
+        found = self.meta().get(key)
+        return found if isinstance(found, dict) else {}
+
     def is_whole(self) -> bool:
         """Whether the run has all verdicts that it can have, and they are those that it had when that was noted."""
         noted = self.meta().get(WHOLE)

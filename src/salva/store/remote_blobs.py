@@ -24,7 +24,7 @@ _SETTINGS = {
     "s3": {"config_kwargs": {"connect_timeout": 10, "read_timeout": 60, "retries": {"max_attempts": 3}}},
 }
 """By protocol, how long its servers are waited for."""
-_ADVICE = "check the address, your credentials and the network, then run the same command again"
+_ADVICE = "check the address, your credentials and the network"
 _TRIAL = ".salva"
 _T = TypeVar("_T")
 
@@ -77,10 +77,6 @@ class RemoteBlobs:
             # Some storages list no sizes; there a file that is there is taken for whole.
             if image_id not in present or present[image_id] not in (n_bytes, None):
                 yield image_id
-
-    def stored_ids(self) -> Iterator[str]:
-        """The image id of every file that has the name of an image."""
-        return (image_id for image_id, _ in self._listed())
 
     def _listed(self) -> Iterator[tuple[str, int | None]]:
         for name, size in self._done(self._root, lambda: sorted(self._found().items())):

@@ -8,8 +8,10 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import ModuleType
+from typing import TYPE_CHECKING, cast
 
 import msgspec
 from msgspec import structs
@@ -118,46 +120,40 @@ def _key_id(key: Ed25519PublicKey) -> str:
 
 
 def _private_key(path: Path) -> Ed25519PrivateKey:
-    _require_library()
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-    from cryptography.hazmat.primitives.serialization import load_pem_private_key, load_ssh_private_key
+    ed25519, load = _library()
 
-    data = _bytes_of(path)
-    load = load_ssh_private_key if b"OPENSSH" in data else load_pem_private_key
-    try:
-        key = load(data, None)
-    except (ValueError, TypeError) as error:
-        raise UsageError(message("key-unusable", path=str(path), kind="private", why=error)) from error
-    if not isinstance(key, Ed25519PrivateKey):
-        raise UsageError(message("key-unusable", path=str(path), kind="private", why="it is of another kind"))
-    return key
+    def load_private(data: bytes) -> object:
+        return (load.load_ssh_private_key if b"OPENSSH" in data else load.load_pem_private_key)(data, None)
+
+    return cast("Ed25519PrivateKey", _key(path, "private", load_private, ed25519.Ed25519PrivateKey))
 
 
 def _public_key(path: Path) -> Ed25519PublicKey:
-    _require_library()
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-    from cryptography.hazmat.primitives.serialization import load_pem_public_key, load_ssh_public_key
+    ed25519, load = _library()
 
-    data = _bytes_of(path)
+    def load_public(data: bytes) -> object:
+        return (load.load_ssh_public_key if data.startswith(b"ssh-") else load.load_pem_public_key)(data)
+
+    return cast("Ed25519PublicKey", _key(path, "public", load_public, ed25519.Ed25519PublicKey))
+
+
+def _library() -> tuple[ModuleType, ModuleType]:
     try:
-        key = load_ssh_public_key(data) if data.startswith(b"ssh-") else load_pem_public_key(data)
-    except (ValueError, TypeError) as error:
-        raise UsageError(message("key-unusable", path=str(path), kind="public", why=error)) from error
-    if not isinstance(key, Ed25519PublicKey):
-        raise UsageError(message("key-unusable", path=str(path), kind="public", why="it is of another kind"))
-    return key
-
-
-def _bytes_of(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            return file.read(1 << 16)
-    except OSError as error:
-        raise UsageError(message("file-unreadable", path=str(path), why=error.strerror)) from error
-
-
-def _require_library() -> None:
-    try:
-        import cryptography  # noqa: F401  # asked for, not used here
+        from cryptography.hazmat.primitives import serialization
+        from cryptography.hazmat.primitives.asymmetric import ed25519
     except ImportError as error:
         raise MissingExtraError("salva verify --sign and --key", "sign") from error
+    return ed25519, serialization
+
+
+def _key(path: Path, kind: str, load: Callable[[bytes], object], wanted: type[object]) -> object:
+    try:
+        with path.open("rb") as file:
+            key = load(file.read(1 << 16))
+    except OSError as error:
+        raise UsageError(message("file-unreadable", path=str(path), why=error.strerror)) from error
+    except (ValueError, TypeError) as error:
+        raise UsageError(message("key-unusable", path=str(path), kind=kind, why=error)) from error
+    if not isinstance(key, wanted):
+        raise UsageError(message("key-unusable", path=str(path), kind=kind, why="it is of another kind"))
+    return key
