@@ -11,7 +11,6 @@ from review.rating_rows import raises_code, write
 
 from salva.core.source import RunRecords
 from salva.core.verdict import Outcome
-from salva.review.agreement import AgreementOptions
 from salva.review.columns import Columns
 from salva.review.run_agreement import run_agreement
 
@@ -37,20 +36,16 @@ def test_a_runs_scores_against_people(tmp_path: Path) -> None:
     assert next(row[3] for row in scores.rows if row[0] == "kappa" and row[2] == "pearson") == pytest.approx(-1)
 
 
-@pytest.mark.parametrize(
-    ("edges", "how"),
-    [((0.0, 0.5, 1.0), "bins 0 0.5 1"), ((0.1, 0.5, 1.0), "5 bins from 0 to 1"), ((0.0, 0.5), "5 bins")],
-)
-def test_edges_are_for_scores_whose_scale_they_cover(tmp_path: Path, edges: tuple[float, ...], how: str) -> None:
+def test_a_score_has_its_own_scale(tmp_path: Path) -> None:
     cases = [make_case(f"case-{i}") for i in range(12)]
     verdicts = [make_verdict(case.case_id, scores={"right_a": i / 11}) for i, case in enumerate(cases)]
     directory = tmp_path / "run"
     store_run(directory, RunRecords(cases=tuple(cases), verdicts=tuple(verdicts)), FakeImages())
     rows: list[dict[str, object]] = [{"case_id": f"case-{i}", "rater": "ann", "right_a": i / 11} for i in range(12)]
     path = write(tmp_path / "r.csv", rows)
-    (table, *_), _ = run_agreement(directory, [path], None, AgreementOptions(edges=edges))
+    (table, *_), _ = run_agreement(directory, [path], None, None)
     found = {row[2]: row[-1] for row in table.rows}
-    assert str(found["cohen"]).startswith(how)
+    assert str(found["cohen"]).startswith("5 bins from 0 to 1")
 
 
 def test_a_run_and_a_file_about_something_else(tmp_path: Path) -> None:

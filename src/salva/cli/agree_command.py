@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from salva.cli import flags
 from salva.cli import help as pages
 from salva.core.printable import printable_json
+from salva.core.table import Table
 from salva.errors import UsageError
 from salva.messages import message
-
-if TYPE_CHECKING:
-    from salva.core.table import Table
+from salva.report.terminal import print_table
+from salva.review.agreement import AgreementOptions, parse_scales, table_agreement
+from salva.review.columns import Columns
+from salva.review.rating_table import read_ratings
+from salva.review.run_agreement import reviewed_agreement, run_agreement
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _flag = partial(flags.flag, of="agree")
@@ -36,7 +38,7 @@ _flag = partial(flags.flag, of="agree")
 )
 @_flag("--by", "group", group=pages.OUTPUT, default="", metavar="COL", help="Also for each value of this column.")
 @_flag("--cluster", default="", metavar="COL", help="What items share. Default: the prompt, or the case.")
-@_flag("--bins", default="5", metavar="N|EDGES", help="Bins of Cohen's kappa: a number or 0,20,40,... Default: 5.")
+@_flag("--bins", "n_bins", type=click.IntRange(2), default=5, metavar="N", help="Bins of Cohen's kappa. Default: 5.")
 @_flag(
     "--level",
     type=click.Choice(["nominal", "ordinal", "interval"]),
@@ -67,24 +69,18 @@ def command(
     scales: tuple[str, ...],
     group: str,
     cluster: str,
-    bins: str,
+    n_bins: int,
     level: str,
     form: str,
     figures: Path | None,
 ) -> None:
     """Pearson, Spearman, Kendall, Cohen's kappa and Krippendorff's alpha, with intervals.
 
-    FILES (CSV, TSV, JSON, JSON lines) hold people's ratings and judges' scores, and are read as one table. Columns
-    have their documented names, or flags name them. For a RUN give people's ratings with --ratings; its failure rate
-    is then corrected by them. A RUN made of ratings (`salva import --as ratings`) holds them already.
+    FILES (CSV, TSV, JSON, JSON lines) are read as one table. Columns have their documented names, or flags name them.
+    With --ratings the failure rate of a RUN is also corrected.
     """
-    from salva.review.agreement import AgreementOptions, parse_bins, parse_scales, table_agreement
-    from salva.review.columns import Columns
-    from salva.review.rating_table import read_ratings
-    from salva.review.run_agreement import reviewed_agreement, run_agreement
 
-    n_bins, edges = parse_bins(bins)
-    options = AgreementOptions(n_bins=n_bins, edges=edges, scales=parse_scales(scales), level=level, cluster=cluster)
+    options = AgreementOptions(n_bins=n_bins, scales=parse_scales(scales), level=level, cluster=cluster)
     columns = Columns(item=_names(item), rater=rater, people=_names(people), judges=_names(judges))
     runs = [source for source in sources if source.is_dir()]
     if not runs:
@@ -109,7 +105,6 @@ def command(
 
         click.echo(printable_json([table_to_json(table) for table in tables], indent=2, allow_nan=True))
         return
-    from salva.report.terminal import print_table
 
     for table in tables:
         print_table(table)

@@ -65,7 +65,7 @@ ENTRIES: Mapping[str, Entry] = {
     "items-few": Entry(
         "Agreement needs ratings of two items, not {n}.",
     ),
-    "scale-exceeded": Entry("{who}: {value} is outside the scale {scale}. Correct the file, --scale or --bins."),
+    "scale-exceeded": Entry("{who}: {value} is outside the scale {scale}. Correct the file or --scale."),
     "cluster-unusable": Entry(
         "Column {column!r} is missing or constant; the columns are {header}.",
     ),

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import pairwise
 
 from salva.core.table import Cell, Table
 from salva.errors import UsageError
@@ -20,7 +19,7 @@ from salva.stats.agreement import Estimate, Weights, binned, cohen, kendall, kri
 N_BINS = 5
 STATISTIC_COLUMNS = ("judge", "statistic", "value", "lower", "upper", "n", "how")
 REWEIGHTED_COLUMNS = ("reweighted", "reweighted_lower", "reweighted_upper")
-REWEIGHTED_NOTE = " Reweighted: every item counts as many as it stands for, since categories were sampled apart."
+REWEIGHTED_NOTE = " Reweighted: every item counts as many as it stands for."
 _MAX_VALUES = 50
 """Up to so many different values, nominal and ordinal alpha take each for itself."""
 _SCALE = re.compile(r"(?:(.+)=)?(-?[\d.]+)-(-?[\d.]+)")
@@ -33,8 +32,6 @@ class AgreementOptions:
 
     n_bins: int = N_BINS
     """The most categories of Cohen's kappa."""
-    edges: tuple[float, ...] = ()
-    """The edges of its categories, for judges and people alike; empty to make n_bins."""
     scales: Mapping[str, Scale] = field(default_factory=dict)
     """The scale of each judge and of "people"; "" for all others."""
     level: str = "interval"
@@ -47,20 +44,6 @@ class AgreementOptions:
         return self.scales.get(who, self.scales.get(""))
 
 
-def parse_bins(text: str) -> tuple[int, tuple[float, ...]]:
-    """A number of bins, or the edges of bins: 5, or 0,20,40,60,80,100."""
-    try:
-        numbers = [float(part) for part in text.split(",")]
-    except ValueError:
-        numbers = []
-    if len(numbers) == 1 and numbers[0] >= 2 and numbers[0].is_integer():
-        return int(numbers[0]), ()
-    if len(numbers) > 2 and all(a < b for a, b in pairwise(numbers)):
-        return len(numbers) - 1, tuple(numbers)
-    wanted = "a number from 2, or three or more rising edges such as 0,25,50,100"
-    raise UsageError(message("option-invalid", name="--bins", value=text, wanted=wanted))
-
-
 def parse_scales(texts: Sequence[str]) -> dict[str, Scale]:
     """Scales by whose they are: 0-100, people=1-5."""
     scales = {}
@@ -71,7 +54,7 @@ def parse_scales(texts: Sequence[str]) -> dict[str, Scale]:
         except ValueError:
             low = high = 0.0
         if found is None or low >= high:
-            wanted = "LOW-HIGH, or WHO=LOW-HIGH with people or a judge, such as people=1-5"
+            wanted = "LOW-HIGH or WHO=LOW-HIGH, such as people=1-5"
             raise UsageError(message("option-invalid", name="--scale", value=text, wanted=wanted))
         scales[found[1] or ""] = low, high
     return scales
@@ -126,7 +109,7 @@ def agreement_tables(table: RatingTable, options: AgreementOptions, clusters: Cl
     tables = []
     if judged:
         unit = f"whole clusters of items ({clusters.text})" if clusters.column else "items"
-        note = f"Each judge against the mean rating of the people; 95 % intervals draw {unit} anew."
+        note = f"Against the mean rating of the people; 95 % intervals resample {unit}."
         note += REWEIGHTED_NOTE if weights else ""
         headings = ("group", *STATISTIC_COLUMNS, *(REWEIGHTED_COLUMNS if weights else ()))
         tables.append(Table(name="judges and people", columns=headings, rows=tuple(judged), note=note))
@@ -161,7 +144,7 @@ def people_tables(
     if not rows:
         return []
     is_weighted = any(weights.values())
-    note = "Krippendorff's alpha of the people among themselves; what no judge can be expected to exceed by far."
+    note = "Krippendorff's alpha of the people among themselves."
     note += REWEIGHTED_NOTE if is_weighted else ""
     more = REWEIGHTED_COLUMNS if is_weighted else ()
     columns = (heading, "raters", "alpha", "lower", "upper", "n", "level", *more)
@@ -234,8 +217,7 @@ def _categories(
     options: AgreementOptions,
     scales: tuple[Scale | None, Scale | None],
 ) -> _Categories | None:
-    edges = options.edges
-    of_judge, of_people = scales = ((edges[0], edges[-1]),) * 2 if edges else scales
+    of_judge, of_people = scales
     for who, numbers, scale in ((judge, scores, of_judge), (PEOPLE, people, of_people)):
         if scale and not scale[0] <= min(numbers) <= max(numbers) <= scale[1]:
             odd = min(numbers) if min(numbers) < scale[0] else max(numbers)
@@ -250,12 +232,9 @@ def _categories(
             how=f"{options.n_bins} bins from {_range(of_judge)}, people from {_range(of_people)}",
         )
     values = sorted({*scores, *people})
-    if edges:
-        how = f"bins {_listed(edges)}"
-    elif len(values) <= options.n_bins:
-        edges, how = (*values, float("inf")), f"categories {_listed(values)}"
-    else:
-        edges, how = _edges(*of_judge, options.n_bins), f"{options.n_bins} bins from {_range(of_judge)}"
+    edges, how = _edges(*of_judge, options.n_bins), f"{options.n_bins} bins from {_range(of_judge)}"
+    if len(values) <= options.n_bins:
+        edges, how = (*values, float("inf")), "categories " + " ".join(f"{value:.4g}" for value in values)
     return _Categories(of_judge=edges, of_people=edges, is_one_scale=True, how=how)
 
 
@@ -266,10 +245,6 @@ def _edges(low: float, high: float, n_bins: int) -> tuple[float, ...]:
 
 def _range(ends: tuple[float, float]) -> str:
     return f"{ends[0]:.4g} to {ends[1]:.4g}"
-
-
-def _listed(numbers: Sequence[float]) -> str:
-    return " ".join(f"{number:.4g}" for number in numbers)
 
 
 def _cells(estimate: Estimate) -> tuple[float | None, float | None, float | None, int]:

@@ -61,7 +61,7 @@ class ReviewSheetOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Row:
+class _DrawnResult:
     """A drawn result, with its images and how it was drawn."""
 
     result: Result
@@ -97,7 +97,7 @@ class ReviewSheet:
         write_text(out / "README.txt", _HINT)
         return ExportCount(n=len(rows), what="results to review")
 
-    def _drawn(self, judged: Judgements) -> list[_Row]:
+    def _drawn(self, judged: Judgements) -> list[_DrawnResult]:
         wanted = self._options
         drawn = drawn_results(
             judged,
@@ -109,7 +109,7 @@ class ReviewSheet:
         rules = {entry.name: entry.summary for entry in entries("check")}
         images, sample = images_of(judged), sample_token(judged, BY_CATEGORY if wanted.per_category else BY_RESULT)
         return [
-            _Row(
+            _DrawnResult(
                 result=result,
                 images={prompt.role: images[unit_key(result)][prompt.role] for prompt in result.case.prompts},
                 rule=rules.get(result.check, "") if result.is_compared_only else "",
@@ -119,7 +119,7 @@ class ReviewSheet:
         ]
 
 
-def _lines(rows: Sequence[_Row], *, is_one_model: bool) -> list[list[Cell]]:
+def _lines(rows: Sequence[_DrawnResult], *, is_one_model: bool) -> list[list[Cell]]:
     roles = list(dict.fromkeys(role for row in rows for role in row.images))
     shown = [f"{what}.{role}" for role in roles for what in ("prompt", "image")]
     lines: list[list[Cell]] = [["case_id", "repeat", "model", *shown, "rule", PEOPLE, FAILED, SAMPLE]]

@@ -213,8 +213,8 @@ def _judges_tables(
     tables: list[Table] = []
     if scored:
         n_clusters = len({*draws.names([key.case_id for key in rated])})
-        note = "Scores of the run against the mean of people's ratings of the same images; 95 % intervals draw whole "
-        note += f"clusters anew ({options.cluster or _CASE_ID}, {n_clusters} of them)."
+        drawn = f"{options.cluster or _CASE_ID} ({n_clusters})"
+        note = f"Against the mean rating of the people; 95 % intervals resample {drawn}."
         note += REWEIGHTED_NOTE if draws.weights else ""
         headings = ("score", *STATISTIC_COLUMNS, *(REWEIGHTED_COLUMNS if draws.weights else ()))
         tables.append(Table(name="judges and people", columns=headings, rows=tuple(scored), note=note))
@@ -283,11 +283,8 @@ def _score_rows(
     rows: list[tuple[Cell, ...]] = []
     for name in sorted(pairs):
         scale = options.scale(name) or _scale(name, pairs[name])
-        covers = options.edges and options.edges[0] <= scale[0] and scale[1] <= options.edges[-1]
-        # A run has scores on several scales; edges are for those that they cover.
-        fitting = options if covers else replace(options, edges=())
         clusters, weights = draws.names(cases[name]), draws.counts(cases[name])
-        found = statistics(judge, pairs[name], fitting, clusters, (scale, scale), weights)
+        found = statistics(judge, pairs[name], options, clusters, (scale, scale), weights)
         rows += [(name, *cells) for cells in found]
     return rows
 
