@@ -120,7 +120,7 @@ def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Server]:
         yield made
 
 
-WRITE = ("write", "formulas", "p.csv", "-o", "with.jsonl", "--writer", "openai/x", "--no-progress")
+WRITE = ("write", "formulas", "p.csv", "-o", "with.jsonl", "--writer", "openai/x")
 
 
 def test_the_command_lists_proposals_and_pays_for_each_once(server: Server, tmp_path: Path) -> None:
@@ -175,7 +175,7 @@ def test_what_a_person_accepted_survives_the_command(server: Server, tmp_path: P
     in_process.salva(*WRITE)
     lines = (tmp_path / "with.jsonl").read_text().replace('"accepted": ""', '"accepted": "yes"', 1)
     (tmp_path / "with.jsonl").write_text(lines)
-    in_process.salva(*WRITE[:-2], "openai/y", "--no-progress")
+    in_process.salva(*WRITE[:-1], "openai/y")
     entries = [json.loads(line) for line in (tmp_path / "with.jsonl").read_text().splitlines()]
     assert [(entry["accepted"], entry["formula_by"]) for entry in entries] == [("yes", "openai/x"), ("", "openai/x")]
 

@@ -49,7 +49,7 @@ def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Server]:
         yield made
 
 
-WRITE = ("write", "paraphrases", "p.csv", "-o", "pairs.jsonl", "--writer", "openai/x", "--no-progress")
+WRITE = ("write", "paraphrases", "p.csv", "-o", "pairs.jsonl", "--writer", "openai/x")
 
 
 def test_pairs_stand_beside_their_prompts_and_are_paid_for_once(server: Server, tmp_path: Path) -> None:

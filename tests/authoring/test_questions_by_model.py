@@ -88,7 +88,7 @@ def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def write(server: Server, *arguments: str | Path) -> Result:
-    base = ("write", "questions", "--writer", "openai/w", "--base-url", f"{server.url}/v1", "--no-progress")
+    base = ("write", "questions", "--writer", "openai/w", "--base-url", f"{server.url}/v1")
     return CliRunner().invoke(command, [*base, *map(str, arguments)])
 
 
@@ -276,7 +276,7 @@ def test_what_cannot_be_used_is_asked_for_again_then_listed_and_tried_anew_next_
     done = write(server, prompts, "-o", out, "--style", style)
     assert done.exit_code == 3, done.output
     assert asked_about(server).count("a hat") == 3
-    assert "1 of 3 prompts without questions" in done.output
+    assert "questions about 2 of 3 prompts" in done.output
     assert "'a hat': " in done.output
     assert why in done.output
     (listed,) = lines(tmp_path / "q-unwritten.jsonl")

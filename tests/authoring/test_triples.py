@@ -126,7 +126,7 @@ def test_the_words_run_out(tmp_path: Path) -> None:
         "[[template]]\ncategory='c'\nanchor='a {noun1} above a {noun2}'\nswap=['noun1','noun2']\n"
         "kept='a {noun2} below a {noun1}'\n[lexicon]\nnoun=['cat','dog','cow']\n"
     )
-    told = invoke("semvar", "-o", tmp_path / "s.jsonl", "--templates", path, "-n", "50", "--no-progress")
+    told = invoke("semvar", "-o", tmp_path / "s.jsonl", "--templates", path, "-n", "50")
     assert len(lines(tmp_path / "s.jsonl")) == 3
     assert "ran out after 3 of 50" in told
 
@@ -190,7 +190,7 @@ def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 def test_text_models_paraphrase_and_remove(tmp_path: Path, endpoint: str) -> None:
     models = ("--writer", "openai/w", "--checker", "openai/c", "--base-url", endpoint)
-    invoke("semvar", "-o", tmp_path / "s.jsonl", "-n", "60", "--no-progress", *models)
+    invoke("semvar", "-o", tmp_path / "s.jsonl", "-n", "60", *models)
     kept, removed = lines(tmp_path / "s.jsonl"), lines(tmp_path / "s-removed.jsonl")
     assert len(kept) + len(removed) == 60
     assert all("robot" in str(one["T_a"]) for one in removed)
@@ -225,7 +225,7 @@ def test_a_check_that_gave_no_answer_is_no_pass_and_a_no_in_capitals_is_a_no(
 ) -> None:
     monkeypatch.setattr(TextEndpoint, "static_scene", said)
     checker = ("--checker", "openai/c", "--base-url", endpoint)
-    invoke("semvar", "-o", tmp_path / "s.jsonl", "-n", "4", "--no-progress", *checker)
+    invoke("semvar", "-o", tmp_path / "s.jsonl", "-n", "4", *checker)
     assert lines(tmp_path / "s.jsonl") == []
     removed = [one for one in lines(tmp_path / "s-removed.jsonl") if one["T_pi"]]
     assert removed
@@ -238,7 +238,7 @@ def test_a_checker_that_nobody_can_read_is_an_error(
     monkeypatch.setattr(TextEndpoint, "is_readable", False)
     for n in ("2", "60"):
         TextEndpoint.asked.clear()
-        arguments = ["write", "semvar", "-o", str(tmp_path / "s.jsonl"), "-n", n, "--no-progress"]
+        arguments = ["write", "semvar", "-o", str(tmp_path / "s.jsonl"), "-n", n]
         done = CliRunner().invoke(command, [*arguments, "--checker", "openai/c", "--base-url", endpoint])
         assert isinstance(done.exception, UnusableError)
         assert done.exception.code == "checker-unreadable"
@@ -249,12 +249,11 @@ def test_a_checker_that_nobody_can_read_is_an_error(
 def test_what_was_paid_for_is_kept_and_the_same_command_goes_on(
     tmp_path: Path, endpoint: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    arguments = ["write", "semvar", "-o", str(tmp_path / "s.jsonl"), "-n", "40", "--no-progress"]
+    arguments = ["write", "semvar", "-o", str(tmp_path / "s.jsonl"), "-n", "40"]
     arguments += ["--writer", "openai/w", "--checker", "openai/c", "--base-url", endpoint]
     monkeypatch.setattr(TextEndpoint, "dies_after", 30)
     died = CliRunner().invoke(command, arguments)
     assert isinstance(died.exception, UnusableError)
-    assert "[stopped-early]" in died.output
     n_before = len(lines(tmp_path / "s.jsonl")) + len(lines(tmp_path / "s-removed.jsonl"))
     assert n_before > 10
     paid = TextEndpoint.asked[:30]
@@ -273,7 +272,7 @@ def test_what_was_paid_for_is_kept_and_the_same_command_goes_on(
 
 
 def test_without_a_writer_what_no_rule_can_do_is_removed(tmp_path: Path) -> None:
-    invoke("semvar", "-o", tmp_path / "s.jsonl", "-n", "30", "--no-progress")
+    invoke("semvar", "-o", tmp_path / "s.jsonl", "-n", "30")
     assert {one["category"] for one in lines(tmp_path / "s-removed.jsonl")} == {"sentiment"}
     ways = {str(one["category"]): one["kept_by"] for one in lines(tmp_path / "s.jsonl")}
     assert ways["color"] == ways["absolute_location"] == f"rule: {METHODS[0]}"
@@ -281,7 +280,7 @@ def test_without_a_writer_what_no_rule_can_do_is_removed(tmp_path: Path) -> None
 
 
 def test_what_the_logic_core_reads_is_written_down_for_embedded_models(tmp_path: Path) -> None:
-    invoke("semvar", "-o", tmp_path / "s.jsonl", "-n", "45", "--no-progress")
+    invoke("semvar", "-o", tmp_path / "s.jsonl", "-n", "45")
     by_category = {str(one["category"]): one for one in lines(tmp_path / "s.jsonl")}
     placed = read_samples(tmp_path / "s.jsonl")[0]
     assert placed.category == "absolute_location"
@@ -311,7 +310,7 @@ def test_two_decide_and_a_third_where_they_differ(said: list[bool], verdict: str
 
 def test_reviews_come_back_from_sheets(tmp_path: Path) -> None:
     samples = tmp_path / "s.jsonl"
-    invoke("semvar", "-o", samples, "-n", "3", "--no-progress")
+    invoke("semvar", "-o", samples, "-n", "3")
     invoke("semvar", samples, "--sheet", tmp_path / "blank.csv")
     blank = (tmp_path / "blank.csv").read_text()
     for name, answers in (("ann", ["yes", "yes", ""]), ("bob", ["yes", "no", ""])):
@@ -326,7 +325,7 @@ def test_reviews_come_back_from_sheets(tmp_path: Path) -> None:
     assert len(lines(tmp_path / "v.jsonl")) == 1
     # The third adds a sheet to what the first two said.
     told = invoke("semvar", tmp_path / "r.jsonl", "--sheet", tmp_path / "carol.csv", "--disputed")
-    assert "1 sample:" in told
+    assert "1 sample" in told
     head, row = (tmp_path / "carol.csv").read_text().splitlines()
     (tmp_path / "carol.csv").write_text(f"{head}\n{row.removesuffix(',,,')},carol,no,\n")
     invoke("semvar", tmp_path / "r.jsonl", *reviewed_by(tmp_path / "carol.csv"), "-o", tmp_path / "r3.jsonl")

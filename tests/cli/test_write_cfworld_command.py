@@ -34,7 +34,7 @@ def _lines(path: Path) -> list[dict[str, Any]]:
 
 
 def _write(*arguments: object) -> Result:
-    return CliRunner().invoke(command, ["write", "cfworld", *map(str, arguments), "--no-progress"])
+    return CliRunner().invoke(command, ["write", "cfworld", *map(str, arguments)])
 
 
 def test_templates_ask_about_groups_and_bare_principles_are_left_over(tmp_path: Path) -> None:
@@ -109,8 +109,7 @@ def test_a_writer_is_asked_once_for_each_principle_and_the_same_command_goes_on(
         assert done.exit_code == 0, done.output
         n_asked = len(asked)
         assert "1 group" in done.stdout
-        again = _asking(server, source, output)
-    assert "were there already" in again.stdout
+        assert _asking(server, source, output).exit_code == 0
     assert len(asked) == n_asked
     (line,) = _lines(output)
     assert line["labels"] == {"written_by": "openai/test", "questions_by": "template"}

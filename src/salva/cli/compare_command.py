@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from salva.cli import flags
 from salva.cli import help as pages
 from salva.cli.ending import end
+from salva.compare.comparing import ComparedRuns, compare_runs
+from salva.compare.forms import comparison_json, comparison_markdown, comparison_text
+from salva.compare.margin import Demands
+from salva.compare.tables import candidates_table, tables_of
+from salva.compare.words import margin_text
 from salva.core.printable import printable_json
+from salva.files.outfiles import write_text
+from salva.report.terminal import print_table
 from salva.results.gate import GATE_ON, MIN_DECIDED
-
-if TYPE_CHECKING:
-    from salva.compare.comparing import ComparedRuns
 
 _PAGE = Path("comparison.html")
 
@@ -84,8 +87,6 @@ def command(
     The models of a single run are compared with its first model. With --fail-if-worse the exit code is 0 if the gate
     passed, 1 if it failed, 3 if it is inconclusive. 2: the runs cannot be compared.
     """
-    from salva.compare.comparing import compare_runs
-    from salva.compare.margin import Demands
 
     flags.require_folder(output)
     demands = Demands(margin=margin, fail_if_worse=fail_if_worse, gate_on=gate_on, min_decided=min_decided)
@@ -98,8 +99,6 @@ def command(
 
 
 def _write(compared: ComparedRuns, form: str | None, output: Path | None, *, verbose: bool) -> None:
-    from salva.compare.forms import comparison_json, comparison_markdown, comparison_text
-    from salva.files.outfiles import write_text
 
     if form == "html":
         from salva.compare.page import comparison_page
@@ -122,8 +121,6 @@ def _write(compared: ComparedRuns, form: str | None, output: Path | None, *, ver
 
 
 def _print_tables(compared: ComparedRuns) -> None:
-    from salva.compare.tables import candidates_table, tables_of
-    from salva.report.terminal import print_table
 
     if compared.only is None:
         print_table(candidates_table(compared))
@@ -134,7 +131,6 @@ def _print_tables(compared: ComparedRuns) -> None:
 
 def _print_notes(compared: ComparedRuns) -> None:
     """What a form says for itself, on stderr: what to know, and the gate."""
-    from salva.compare.words import margin_text
 
     for note in dict.fromkeys(note for one in compared.comparisons for note in one.notes):
         click.echo(f"salva: {note}", err=True)

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from salva.core.plan import Plan
 from salva.core.printable import printable
 from salva.core.quantity import quantity
-
-if TYPE_CHECKING:
-    from salva.core.plan import Plan
-    from salva.engine.budget import Limits
-    from salva.runs.forecast import Forecast, Work
+from salva.engine.budget import Limits, check_prices
+from salva.runs.forecast import Forecast, Work, forecast
 
 _MOST_REASONS = 12
 _UNKNOWN = "unknown"
@@ -23,8 +20,6 @@ _UNKNOWN = "unknown"
 
 def print_forecast(spec: Plan, directory: Path, limits: Limits) -> None:
     """Say what a run would do; whatever would refuse the run is raised here too."""
-    from salva.engine.budget import check_prices
-    from salva.runs.forecast import forecast
 
     check_prices((*spec.models, *spec.observers()), limits)
     seen = forecast(spec, directory)

@@ -18,17 +18,15 @@ from salva.messages import message
 @click.command("merge", cls=pages.Command)
 @click.argument("runs", nargs=-1, required=True, type=flags.RUN_DIRECTORY)
 @flags.flag("--out", group=pages.OUTPUT, type=flags.RUN_DIRECTORY, required=True, help="The merged run.")
-@flags.progress_flag
-def command(runs: tuple[Path, ...], out: Path, no_progress: bool) -> None:
+def command(runs: tuple[Path, ...], out: Path) -> None:
     """Merge the shards RUNS of one command into one run.
 
-    All shards must be given. Nothing is generated and nothing is contacted. If a shard is unfinished, the command
-    without --shard continues the merged run.
+    All shards must be given, and nothing is contacted. The command without --shard continues the merged run.
     """
     from salva.engine.progress import make_progress
     from salva.runs.merge import merge
 
-    merged = merge(runs, out, make_progress(quiet=no_progress))
+    merged = merge(runs, out, make_progress())
     click.echo(
         f"{quantity(merged.n_shards, 'shards')}: {quantity(merged.n_cases, 'cases')} and "
         f"{quantity(merged.n_images, 'images')} in {out}"

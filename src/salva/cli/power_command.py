@@ -20,7 +20,6 @@ from salva.core.printable import printable
     help="The half-width of an interval; 0.05: 5 points.",
 )
 @flags.flag("--difference", group=pages.AMOUNT, type=float, metavar="D", help="A difference to detect with 80 % power.")
-@flags.plugin_flag
 def command(subject: str, paths: tuple[str, ...], half_width: float | None, difference: float | None) -> None:
     """How many pairs a precision or a difference takes, or what a RUN can detect.
 

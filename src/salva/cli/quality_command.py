@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from salva.cli import flags
 from salva.cli import help as pages
+from salva.core.judgements import SetFigure
 from salva.core.printable import printable_json
+from salva.core.run_spec import split_settings
+from salva.core.table import Cell, Table
+from salva.engine.progress import make_progress
 from salva.errors import UsageError
 from salva.messages import message
-
-if TYPE_CHECKING:
-    from salva.core.judgements import SetFigure
-    from salva.core.table import Cell
+from salva.report.terminal import print_table
+from salva.runs.image_quality import QualityRequest, quality_figures
 
 _FOLDER = click.Path(path_type=Path)
 _NOTE = (
@@ -59,10 +60,8 @@ _NOTE = (
     default="table",
     help="Default: table.",
 )
-@flags.progress_flag
 @flags.set_flag
 @flags.images_flag
-@flags.plugin_flag
 def command(
     run: Path,
     reference: Path | None,
@@ -73,14 +72,11 @@ def command(
     r_precision: str,
     settings: tuple[str, ...],
     form: str,
-    no_progress: bool,
 ) -> None:
     """Print FID and Inception Score of every model of RUN, whatever its images show.
 
     Below 2,048 images a distance is too large and compares only with others of as many images.
     """
-    from salva.engine.progress import make_progress
-    from salva.runs.image_quality import QualityRequest, quality_figures
 
     wanted = QualityRequest(
         embedder=embedder,
@@ -91,7 +87,7 @@ def command(
         retrieval=r_precision,
         by_set=by_set,
     )
-    by_model = quality_figures(run, wanted, make_progress(quiet=no_progress))
+    by_model = quality_figures(run, wanted, make_progress())
     figures = [_row(model, figure) for model, of_model in by_model.items() for figure in of_model]
     figure = ("figure", "value", "from", "to", "spread", "n_images", "n_reference")
     columns = ("model", *(("set",) if by_set else ()), *figure)
@@ -99,8 +95,6 @@ def command(
         objects = [{name: one[name] for name in (*columns, "embedder", "warning")} for one in figures]
         click.echo(printable_json(objects, indent=2))
         return
-    from salva.core.table import Table
-    from salva.report.terminal import print_table
 
     rows = tuple(tuple(one[name] for name in columns) for one in figures)
     by = ", ".join(dict.fromkeys(str(one["embedder"]) for one in figures))
@@ -126,7 +120,6 @@ def _row(model: str, figure: SetFigure) -> dict[str, Cell]:
 
 
 def _embedder_options(settings: tuple[str, ...]) -> dict[str, str]:
-    from salva.core.run_spec import split_settings
 
     options: dict[str, str] = {}
     for key, value in split_settings(settings).items():

@@ -24,8 +24,6 @@ from salva.cli.ending import end_with
 @flags.plugin_flag
 @flags.executor_flag
 @flags.progress_flag
-@flags.verbose_flag
-@flags.quiet_flag
 def command(
     run: Path,
     check: str | None,
@@ -37,8 +35,6 @@ def command(
     settings: tuple[str, ...],
     executor: str,
     no_progress: bool,
-    verbose: bool,
-    quiet: bool,
 ) -> None:
     """Judge the images of RUN again. Nothing is generated; only newly named observers observe."""
     from salva.core.run_spec import RunSpec, split_settings
@@ -60,8 +56,8 @@ def command(
         settings=split_settings(settings),
     )
     workplace = bind_executor(executor, changes.settings)
-    rejudge(run, changes, make_progress(quiet=no_progress or quiet), executor=workplace)
+    rejudge(run, changes, make_progress(quiet=no_progress), executor=workplace)
     summary = summarise_run(run)
     page = write_report_page(run)
-    print_summary(summary, verbose=verbose, quiet=quiet, page=str(page), directory=str(run))
+    print_summary(summary, page=str(page), directory=str(run))
     end_with(summary)

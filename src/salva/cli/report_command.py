@@ -9,6 +9,10 @@ import click
 from salva.cli import flags
 from salva.cli import help as pages
 from salva.core.printable import printable_json
+from salva.files.outfiles import write_text
+from salva.report.html import write_html, write_report_page
+from salva.report.summary import summarise_run
+from salva.report.terminal import print_everything, print_summary
 
 _FORMS = ("html", "md", "json", "csv", "pdf", "junit")
 
@@ -43,17 +47,12 @@ def command(run: Path, form: str | None, output: Path | None, verbose: bool) -> 
     if output is None:
         click.echo(text, nl=False)
     else:
-        from salva.files.outfiles import write_text
-
         write_text(output, text)
         click.echo(output)
 
 
 def _show(run: Path, *, verbose: bool) -> None:
     """The summary on the terminal; with details all metrics and tables."""
-    from salva.report.html import write_report_page
-    from salva.report.summary import summarise_run
-    from salva.report.terminal import print_everything, print_summary
 
     summary = summarise_run(run)
     if verbose:
@@ -70,7 +69,6 @@ def _write_page(run: Path, form: str, output: Path | None) -> Path:
         path = output or run / "report" / "report.pdf"
         write_pdf(run, path)
         return path
-    from salva.report.html import write_html, write_report_page
 
     if output is None:
         return write_report_page(run)
@@ -88,7 +86,6 @@ def _text_of(run: Path, form: str) -> str:
         from salva.report.junit import junit_of
 
         return junit_of(run)
-    from salva.report.summary import summarise_run
 
     summary = summarise_run(run)
     if form == "md":

@@ -167,9 +167,7 @@ def command(
             directory,
             progress,
             executor=workplace,
-            retry_refused="refused" in retry,
-            retry_unreadable="unreadable" in retry,
-            retry_unknown="unknown" in retry,
+            retry=retry,
             limits=limits,
             images_at=images_at,
         )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-if TYPE_CHECKING:
-    from salva.report.run_list import RunLine
+from salva.charts.formats import percent_text
+from salva.core.printable import printable
+from salva.core.secrets import redact
+from salva.report.headline_text import range_text
+from salva.report.run_list import DAMAGED, NO_RUN, RunLine, list_runs
 
 _PIPE_WIDTH = 10_000
 
@@ -24,10 +26,6 @@ def command(folder: Path) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
-
-    from salva.core.printable import printable
-    from salva.core.secrets import redact
-    from salva.report.run_list import DAMAGED, NO_RUN, list_runs
 
     lines = list(list_runs(folder))
     rows = [_cells(line) for line in lines if line.state not in (DAMAGED, NO_RUN)]
@@ -49,8 +47,6 @@ def command(folder: Path) -> None:
 
 
 def _cells(line: RunLine) -> dict[str, str]:
-    from salva.charts.formats import percent_text
-    from salva.report.headline_text import range_text
 
     rate = line.problem
     if line.model:

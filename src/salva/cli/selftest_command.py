@@ -11,11 +11,14 @@ from salva.cli import flags
 from salva.cli import help as pages
 from salva.cli.ending import end
 from salva.core.exit_codes import GATE_FAILED, NOT_SURE
+from salva.core.run_spec import split_settings
+from salva.core.table import Table
+from salva.engine.progress import make_progress
+from salva.report.terminal import print_table
+from salva.runs.selftest_report import COVERED, NOT_COVERED, Mistake, SelftestReport
 
 if TYPE_CHECKING:
-    from salva.core.table import Table
     from salva.runs.selftest_judge import JudgeReport
-    from salva.runs.selftest_report import Mistake, SelftestReport
 
 _N_EXPLAINED = 10
 _N_PAIRS, _N_ASKED = 200, 25
@@ -32,13 +35,9 @@ _THRESHOLD = 0.97
     "n_pairs",
     group=pages.AMOUNT,
     type=click.IntRange(10),
-    help=f"Pairs a fault. Default: {_N_PAIRS}; images, {_N_ASKED}, with --judge.",
-)
-@flags.flag(
-    "--hard", "n_hard", group=pages.AMOUNT, type=click.IntRange(0), default=25, help="Images a hard kind. Default: 25."
+    help=f"Pairs a fault. Default: {_N_PAIRS}, or {_N_ASKED} with --judge.",
 )
 @flags.seed_flag
-@flags.progress_flag
 @flags.set_flag
 @flags.plugin_flag
 def command(
@@ -46,19 +45,15 @@ def command(
     reader: str,
     judge: str,
     n_pairs: int | None,
-    n_hard: int,
     seed: int,
     settings: tuple[str, ...],
-    no_progress: bool,
 ) -> None:
     """Draw pairs with and without faults, and print the precision and recall of the observers.
 
     Images of hard kinds follow; they change no exit code. Exit code 1: below 0.97. 3: too few faults to decide.
     """
-    from salva.core.run_spec import split_settings
-    from salva.engine.progress import make_progress
 
-    progress = make_progress(quiet=no_progress)
+    progress = make_progress()
     given = split_settings(settings)
     report: SelftestReport | JudgeReport
     if judge:
@@ -77,7 +72,7 @@ def command(
             reader=reader,
             settings=given,
             n_pairs=n_pairs or _N_PAIRS,
-            n_hard=n_hard,
+            n_hard=(n_pairs or _N_PAIRS) // 8,
             seed=seed,
             progress=progress,
         )
@@ -90,7 +85,6 @@ def command(
 
 def print_report(report: SelftestReport) -> None:
     """Print the tables, some of the mistakes, whether the oracle passes, and what that does not say."""
-    from salva.runs.selftest_report import COVERED, NOT_COVERED
 
     _print_tables(report.tables())
     _print_mistakes(report.mistakes)
@@ -120,7 +114,6 @@ def _verdict(who: str, problems: Sequence[str], too_few: Sequence[str]) -> None:
 
 
 def _print_tables(tables: Sequence[Table]) -> None:
-    from salva.report.terminal import print_table
 
     for table in tables:
         print_table(table)

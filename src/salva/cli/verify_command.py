@@ -24,8 +24,7 @@ _KEY = click.Path(dir_okay=False, path_type=Path)
 @flags.flag("--key", "public", type=_KEY, metavar="PUBLIC", help="Check the seal with its author's public key.")
 @flags.images_flag
 @flags.plugin_flag
-@flags.progress_flag
-def command(run: Path, private: Path | None, public: Path | None, no_progress: bool) -> None:
+def command(run: Path, private: Path | None, public: Path | None) -> None:
     """Check every stored image and row of RUN, and make its verdicts anew.
 
     Exit code 3 when anything could not be checked.
@@ -41,7 +40,7 @@ def command(run: Path, private: Path | None, public: Path | None, no_progress: b
                 "options-conflict", first="--sign", second="--key", why="one seals a run, the other checks its seal"
             )
         )
-    report = verify(run, make_progress(quiet=no_progress))
+    report = verify(run, make_progress())
     problems = [*report.problems]
     if public is not None:
         with open_run(run) as store:

@@ -7,95 +7,73 @@ from typing import Any
 
 import click
 
+from salva.authoring.asking import AuthoredAnswer
+from salva.authoring.questions import Row, captions, different, file_text, read_rows, write_questions
+from salva.authoring.samples import lines_of
 from salva.cli import flags
 from salva.cli import help as pages
-from salva.cli.ending import end
+from salva.cli.writing import FILE, end_incomplete, keep_beside, shown
 from salva.core.quantity import quantity
-from salva.core.run_spec import RunSpec
+from salva.core.run_spec import RunSpec, split_settings
+from salva.english.prompt_files import read_prompts
 from salva.errors import UsageError
+from salva.files.outfiles import write_text
 from salva.messages import message
+from salva.registry import entries
+from salva.runs.cases import planned_cases
+from salva.runs.plans import make_plan
 
-_FILE = click.Path(path_type=Path, dir_okay=False)
 _N_NAMED = 5
 
 
 @click.command("questions", cls=pages.Command)
 @click.argument("source", metavar="SUITE|FILE")
-@click.option("-o", "--output", type=_FILE, required=True, help="The question file: JSON for tifa, CSV for dsg.")
-@click.option("--writer", required=True, metavar="openai/MODEL", help="The text model that writes the questions.")
+@click.option("-o", "--output", type=FILE, required=True, help="The question file: JSON for tifa, CSV for dsg.")
+@click.option("--writer", required=True, metavar="openai/MODEL", help="The text model.")
 @click.option(
     "--style",
     type=click.Choice(["tifa", "dsg"]),
     default="tifa",
     show_default=True,
-    help="tifa: choices and an expected answer. dsg: yes or no, with dependencies.",
+    help="tifa: choices. dsg: yes or no, with dependencies.",
 )
 @flags.size_flag
 @flags.set_flag
 @flags.base_url_flag
-@flags.progress_flag
-def questions(
-    source: str, output: Path, writer: str, style: str, base_url: str, no_progress: bool, **chosen: Any
-) -> None:
+def questions(source: str, output: Path, writer: str, style: str, base_url: str, **chosen: Any) -> None:
     """Have a text model write questions about every prompt of SUITE, or of FILE (a line each, CSV, JSON lines).
 
-    Prompts that OUTPUT already has questions about are not asked about again, so the same command goes on.
+    The same command goes on where it stopped.
     """
-    from rich.progress import Progress
-
-    from salva.authoring.asking import AuthoredAnswer
-    from salva.authoring.questions import Row, captions, different, file_text, read_rows, write_questions
-    from salva.authoring.samples import lines_of
-    from salva.core.exit_codes import NOT_SURE
-    from salva.files.outfiles import write_text
 
     rows = read_rows(output, style)
     prompts = different(_prompts(source, **chosen))
     missing = different(prompts, captions(rows, style))
     beside = output.with_name(f"{output.stem}-unwritten.jsonl")
-    asking = write_questions(missing, style, flags.text_model(writer, base_url)) if missing else iter(())
+    asking = write_questions(missing, style, flags.text_model(writer, base_url)) if missing else ()
     n_written, unwritten = 0, list[AuthoredAnswer[list[Row]]]()
 
-    def save() -> None:
-        if n_written:
-            write_text(output, file_text(rows, style))
-        if unwritten:
-            write_text(beside, lines_of(unwritten))
-
     try:
-        with Progress(disable=no_progress, transient=True) as bar:
-            task = bar.add_task("asking", total=len(missing))
-            for made in asking:
-                if made.value is None:
-                    unwritten.append(made)
-                else:
-                    rows += made.value
-                    n_written += 1
-                save()
-                bar.advance(task)
+        for made in shown(asking, "asking", len(missing)):
+            if made.value is None:
+                unwritten.append(made)
+            else:
+                rows += made.value
+                n_written += 1
+                write_text(output, file_text(rows, style))
     finally:
-        save()
+        keep_beside(beside, lines_of(unwritten))
         there_already = f"; {len(prompts) - len(missing)} were there already" if len(missing) < len(prompts) else ""
-        wanted = quantity(len(prompts), "prompts")
-        into = f"written to {output}" if rows else f"written, so there is no {output}"
-        click.echo(f"questions about {n_written} of {wanted} {into}{there_already}")
+        click.echo(f"questions about {n_written} of {quantity(len(prompts), 'prompts')} written{there_already}")
     if unwritten:
-        for entry in unwritten[:_N_NAMED]:
-            click.echo(f"{entry.prompt!r}: {entry.why}", err=True)
-        left = f"{len(unwritten)} of {quantity(len(prompts), 'prompts')} without questions; {beside} lists them"
-        click.echo(f"{left}. The same command asks again", err=True)
-        end(NOT_SURE)
-    beside.unlink(missing_ok=True)
-    click.echo(f"ask them with: --judge JUDGE --set check.questions={output}")
+        reasons = (f"{entry.prompt!r}: {entry.why}" for entry in unwritten[:_N_NAMED])
+        left = quantity(len(unwritten), "prompts without questions", "prompt without questions")
+        end_incomplete(reasons, f"{left}: {beside}. The same command asks again")
+    click.echo(f"next: --judge JUDGE --set check.questions={output}")
 
 
 def _prompts(source: str, size: str, settings: tuple[str, ...]) -> list[str]:
     """The prompts of a suite's cases, or of a file."""
-    from salva.core.run_spec import split_settings
-    from salva.english.prompt_files import read_prompts
-    from salva.registry import entries
-    from salva.runs.cases import planned_cases
-    from salva.runs.plans import make_plan
 
     suites = [entry.name for entry in entries("suite")]
     if source.partition("/")[0] not in suites:

@@ -7,9 +7,6 @@ from collections.abc import Mapping
 from salva.messages.entry import Entry
 
 ENTRIES: Mapping[str, Entry] = {
-    "stopped-early": Entry(
-        "Stopped early. Replies are kept beside {path!r}, and the same command continues.",
-    ),
     "words-exhausted": Entry(
         "The lexicon's words ran out after {n} of {wanted}. Add words (--templates).",
     ),
