@@ -144,7 +144,7 @@ def commands(run: Path, other: Path, out: Path) -> Mapping[str, tuple[str, ...]]
         **made,
         "compare": ("compare", str(run), str(other), "--format", "json"),
         "compare html": ("compare", str(run), str(other), "--format", "html", "-o", str(out / "compare.html")),
-        "verify": ("verify", str(run), "--no-progress"),
+        "verify": ("verify", str(run)),
     }
 
 

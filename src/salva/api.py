@@ -173,9 +173,7 @@ def run_suite(
                 executor=workplace,
                 images_at=images_at,
                 limits=limits,
-                retry_refused="refused" in again,
-                retry_unreadable="unreadable" in again,
-                retry_unknown="unknown" in again,
+                retry=again,
             )
         except MissingRoleError as error:
             # The call as it was made, with the keyword it lacks.

@@ -169,7 +169,7 @@ class Reader:
     def _more(self, words: list[str]) -> list[str]:
         """What is added to a command so that a test can execute it."""
         if words[0] == "selftest":
-            return ["--pairs", "10", "--hard", "0"]
+            return ["--pairs", "10"]
         if words[0] != "run":
             return []
         size, most = (values(words, "--size") or ["quick"])[-1], MOST_CASES.get(words[1], 0)

@@ -338,7 +338,9 @@ def spec_of(url: str, n: int = 16, **options: object) -> Plan:
 def run(
     server: Server, directory: Path, n: int = 16, limits: Limits | None = None, *, retry_unknown: bool = False
 ) -> RunSummary:
-    return execute(spec_of(server.url, n), directory, SilentProgress(), limits=limits, retry_unknown=retry_unknown)
+    return execute(
+        spec_of(server.url, n), directory, SilentProgress(), limits=limits, retry=("unknown",) if retry_unknown else ()
+    )
 
 
 def n_tickets(directory: Path) -> int:

@@ -169,7 +169,7 @@ TRAPS: dict[str, tuple[tuple[str, ...], str]] = {
     [
         ("rejudge", "RUN", "--no-progress"),
         ("rejudge", "RUN", "--check", "semantic-effect", "--no-progress"),
-        ("verify", "RUN", "--no-progress"),
+        ("verify", "RUN"),
         ("report", "RUN", "--format", "json"),
         ("export", "RUN", "--as", "csv", "-o", "OUT"),
     ],

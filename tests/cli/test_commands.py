@@ -209,12 +209,12 @@ def test_judge_again_changes_the_rule_without_painting(run_directory: Path, tmp_
 
 
 def test_verify_finds_a_damaged_image(run_directory: Path, tmp_path: Path) -> None:
-    assert salva("verify", str(run_directory), "--no-progress").returncode == 0
+    assert salva("verify", str(run_directory)).returncode == 0
     copy = tmp_path / "copy"
     shutil.copytree(run_directory, copy)
     image = next((copy / "images").rglob("*.webp"))
     image.write_bytes(image.read_bytes()[:-7])
-    done = salva("verify", str(copy), "--no-progress")
+    done = salva("verify", str(copy))
     assert done.returncode == 2
     assert image.stem in done.stdout
 

@@ -29,7 +29,7 @@ def printed(folder: Path, run: str, *command: str) -> str:
 
 
 def merged(folder: Path, *runs: str, out: str) -> Done:
-    return salva("merge", *runs, "--out", out, "--no-progress", cwd=folder)
+    return salva("merge", *runs, "--out", out, cwd=folder)
 
 
 def test_shards_make_the_run_that_one_command_makes(folder: Path) -> None:

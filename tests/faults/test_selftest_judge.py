@@ -133,7 +133,7 @@ def test_few_questions_tell_nothing_and_options_of_others_are_refused() -> None:
 
 
 def run(*arguments: str) -> Any:
-    return CliRunner().invoke(salva, ["selftest", "--no-progress", *arguments])
+    return CliRunner().invoke(salva, ["selftest", *arguments])
 
 
 def test_the_command_measures_a_judge_at_an_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,5 +156,5 @@ def _reply(body: dict[str, Any]) -> str:
 
 
 def test_the_exit_code_tells_too_few_from_too_bad() -> None:
-    assert run("--pairs", "10", "--hard", "0", "--reader", "none").exit_code == 3
+    assert run("--pairs", "10", "--reader", "none").exit_code == 3
     assert run("--judge", "yes", "--pairs", "10").exit_code == 1

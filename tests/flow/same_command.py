@@ -15,9 +15,9 @@ from salva.testing.specs import fake_spec
 
 
 def run(directory: Path, *, progress: Progress | None = None, **changes: Any) -> RunSummary:
-    retry_refused = changes.pop("retry_refused", False)
+    retry = changes.pop("retry", ())
     CALLS.clear()
-    return execute(fake_spec(**changes), directory, progress or SilentProgress(), retry_refused=retry_refused)
+    return execute(fake_spec(**changes), directory, progress or SilentProgress(), retry=retry)
 
 
 def verdicts(directory: Path) -> list[Verdict]:

@@ -57,7 +57,7 @@ def assert_said(run: Path, *commands: tuple[str, ...]) -> None:
         assert "salva: " in done.stderr or "problem" in done.stderr
 
 
-REPORT, VERIFY = ("report", "RUN", "--format", "json"), ("verify", "RUN", "--no-progress")
+REPORT, VERIFY = ("report", "RUN", "--format", "json"), ("verify", "RUN")
 JUDGE = ("rejudge", "RUN", "--no-progress")
 
 
@@ -255,7 +255,7 @@ def test_a_hostile_run_shows_no_control_character_anywhere(run: Path, tmp_path: 
     assert done.returncode == 0, done.stderr
     shown += [done.stdout, (tmp_path / "page.html").read_text()]
     judged = in_process.salva("rejudge", str(run), "--no-progress")
-    shown += [judged.stdout, judged.stderr, in_process.salva("verify", str(run), "--no-progress").stdout]
+    shown += [judged.stdout, judged.stderr, in_process.salva("verify", str(run)).stdout]
     for text in shown:
         assert not set(text) & set("\x1b\u202e\u2066\x9b\u200b"), text[:200]
 

@@ -113,7 +113,7 @@ def test_a_refusal_is_asked_again_only_on_request(tmp_path: Path) -> None:
         "what stays refused is over and done with"
     )
     assert any("the rules" in v.reason for v in verdicts(tmp_path / "run"))
-    asked = run(tmp_path / "run", n=20, generator=options, retry_refused=True)
+    asked = run(tmp_path / "run", n=20, generator=options, retry=("refused",))
     assert asked.is_complete
     assert CALLS["render"] == first.n_failed
     assert Counter(v.outcome for v in verdicts(tmp_path / "run")) == {Outcome.PASS: 20}
@@ -338,7 +338,7 @@ def test_what_nobody_could_read_is_asked_again_alone_and_only_on_request(
     assert CALLS["judge"] == 0, "without the word nobody is asked"
     monkeypatch.setattr(Mumbler, "is_clear", True)
     CALLS.clear()
-    again = execute(fake_spec(n=12, **changes), tmp_path / "run", SilentProgress(), retry_unreadable=True)
+    again = execute(fake_spec(n=12, **changes), tmp_path / "run", SilentProgress(), retry=("unreadable",))
     assert again.n_unreadable == 0
     with open_run(tmp_path / "run") as store:
         n_observations = sum(1 for _, look in store.observations() if look.query.role == "judge")

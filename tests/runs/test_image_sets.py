@@ -76,7 +76,7 @@ def test_figures_are_kept_and_reported(directory: Path, tmp_path: Path) -> None:
 
 def test_the_command_prints_sets_and_refuses_what_it_cannot_do(directory: Path) -> None:
     told = CliRunner().invoke(
-        salva, ["quality", str(directory), "--by-set", "--r-precision", "pocket", "--format", "json", "--no-progress"]
+        salva, ["quality", str(directory), "--by-set", "--r-precision", "pocket", "--format", "json"]
     )
     assert told.exit_code == 0, told.output
     rows = json.loads(told.stdout)

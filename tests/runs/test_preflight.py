@@ -380,9 +380,8 @@ def test_its_pictures_and_looks_enter_no_figure(tmp_path: Path) -> None:
         painted = {render.image_id for _, render in store.renders()}
         assert {image.image_id for image in store.images()} == shown == painted
         assert len(list(store.observations())) == len(shown) + 2
-    report = verify(tmp_path / "on", SilentProgress())
-    assert report.is_sound
-    assert not report.orphans
+        assert len([*(tmp_path / "on" / "images").rglob("*.webp")]) == len(shown)
+    assert verify(tmp_path / "on", SilentProgress()).is_sound
 
 
 def test_a_run_is_known_by_the_same_name_as_before(tmp_path: Path) -> None:

@@ -72,9 +72,7 @@ class Flow:
         progress: Progress,
         *,
         may_generate: bool = True,
-        retry_refused: bool = False,
-        retry_unreadable: bool = False,
-        retry_unknown: bool = False,
+        retry: Collection[str] = (),
         budget: Budget | None = None,
         vouch: Vouch | None = None,
         watcher: Watcher | None = None,
@@ -88,10 +86,10 @@ class Flow:
         """Cases that no check has anything to say about."""
         self._store, self._cast, self._progress = store, roster, progress
         self._may_generate = may_generate
-        self._retried = {Status.REFUSED: retry_refused, Status.UNKNOWN: retry_unknown}
+        self._retried = {status: str(status) in retry for status in (Status.REFUSED, Status.UNKNOWN)}
         self._lost = {*lost}
         """Keys of stored renders whose images are away; what is stored stands until there is another."""
-        self._pending = PendingObservations(store, self._retried, retry_unreadable=retry_unreadable)
+        self._pending = PendingObservations(store, self._retried, retry_unreadable="unreadable" in retry)
         self._ctrl_c = CtrlC()
         crowd = [actor.binding for actor in roster.actors() if actor.binding is not None and actor.is_usable]
         budget = budget or Budget()

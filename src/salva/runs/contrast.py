@@ -54,7 +54,7 @@ _COMMON = frozenset(
 """Words that two prompts may share and still be about different things."""
 
 
-class _Asked(NamedTuple):
+class _AcceptedQuestion(NamedTuple):
     """A question that a judge accepted about the right image."""
 
     probe: Probe
@@ -62,7 +62,7 @@ class _Asked(NamedTuple):
     subject: frozenset[str]
 
 
-class _Shown(NamedTuple):
+class _ShownImage(NamedTuple):
     """An image that controls may be asked about."""
 
     image: ImageRef
@@ -70,10 +70,10 @@ class _Shown(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Seen:
+class _JudgeTally:
     """What one judge answered about the images of one model."""
 
-    accepted: dict[str, _Asked] = field(default_factory=dict)
+    accepted: dict[str, _AcceptedQuestion] = field(default_factory=dict)
     """By rank."""
     n_own: int = 0
     n_accepted: int = 0
@@ -84,8 +84,8 @@ class JudgeContrast:
 
     def __init__(self, store: RunStore) -> None:
         self._store = store
-        self._seen: dict[tuple[str, str], _Seen] = {}
-        self._shown: dict[str, dict[str, _Shown]] = {}
+        self._seen: dict[tuple[str, str], _JudgeTally] = {}
+        self._shown: dict[str, dict[str, _ShownImage]] = {}
         self._n_images: Counter[str] = Counter()
 
     def concluded(self, unit: Unit) -> None:
@@ -99,7 +99,9 @@ class JudgeContrast:
         subject = subject_of(unit.case)
         for image in _images(waves[repeat] for _, waves in judged[:1] for repeat in range(unit.repeats)):
             self._n_images[unit.model.label] += 1
-            _keep(self._shown.setdefault(unit.model.label, {}), fingerprint([image.image_id]), _Shown(image, subject))
+            _keep(
+                self._shown.setdefault(unit.model.label, {}), fingerprint([image.image_id]), _ShownImage(image, subject)
+            )
         for applied, waves in judged:
             for repeat, one in enumerate(waves):
                 self._note(unit, applied, one, repeat, subject)
@@ -107,7 +109,7 @@ class JudgeContrast:
     def _note(self, unit: Unit, applied: AppliedCheck, waves: Waves, repeat: int, subject: frozenset[str]) -> None:
         if not isinstance(applied.part.check, Probing) or waves.undecidable:
             return
-        seen = self._seen.setdefault((unit.model.label, applied.actors_by_role["judge"].label), _Seen())
+        seen = self._seen.setdefault((unit.model.label, applied.actors_by_role["judge"].label), _JudgeTally())
         for probe in applied.part.check.probes(waves.case):
             sight = waves.sight(probe.role) if probe.role in waves.images else None
             is_accepted = (
@@ -119,7 +121,7 @@ class JudgeContrast:
             seen.n_accepted += is_accepted
             if is_accepted:
                 rank = fingerprint([unit.case.case_id, repeat, probe.role, probe.query.text, [*probe.query.questions]])
-                _keep(seen.accepted, rank, _Asked(probe, applied.actors_by_role, subject))
+                _keep(seen.accepted, rank, _AcceptedQuestion(probe, applied.actors_by_role, subject))
 
     def finish(self, flow: Flow) -> None:
         """Ask the control questions of every judge about every model, and keep the counts."""
@@ -145,7 +147,9 @@ class JudgeContrast:
             noted: dict[str, Json] = {model: {**judges} for model, judges in kept.items()}
             self._store.set_meta(CONTRAST, noted)
 
-    def _controls(self, model: str, seen: _Seen, n_wanted: int) -> Iterator[tuple[_Asked, _Shown]]:
+    def _controls(
+        self, model: str, seen: _JudgeTally, n_wanted: int
+    ) -> Iterator[tuple[_AcceptedQuestion, _ShownImage]]:
         """Accepted questions, each with an image of another prompt that shares nothing with it."""
         shown = _ranked(self._shown.get(model, {}))
         pairs = (
@@ -156,7 +160,7 @@ class JudgeContrast:
         yield from islice(pairs, n_wanted)
 
 
-def _first_apart(asked: _Asked, shown: Sequence[_Shown], start: int) -> _Shown | None:
+def _first_apart(asked: _AcceptedQuestion, shown: Sequence[_ShownImage], start: int) -> _ShownImage | None:
     """The first image from a place on that has nothing to do with a question."""
     turned = (shown[(start + step) % len(shown)] for step in range(len(shown)))
     return next((one for one in turned if not one.subject & asked.subject), None)

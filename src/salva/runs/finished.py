@@ -8,7 +8,7 @@ and observations by whoever made them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
@@ -49,9 +49,7 @@ class _Audit:
     """Stored verdicts of these checks and components that nothing leads to."""
 
 
-def finished_summary(
-    directory: Path, plan: Plan, retry_refused: bool, retry_unreadable: bool = False, images_at: str = ""
-) -> RunSummary | None:
+def finished_summary(directory: Path, plan: Plan, retry: Collection[str], images_at: str) -> RunSummary | None:
     """What a finished run came to, without touching anything; None when there is work to do."""
     content = read_run_file(directory)
     if not (directory / DATABASE).is_file() or content is None:
@@ -60,7 +58,7 @@ def finished_summary(
         store.check_images_at(images_at)
         n_unreadable = store.n_unreadable()
         # A run that was judged otherwise since goes back to its own rules first; nothing is generated for that.
-        if _is_judged_otherwise(content) or not has_all_files(store) or (retry_unreadable and n_unreadable):
+        if _is_judged_otherwise(content) or not has_all_files(store) or ("unreadable" in retry and n_unreadable):
             return None
         refuse_moved(plan, store.components())
         if not store.is_whole() or not _has_components(store, plan) or not _has_planned_cases(store, plan):
@@ -68,7 +66,7 @@ def finished_summary(
         found = _audit(store, Cast.of(plan, names=known_names(plan.detector, store)))
         if not found.is_complete or found.unplanned or found.n_retryable:
             return None
-        if retry_refused and found.outcomes["ERROR"]:
+        if "refused" in retry and found.outcomes["ERROR"]:
             return None
         return RunSummary(
             outcomes=dict(found.outcomes),
@@ -117,12 +115,12 @@ def _is_judged_otherwise(content: RunFile) -> bool:
 def _has_components(store: RunStore, plan: Plan) -> bool:
     """Whether the very components of the command have worked here, by the rules that it has."""
     stored = {component.component_id: component for component in store.components()}
-    rules = store.meta().get(RULES)
+    rules = store.note(RULES)
     unnamed = (plan.colour_reader, plan.injection_reader)
     bound = (*plan.models, *plan.observers(), *(binding for binding in unnamed if binding is not None))
     actors = map(Actor.of, bound)
     return all(stored.get(actor.component_id) == actor.stored() for actor in actors) and all(
-        isinstance(rules, dict) and rules.get(binding.label) == binding.identity() for binding in plan.checks
+        rules.get(binding.label) == binding.identity() for binding in plan.checks
     )
 
 
@@ -131,9 +129,9 @@ def _has_planned_cases(store: RunStore, plan: Plan) -> bool:
 
     The cases of another version of the suite are kept as they were, as long as all are there and none was edited.
     """
-    noted = store.meta()[CASES]
+    noted = store.note(CASES)
     rows = store.rows(select("cases", "ORDER BY ordinal"))
-    if not isinstance(noted, dict) or not isinstance(noted.get("n_prompts"), int):
+    if not isinstance(noted.get("n_prompts"), int):
         return False
     if noted.get("suite") != plan.suite.identity():
         return [is_fit("cases", row) for row in rows] == [True] * store.n_cases() and store.n_cases() == noted[

@@ -38,6 +38,7 @@ from salva.runs.run_state import (
     record_cases,
     record_run,
     recorded_run_file,
+    summed,
 )
 from salva.runs.summary import RunSummary
 from salva.runs.undo import undo_if_refused
@@ -55,9 +56,7 @@ def execute(
     progress: Progress,
     *,
     executor: Binding | Executor | None = None,
-    retry_refused: bool = False,
-    retry_unreadable: bool = False,
-    retry_unknown: bool = False,
+    retry: Collection[str] = (),
     environment: Mapping[str, Json] | None = None,
     limits: Limits | None = None,
     images_at: str = "",
@@ -65,6 +64,7 @@ def execute(
     """Make or finish the run in a directory; KeyboardInterrupt leaves after all that is done is safe.
 
     executor: where components run; no part of the specification, since it changes no outcome. None: threads here.
+    retry: what is done again though it was settled: refused, unreadable, unknown.
     images_at: the address of the image files, where they are not to be in the directory.
     """
     for note in plan.notes:
@@ -78,7 +78,7 @@ def execute(
     plan = resume_or_start(directory, wanted := plan)
     if kept := recorded_options(wanted, plan):
         progress.note(message("resumed-with-recorded-options", path=str(directory), options=", ".join(kept)))
-    finished = finished_summary(directory, plan, retry_refused, retry_unreadable, images_at)
+    finished = finished_summary(directory, plan, retry, images_at)
     if finished is not None:
         return finished
     with undo_if_refused(directory), open_run(directory, "write", images_at=images_at) as store:
@@ -103,9 +103,7 @@ def execute(
                 workplace,
                 progress,
                 n_stored,
-                retry_refused=retry_refused,
-                retry_unreadable=retry_unreadable,
-                retry_unknown=retry_unknown,
+                retry=retry,
                 budget=budget,
                 vouch=Preflight(plan, roster, store, progress, first=_first_cases(plan, store)),
                 watcher=JudgeContrast(store) if plan.spec.contrast else None,
@@ -128,9 +126,7 @@ def flow_through(
     counted: CaseCount,
     *,
     may_generate: bool = True,
-    retry_refused: bool = False,
-    retry_unreadable: bool = False,
-    retry_unknown: bool = False,
+    retry: Collection[str] = (),
     budget: Budget | None = None,
     vouch: Vouch | None = None,
     watcher: Watcher | None = None,
@@ -156,9 +152,7 @@ def flow_through(
         workplace,
         progress,
         may_generate=may_generate,
-        retry_refused=retry_refused,
-        retry_unreadable=retry_unreadable,
-        retry_unknown=retry_unknown,
+        retry=retry,
         budget=purse,
         vouch=vouch,
         watcher=watcher,
@@ -184,23 +178,15 @@ def flow_through(
 
 def _note_in_vain(store: RunStore, budget: Budget) -> None:
     """Add what was paid for work without a result to the run's note of it."""
-    noted = store.meta().get(IN_VAIN)
-    sums: dict[str, Json] = dict(noted) if isinstance(noted, dict) else {}
-    for component_id, usage in budget.in_vain.items():
-        before = sums.get(component_id)
-        known = {k: v for k, v in before.items() if isinstance(v, int | float)} if isinstance(before, dict) else {}
-        sums[component_id] = {name: known.get(name, 0.0) + usage.get(name, 0.0) for name in {**known, **usage}}
     if budget.in_vain:
-        store.set_meta(IN_VAIN, sums)
+        now: dict[str, Json] = {component_id: {**usage} for component_id, usage in budget.in_vain.items()}
+        store.set_meta(IN_VAIN, summed([store.note(IN_VAIN), now]))
 
 
 def _note_pace(store: RunStore, seconds: float, n_images: int) -> None:
     """Add how long this command took to what the run knows of that, where it generated anything."""
-    noted = store.meta().get(PACE)
-    before = {k: v for k, v in noted.items() if isinstance(v, int | float)} if isinstance(noted, dict) else {}
-    now = {"seconds": round(seconds, 3), "n_images": n_images}
     if n_images:
-        store.set_meta(PACE, {name: before.get(name, 0) + value for name, value in now.items()})
+        store.set_meta(PACE, summed([store.note(PACE), {"seconds": round(seconds, 3), "n_images": n_images}]))
 
 
 def _units(store: RunStore, roster: Cast) -> Iterator[Unit]:

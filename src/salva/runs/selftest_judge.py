@@ -119,7 +119,7 @@ class JudgeReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
+class _KnownQuestion:
     """A question about an image, and what is known of it."""
 
     fault: str
@@ -161,7 +161,9 @@ def _painted(n_pictures: int, seed: int) -> Iterator[tuple[str, Case, Rendered]]
             yield fault, case, unwrap(rendered)
 
 
-def _questions(fault: str, case: Case, rendered: Rendered, judge: Binding, detector: object) -> Iterator[_Asked]:
+def _questions(
+    fault: str, case: Case, rendered: Rendered, judge: Binding, detector: object
+) -> Iterator[_KnownQuestion]:
     """What the prompt settles, with the answer the image gives."""
     formula = case.prompts[0].formula
     assert formula is not None, "every case of the selftest has a formula"
@@ -186,10 +188,10 @@ def _questions(fault: str, case: Case, rendered: Rendered, judge: Binding, detec
             formulas=question.formulas if judge.about.sees_formula else (),
         )
         order = ObserveOrder(picture=rendered.picture, query=query, given=given)
-        yield _Asked(fault=fault, question=question, expected=expected, true=true, order=order)
+        yield _KnownQuestion(fault=fault, question=question, expected=expected, true=true, order=order)
 
 
-def _answers(judge: Binding, asked: Sequence[_Asked], progress: Progress) -> list[Answer]:
+def _answers(judge: Binding, asked: Sequence[_KnownQuestion], progress: Progress) -> list[Answer]:
     """What the judge says, in the order of the questions; one that cannot be asked stops the test."""
     answers: list[Answer] = []
     progress.start("asking", len(asked))
@@ -216,7 +218,7 @@ def _answer(outcome: object) -> Answer:
     return cast(Answer, unwrap(outcome))
 
 
-def _report(judge: str, asked: Sequence[_Asked], answers: Sequence[Answer]) -> JudgeReport:
+def _report(judge: str, asked: Sequence[_KnownQuestion], answers: Sequence[Answer]) -> JudgeReport:
     by_fault: dict[str, list[tuple[bool, bool]]] = {fault: [] for fault in ("", *FAULTS)}
     n_right = {YES: [0, 0], NO: [0, 0]}
     for question, answer in zip(asked, answers, strict=True):

@@ -42,8 +42,6 @@ class VerifyReport:
     n_rows: int
     problems: tuple[str, ...] = ()
     """One sentence each; empty when everything matches."""
-    orphans: tuple[str, ...] = ()
-    """Image files no row knows; harmless, and used again when the run goes on."""
     n_recomputed: int = 0
     """Verdicts that were made anew and are the same."""
     unchecked: tuple[str, ...] = ()
@@ -93,12 +91,10 @@ def verify(directory: Path, progress: Progress) -> VerifyReport:
         except StoreError as error:
             # What cannot be read has been said above or is said here; nothing can be made of it.
             problems.append(str(error))
-        orphans = tuple(i for i in store.blobs.stored_ids() if store.find_image(i) is None)
     return VerifyReport(
         n_images=n_images,
         n_rows=n_rows,
         problems=tuple(dict.fromkeys((*problems, *recomputed.problems))),
-        orphans=orphans,
         n_recomputed=recomputed.n_checked,
         unchecked=(*unchecked, *recomputed.unchecked),
         is_whole=is_whole,
@@ -109,12 +105,8 @@ def verify(directory: Path, progress: Progress) -> VerifyReport:
 def _remedy(n_damaged: int, content: RunFile | None) -> str:
     those = quantity(n_damaged, "images are", "image is")
     if content is not None and content.spec.imported:
-        return f"{those} gone or damaged, and imported images cannot be generated again: restore them from a copy"
-    return (
-        f"{those} gone, damaged or packed by another program: the same `salva run` generates again what is gone or of "
-        "another size, and keeps what shows the same pixels. Delete what `salva verify` still names after it, and run "
-        "it again"
-    )
+        return f"{those} gone or damaged: restore them from a copy"
+    return f"{those} gone or damaged: run the same `salva run` again; delete what `salva verify` names after it"
 
 
 def _run_file_problems(store: RunStore, content: RunFile | None) -> Iterator[str]:
@@ -166,9 +158,8 @@ def _verify_cases(store: RunStore) -> Iterator[str]:
     for case_id, case in store.cases_with_ids():
         n_cases += 1
         yield "" if case.case_id == case_id else f"case row {case_id} holds the case {case.case_id}"
-    counts = store.meta().get(CASES)
-    if isinstance(counts, dict) and counts["n_cases"] != n_cases:
-        yield f"{n_cases} cases are stored where {counts['n_cases']} were planned"
+    if (n_planned := store.note(CASES).get("n_cases", n_cases)) != n_cases:
+        yield f"{n_cases} cases are stored where {n_planned} were planned"
 
 
 def _verify_renders(store: RunStore) -> Iterator[str]:
