@@ -31,7 +31,6 @@ from salva.core.protocols import INJECTION_READER
 from salva.core.run_spec import ComponentSpec
 from salva.errors import PluginError, SalvaError, UsageError, unknown_name
 from salva.messages import message, warn_once
-from salva.spellings import likely_name
 
 ROLES = (
     *("suite", "model", "detector", "reader", "embedder", "judge", "check", "metric"),
@@ -200,9 +199,11 @@ def bind(spec: ComponentSpec, *, is_foreign: bool = False) -> Binding:
 
 def load_named(spec: ComponentSpec) -> Any:
     """The class that a user named; where there is none, the error says what is probably meant."""
-    names = {entry.name for entry in entries(spec.role)}
-    if spec.registered_name not in names and (likely := likely_name(spec.role, spec.full_name)):
-        raise UsageError(message("name-otherwise", role=spec.role, name=spec.full_name, likely=likely))
+    if spec.registered_name not in {entry.name for entry in entries(spec.role)}:
+        from salva.spellings import likely_name
+
+        if likely := likely_name(spec.role, spec.full_name):
+            raise UsageError(message("name-otherwise", role=spec.role, name=spec.full_name, likely=likely))
     return load(spec.role, spec.registered_name)
 
 

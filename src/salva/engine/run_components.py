@@ -14,13 +14,11 @@ from salva.core.about import About, Naming
 from salva.core.case import Case
 from salva.core.foreign_errors import plugin_errors
 from salva.core.image import ImageRef
-from salva.core.plan import Binding, Plan
+from salva.core.plan import Around, Binding, Plan
 from salva.core.protocols import Check, ImageObservations, Need
 from salva.core.verdict import Observers
 from salva.engine.actors import Actor
 from salva.engine.guard import build
-from salva.engine.keys import check_keys
-from salva.english.mentions import mentioned_entities
 from salva.errors import PluginError, UsageError
 from salva.judging.waves import Waves
 from salva.messages import message
@@ -132,7 +130,11 @@ class Cast:
         name.
         """
         observers = (*plan.observers(), *(b for b in (plan.colour_reader, plan.injection_reader) if b is not None))
-        check_keys((*(() if models else plan.models), *observers))
+        users = (*(() if models else plan.models), *observers)
+        if any(isinstance(user.component, Around) or hasattr(user.component, "key_use") for user in users):
+            from salva.engine.keys import check_keys
+
+            check_keys(users)
         renamed = labels or {}
 
         def label(binding: Binding) -> str:
@@ -268,6 +270,8 @@ class Cast:
         return tuple(sorted(self._mentioned(case) - self.names))
 
     def _mentioned(self, case: Case) -> set[str]:
+        from salva.english.mentions import mentioned_entities
+
         return set().union(*(mentioned_entities(prompt.text, self.names or ()) for prompt in case.prompts))
 
     def _without_words(

@@ -14,7 +14,6 @@ from salva.core.foreign_errors import describe_error, translate_errors
 from salva.core.image import Picture
 from salva.core.protocols import ObserveRequest
 from salva.errors import BackendError, SalvaError
-from salva.hardware.checkpoints import invalid_checkpoint
 from salva.imaging.files import as_image
 from salva.messages import message
 
@@ -50,6 +49,8 @@ def image_input(component: str, session: Any, file: str, side: int) -> tuple[str
     shape = inputs[0].shape if inputs else []
     if len(inputs) != 1 or len(shape) != 4 or shape[1] != 3 or inputs[0].type != "tensor(float)":
         given = ", ".join(f"{port.name} {port.shape} {port.type}" for port in inputs) or "nothing"
+        from salva.hardware.checkpoints import invalid_checkpoint
+
         raise invalid_checkpoint(component, file, f"it takes {given} instead of a float image (1, 3, height, width)")
     height, width = (size if isinstance(size, int) and size > 0 else side for size in shape[2:])
     return inputs[0].name, height, width

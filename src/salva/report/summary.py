@@ -35,7 +35,6 @@ from salva.results.exit_code import Standing, exit_code
 from salva.results.gate import Gate, GateDecision, decide
 from salva.results.rates import CategoryCount, FailureRate
 from salva.results.trust import Trust
-from salva.review.corrected_rates import corrected_json
 from salva.run_results import judgements_by_model, rate_of, trust_in
 from salva.store.queries import read_records
 
@@ -390,11 +389,19 @@ def _summarise_model(model: str, judged: Judgements, records: RunRecords) -> Mod
         failure_types=dict(types.most_common()),
         examples=examples_of(judged.results),
         gates=tuple(_gates(records, model)),
-        corrected=corrected_json(judged, records.reviews),
+        corrected=_corrected(judged, records),
         cost_usd=total_cost(records.spent),
         n_images=len({image for verdict in judged.verdicts for image in verdict.images.values()}),
         n_instructed=sum(any(map(is_instructed, result.evidence)) for result in judged.results),
     )
+
+
+def _corrected(judged: Judgements, records: RunRecords) -> Json:
+    if not records.reviews:
+        return None
+    from salva.review.corrected_rates import corrected_json
+
+    return corrected_json(judged, records.reviews)
 
 
 def _gates(records: RunRecords, model: str) -> list[GateDecision]:

@@ -27,7 +27,6 @@ from salva.messages import message
 from salva.runs import environment as surroundings
 from salva.runs.addresses import refuse_moved
 from salva.runs.cases import placed_cases, planned_cases
-from salva.runs.contrast import JudgeContrast
 from salva.runs.directory import recorded_options, resume_or_start
 from salva.runs.finished import drop_unfit_verdicts, finished_summary, plan_edited_cases_anew, refuse_edited_run_file
 from salva.runs.healing import find_lost_images, report_restored
@@ -106,7 +105,7 @@ def execute(
                 retry=retry,
                 budget=budget,
                 vouch=Preflight(plan, roster, store, progress, first=_first_cases(plan, store)),
-                watcher=JudgeContrast(store) if plan.spec.contrast else None,
+                watcher=judge_contrast(plan, store),
                 lost=lost,
             )
         report_restored(store, lost, progress)
@@ -174,6 +173,15 @@ def flow_through(
         if not flow.counts["unpainted"]:
             store.set_whole()
     return _summary(flow, purse, store.n_unreadable())
+
+
+def judge_contrast(plan: Plan, store: RunStore) -> Watcher | None:
+    """What asks judges their control questions, where there are judges."""
+    if not plan.spec.contrast or not plan.judges:
+        return None
+    from salva.runs.contrast import JudgeContrast
+
+    return JudgeContrast(store)
 
 
 def _note_in_vain(store: RunStore, budget: Budget) -> None:

@@ -27,9 +27,8 @@ from salva.engine.run_components import Cast
 from salva.errors import StoreError, UsageError
 from salva.messages import message
 from salva.runs.addresses import moved_labels
-from salva.runs.contrast import JudgeContrast
 from salva.runs.finished import refuse_edited_run_file
-from salva.runs.pipeline import flow_through
+from salva.runs.pipeline import flow_through, judge_contrast
 from salva.runs.plans import check_threshold, make_plan, spec_again
 from salva.runs.preflight import Preflight
 from salva.runs.reach import reached_by, reached_options
@@ -72,9 +71,11 @@ def rejudge(
         store.drop_meta(GATE)
         record_rules(store, plan.checks)
         record_primaries(store, roster)
-        watcher = JudgeContrast(store) if plan.spec.contrast else None
         summary = flow_through(
-            store, roster, workplace, progress, counted, may_generate=False, vouch=vouch, watcher=watcher
+            *(store, roster, workplace, progress, counted),
+            may_generate=False,
+            vouch=vouch,
+            watcher=judge_contrast(plan, store),
         )
         _record_judging(store, content, plan, deciding_observers(roster))
     for line in _unasked(directory, asked, summary):

@@ -13,7 +13,6 @@ from urllib.parse import unquote, urlsplit
 
 from salva.errors import UsageError, invalid_option
 from salva.messages import message
-from salva.remote.urls import check_url
 from salva.store.blobs import Blobs, check_image_id
 
 if TYPE_CHECKING:
@@ -29,6 +28,8 @@ _allowed: set[str] = set()
 
 def checked_address(url: str) -> str:
     """An address as it is written down; UsageError for one that is none, or that holds a key."""
+    from salva.remote.urls import check_url
+
     try:
         check_url("--images", url, "let the environment or the configuration of your storage say who you are")
     except ValueError as error:

@@ -18,11 +18,10 @@ from salva.core.observation import Answer, Detection, Detections, Reading, TextS
 from salva.core.protocols import INJECTION_READER, Query
 from salva.core.run_file import Judging, RunFile
 from salva.core.run_spec import NOTHING, RunSpec
-from salva.core.source import QuestionAnswer, RewrittenPrompt, RunRecords, RunSource, Seen, Spent
+from salva.core.source import ImportCopy, QuestionAnswer, RewrittenPrompt, RunRecords, RunSource, Seen, Spent
 from salva.core.typed_record import checked
 from salva.core.verdict import Observers, Verdict
 from salva.errors import StoreError
-from salva.files.import_copies import import_copies
 from salva.messages import message
 from salva.store.blobs import digest_of
 from salva.store.reading import DATABASE, RunReader
@@ -222,10 +221,18 @@ def open_source(directory: Path) -> Iterator[RunSource]:
             spent=spent(store),
             painted=tuple(_painted(store)),
             effort=_effort(store.note(PACE), run_file),
-            import_copies=import_copies(directory, run_file.imported if run_file else None),
+            import_copies=_import_copies(directory, run_file),
             reviews=read_reviews(directory),
         )
         yield RunSource(records, StoredImages(store, _threshold(records.asked)))
+
+
+def _import_copies(directory: Path, run_file: RunFile | None) -> tuple[ImportCopy, ...]:
+    if run_file is None or run_file.imported is None:
+        return ()
+    from salva.files.import_copies import import_copies
+
+    return import_copies(directory, run_file.imported)
 
 
 def _check_cases(store: RunReader, cases: Iterable[Case], verdicts: Iterable[Verdict]) -> None:

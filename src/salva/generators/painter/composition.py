@@ -18,7 +18,6 @@ from salva.core.image import Picture
 from salva.core.protocols import Rendered
 from salva.core.scene import Box, Scene, Thing
 from salva.english.describe import describe_world
-from salva.english.sentences import from_english
 from salva.errors import FormulaError, UsageError, unknown_name
 from salva.generators.painter.drawing import (
     Placed,
@@ -280,6 +279,8 @@ def _check_entities(names: Sequence[str], styles: tuple[str, ...]) -> None:
 def _formula(notation: str | None, text: str) -> Formula:
     if notation is not None:
         return parse(notation)
+    from salva.english.sentences import from_english
+
     try:
         return from_english(text)
     except FormulaError as error:
