@@ -9,7 +9,7 @@ import msgspec
 
 from salva.core.run_spec import RunSpec
 
-FORMAT = 14
+FORMAT = 15
 """The format of run.json and salva.db; a run of another one is refused."""
 
 

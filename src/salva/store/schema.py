@@ -7,7 +7,7 @@ stranger's: what it defines must be what is defined here, word for word.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import fields
 from functools import cache
@@ -19,64 +19,82 @@ APPLICATION_ID = 0x53414C56
 """Marks an SQLite file as ours ("SALV")."""
 
 VERDICT_KEY = ("case_id", "repeat", "arm", "model", "check", "observers")
-_VERDICTS = tuple(field.name for field in fields(Verdict))
-"""A column for every field, so that a new field needs no change here."""
 _TYPES = {"int": "INTEGER", "bool": "INTEGER", "float": "REAL"}
+_TEXT, _NUMBER, _KEY = "TEXT NOT NULL", "INTEGER NOT NULL", "TEXT PRIMARY KEY"
 
-_TABLES = f"""
-    CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL, digest TEXT NOT NULL) WITHOUT ROWID;
-    CREATE TABLE components (
-        component_id TEXT PRIMARY KEY, role TEXT NOT NULL, label TEXT NOT NULL,
-        is_formula_seen INTEGER NOT NULL, identity TEXT NOT NULL, digest TEXT NOT NULL
-    ) WITHOUT ROWID;
-    CREATE TABLE cases (
-        ordinal INTEGER PRIMARY KEY, case_id TEXT NOT NULL UNIQUE, record TEXT NOT NULL,
-        primary_check TEXT NOT NULL, digest TEXT NOT NULL
-    );
-    CREATE TABLE images (
-        image_id TEXT PRIMARY KEY, width INTEGER NOT NULL, height INTEGER NOT NULL,
-        digest TEXT NOT NULL, n_bytes INTEGER NOT NULL
-    ) WITHOUT ROWID;
-    CREATE TABLE renders (
-        render_key TEXT PRIMARY KEY, component_id TEXT NOT NULL, text TEXT NOT NULL, formula TEXT,
-        seed INTEGER NOT NULL, repeat INTEGER NOT NULL, status TEXT NOT NULL, image_id TEXT,
-        provenance TEXT NOT NULL, error TEXT NOT NULL, attempts INTEGER NOT NULL, digest TEXT NOT NULL,
-        passes_over INTEGER NOT NULL
-    );
-    CREATE INDEX renders_by_image ON renders (image_id);
-    CREATE TABLE tickets (
-        render_key TEXT PRIMARY KEY, component_id TEXT NOT NULL, place TEXT NOT NULL, expires_at REAL,
-        provenance TEXT NOT NULL
-    ) WITHOUT ROWID;
-    CREATE TABLE observations (
-        observation_key TEXT PRIMARY KEY, component_id TEXT NOT NULL, image_id TEXT NOT NULL, query TEXT NOT NULL,
-        given TEXT NOT NULL, status TEXT NOT NULL, observation TEXT, error TEXT NOT NULL, attempts INTEGER NOT NULL,
-        digest TEXT NOT NULL
-    );
-    CREATE INDEX observations_by_image ON observations (image_id);
-    CREATE TABLE verdicts (
-        {", ".join(f'"{field.name}" {_TYPES.get(str(field.type), "TEXT")} NOT NULL' for field in fields(Verdict))},
-        digest TEXT NOT NULL, PRIMARY KEY ({", ".join(f'"{name}"' for name in VERDICT_KEY)})
-    ) WITHOUT ROWID;
-"""
-
-COLUMNS: Mapping[str, tuple[str, ...]] = {
-    "meta": ("key", "value", "digest"),
-    "components": ("component_id", "role", "label", "is_formula_seen", "identity", "digest"),
-    "cases": ("ordinal", "case_id", "record", "primary_check", "digest"),
-    "images": ("image_id", "width", "height", "digest", "n_bytes"),
-    "renders": (
-        *("render_key", "component_id", "text", "formula", "seed", "repeat"),
-        *("status", "image_id", "provenance", "error", "attempts", "digest", "passes_over"),
-    ),
-    "tickets": ("render_key", "component_id", "place", "expires_at", "provenance"),
-    "observations": (
-        *("observation_key", "component_id", "image_id", "query", "given"),
-        *("status", "observation", "error", "attempts", "digest"),
-    ),
-    "verdicts": (*_VERDICTS, "digest"),
+_TABLES: Mapping[str, Mapping[str, str]] = {
+    "meta": {"key": _KEY, "value": _TEXT, "digest": _TEXT},
+    "components": {
+        "component_id": _KEY,
+        "role": _TEXT,
+        "label": _TEXT,
+        "is_formula_seen": _NUMBER,
+        "identity": _TEXT,
+        "digest": _TEXT,
+    },
+    "cases": {
+        "ordinal": "INTEGER PRIMARY KEY",
+        "case_id": f"{_TEXT} UNIQUE",
+        "record": _TEXT,
+        "primary_check": _TEXT,
+        "digest": _TEXT,
+    },
+    "images": {"image_id": _KEY, "width": _NUMBER, "height": _NUMBER, "digest": _TEXT, "n_bytes": _NUMBER},
+    "renders": {
+        "render_key": _KEY,
+        "component_id": _TEXT,
+        "text": _TEXT,
+        "formula": "TEXT",
+        "seed": _NUMBER,
+        "repeat": _NUMBER,
+        "status": _TEXT,
+        "image_id": "TEXT",
+        "provenance": _TEXT,
+        "error": _TEXT,
+        "attempts": _NUMBER,
+        "digest": _TEXT,
+        "passes_over": _NUMBER,
+    },
+    "tickets": {
+        "render_key": _KEY,
+        "component_id": _TEXT,
+        "place": _TEXT,
+        "expires_at": "REAL",
+        "provenance": _TEXT,
+    },
+    "observations": {
+        "observation_key": _KEY,
+        "component_id": _TEXT,
+        "image_id": _TEXT,
+        "query": _TEXT,
+        "given": _TEXT,
+        "status": _TEXT,
+        "observation": "TEXT",
+        "error": _TEXT,
+        "attempts": _NUMBER,
+        "digest": _TEXT,
+    },
+    # A column for every field, so that a new field needs no change here.
+    "verdicts": {
+        **{field.name: f"{_TYPES.get(str(field.type), 'TEXT')} NOT NULL" for field in fields(Verdict)},
+        "digest": _TEXT,
+    },
 }
-"""In the order of the tables."""
+_WITH_ROWID = ("cases", "renders", "observations")
+_INDEXED = ("renders", "observations")
+"""Tables that are looked up by image."""
+COLUMNS: Mapping[str, tuple[str, ...]] = {table: tuple(columns) for table, columns in _TABLES.items()}
+
+
+def _statements() -> Iterator[str]:
+    """The SQL that makes the tables and indexes."""
+    for table, columns in _TABLES.items():
+        parts = [f'"{name}" {kind}' for name, kind in columns.items()]
+        if table == "verdicts":
+            parts.append("PRIMARY KEY (" + ", ".join(f'"{name}"' for name in VERDICT_KEY) + ")")
+        yield f"CREATE TABLE {table} ({', '.join(parts)}) {'' if table in _WITH_ROWID else 'WITHOUT ROWID'}"
+    for table in _INDEXED:
+        yield f"CREATE INDEX {table}_by_image ON {table} (image_id)"
 
 
 def format_of(connection: sqlite3.Connection) -> int:
@@ -89,7 +107,7 @@ def create_tables(connection: sqlite3.Connection) -> None:
     if format_of(connection) == FORMAT:
         return
     try:
-        connection.executescript(f"BEGIN IMMEDIATE; {_TABLES}")
+        connection.executescript("; ".join(("BEGIN IMMEDIATE", *_statements())))
         connection.execute(f"PRAGMA user_version = {FORMAT}")
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute("COMMIT")
