@@ -19,9 +19,10 @@ from salva.generators.painter.lettering import _STROKES, OTHER_SCRIPTS, draw_str
 from salva.logic.notation import parse
 from salva.logic.satisfaction import satisfies
 from salva.registry import bind
-from salva.runs.selftest_bench import TEXTS
 
 FORMULAS = ("cat & dog", "2 cat & apple", "cat@left & cow@right", "banana@top & dog@bottom", "bird & car & sheep")
+
+TEXTS = ("turned-text", "other-scripts")
 
 
 def generate_one(formula: str, hard: str = "", seed: int = 3, faults: str = "") -> Rendered:

@@ -50,7 +50,7 @@ def command(
 ) -> None:
     """Draw pairs with and without faults, and print the precision and recall of the observers.
 
-    Images of hard kinds follow; they change no exit code. Exit code 1: below 0.97. 3: too few faults to decide.
+    Exit code 1: below 0.97. 3: too few faults to decide.
     """
 
     progress = make_progress()
@@ -72,7 +72,6 @@ def command(
             reader=reader,
             settings=given,
             n_pairs=n_pairs or _N_PAIRS,
-            n_hard=(n_pairs or _N_PAIRS) // 8,
             seed=seed,
             progress=progress,
         )
@@ -92,9 +91,7 @@ def print_report(report: SelftestReport) -> None:
     _say(NOT_COVERED)
     if report.made_for:
         _say(f"The detector was made for: {report.made_for}")
-    _verdict("in its own world the oracle", report.problems(_THRESHOLD), report.too_few())
-    if report.hard:
-        _say(f"beyond it: {report.beyond()}")
+    _verdict("in its own world the detector", report.problems(_THRESHOLD), report.too_few())
 
 
 def print_judge_report(report: JudgeReport) -> None:

@@ -1,7 +1,7 @@
 """A test of the detector: faults are planted, and what it finds is compared with what is there.
 
-The painter draws pairs without a fault, then pairs with one kind of fault each, then hard images of every kind. Each is
-observed by the detector and the reader, and by an observer that knows what was drawn; both go through the same checks.
+The painter draws pairs without a fault, then pairs with one kind of fault each. Each is observed by the detector and
+the reader, and by an observer that knows what was drawn; both go through the same checks.
 """
 
 from __future__ import annotations
@@ -19,15 +19,16 @@ from salva.core.verdict import (
     Y_MISPOSITION,
 )
 from salva.engine.progress import Progress
-from salva.runs.selftest_bench import COLOURS, RATE, TEXTS, SelftestBench, SelftestTrial, TrialResult, make_bench
-from salva.runs.selftest_cases import WRONG_COLOUR, case_for
-from salva.runs.selftest_report import HardScore, Mistake, Score, SelftestReport
+from salva.runs.selftest_bench import RATE, SelftestBench, SelftestTrial, TrialResult, make_bench
+from salva.runs.selftest_cases import case_for
+from salva.runs.selftest_report import Mistake, Score, SelftestReport
 
 FAULTS = (
     *(X_MISPOSITION, Y_MISPOSITION, ENTITY_DUPLICATION, ENTITY_OMISSION),
     *(ENTITY_FORBIDDEN, OPTICAL_CHARACTER),
 )
 _NO_FAULT = ""
+_STAGE = "testing"
 
 
 def selftest(
@@ -36,80 +37,42 @@ def selftest(
     reader: str,
     settings: Mapping[str, str],
     n_pairs: int,
-    n_hard: int,
     seed: int,
     progress: Progress,
 ) -> SelftestReport:
-    """Generate n_pairs without a fault and n_pairs per fault, then n_hard images of every hard kind, and count."""
+    """Generate n_pairs without a fault and n_pairs per fault, and count."""
     bench = make_bench(detector, reader, settings, seed)
     faults = [fault for fault in FAULTS if fault != OPTICAL_CHARACTER or bench.reads]
-    plain = [
+    trials = [
         SelftestTrial(case=case_for(fault, number, seed, bench.things), number=number, fault=fault)
         for fault in (_NO_FAULT, *faults)
         for number in range(n_pairs)
     ]
-    hard = [trial for kind in bench.hard_kinds() for trial in _hard_trials(kind, n_hard, seed, bench)]
-    tried = _try_all(bench, plain, "testing", progress)
-    hardly = _try_all(bench, hard, "hard images", progress)
+    tried = _try_all(bench, trials, progress)
     return SelftestReport(
         errors=tuple(Score.of(fault, _errors(tried, fault)) for fault in faults),
         faulty=tuple(Score.of(name, _failures(tried, name, is_faulty=True)) for name in bench.checks),
         faultless=tuple(Score.of(name, _failures(tried, name, is_faulty=False)) for name in bench.checks),
         mistakes=tuple(mistake for outcome in tried for mistake in _mistakes(outcome)),
-        hard=_hard_scores(hardly),
-        hard_errors=tuple(Score.of(error, _errors(hardly, error)) for error in (*faults, WRONG_COLOUR) if n_hard),
         made_for=bench.made_for,
         rate=RATE,
         seed=seed,
     )
 
 
-def _try_all(
-    bench: SelftestBench, trials: Sequence[SelftestTrial], stage: str, progress: Progress
-) -> list[TrialResult]:
+def _try_all(bench: SelftestBench, trials: Sequence[SelftestTrial], progress: Progress) -> list[TrialResult]:
     bench.prepare(trials)
     tried = []
-    progress.start(stage, len(trials))
+    progress.start(_STAGE, len(trials))
     try:
         # Numpy, Pillow and onnxruntime work outside the interpreter's lock, so threads use every core.
         with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
             for outcome in pool.map(bench.try_one, trials):
                 tried.append(outcome)
-                progress.advance(stage)
+                progress.advance(_STAGE)
     finally:
-        progress.finish(stage)
+        progress.finish(_STAGE)
     return tried
-
-
-def _hard_trials(kind: str, n: int, seed: int, bench: SelftestBench) -> list[SelftestTrial]:
-    """So many images of a kind, every other one with a fault, of each fault that can show in its turn."""
-    faults = {COLOURS: (WRONG_COLOUR,)} | dict.fromkeys(TEXTS, (OPTICAL_CHARACTER,))
-    planted = faults.get(kind, (ENTITY_OMISSION, ENTITY_DUPLICATION, X_MISPOSITION, Y_MISPOSITION))
-    things = bench.coloured if kind == COLOURS else bench.things
-    trials = []
-    for number in range(n):
-        fault = planted[number // 2 % len(planted)] if number % 2 else _NO_FAULT
-        shown = WRONG_COLOUR if kind == COLOURS else fault
-        case = case_for(shown, number, seed, things, is_pair=False)
-        trials.append(SelftestTrial(case=case, number=number, fault=fault, hard=kind))
-    return trials
-
-
-def _hard_scores(tried: Sequence[TrialResult]) -> tuple[HardScore, ...]:
-    by_kind: dict[str, list[TrialResult]] = {}
-    for outcome in tried:
-        by_kind.setdefault(outcome.trial.hard, []).append(outcome)
-    return tuple(
-        HardScore(
-            kind=kind,
-            n_exact=sum(
-                not outcome.is_undecided and outcome.true_errors == outcome.found_errors for outcome in outcomes
-            ),
-            n_undecided=sum(outcome.is_undecided for outcome in outcomes),
-            wrong=Score.of(kind, [(any(o.true_errors.values()), any(o.found_errors.values())) for o in outcomes]),
-        )
-        for kind, outcomes in by_kind.items()
-    )
 
 
 def _errors(tried: Iterable[TrialResult], fault: str) -> list[tuple[bool, bool]]:

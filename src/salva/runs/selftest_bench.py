@@ -5,7 +5,6 @@ Names of components go in, loaded components come out; then trials go in and res
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -26,15 +25,10 @@ from salva.messages import message
 from salva.registry import bind, colour_reader, rebind
 from salva.runs.binding import bind_checks, bind_each
 from salva.runs.plans import check_threshold, settings_by_role
-from salva.runs.selftest_cases import COLOURED, nameable
+from salva.runs.selftest_cases import nameable
 
 RATE = 0.3
 """How many images of a fault's own pairs get it."""
-COLOURS = "colours"
-"""Not a way to generate, but hard to see."""
-TEXTS = ("turned-text", "other-scripts")
-"""Kinds of images whose words are hard to read."""
-
 Eye = Callable[[Rendered, Query], Observation]
 
 
@@ -45,8 +39,6 @@ class SelftestTrial:
     case: Case
     number: int
     fault: str
-    hard: str = ""
-    """What makes its images hard to observe."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,8 +49,6 @@ class TrialResult:
     true_errors: Mapping[str, frozenset[str]]
     """Prompt role to error types."""
     found_errors: Mapping[str, frozenset[str]]
-    is_undecided: bool
-    """Whether the oracle says that nobody could tell."""
     failed: Mapping[str, tuple[bool, bool]]
     """Check to (truly, found)."""
     why: Mapping[str, str]
@@ -71,18 +61,16 @@ TRUTH, SAME_SCENE = "truth", "same-scene"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelftestBench:
-    """Everything loaded: painters by fault and kind of image, relations and actors_by_role by name."""
+    """Everything loaded: painters by fault, relations and actors_by_role by name."""
 
     painter: Binding
-    painters: dict[tuple[str, str], Any]
+    painters: dict[str, Any]
     checks: Mapping[str, Any]
     truth: str
     """The check that holds each image against its own prompt, and names what is wrong with it."""
     actors_by_role: Mapping[str, Any]
     things: tuple[str, ...]
     """What is generated."""
-    coloured: tuple[str, ...]
-    """What is generated in colours that are asked for."""
     made_for: str
     """What images the detector was made for, in its own words."""
     seed: int
@@ -92,21 +80,10 @@ class SelftestBench:
         """Whether somebody reads text."""
         return "reader" in self.actors_by_role
 
-    def hard_kinds(self) -> list[str]:
-        """Every way the painter knows to make an image hard, and colours."""
-        (hard,) = (field for field in dataclasses.fields(self.painter.options) if field.name == "hard")
-        kinds = [kind for kind in hard.metadata["choices"] if kind]
-        return [kind for kind in (*kinds, COLOURS) if self.reads or kind not in TEXTS]
-
     def prepare(self, trials: Sequence[SelftestTrial]) -> None:
-        """Build a painter for every fault and kind of image, before threads ask for them."""
-        for trial in trials:
-            key = (trial.hard, trial.fault)
-            if key not in self.painters:
-                rate = 1 if trial.hard else RATE
-                changes = {"faults": f"{trial.fault}:{rate}" if trial.fault else ""}
-                changes |= {"hard": trial.hard} if trial.hard and trial.hard != COLOURS else {}
-                self.painters[key] = rebind(self.painter, changes).build()
+        """Build a painter for every fault, before threads ask for them."""
+        for fault in {trial.fault for trial in trials}:
+            self.painters[fault] = rebind(self.painter, {"faults": f"{fault}:{RATE}" if fault else ""}).build()
 
     def try_one(self, trial: SelftestTrial) -> TrialResult:
         """Generate a pair, have it seen by both observers, and keep what they conclude."""
@@ -123,7 +100,6 @@ class SelftestBench:
             trial=trial,
             true_errors=true_errors,
             found_errors={role: _failure_types_of(found[self.truth], role) for role in painted},
-            is_undecided=found[self.truth].outcome is Outcome.UNDECIDED,
             failed={name: (true[name].outcome is Outcome.FAIL, found[name].outcome is Outcome.FAIL) for name in true},
             why={
                 **{role: _messages(found[self.truth], role) for role in painted},
@@ -134,7 +110,7 @@ class SelftestBench:
     def _paint(self, trial: SelftestTrial) -> dict[str, Rendered]:
         seed = trial.case.seed(self.seed, trial.number)
         requests = [RenderRequest(prompt=prompt, seed=seed) for prompt in trial.case.prompts]
-        rendered = self.painters[trial.hard, trial.fault].render(requests)
+        rendered = self.painters[trial.fault].render(requests)
         return {request.prompt.role: unwrap(outcome) for request, outcome in zip(requests, rendered, strict=True)}
 
     def _look(self, rendered: Rendered, query: Query) -> Observation:
@@ -175,9 +151,8 @@ class SelftestBench:
 def make_bench(detector: str, reader: str, settings: Mapping[str, str], seed: int) -> SelftestBench:
     """Everything the test needs, loaded."""
     by_role = settings_by_role(settings)
-    for option in ("faults", "hard"):
-        if option in by_role["model"]:
-            raise UsageError(message("flag-unrelated", flags=f"--set model.{option}", why="the selftest sets it"))
+    if "faults" in by_role["model"]:
+        raise UsageError(message("flag-unrelated", flags="--set model.faults", why="the selftest sets it"))
     refuse_settings(by_role, ("suite", "embedder", "judge"))
     bound = {
         role: next(
@@ -202,7 +177,6 @@ def make_bench(detector: str, reader: str, settings: Mapping[str, str], seed: in
         truth=TRUTH,
         actors_by_role=actors_by_role,
         things=nameable(words),
-        coloured=nameable(words, COLOURED),
         made_for=seer.about.made_for,
         seed=seed,
     )

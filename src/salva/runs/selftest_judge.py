@@ -69,13 +69,12 @@ class JudgeReport:
     def balance(self) -> str:
         """What the judge makes of yes and no, in one sentence."""
         if self.balanced is None:
-            return "no question could be asked whose answer is yes, or none whose answer is no"
+            return "no question has the answer yes, or none the answer no"
         said = (
-            f"balanced accuracy {100 * self.balanced:.1f} %, where saying yes to everything, or no, gets "
-            f"{100 * _COIN:.0f} %: it says yes to {self.yes[0]} of {self.yes[1]} questions whose answer is yes and no "
-            f"to {self.no[0]} of {self.no[1]} whose answer is no"
+            f"balanced accuracy {100 * self.balanced:.1f} % (one answer to everything: {100 * _COIN:.0f} %): "
+            f"{self.yes[0]} of {self.yes[1]} yes and {self.no[0]} of {self.no[1]} no"
         )
-        return f"{said}; {self.n_unread} of {self.n_asked} answers could not be read" if self.n_unread else said
+        return f"{said}; {self.n_unread} of {self.n_asked} unreadable" if self.n_unread else said
 
     def problems(self, threshold: float) -> tuple[str, ...]:
         """Why the judge does not pass, in sentences; empty when it does."""
@@ -100,7 +99,7 @@ class JudgeReport:
                 name="answers that a fault changed",
                 columns=("error type", "questions", "changed", "found", "precision", "recall"),
                 rows=tuple((score.name, score.n_judged, *score_cells(score)) for score in self.errors),
-                note="Found: answered otherwise than the prompt has it. In brackets 95 % intervals.",
+                note="Found: answered otherwise than the prompt. In brackets 95 % intervals.",
             ),
             Table(
                 name="yes, no and faultless images",

@@ -16,14 +16,8 @@ MAX_FALSE_VIOLATIONS = 0.005
 FEWEST = 20
 """Fewer planted faults of a type tell nothing: of 19 that are all found, 95 % intervals begin at 0.83."""
 
-COVERED = (
-    "Covered: what is there and what is not, numbers up to six, left, right, top, bottom and middle, "
-    "what a prompt forbids, and drawn words, in drawings on calm grounds."
-)
-NOT_COVERED = (
-    "Not covered: photographs and images of other generators, other things than the painter's, next to and on, sizes, "
-    "and anything people would argue about. Measure these on images of your own: salva agree."
-)
+COVERED = "Covered: presence, numbers up to six, places, what a prompt forbids and drawn words, in drawings."
+NOT_COVERED = "Not covered: images of other generators, other entities, relations, sizes. For those: salva agree."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,18 +53,6 @@ class Score:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HardScore:
-    """How one kind of hard image went."""
-
-    kind: str
-    n_exact: int
-    """Images of which the oracle said just what is wrong with them, or that nothing is."""
-    n_undecided: int
-    wrong: Score
-    """Whether something is wrong with an image, whatever it is."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Mistake:
     """An image or a pair of which the oracle said something else than is true."""
 
@@ -98,10 +80,6 @@ class SelftestReport:
     mistakes: tuple[Mistake, ...]
     rate: float
     seed: int
-    hard: tuple[HardScore, ...] = ()
-    """Per kind of hard image; empty where none were asked for."""
-    hard_errors: tuple[Score, ...] = ()
-    """Per error type, over all hard images."""
     made_for: str = ""
     """What images the detector was made for, in its own words."""
 
@@ -130,19 +108,6 @@ class SelftestReport:
         failures."""
         return not self.problems(threshold) and not self.too_few()
 
-    def beyond(self) -> str:
-        """How the hard images went, in one sentence; empty where there were none."""
-        if not self.hard:
-            return ""
-        n, n_exact = sum(score.wrong.n_judged for score in self.hard), sum(score.n_exact for score in self.hard)
-        ranked = sorted(self.hard, key=lambda score: score.n_exact / score.wrong.n_judged)
-        worst, best = ranked[0], ranked[-1]
-        return (
-            f"exactly right about {n_exact} of {n} hard images ({100 * n_exact / n:.0f} %), from "
-            f"{100 * worst.n_exact / worst.wrong.n_judged:.0f} % ({worst.kind}) to "
-            f"{100 * best.n_exact / best.wrong.n_judged:.0f} % ({best.kind}); this changes no exit code"
-        )
-
     def tables(self) -> tuple[Table, ...]:
         """The figures, with 95 % intervals."""
         planted = f"Faults planted in {100 * self.rate:.0f} % of the images of their own pairs, seed {self.seed}."
@@ -169,38 +134,7 @@ class SelftestReport:
                 ),
                 note="Pairs without a fault.",
             ),
-            *self._hard_tables(),
         )
-
-    def _hard_tables(self) -> tuple[Table, ...]:
-        if not self.hard:
-            return ()
-        kinds = Table(
-            name="hard images",
-            columns=("kind", "pictures", "exactly right", "undecided", "precision", "recall"),
-            rows=tuple(
-                (
-                    score.kind,
-                    score.wrong.n_judged,
-                    rate_cell(score.n_exact, score.wrong.n_judged),
-                    score.n_undecided,
-                    _of(score.wrong.n_both, score.wrong.n_found),
-                    _of(score.wrong.n_both, score.wrong.n_true),
-                )
-                for score in self.hard
-            ),
-            note="Every other image has a fault; precision and recall are of images called wrong. "
-            "No photograph is used: photo grounds are made by code.",
-        )
-        errors = Table(
-            name="error types in hard images",
-            columns=("error type", "there", "found", "precision", "recall"),
-            rows=tuple(
-                (score.name, *score_cells(score)) for score in self.hard_errors if score.n_true or score.n_found
-            ),
-            note="Over all hard images.",
-        )
-        return kinds, errors
 
 
 def low_scores(errors: Sequence[Score], threshold: float) -> list[str]:
@@ -218,10 +152,6 @@ def score_cells(score: Score) -> tuple[Cell, ...]:
     """There, found, precision and recall."""
     precision, recall = rate_cell(score.n_both, score.n_found), rate_cell(score.n_both, score.n_true)
     return score.n_true, score.n_found, precision, recall
-
-
-def _of(n_hits: int, n: int) -> str:
-    return f"{n_hits} of {n}" if n else "-"
 
 
 def rate_cell(n_hits: int, n: int) -> str:
