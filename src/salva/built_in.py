@@ -48,71 +48,59 @@ _OPENAI, _GOOGLE = ("OPENAI_API_KEY",), ("GEMINI_API_KEY", "GOOGLE_API_KEY")
 
 BUILT_IN: dict[str, dict[str, BuiltIn]] = {
     "suite": {
-        "actesting": _one("suites.actesting.suite:Actesting", "Captions, and the same captions with one change."),
-        "cfworld": _one("suites.cfworld.suite:CfWorld", "Facts and counterfactuals, stated or to be deduced."),
-        "faithfulness": _one(
-            "suites.faithfulness.suite:Faithfulness", "Equivalences and contrasts, answered by a VQA."
-        ),
-        "geneval": _one("suites.geneval.suite:GenEval", "GenEval's six tasks, and variants of them."),
-        "metalogic": _one(
-            "suites.metalogic.suite:MetaLogic", "Logically equivalent prompts: 20 categories and counts."
-        ),
-        "scene": _one("suites.scene.suite:SceneSuite", "One scene of your own, reworded by a law of logic."),
-        "prompts": _one("suites.prompts.suite:Prompts", "Your own prompts, from a file."),
-        "semvar": _one("suites.semvar.suite:SemVar", "Sentences whose words are permuted, with and without effect."),
+        "actesting": _one("suites.actesting.suite:Actesting", "Captions with one change."),
+        "cfworld": _one("suites.cfworld.suite:CfWorld", "Facts and counterfactuals."),
+        "faithfulness": _one("suites.faithfulness.suite:Faithfulness", "Equivalences and contrasts."),
+        "geneval": _one("suites.geneval.suite:GenEval", "GenEval's six tasks."),
+        "metalogic": _one("suites.metalogic.suite:MetaLogic", "Logically equivalent prompts."),
+        "scene": _one("suites.scene.suite:SceneSuite", "One scene, reworded by a law."),
+        "prompts": _one("suites.prompts.suite:Prompts", "Your own prompts."),
+        "semvar": _one("suites.semvar.suite:SemVar", "Sentences with permuted words."),
         "tifa-lite": _one("suites.faithfulness.suite:Faithfulness", "Another name of faithfulness."),
     },
     "model": {
-        "a1111": _api("generators.a1111:A1111", "A checkpoint on a Stable Diffusion web UI.", "A1111_API_KEY"),
-        "comfyui": _api("generators.comfyui:ComfyUi", "A workflow on a ComfyUI server."),
-        "command": _one("generators.command_line:CommandLine", "A program: JSON lines in, paths of images out."),
-        "deduce": _api("generators.deduce:Deduce", "A text model rewrites the prompt for another model.", *_OPENAI),
-        "diffusers": _torch(
-            "generators.diffusers_pipeline:DiffusersPipeline", "A diffusers checkpoint on this machine."
-        ),
-        "folder": _one("generators.folder:FolderImages", "Images you already have."),
+        "a1111": _api("generators.a1111:A1111", "A checkpoint on a web UI.", "A1111_API_KEY"),
+        "comfyui": _api("generators.comfyui:ComfyUi", "A ComfyUI workflow."),
+        "command": _one("generators.command_line:CommandLine", "A program that writes images."),
+        "deduce": _api("generators.deduce:Deduce", "A text model rewrites prompts first.", *_OPENAI),
+        "diffusers": _torch("generators.diffusers_pipeline:DiffusersPipeline", "A diffusers checkpoint."),
+        "folder": _one("generators.folder:FolderImages", "Images you have."),
         "google": _api("generators.google_images:GoogleImages", "Gemini image models.", *_GOOGLE),
-        "openai": _api(
-            "generators.openai_images:OpenAiImages", "OpenAI's images API and compatible servers.", *_OPENAI
-        ),
-        "painter": _one("generators.painter.component:Painter", "Draws what a formula says; plants faults on request."),
-        "pipeline": _torch("generators.diffusers_object:PipelineObject", "A diffusers pipeline handed over in Python."),
-        "pocket": _one("generators.pocket:Pocket", "Small trained text-to-image models that come with salva."),
-        "python": _one("generators.from_python:FromPython", "A function handed over in Python."),
+        "openai": _api("generators.openai_images:OpenAiImages", "OpenAI's images API.", *_OPENAI),
+        "painter": _one("generators.painter.component:Painter", "Draws formulas; plants faults."),
+        "pipeline": _torch("generators.diffusers_object:PipelineObject", "A pipeline from Python."),
+        "pocket": _one("generators.pocket:Pocket", "Small models that come with salva."),
+        "python": _one("generators.from_python:FromPython", "A function from Python."),
     },
     "detector": {
-        "detr": _torch("detectors.detr:Detr", "Detection transformers with fixed labels."),
+        "detr": _torch("detectors.detr:Detr", "DETR with fixed labels."),
         "florence2": _torch("detectors.florence2:Florence2", "Florence-2, in its own words."),
         "florence2-grounding": _torch("detectors.florence2:Florence2Grounding", "Florence-2, asked for entities."),
         "grounding-dino": _torch("detectors.grounding_dino:GroundingDino", "Grounding DINO; takes any word."),
         "llmdet": _torch("detectors.grounding_dino:LlmDet", "LLMDet; takes any word."),
-        "mask2former": _torch("detectors.mask2former:Mask2Former", "Mask2Former with fixed labels and masks."),
+        "mask2former": _torch("detectors.mask2former:Mask2Former", "Mask2Former with fixed labels."),
         "mm-grounding-dino": _torch("detectors.grounding_dino:MmGroundingDino", "MM Grounding DINO; takes any word."),
         "onnx": _one("detectors.onnx_yolox:OnnxYolox", "A YOLOX-style ONNX file."),
         "owlv2": _torch("detectors.owlv2:Owlv2", "OWLv2; takes any word."),
         "sam3": _torch("detectors.sam3:Sam3", "SAM 3; takes any word."),
-        "pocket": _one("detectors.pocket_detector:PocketDetector", "The embedded detector, for painter and pocket."),
-        "scene-graph": _one("detectors.scene_graph_files:SceneGraphFiles", "Boxes and relations from files."),
+        "pocket": _one("detectors.pocket_detector:PocketDetector", "For painter and pocket."),
+        "scene-graph": _one("detectors.scene_graph_files:SceneGraphFiles", "Boxes from files."),
     },
-    "reader": {"rapidocr": _one("readers.rapid_ocr:RapidOcr", "Finds lines of text and reads them.")},
+    "reader": {"rapidocr": _one("readers.rapid_ocr:RapidOcr", "Reads lines of text.")},
     "embedder": {
         "clip": _torch("embedders.clip_like:Clip", "A CLIP model."),
-        "inception": _one("embedders.inception:Inception", "Inception features of images, from an ONNX file."),
-        "pocket": _one("embedders.pocket_embedder:PocketEmbedder", "The embedded embedder, for painter and pocket."),
-        "published-inception": _torch(
-            "embedders.published_inception:PublishedInception", "FID's own Inception weights."
-        ),
+        "inception": _one("embedders.inception:Inception", "Inception from an ONNX file."),
+        "pocket": _one("embedders.pocket_embedder:PocketEmbedder", "For painter and pocket."),
+        "published-inception": _torch("embedders.published_inception:PublishedInception", "FID's Inception weights."),
         "siglip": _torch("embedders.clip_like:Siglip", "A SigLIP model."),
     },
     "judge": {
         "anthropic": _api("judges.anthropic_judge:AnthropicJudge", "A Claude model.", "ANTHROPIC_API_KEY"),
-        "blip-vqa": _torch("judges.blip_vqa:BlipVqa", "BLIP answers questions in a word or two."),
+        "blip-vqa": _torch("judges.blip_vqa:BlipVqa", "BLIP, in a word or two."),
         "google": _api("judges.google_judge:GoogleJudge", "A Gemini model.", *_GOOGLE),
-        "openai": _api(
-            "judges.chat_judge:ChatJudge", "A model behind OpenAI's chat API or a compatible server.", *_OPENAI
-        ),
-        "scene": _one("judges.scene_judge:SceneJudge", "Answers from detections and formulas."),
-        "transformers": _torch("judges.local_vlm_judge:LocalVlmJudge", "A vision-language model on this machine."),
+        "openai": _api("judges.chat_judge:ChatJudge", "OpenAI's chat API.", *_OPENAI),
+        "scene": _one("judges.scene_judge:SceneJudge", "Answers from detections."),
+        "transformers": _torch("judges.local_vlm_judge:LocalVlmJudge", "A local vision-language model."),
     },
     "check": {
         "entity-change": _check(
@@ -125,34 +113,28 @@ BUILT_IN: dict[str, dict[str, BuiltIn]] = {
             "suites.geneval.rules:GenEvalRule", "Each image is right by GenEval's rules.", "geneval", needs="detector"
         ),
         "levels": _check("suites.cfworld.levels:Levels", "A group scores at all its levels.", "cfworld", needs="judge"),
-        "must-differ": _check(
-            "checks.must_differ:MustDiffer", "Images of different meanings get different answers.", needs="judge"
-        ),
+        "must-differ": _check("checks.must_differ:MustDiffer", "Different meanings, different answers.", needs="judge"),
         "named-entities": _check(
             "checks.named_entities:NamedEntities",
-            "Each image shows the entities that its prompt names.",
+            "Images show what their prompts name.",
             *("actesting", "prompts", "semvar"),
             needs="detector",
         ),
         "retention": _check(
             "suites.cfworld.retention:Retention",
-            "A counterfactual keeps what its rule keeps.",
+            "Counterfactuals keep what their rule keeps.",
             "cfworld",
             needs="judge",
         ),
-        "right-answers": _check(
-            "checks.right_answers:RightAnswers", "Each image gets the answers its prompt expects.", needs="judge"
-        ),
-        "same-answers": _check("checks.same_answers:SameAnswers", "Both images get the same answers.", needs="judge"),
-        "same-scene": _check(
-            "checks.same_scene:SameScene", "Both images show the same entities, numbers and order.", needs="detector"
-        ),
+        "right-answers": _check("checks.right_answers:RightAnswers", "Images get the expected answers.", needs="judge"),
+        "same-answers": _check("checks.same_answers:SameAnswers", "Same answers for both images.", needs="judge"),
+        "same-scene": _check("checks.same_scene:SameScene", "Same entities, numbers and order.", needs="detector"),
         "same-similarity": _check(
-            "checks.same_similarity:SameSimilarity", "Both images fit their prompts equally well.", needs="embedder"
+            "checks.same_similarity:SameSimilarity", "Both images fit equally well.", needs="embedder"
         ),
         "semantic-effect": _check(
             "suites.semvar.semantic_effect:SemanticEffect",
-            "The image changes when the meaning does, and only then.",
+            "Images change when the meaning does.",
             "semvar",
             scores_pairs=True,
             needs="judge",
@@ -171,7 +153,7 @@ BUILT_IN: dict[str, dict[str, BuiltIn]] = {
         ),
         "truth": _check(
             "checks.truth:Truth",
-            "Each image is one of its prompt's worlds and shows no text it was not asked for.",
+            "Each image is one of its prompt's worlds.",
             needs="detector",
         ),
         "unchanged": _check(
@@ -195,48 +177,42 @@ BUILT_IN: dict[str, dict[str, BuiltIn]] = {
         "metalogic-tables": _one(
             "suites.metalogic.tables:MetaLogicTables", "Law by modifier, counts, published figures.", "metalogic"
         ),
-        "one-wording": _one("results.metrics.one_wording:OneWording", "Pairs of which one image is missing."),
-        "prompts-tables": _one("suites.prompts.tables:PromptsTables", "How each prompt was checked.", "prompts"),
+        "one-wording": _one("results.metrics.one_wording:OneWording", "Pairs with one image."),
+        "prompts-tables": _one("suites.prompts.tables:PromptsTables", "How prompts were checked.", "prompts"),
         "rating-tables": _one("results.metrics.rating_tables:RatingTables", "Mean ratings by rater.", "ratings"),
         "semvar-tables": _one("suites.semvar.tables:SemVarTables", "Kappa and the paper's tables.", "semvar"),
     },
     "importer": {
-        "archive": _one("exchange.archive:ArchiveImport", "A run that `salva export --as archive` wrote."),
-        "cfworld": _one("suites.cfworld.scores_import:ScoresImport", "Score files of CF-World's program.", "cfworld"),
-        "geneval": _one("suites.geneval.results_import:ResultsImport", "Result lines of GenEval's program.", "geneval"),
-        "ratings": _one("exchange.import_ratings:RatingsImport", "Ratings by people and scores by judges."),
+        "archive": _one("exchange.archive:ArchiveImport", "An exported archive."),
+        "cfworld": _one("suites.cfworld.scores_import:ScoresImport", "CF-World's score files.", "cfworld"),
+        "geneval": _one("suites.geneval.results_import:ResultsImport", "GenEval's result lines.", "geneval"),
+        "ratings": _one("exchange.import_ratings:RatingsImport", "Ratings and scores."),
         "tifa-lite": _one(
             "suites.faithfulness.tifa_import:TifaImport",
-            "Prompts, answers and CLIP scores of TIFA-lite.",
+            "TIFA-lite's answers and scores.",
             *("faithfulness", "tifa-lite"),
         ),
     },
     "exporter": {
-        "actesting": _one(
-            "suites.actesting.published_sets:PublishedSets", "A folder as ACTesting's program keeps it.", "actesting"
-        ),
-        "archive": _one("exchange.archive:ArchiveExport", "One file with the whole run."),
-        "counterexamples": _one(
-            "exchange.counterexamples:Counterexamples", "A folder of failing cases as images, with an index."
-        ),
+        "actesting": _one("suites.actesting.published_sets:PublishedSets", "ACTesting's own folder.", "actesting"),
+        "archive": _one("exchange.archive:ArchiveExport", "The whole run."),
+        "counterexamples": _one("exchange.counterexamples:Counterexamples", "Failing cases as images."),
         "csv": _one("exchange.verdict_rows:CsvRows", "One row a verdict."),
         "results": _one("exchange.verdict_rows:ResultRows", "One row a result."),
-        "dpo": _one("exchange.training_export:DpoTable", "Right against failed images, for preference tuning."),
-        "geneval": _one(
-            "suites.geneval.results_export:ResultsExport", "A folder as GenEval's program keeps it.", "geneval"
-        ),
-        "parquet": _one("exchange.verdict_rows:ParquetRows", "The rows of csv as Parquet."),
-        "ratings": _one("review.rating_sheets:RatingSheet", "Images and an empty sheet for people to fill in."),
-        "review": _one("review.review_sheets:ReviewSheet", "Results drawn at random, for people to say what failed."),
-        "sft": _one("exchange.training_export:SftFolder", "Right images with captions, for supervised tuning."),
+        "dpo": _one("exchange.training_export:DpoTable", "Right and failed images."),
+        "geneval": _one("suites.geneval.results_export:ResultsExport", "GenEval's own folder.", "geneval"),
+        "parquet": _one("exchange.verdict_rows:ParquetRows", "The csv rows as Parquet."),
+        "ratings": _one("review.rating_sheets:RatingSheet", "Images and an empty rating sheet."),
+        "review": _one("review.review_sheets:ReviewSheet", "Random results for people to review."),
+        "sft": _one("exchange.training_export:SftFolder", "Right images with captions."),
         "tifa-lite": _one(
             "suites.faithfulness.tifa_export:TifaExport",
-            "A folder in TIFA-lite's layout.",
+            "TIFA-lite's own folder.",
             *("faithfulness", "tifa-lite"),
         ),
     },
     "executor": {
         "local": _one("engine.executors.local:LocalExecutor", "Threads of this process."),
-        "ray": _one("engine.executors.ray:RayExecutor", "Actors on a Ray cluster, or on this machine."),
+        "ray": _one("engine.executors.ray:RayExecutor", "Actors on Ray."),
     },
 }

@@ -23,22 +23,23 @@ def print_forecast(spec: Plan, directory: Path, limits: Limits) -> None:
 
     check_prices((*spec.models, *spec.observers()), limits)
     seen = forecast(spec, directory)
-    width = max(len(name) for name, _ in _lines(seen, spec, directory, limits))
+    lines = list(_lines(seen, spec, directory))
+    width = max(len(name) for name, _ in lines)
     before = ""
-    for name, text in _lines(seen, spec, directory, limits):
+    for name, text in lines:
         click.echo(f"{name if name != before else '':<{width}}  {printable(text)}")
         before = name
 
 
-def _lines(seen: Forecast, spec: Plan, directory: Path, limits: Limits) -> Iterator[tuple[str, str]]:
-    yield "dry run", f"{spec.suite.label} on {', '.join(b.label for b in spec.models)}; nothing is generated or written"
+def _lines(seen: Forecast, spec: Plan, directory: Path) -> Iterator[tuple[str, str]]:
+    yield "dry run", f"{spec.suite.label} on {', '.join(b.label for b in spec.models)}"
     for remark in seen.remarks:
         yield "suite", remark
     yield "cases", f"{seen.n_cases}, {seen.n_decidable} can be decided if the model generates them"
     for name, n in Counter(seen.checks).most_common():
         yield "checks", f"{name}: {n}"
     if seen.reasons:
-        yield "undecided", "no configured observer can decide these, so they are not generated:"
+        yield "undecided", "not generated, since no observer can decide them:"
     for reason, n in Counter(seen.reasons).most_common(_MOST_REASONS):
         yield "undecided", f"  {n}: {reason}"
     if len(seen.reasons) > _MOST_REASONS:
@@ -46,17 +47,12 @@ def _lines(seen: Forecast, spec: Plan, directory: Path, limits: Limits) -> Itera
     for work in seen.work:
         yield ("images" if work.role == "model" else "observations"), _work_text(work, spec)
     if spec.spec.preflight and not seen.is_finished:
-        yield (
-            "observations",
-            "and a few of known drawings first, to check the observers",
-        )
+        yield "observations", "and a few of known drawings first"
     if seen.is_finished:
-        yield "remaining", "nothing: the run is finished, and the same command only prints its figures"
+        yield "remaining", "nothing: the run is finished"
         yield "directory", str(directory)
         return
     yield "price", _price(seen)
-    if limits.max_images is not None or limits.max_cost_usd is not None:
-        yield "limits", _limits(limits)
     yield "directory", _place(seen, directory)
 
 
@@ -77,16 +73,10 @@ def _price(seen: Forecast) -> str:
     if seen.usd is None:
         known = sum(work.usd for work in seen.work if work.usd is not None)
         return f"{_UNKNOWN}" + (f" beyond {known:.2f} USD" if known else "") + f"; {'; '.join(unknown)}"
-    return f"{seen.usd:.2f} USD at most" if seen.usd else "none: no component is paid by the call"
-
-
-def _limits(limits: Limits) -> str:
-    images = "" if limits.max_images is None else f"at most {limits.max_images} new images"
-    cost = "" if limits.max_cost_usd is None else f"at most {limits.max_cost_usd:g} USD"
-    return " and ".join(part for part in (images, cost) if part) + "; the run stops there and can be resumed"
+    return f"{seen.usd:.2f} USD at most" if seen.usd else "none"
 
 
 def _place(seen: Forecast, directory: Path) -> str:
     if seen.n_stored is None:
         return f"{directory} (new)"
-    return f"{directory}: {quantity(seen.n_stored, 'images')} stored and not generated again"
+    return f"{directory}: {quantity(seen.n_stored, 'images')} stored"

@@ -31,15 +31,10 @@ _THRESHOLD_COLUMNS = (
 )
 _BEST_COLUMNS = ("score", "judge", "best", "accuracy", "accuracy_all", "f1", "always", "best_in", "n", "labels", "why")
 _THRESHOLD_NOTE = (
-    "An image passes at the threshold or above; labels: {labels}. accuracy and f1 are of the images people rated; "
-    "accuracy_all and f1_all weight them to all images of the run (those from {low:g} to {high:g} and the others, by "
-    "role; a dash: people rated none of a kind). best_in: the share of draws in which no other threshold does better. "
-    "As Table 4 of CF-World."
+    "Labels: {labels}. accuracy_all and f1_all weight the rated images to all of the run (from {low:g} to {high:g} and "
+    "the others, by role). best_in: the share of draws in which no other threshold does better. CF-World's Table 4."
 )
-_BEST_NOTE = (
-    "Chosen on the same labels, so accuracy is a little too high; always: the accuracy of giving every image the "
-    "commoner answer."
-)
+_BEST_NOTE = "Chosen on the same labels, so accuracy is a little too high. always: one answer to everything."
 
 RatedImage = tuple[str, int, str, str]
 """Case, repeat, model and role."""
@@ -163,7 +158,7 @@ def _best(found: Sequence[Cut], scores: Sequence[float], yes: Sequence[bool], al
         return None, "the judge gives every image the same score"
     best = best_cut(found)
     if best is None or best.accuracy.low is None or best.accuracy.low <= always:
-        return None, "no threshold is significantly better than always giving the commoner answer"
+        return None, "no threshold is significantly better than one answer to everything"
     return best, ""
 
 
@@ -181,8 +176,8 @@ def _difference_tables(compared: Mapping[tuple[str, str], _Compared]) -> list[Ta
     if not rows:
         return []
     columns = ("score", "judge", "mean", "lower", "upper", "close", "close_lower", "close_upper", "n")
-    note = f"The judge's score less the mean of people's, by image; close: the share within {CLOSE:g}."
-    drawn = "The distribution of the differences; the middle row is close. As Figure 5a of CF-World."
+    note = f"The judge's score less the mean of people's; close: the share within {CLOSE:g}."
+    drawn = "The distribution of the differences (CF-World's Figure 5a)."
     return [
         Table(name="judge minus people", columns=columns, rows=tuple(rows), note=note),
         Table(

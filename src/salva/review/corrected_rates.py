@@ -35,15 +35,13 @@ FEW_REVIEWERS, LOW_RATE = 3, 0.2
 _FAIL = str(Outcome.FAIL).lower()
 _LABEL_COLUMNS = ("reviewed", "cannot_tell", "share_fail", "low", "high", "bound_low", "bound_high")
 _RATE_NOTE = (
-    "The share of all results that people call FAIL, weighted as the failure rate. low and high: its 95 % interval for "
-    "other seeds, with kinds of results that nobody reviewed as all PASS and as all FAIL. The bounds count what people "
-    "cannot tell as PASS and as FAIL. There is no rate where a kind of result was not reviewed at random."
+    "The share of results that people call FAIL. low and high: its 95 % interval, with kinds of results that nobody "
+    "reviewed as all PASS and all FAIL. The bounds count what people cannot tell as PASS and FAIL."
 )
 _STRATA_NOTE = "share_fail: of the reviewed results of this kind, those that people call FAIL."
 _PRECISION_NOTE = (
-    "share_fail: of the reviewed failures, those that people call FAIL too. Where failures were drawn from all, "
-    "'people and results' has their whole share. Else the row 'all' weights each category by its failures, and has no "
-    "share where one was not reviewed."
+    "share_fail: of the reviewed failures, those that people call FAIL too. The row 'all' weights each category by its "
+    "failures."
 )
 
 

@@ -30,8 +30,8 @@ QUESTION_HINT = """Look at each image and answer every question about it:
 rater      your name, the same in all your rows
 score      0 to 1, by the column criteria; without criteria 1 yes, 0.5 partly, 0 no
 The row "label" asks once for the whole image: 1 or 0, nothing between.
-Answer all questions about an image, or none of them.
-Several raters: each fills in a copy; `salva agree RUN --ratings COPY --ratings COPY` reads all of them.
+Answer all questions about an image, or none.
+Several raters: each fills in a copy; `salva agree RUN --ratings COPY --ratings COPY` reads them.
 """
 _LABEL_TEXT = "Are the main things that the text asks for recognisable?"
 _LABEL_RULE = "1: they are there and recognisable. 0: they are missing or badly distorted."

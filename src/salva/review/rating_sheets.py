@@ -48,8 +48,8 @@ rater
 
 {halves}
 
-Numbers between two steps are for images between them. Style and beauty do not matter.
-Several raters: each fills in a copy; `salva agree RUN --ratings COPY --ratings COPY` reads all of them.
+Numbers between two steps are for images between them. Style does not matter.
+Several raters: each fills in a copy; `salva agree RUN --ratings COPY --ratings COPY` reads them.
 """
 _INDENT = " " * 4
 
@@ -59,9 +59,9 @@ class RatingSheetOptions:
     """Which images people rate."""
 
     roles: tuple[str, ...] = option((), "Only images of these roles, such as l1; all otherwise.")
-    sample: int = option(0, "Number of images, mostly those whose judges' mean score is from 0.3 to 0.7; 0 for all.")
-    per_category: int = option(0, "Number of cases (review: results) of each category, drawn at random.")
-    seed: int = option(0, "Which cases or results are drawn at random.")
+    sample: int = option(0, "Number of images, mostly doubtful ones; 0 for all.")
+    per_category: int = option(0, "Number of cases (review: results) of each category.")
+    seed: int = option(0, "Which are drawn at random.")
 
     def __post_init__(self) -> None:
         for flag, value in (("--sample", self.sample), ("--per-category", self.per_category)):

@@ -37,12 +37,11 @@ _HINT = """Look at the images of each row, beside their prompts, and fill in:
 rater      your name, the same in all your rows
 failed     yes, no, or "cannot tell"
 
-yes: an image does not show what its prompt asks for: something is missing, its number, place or colour is another, or
-there is text that the prompt does not ask for. Where the column rule is filled, yes means that the images break it.
-Style and beauty do not matter. The last column is for salva.
+yes: an image does not show what its prompt asks for (what, how many, where, which colour), or shows other text. Where
+the column rule is filled, yes means that the images break it. Style does not matter. The last column is for salva.
 
-Start at the top; rows are in random order. Several raters, best three: each fills in a copy, and
-`salva agree RUN --ratings COPY --ratings COPY` reads all of them.
+Start at the top. Several raters, best three: each fills in a copy, and
+`salva agree RUN --ratings COPY --ratings COPY` reads them.
 """
 
 
@@ -50,8 +49,8 @@ Start at the top; rows are in random order. Several raters, best three: each fil
 class ReviewSheetOptions:
     """Which results people review."""
 
-    per_result: int = option(20, "Number of results drawn of each kind: fail, pass, undecided, error.", least=1)
-    per_category: int = option(0, "Number of results drawn of each kind and category instead.", least=0)
+    per_result: int = option(20, "Number of results of each kind: fail, pass, undecided, error.", least=1)
+    per_category: int = option(0, "Number of results of each kind and category instead.", least=0)
     result: tuple[str, ...] = option((), "Only results of these kinds, such as fail; all otherwise.")
     seed: int = option(0, "Which results are drawn.")
 
