@@ -117,7 +117,7 @@ def test_labels_that_mean_nothing_find_no_threshold(tmp_path: Path) -> None:
     for words in (said.__getitem__, inverted):
         (best,) = by_name(run_agreement(stored(tmp_path), [labels(tmp_path, words)])[0])["best threshold"]
         assert best["best"] is None
-        assert "commoner answer" in str(best["why"])
+        assert best["why"]
     rows = by_name(run_agreement(stored(tmp_path), [labels(tmp_path, inverted)])[0])["thresholds"]
     assert next(row["accuracy"] for row in rows if row["threshold"] == 0.5) == 0.0
 

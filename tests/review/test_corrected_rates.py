@@ -12,7 +12,7 @@ from salva.core.judgements import Judgements
 from salva.core.review import Label
 from salva.core.table import Cell, Table
 from salva.messages import code_of
-from salva.review.corrected_rates import corrected_json, correction_of, review_notes, review_tables
+from salva.review.corrected_rates import correction_of, review_notes, review_tables
 from salva.review.result_samples import BY_CATEGORY, BY_RESULT, drawn_results, sample_token
 from salva.run_results import judgements_by_model
 from salva.stats.correction import Stratum, correct_rate
@@ -56,9 +56,9 @@ def test_failures_alone_never_correct_a_rate() -> None:
             "review-kinds-missing"
         ]
     chosen = run.reviews(run.with_result(FAIL)[:20])
-    assert corrected_json(judged(run), chosen) is None
+    assert correction_of(judged(run), chosen) is None
     by_category = run.reviews(run.with_result(FAIL)[:20], token(run, BY_CATEGORY))
-    assert corrected_json(judged(run), by_category) is None
+    assert correction_of(judged(run), by_category) is None
     for reviews in (chosen, by_category):
         assert [code_of(note) for note in review_notes({"painter": judged(run)}, reviews)] == ["review-not-random"]
 
@@ -69,8 +69,9 @@ def test_a_sample_of_each_result_gives_the_rate_that_people_find() -> None:
     assert everything is not None
     assert everything.rate.rate == pytest.approx(TRUE_RATE)
     sample = [result.case.case_id for result in drawn_results(judged(run), (), 40, by_category=False, seed=3)]
-    found = corrected_json(judged(run), run.reviews(sample, token(run)))
-    assert found is not None
+    correction = correction_of(judged(run), run.reviews(sample, token(run)))
+    assert correction is not None
+    found = correction.to_json()
     assert found["n_reviewed"] == 80
     failed = sum(run.truth[case] for case in sample if case in run.with_result(FAIL)) / 40
     passed = sum(run.truth[case] for case in sample if case in run.with_result(PASS)) / 40

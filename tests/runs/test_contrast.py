@@ -109,7 +109,7 @@ def test_without_controls_a_judge_is_unprobed(tmp_path: Path) -> None:
 
 
 def test_no_judge_no_controls(tmp_path: Path) -> None:
-    run = salva.run_suite("metalogic", "painter", size=21, judge="scene", out=tmp_path / "run")
+    run = salva.run_suite("metalogic", "painter", size=4, judge="scene", out=tmp_path / "run")
     with open_run(tmp_path / "run") as store:
         assert CONTRAST not in store.meta()
     assert "judge-unprobed" not in codes(run)

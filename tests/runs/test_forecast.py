@@ -29,7 +29,7 @@ def seen(ask: RunSpec, directory: Path) -> Forecast:
 @pytest.mark.parametrize("suite", SUITES)
 def test_what_is_foreseen_is_what_is_done(suite: str, tmp_path: Path) -> None:
     # Of a number of cases cfworld takes those of its starter set, which no embedded judge can judge.
-    size = "quick" if suite == "cfworld" else "4"
+    size = "quick" if suite == "cfworld" else "2"
     ask = RunSpec.of(suite=suite, models=("painter",), size=size, repeats=2, settings=QUIET)
     before = seen(ask, tmp_path / "run")
     assert not (tmp_path / "run").exists()

@@ -45,14 +45,7 @@ _flag = partial(flags.flag, of="agree")
     default="interval",
     help="What a difference means, for alpha. Default: interval.",
 )
-@_flag(
-    "--format",
-    "form",
-    group=pages.OUTPUT,
-    type=click.Choice(["table", "json"]),
-    default="table",
-    help="Default: table.",
-)
+@flags.format_flag("agree", "table", "json")
 @_flag(
     "--figures",
     group=pages.OUTPUT,

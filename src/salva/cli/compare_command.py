@@ -9,6 +9,7 @@ import click
 from salva.cli import flags
 from salva.cli import help as pages
 from salva.cli.ending import end
+from salva.cli.gate_flags import gate_on_flag, min_decided_flag
 from salva.compare.comparing import ComparedRuns, compare_runs
 from salva.compare.forms import comparison_json, comparison_markdown, comparison_text
 from salva.compare.margin import Demands
@@ -17,7 +18,6 @@ from salva.compare.words import margin_text
 from salva.core.printable import printable_json
 from salva.files.outfiles import write_text
 from salva.report.terminal import print_table
-from salva.results.gate import GATE_ON, MIN_DECIDED
 
 _PAGE = Path("comparison.html")
 
@@ -39,21 +39,8 @@ _PAGE = Path("comparison.html")
     metavar="MARGIN",
     help="The gate: by how much the failure rate may be higher.",
 )
-@flags.flag(
-    "--gate-on",
-    group=pages.GATE,
-    type=click.Choice(GATE_ON),
-    default="interval",
-    help="What decides: the whole interval, one end, or the point. Default: interval.",
-)
-@flags.flag(
-    "--min-decided",
-    group=pages.GATE,
-    type=click.IntRange(min=1),
-    metavar="N",
-    default=MIN_DECIDED,
-    help=f"No gate passes with fewer decided pairs. Default: {MIN_DECIDED}.",
-)
+@gate_on_flag
+@min_decided_flag
 @flags.flag(
     "--format",
     "form",

@@ -163,7 +163,7 @@ config_flag = flag(
     callback=_read_config,
     is_eager=True,
     expose_value=False,
-    help="A TOML file with the long flags as keys; flags win.",
+    help="A TOML file with long flags as keys; flags win.",
 )
 plugin_flag = flag(
     "--plugin",
@@ -210,6 +210,12 @@ quiet_flag = flag("-q", "--quiet", group=pages.OUTPUT, is_flag=True, help="Print
 progress_flag = flag("--no-progress", group=pages.OUTPUT, is_flag=True, help="Show no progress.")
 
 
+def format_flag(of: str, *forms: str) -> Callable[[F], F]:
+    """In which of these forms something is printed; the first is the default."""
+    text = f"Default: {forms[0]}."
+    return flag("--format", "form", group=pages.OUTPUT, of=of, type=click.Choice(forms), default=forms[0], help=text)
+
+
 def base_url_flag(command: F) -> F:
     """Where a text model is, and which key it gets."""
     at = flag("--base-url", of="write", default="", help="The endpoint of the text model.")
@@ -220,7 +226,7 @@ def base_url_flag(command: F) -> F:
         expose_value=False,
         callback=_keep_key_env,
         metavar="VARIABLE",
-        help="The variable that holds its key, or none. Default: OPENAI_API_KEY, unless on your own network.",
+        help="The variable that holds its key, or none.",
     )
     return at(key_env(command))
 

@@ -19,10 +19,7 @@ from salva.report.terminal import print_table
 from salva.runs.image_quality import QualityRequest, quality_figures
 
 _FOLDER = click.Path(path_type=Path)
-_NOTE = (
-    "FID: smaller is better. Inception Score and R-precision: larger is better. "
-    "Compare figures of one embedder and of as many images only."
-)
+_NOTE = "FID: smaller is better; the others: larger. Compare figures of one embedder and of as many images only."
 
 
 @click.command("quality", cls=pages.Command)
@@ -34,7 +31,7 @@ _NOTE = (
     group=pages.OBSERVERS,
     of="quality",
     default="published-inception",
-    help="The network; inception/FILE for an ONNX file. Default: published-inception.",
+    help="The network. Default: published-inception.",
 )
 @flags.flag(
     "--logits",
@@ -43,23 +40,15 @@ _NOTE = (
     metavar="OUTPUT",
     help="Its logits: gives the Inception Score.",
 )
-@flags.flag("--held-out", group=pages.OBSERVERS, type=_FOLDER, help="Images a class: gives ACTesting's I-IS.")
+@flags.flag("--held-out", group=pages.OBSERVERS, type=_FOLDER, help="Images by class: gives I-IS.")
 @flags.flag(
     "--r-precision",
     group=pages.OBSERVERS,
     default="",
     metavar="EMBEDDER",
-    help="How often an image finds its caption among 100; with --by-set.",
+    help="Gives R-precision; with --by-set.",
 )
-@flags.flag(
-    "--format",
-    "form",
-    group=pages.OUTPUT,
-    of="quality",
-    type=click.Choice(["table", "json"]),
-    default="table",
-    help="Default: table.",
-)
+@flags.format_flag("quality", "table", "json")
 @flags.set_flag
 @flags.images_flag
 def command(

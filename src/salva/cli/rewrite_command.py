@@ -12,15 +12,7 @@ from salva.core.printable import printable_json
 @click.command("rewrite", cls=pages.Command)
 @click.argument("formula")
 @flags.flag("--law", group=pages.TEST, help="Only this law or family; see salva list laws.")
-@flags.flag(
-    "--format",
-    "form",
-    group=pages.OUTPUT,
-    of="rewrite",
-    type=click.Choice(["table", "jsonl"]),
-    default="table",
-    help="Default: table.",
-)
+@flags.format_flag("rewrite", "table", "jsonl")
 def command(formula: str, law: str | None, form: str) -> None:
     """Print every formula that one law makes of FORMULA, which can be an English sentence."""
     from salva.english.sentences import parse_text, to_english

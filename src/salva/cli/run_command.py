@@ -11,11 +11,11 @@ import click
 from salva.cli import flags
 from salva.cli import help as pages
 from salva.cli.ending import end, end_with
+from salva.cli.gate_flags import gate_on_flag, min_decided_flag
 from salva.core.exit_codes import INTERRUPTED
 from salva.core.quantity import quantity
 from salva.core.run_spec import RunSpec, split_settings
 from salva.messages import message
-from salva.results.gate import GATE_ON, MIN_DECIDED
 from salva.runs import plans
 
 if TYPE_CHECKING:
@@ -29,15 +29,11 @@ if TYPE_CHECKING:
     "--model", "models", group=pages.TEST, multiple=True, help="A generator, or NAME=SPEC; repeatable. Default: pocket."
 )
 @flags.only_flag
-@flags.flag(
-    "--check", group=pages.TEST, default="", help="The check that makes the result. Default: the best for each case."
-)
+@flags.flag("--check", group=pages.TEST, default="", help="The check that makes the result.")
 @flags.counts_flag
-@flags.flag("--control", group=pages.TEST, is_flag=True, help="Also compare seeds of one prompt (needs --repeats 2).")
+@flags.flag("--control", group=pages.TEST, is_flag=True, help="Also compare seeds (needs --repeats 2).")
 @flags.flag("--published", group=pages.TEST, is_flag=True, help="Judge by the rule of the suite's paper.")
-@flags.flag(
-    "--detector", group=pages.OBSERVERS, default="", help="Finds entities. Default: pocket for painter and pocket."
-)
+@flags.flag("--detector", group=pages.OBSERVERS, default="", help="Finds entities. Default: the model's.")
 @flags.flag("--reader", group=pages.OBSERVERS, default="", help="Reads text in images, or none. Default: rapidocr.")
 @flags.flag("--embedder", group=pages.OBSERVERS, default="", help="Embeds images and texts. Default: none.")
 @flags.flag(
@@ -68,21 +64,8 @@ if TYPE_CHECKING:
     help="The gate: the largest failure rate.",
 )
 @flags.flag("--gate", "gates", group=pages.GATE, multiple=True, metavar="METRIC=X", help="A gate on a metric besides.")
-@flags.flag(
-    "--gate-on",
-    group=pages.GATE,
-    type=click.Choice(GATE_ON),
-    default="interval",
-    help="What decides: the whole interval, one end, or the point. Default: interval.",
-)
-@flags.flag(
-    "--min-decided",
-    group=pages.GATE,
-    type=click.IntRange(min=1),
-    metavar="N",
-    default=MIN_DECIDED,
-    help=f"No gate passes with fewer decided results. Default: {MIN_DECIDED}.",
-)
+@gate_on_flag
+@min_decided_flag
 @flags.flag(
     "--max-errors",
     group=pages.GATE,
@@ -106,7 +89,7 @@ if TYPE_CHECKING:
     "--retry",
     multiple=True,
     type=click.Choice(["refused", "unreadable", "unknown"]),
-    help="Ask again what was refused, unreadable, or may have been billed.",
+    help="What is asked again.",
 )
 def command(
     suite: str,

@@ -399,9 +399,10 @@ def _summarise_model(model: str, judged: Judgements, records: RunRecords) -> Mod
 def _corrected(judged: Judgements, records: RunRecords) -> Json:
     if not records.reviews:
         return None
-    from salva.review.corrected_rates import corrected_json
+    from salva.review.corrected_rates import correction_of
 
-    return corrected_json(judged, records.reviews)
+    correction = correction_of(judged, records.reviews)
+    return correction.to_json() if correction else None
 
 
 def _gates(records: RunRecords, model: str) -> list[GateDecision]:

@@ -104,12 +104,6 @@ def correction_of(judged: Judgements, reviews: Iterable[Review]) -> Correction |
     return Correction(rate=rate, strata=tuple(strata))
 
 
-def corrected_json(judged: Judgements, reviews: Iterable[Review]) -> dict[str, Json] | None:
-    """The corrected rate as reports have it."""
-    correction = correction_of(judged, reviews)
-    return correction.to_json() if correction else None
-
-
 def review_tables(by_model: Mapping[str, Judgements], reviews: Sequence[Review]) -> list[Table]:
     """The corrected rate, what it is made of, and the precision by category; of every model that was reviewed."""
     corrected = {model: one for model, judged in by_model.items() if (one := correction_of(judged, reviews))}

@@ -6,7 +6,8 @@ depends on hold. An answer that is neither yes nor no leaves its image without a
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+import re
+from collections.abc import Collection, Sequence
 
 from salva.core.exchange import Flaw
 from salva.errors import UsageError
@@ -81,11 +82,7 @@ def _parents(lines: Sequence[FileRow]) -> dict[Question, tuple[str, ...]]:
     column = next((name for name in _PARENTS if name in lines[0].cells), "")
     if not column:
         raise UsageError(message("dependency-missing", path=lines[0].file, header=", ".join(lines[0].cells)))
-    return {(line.cell(_ITEM[0]), _number(line)): tuple(_names(line.cell(column))) for line in lines}
-
-
-def _names(cell: str) -> Iterable[str]:
-    return cell.replace(";", ",").replace(" ", ",").split(",")
+    return {(line.cell(_ITEM[0]), _number(line)): tuple(re.split(r"[;, ]", line.cell(column))) for line in lines}
 
 
 def _share(item: str, answers: dict[str, bool | None], parents: dict[Question, tuple[str, ...]]) -> float | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import islice
 from typing import NamedTuple, TypeVar
 
@@ -142,7 +142,7 @@ class JudgeContrast:
                 n_as_expected=seen.n_accepted,
                 has_accepted=bool(seen.n_accepted) or any(answers),
             )
-            kept.setdefault(model, {})[judge] = counts_to_json(counts)
+            kept.setdefault(model, {})[judge] = asdict(counts)
         if kept:
             noted: dict[str, Json] = {model: {**judges} for model, judges in kept.items()}
             self._store.set_meta(CONTRAST, noted)
@@ -197,8 +197,3 @@ def _keep(kept: dict[str, _T], rank: str, one: _T) -> None:
 
 def _ranked(kept: Mapping[str, _T]) -> list[_T]:
     return [kept[rank] for rank in sorted(kept, reverse=True)[:_MOST_KEPT]]
-
-
-def counts_to_json(counts: ControlCounts) -> Json:
-    """As a run keeps them."""
-    return {name: getattr(counts, name) for name in ControlCounts.__slots__}

@@ -9,7 +9,6 @@ import importlib.util
 import os
 import platform
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -111,14 +110,7 @@ def _devices() -> Iterator[DoctorLine]:
         except SalvaError as error:  # a broken torch is what people run this for
             yield DoctorLine(section="devices", name="torch", state=f"cannot be used: {error}")
         return
-    cards: list[str] = []
-    if shutil.which("nvidia-smi"):
-        asked = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, timeout=30, check=False)
-        cards = asked.stdout.splitlines() if asked.returncode == 0 else []
-    for number, card in enumerate(cards):
-        yield DoctorLine(section="devices", name=f"cuda:{number}", state=f"{card}; torch is not installed")
-    if not cards:
-        yield DoctorLine(section="devices", name="cpu", state="no GPU found")
+    yield DoctorLine(section="devices", name="cpu", state="torch is not installed, and nothing else uses a GPU")
 
 
 def _own_files() -> Iterator[DoctorLine]:
@@ -134,7 +126,7 @@ def _own_files() -> Iterator[DoctorLine]:
 
 
 def _disk(where: Path) -> Iterator[DoctorLine]:
-    present = _existing(where)
+    present = next(path for path in (where.absolute(), *where.absolute().parents) if path.exists())
     try:
         with tempfile.TemporaryDirectory(prefix=".salva-doctor-", dir=present) as trial, open_run(Path(trial), "write"):
             pass
@@ -143,10 +135,6 @@ def _disk(where: Path) -> Iterator[DoctorLine]:
     else:
         yield DoctorLine(section="disk", name="runs", state=f"can be stored in {present}")
     yield DoctorLine(section="disk", name="free", state=size_text(shutil.disk_usage(present).free))
-
-
-def _existing(where: Path) -> Path:
-    return next(path for path in (where.absolute(), *where.absolute().parents) if path.exists())
 
 
 def size_text(n_bytes: float) -> str:

@@ -15,7 +15,6 @@ from pathlib import Path
 
 from salva.core.case import case_to_json
 from salva.core.plan import Plan
-from salva.core.run_file import RunFile
 from salva.core.verdict import PAIR, Observers, Outcome, Verdict
 from salva.engine.actors import Actor
 from salva.engine.progress import Progress
@@ -58,7 +57,8 @@ def finished_summary(directory: Path, plan: Plan, retry: Collection[str], images
         store.check_images_at(images_at)
         n_unreadable = store.n_unreadable()
         # A run that was judged otherwise since goes back to its own rules first; nothing is generated for that.
-        if _is_judged_otherwise(content) or not has_all_files(store) or ("unreadable" in retry and n_unreadable):
+        is_judged_otherwise = content.judging is not None and content.judging.spec != content.spec
+        if is_judged_otherwise or not has_all_files(store) or ("unreadable" in retry and n_unreadable):
             return None
         refuse_moved(plan, store.components())
         if not store.is_whole() or not _has_components(store, plan) or not _has_planned_cases(store, plan):
@@ -106,10 +106,6 @@ def refuse_edited_run_file(directory: Path) -> None:
     if is_ours is False or differing:
         why = differing or "its digest differs from the one that the database has"
         raise StoreError(message("run-file-edited", path=str(directory / RUN_FILE), why=why))
-
-
-def _is_judged_otherwise(content: RunFile) -> bool:
-    return content.judging is not None and content.judging.spec != content.spec
 
 
 def _has_components(store: RunStore, plan: Plan) -> bool:

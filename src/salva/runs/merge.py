@@ -6,7 +6,7 @@ been made in one piece: the command without --shard goes on with it, and has not
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -227,12 +227,10 @@ def _keep_notes(store: RunStore, metas: Sequence[Mapping[str, Json]]) -> Iterato
         if name in (IN_VAIN, PACE):
             store.set_meta(name, summed(values))
         elif name in _LISTS:
-            store.set_meta(name, list(dict.fromkeys(who for value in values for who in _listed(value))))
-        elif all(isinstance(value, dict) for value in values):
-            joined: dict[str, Json] = {}
-            for value in values:
-                joined |= value if isinstance(value, dict) else {}
-            store.set_meta(name, joined)
+            lists = [value for value in values if isinstance(value, list)]
+            store.set_meta(name, list(dict.fromkeys(str(who) for value in lists for who in value)))
+        elif len(tables := [value for value in values if isinstance(value, dict)]) == len(values):
+            store.set_meta(name, {key: value for table in tables for key, value in table.items()})
         elif all(value == values[0] for value in values):
             store.set_meta(name, values[0])
         elif name.startswith("snapshot:"):
@@ -241,7 +239,3 @@ def _keep_notes(store: RunStore, metas: Sequence[Mapping[str, Json]]) -> Iterato
             yield message("note-dropped", name=name)
     if any(FIGURES in meta for meta in metas):
         yield message("note-dropped", name=FIGURES)
-
-
-def _listed(value: Json) -> Iterable[str]:
-    return map(str, value) if isinstance(value, list) else ()

@@ -81,8 +81,7 @@ class CasePreview:
             raise UsageError(_undecidable(cases))
         lines, all_cases = remarks(plan), quantity(cases.n, "cases")
         if n_undecidable:
-            values = {"n": n_undecidable, "cases": all_cases, "why": _why(cases.undecidable)}
-            lines.append(message("cases-undecidable", **values))
+            lines.append(message("cases-undecidable", n=n_undecidable, cases=all_cases, why=_why(cases.undecidable)))
         if n_left := cases.n - sum(by_check.values()):
             lines.append(message("cases-unchecked", n=n_left, why=f": {cases.why_left()}"))
         lines += [message("observer-unused", role=role, name=name) for role, name in self._unused()]

@@ -142,8 +142,11 @@ def check_threshold(checks: Iterable[Binding], floor: float, detector: str, floo
     for check in (check for check in checks if "detector" in check.about.needs_roles):
         threshold = value_of(check.options, "threshold")
         if threshold is not None and threshold < floor:
-            values = {"detector": detector, "floor": floor, "threshold": threshold, "option": floor_option}
-            raise UsageError(message("threshold-below-floor", **values))
+            raise UsageError(
+                message(
+                    "threshold-below-floor", detector=detector, floor=floor, threshold=threshold, option=floor_option
+                )
+            )
 
 
 def spec_again(stored: RunSpec) -> RunSpec:

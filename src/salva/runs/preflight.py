@@ -126,8 +126,7 @@ class Preflight:
         seen: list[Observation] = []
         for outcome in outcomes:
             if isinstance(outcome, Deferred):
-                values = {"who": who, "n": len(outcomes), "off": f"{PREFLIGHT}={OFF}"}
-                raise UsageError(message("preflight-unpaid", **values))
+                raise UsageError(message("preflight-unpaid", who=who, n=len(outcomes), off=f"{PREFLIGHT}={OFF}"))
             if isinstance(outcome, Missing):
                 raise UsageError(message("preflight-broken", who=who, why=outcome.reason))
             seen.append(outcome)

@@ -213,7 +213,7 @@ class _Recomputation:
                 first = first or f"{where}: {error}"
                 continue
             difference, n_missing = _difference(made, stored)
-            if n_missing and self._is_planned(group, case):
+            if n_missing and case.case_id in self._planned.get(group, ()):
                 if self._is_whole:
                     difference = (
                         difference or f": {quantity(n_missing, 'verdicts')} missing that what is stored leads to"
@@ -228,9 +228,6 @@ class _Recomputation:
             self.n_missing += 1
         elif first is not None:
             self.problems.append(first)
-
-    def _is_planned(self, group: _VerdictGroup, case: Case) -> bool:
-        return case.case_id in self._planned.get(group, ())
 
     # Who judged and who looked
 
@@ -273,9 +270,10 @@ class _Recomputation:
 
     def _casts(self, part: CheckPart, observers: Observers) -> Iterator[Cast]:
         """Everyone a check may have gone by, where a name leaves it open."""
+        known = [component for component in self._components if component.role in ROLE_ORDER]
         sets = [
             chosen
-            for chosen in itertools.product(*(self._by_label(label) for label in observers))
+            for chosen in itertools.product(*([c for c in known if c.label == label] for label in observers))
             if len({component.role for component in chosen}) == len(chosen)
         ]
         if not sets:
@@ -284,7 +282,7 @@ class _Recomputation:
             named = {component.role: self._actor(component) for component in chosen}
             for others in (*self._others(named), {}):
                 names = self._named_by(chosen)
-                for known in (names, None) if names is not None else (None,):
+                for named_by in (names, None) if names is not None else (None,):
                     yield Cast(
                         models=(),
                         actors_by_role=({**others, **named},),
@@ -292,12 +290,9 @@ class _Recomputation:
                         repeats=self._asked.repeats,
                         seed=self._asked.seed,
                         control=self._asked.control and self._asked.repeats >= 2,
-                        names=known,
+                        names=named_by,
                         chosen=part.label,
                     )
-
-    def _by_label(self, label: str) -> list[StoredComponent]:
-        return [c for c in self._components if c.label == label and c.role in ROLE_ORDER]
 
     def _others(self, named: ActorsByRole) -> Iterator[ActorsByRole]:
         """Who else was there and may have been asked: colours first, then whoever the run has besides."""

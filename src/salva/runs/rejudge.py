@@ -158,8 +158,14 @@ def _unasked(directory: Path, asked: RunSpec, summary: RunSummary) -> Iterator[s
                 f" --set {part.prefix}.{option}={as_typed(part.options[option])}" for option in reached_options(part)
             ]
             command = f"salva rejudge {directory} --{part.role} {part.text}{''.join(settings)}"
-            values = {"role": part.role, "name": part.name, "n": n_observations, "command": command}
-            yield message("observer-not-asked", **values, reached=", ".join(reached_by(part)))
+            yield message(
+                "observer-not-asked",
+                role=part.role,
+                name=part.name,
+                n=n_observations,
+                command=command,
+                reached=", ".join(reached_by(part)),
+            )
 
 
 def _distinct_labels(plan: Plan, first: RunSpec) -> dict[tuple[str, str], str]:

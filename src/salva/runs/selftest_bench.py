@@ -95,7 +95,7 @@ class SelftestBench:
         for role, rendered in painted.items():
             errors = _failure_types_of(true[self.truth], role)
             # An image has one planted fault at most: if it leaves the worlds, the error has to carry its name.
-            true_errors[role] = errors and (_planted(rendered) or errors)
+            true_errors[role] = errors and (frozenset(cast(list[str], rendered.provenance["planted"])) or errors)
         return TrialResult(
             trial=trial,
             true_errors=true_errors,
@@ -215,10 +215,6 @@ def known(rendered: Rendered, query: Query) -> Observation:
             for thing in things
         )
     )
-
-
-def _planted(rendered: Rendered) -> frozenset[str]:
-    return frozenset(cast(list[str], rendered.provenance["planted"]))
 
 
 def _failure_types_of(conclusion: Conclusion, role: str) -> frozenset[str]:

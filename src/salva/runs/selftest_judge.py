@@ -167,16 +167,16 @@ def _questions(
     formula = case.prompts[0].formula
     assert formula is not None, "every case of the selftest has a formula"
     scene = _scene(rendered)
+    labels = tuple(sorted({*entities(parse(formula)), *(thing.label for thing in scene.things)}))
     given: dict[str, Observation] = {}
     for question in questions_about((formula,)):
         expected = expected_answer(question, formula)
-        true = next((c for c, f in zip(question.choices, question.formulas, strict=True) if _holds(f, scene)), None)
+        answers = zip(question.choices, question.formulas, strict=True)
+        true = next((choice for choice, f in answers if satisfies(parse(f), scene, "at-least")), None)
         if expected is None or true is None:
             continue
         if detector is not None and not given:
-            look = ObserveRequest(
-                picture=rendered.picture, query=Query(role="detector", labels=_labels(scene, formula))
-            )
+            look = ObserveRequest(picture=rendered.picture, query=Query(role="detector", labels=labels))
             (seen,) = detector.observe([look])  # type: ignore[attr-defined]  # a component built by its name
             given["detector"] = unwrap(seen)
         query = Query(
@@ -239,16 +239,8 @@ def _report(judge: str, asked: Sequence[_KnownQuestion], answers: Sequence[Answe
     )
 
 
-def _holds(formula: str, scene: Scene) -> bool:
-    return satisfies(parse(formula), scene, "at-least")
-
-
 def _scene(rendered: Rendered) -> Scene:
     boxes = known(rendered, Query(role="detector"))
     return Scene(
         things=tuple(Thing(label=box.label, box=box.box, colour=box.colour) for box in boxes.boxes)  # type: ignore[union-attr]  # detections were asked for
     )
-
-
-def _labels(scene: Scene, formula: str) -> tuple[str, ...]:
-    return tuple(sorted({*entities(parse(formula)), *(thing.label for thing in scene.things)}))

@@ -81,7 +81,7 @@ class JudgeTrial:
         if len(readable) == 2 and readable[0] > readable[1]:
             return None
         replies = "; ".join(
-            f"{_asked(question.query)}: {_replied(self.kind, answer)}"
+            f"{question.query.text or question.query.questions[0]}: {_replied(self.kind, answer)}"
             for question, answer in zip(self.questions(), seen, strict=True)
         )
         is_blind = self.relies_on_others and readable == [0, 0]
@@ -165,10 +165,6 @@ def _judge_query(kind: str, thing: str, labels: tuple[str, ...]) -> Query:
 
 def _noun(thing: str) -> str:
     return thing.split()[-1]
-
-
-def _asked(query: Query) -> str:
-    return " ".join((query.text, *query.questions)).strip()
 
 
 def _worth(kind: str, answer: Observation) -> float | None:

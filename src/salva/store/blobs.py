@@ -31,7 +31,7 @@ _IMAGE_ID = re.compile(r"[0-9A-Za-z]{2,128}", re.ASCII)
 _ADVICE = {
     **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "free some space and run the same command again"),
     **dict.fromkeys((errno.EROFS, errno.EACCES, errno.EPERM), "make the directory writable, or name another --out"),
-    errno.ENOENT: "was the run directory moved or deleted?",
+    errno.ENOENT: "the run directory may have been moved",
     errno.ENOTDIR: "name another --out",
 }
 

@@ -73,8 +73,8 @@ def images_of(directory: Path, address: str) -> ImageStore:
         return Blobs(directory)
     # What a stranger's run says is held to the same rules as what is typed.
     if not is_allowed(checked_address(address)):
-        values = {"path": str(directory), "address": address, "quoted": shlex.quote(address)}
-        raise UsageError(message("images-not-named", **values))
+        quoted = shlex.quote(address)
+        raise UsageError(message("images-not-named", path=str(directory), address=address, quoted=quoted))
     if urlsplit(address).scheme == "file":
         return Blobs(directory, Path(unquote(urlsplit(address).path)))
     from salva.store.remote_blobs import RemoteBlobs

@@ -41,8 +41,9 @@ def merge_rows(store: RunStore, part: RunReader, advance: Callable[[int], None])
                 _take_file(store, part, part.parsed(table, row, image_from_row))
                 advance(1)
             if not part.parsed(table, row, partial(_taken, store, table)):
-                values = {"path": str(part.directory), "table": table, "row": key_of(table, row)}
-                raise UsageError(message("rows-contradict", **values))
+                raise UsageError(
+                    message("rows-contradict", path=str(part.directory), table=table, row=key_of(table, row))
+                )
 
 
 def _taken(store: RunStore, table: str, row: sqlite3.Row) -> bool:
