@@ -152,22 +152,10 @@ def load(role: str, name: str) -> type[Any]:
     return component  # type: ignore[no-any-return]  # getattr on a module is untyped
 
 
-def extra_of(role: str, name: str) -> str:
-    """The extra of salva that one of its own components needs; empty for none."""
-    ours = _built_in(role, name)
-    return ours.extra if ours else ""
-
-
-def keys_of(role: str, name: str) -> tuple[str, ...]:
-    """The variables that may hold the key of one of salva's own components; none where it takes no key."""
-    ours = _built_in(role, name)
-    return ours.keys if ours else ()
-
-
-def _built_in(role: str, name: str) -> BuiltIn | None:
-    """The line of one of our own; a role that components of another can play has theirs too."""
+def built_in(role: str, name: str) -> BuiltIn:
+    """The line of one of our own, an empty one for others; a role that components of another can play has theirs."""
     other = _STAND_INS[role][0] if role in _STAND_INS else role
-    return BUILT_IN[role].get(name) or BUILT_IN[other].get(name)
+    return BUILT_IN[role].get(name) or BUILT_IN[other].get(name) or BuiltIn(source="")
 
 
 def bind(spec: ComponentSpec, *, is_foreign: bool = False) -> Binding:

@@ -10,7 +10,7 @@ from in_process import salva
 
 from salva.built_in import BUILT_IN
 from salva.core.about import about_of
-from salva.registry import extra_of, load
+from salva.registry import built_in, load
 from salva.runs.doctor import KEYS as EXAMINED
 
 ROOT = Path(__file__).parents[2]
@@ -65,7 +65,7 @@ def test_what_is_said_of_extras_and_keys_is_true() -> None:
     assert {key for component in ours for key in component.keys} <= set(EXAMINED)
     for role in ("model", "judge"):
         for name in BUILT_IN[role]:
-            assert (extra_of(role, name) == "api") >= about_of(load(role, name)).is_remote, name
+            assert (built_in(role, name).extra == "api") >= about_of(load(role, name)).is_remote, name
 
 
 def test_commands_sizes_and_faults_that_are_nearly_right_are_named() -> None:

@@ -111,12 +111,13 @@ def _tell_one(kind: str, name: str) -> None:
 
 def _needs(role: str, name: str) -> Iterator[str]:
     """What must be installed or set for one of salva's own components."""
-    from salva.registry import extra_of, keys_of
+    from salva.registry import built_in
     from salva.runs.doctor import state_of_extra
 
-    if extra := extra_of(role, name):
-        yield f"the extra {extra}: {state_of_extra(extra)}"
-    if keys := keys_of(role, name):
+    ours = built_in(role, name)
+    if ours.extra:
+        yield f"the extra {ours.extra}: {state_of_extra(ours.extra)}"
+    if keys := ours.keys:
         is_set = "set" if any(os.environ.get(key) for key in keys) else "not set"
         yield f"a key in {' or '.join(keys)} ({is_set}); an endpoint of your own may need none"
 
