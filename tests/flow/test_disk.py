@@ -63,9 +63,9 @@ def test_a_disk_that_turns_read_only_is_said_and_can_still_be_read(small_disk: P
     subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
     assert execute(fake_spec(5), small_disk / "run", SilentProgress()).outcomes == done.outcomes
     assert verify(small_disk / "run", SilentProgress()).is_sound
-    with pytest.raises(StoreError, match=r"read-only.*\[disk-error\]"):
+    with pytest.raises(StoreError, match=r"Read-only.*\[disk-error\]"):
         rejudge(small_disk / "run", fake_spec(5), SilentProgress())
-    with pytest.raises(StoreError, match=r"read-only.*\[disk-error\]"):
+    with pytest.raises(StoreError, match=r"Read-only.*\[disk-error\]"):
         execute(fake_spec(5), small_disk / "other", SilentProgress())
 
 
