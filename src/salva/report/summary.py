@@ -377,7 +377,11 @@ def _summarise_model(model: str, judged: Judgements, records: RunRecords) -> Mod
     rate = rate_of(judged)
     failed = [result for result in judged.results if result.is_fail]
     types = Counter(name for result in failed for name in result.failure_types)
-    costs = cost_table(records.spent)
+    costs, correction = cost_table(records.spent), None
+    if records.reviews:
+        from salva.review.corrected_rates import correction_of
+
+        correction = correction_of(judged, records.reviews)
     return ModelSummary(
         model=model,
         rate=rate,
@@ -389,20 +393,11 @@ def _summarise_model(model: str, judged: Judgements, records: RunRecords) -> Mod
         failure_types=dict(types.most_common()),
         examples=examples_of(judged.results),
         gates=tuple(_gates(records, model)),
-        corrected=_corrected(judged, records),
+        corrected=correction.to_json() if correction else None,
         cost_usd=total_cost(records.spent),
         n_images=len({image for verdict in judged.verdicts for image in verdict.images.values()}),
         n_instructed=sum(any(map(is_instructed, result.evidence)) for result in judged.results),
     )
-
-
-def _corrected(judged: Judgements, records: RunRecords) -> Json:
-    if not records.reviews:
-        return None
-    from salva.review.corrected_rates import correction_of
-
-    correction = correction_of(judged, records.reviews)
-    return correction.to_json() if correction else None
 
 
 def _gates(records: RunRecords, model: str) -> list[GateDecision]:
