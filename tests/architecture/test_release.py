@@ -85,7 +85,7 @@ def test_the_installed_wheel_passes_a_selftest(built: Path, tmp_path: Path) -> N
         timeout=300,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "the oracle passes" in done.stdout
+    assert "the detector passes" in done.stdout
 
 
 def test_what_is_said_of_the_version_is_one_thing(built: Path) -> None:
