@@ -49,9 +49,7 @@ def test_what_reads_alike_takes_the_place_of_the_mutant_and_the_rest_is_counted(
     plain = _cases()
     assert listed.stdout.splitlines()[0] == "prompt,image_id,operator"
     assert len(listed.stdout.splitlines()) == 1 + len(plain)
-    written = in_process.salva(
-        *("write", "paraphrases", "mutants.csv", "-o", "said.jsonl", "--writer", "openai/x")
-    )
+    written = in_process.salva(*("write", "paraphrases", "mutants.csv", "-o", "said.jsonl", "--writer", "openai/x"))
     assert written.returncode == 0, written.stderr
     n_asked = len(server.asked)
     worded = _cases(wordings="said.jsonl")
