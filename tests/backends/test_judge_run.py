@@ -137,7 +137,7 @@ def test_a_changed_snapshot_stops_the_run(
     command, _, code = command.rpartition(" [")
     assert (command.endswith("--judge openai/judge-b"), code) == (True, "snapshot-changed]")
     on = salva(*shlex.split(command)[1:], *where)
-    assert "must not mix" not in on.stderr
+    assert "snapshot-changed" not in on.stderr
     assert on.returncode in (0, 3), on.stderr
     with open_run(tmp_path / "run") as store:
         answers = [look.observation for _, look in store.observations() if isinstance(look.observation, Answer)]

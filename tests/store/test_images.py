@@ -47,7 +47,7 @@ def test_what_lies_below_a_named_folder_is_named() -> None:
 
 def test_an_address_nobody_named_is_not_used_and_a_folder_is_a_plain_one(tmp_path: Path) -> None:
     address = f"file://{tmp_path}/pictures"
-    with pytest.raises(UsageError, match=f"nothing was contacted.*--images {address}"):
+    with pytest.raises(UsageError, match=rf"--images {address}\. \[images-not-named\]"):
         images_of(tmp_path, address)
     allow_images_at(address)
     named = images_of(tmp_path, address)

@@ -8,21 +8,13 @@ from salva.messages.entry import Entry
 
 ENTRIES: Mapping[str, Entry] = {
     "prompt-column-missing": Entry(
-        "{path!r} has no column prompt, or prompt_a and prompt_b, only {columns}. Name the columns, or "
-        "save plain prompts as .txt.",
-        "The column may also be called caption or text.",
+        "{path!r} has no column prompt, or prompt_a and prompt_b, only {columns}. Plain prompts need the suffix .txt."
     ),
-    "prompt-files-not-text": Entry(
-        "{path!r} is no text file. Save both files as .txt.",
-    ),
+    "prompt-files-not-text": Entry("{path!r} is no text file. Save both as .txt."),
     "prompt-missing": Entry("There is no text in {column}."),
-    "prompt-cell": Entry("{column} is {value!r}. Write {wanted}, or leave it empty."),
+    "prompt-cell": Entry("{column} is {value!r}; it must be {wanted}, or empty."),
     "prompt-formula": Entry("The formula {formula!r} cannot be read: {problem}"),
-    "prompt-group": Entry(
-        "Only one prompt or a pair can be tested here.",
-    ),
-    "expect-single": Entry("expect is differ, and this is one prompt. Give prompt_a and prompt_b."),
-    "proposals-open": Entry(
-        "{n} proposed formulas are not used. Write yes under accepted beside right ones.",
-    ),
+    "prompt-group": Entry("Only one prompt or a pair can be tested here."),
+    "expect-single": Entry("expect is differ, but there is one prompt. Give prompt_a and prompt_b."),
+    "proposals-open": Entry("{n} proposed formulas are not accepted. Write yes beside right ones."),
 }
