@@ -30,7 +30,7 @@ def png_file(scene: DrawnChart, margin: int = 12) -> bytes:
     for part in scene.parts:
         pen.draw(part)
     buffer = BytesIO()
-    image.reduce(_SHRINK).save(buffer, "PNG", optimize=True)
+    image.reduce(_SHRINK).save(buffer, "PNG")
     return buffer.getvalue()
 
 

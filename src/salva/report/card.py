@@ -6,9 +6,6 @@ Takes a Summary and images. On the card nothing can run: words are escaped, char
 from __future__ import annotations
 
 import base64
-from importlib.resources import files
-
-from jinja2 import Environment, StrictUndefined
 
 from salva.charts.interval import draw_interval
 from salva.charts.svg import svg_file
@@ -26,9 +23,9 @@ from salva.report.headline_text import (
     rate_text,
     trust_text,
 )
+from salva.report.pages import template_of
 from salva.report.summary import ModelSummary, Summary
 
-_TEMPLATES = files("salva.report") / "templates"
 _CHART_WIDTH = 480
 _N_EXHIBITS = 3
 _MOST_MODELS = 4
@@ -58,12 +55,9 @@ def card_lines(summary: Summary, place: str) -> tuple[str, str, str, str]:
 
 def card_html(summary: Summary, images: ImageSource, place: str) -> str:
     """The same as a fragment of HTML, with the interval of each model and the first counterexamples."""
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_legible
-    )
     gallery = make_gallery(summary, images, _N_EXHIBITS)
     shown = list(summary.by_model.values())[:_MOST_MODELS]
-    return environment.from_string((_TEMPLATES / "card.html.j2").read_text("utf-8")).render(
+    return template_of("card.html.j2").render(
         summary=summary,
         place=place,
         models=[(model, _interval(model)) for model in shown],
@@ -94,7 +88,3 @@ def _messages(exhibit: Exhibit) -> str:
 
 def _one_line(text: str) -> str:
     return printable(" ".join(text.split()))
-
-
-def _legible(value: object) -> object:
-    return printable(value) if isinstance(value, str) else value

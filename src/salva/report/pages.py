@@ -11,9 +11,10 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 
-from jinja2 import Environment, FunctionLoader, StrictUndefined
+from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from salva.charts.drawing import draw_chart
@@ -30,7 +31,6 @@ from salva.core.versions import installed_version
 
 LABEL = "label:"
 PAGE_SIZE = 10
-_TEMPLATES = files("salva.report") / "templates"
 _MAX_CHOICES = 24
 """A label with more values than this is searched for, not chosen from a list."""
 _MAX_CHIP = 40
@@ -53,6 +53,23 @@ class Filter:
 def render_page(room: str, template: str, **context: object) -> str:
     """A page from a template that lies with a room of salva's, with the parts that all pages share."""
     style, script = _asset("report.css"), _asset("report.js")
+    return template_of(f"{room}/{template}").render(
+        # Both are files of ours, whole and constant: nothing of a run is ever put into them.
+        style=Markup(style),
+        script=Markup(script),
+        policy=_policy(style, script),
+        **{"page_size": PAGE_SIZE, "version": installed_version("salva") or "", **context},
+    )
+
+
+@cache
+def template_of(name: str) -> Template:
+    """A template, ROOM/FILE or a file of this room; compiled once a process."""
+    return _environment().get_template(name)
+
+
+@cache
+def _environment() -> Environment:
     environment = Environment(
         autoescape=True,
         undefined=StrictUndefined,
@@ -71,14 +88,7 @@ def render_page(room: str, template: str, **context: object) -> str:
         "quantity": quantity,
         "tag_text": tag_text,
     }
-    source = (files(f"salva.{room}") / "templates" / template).read_text("utf-8")
-    return environment.from_string(source).render(
-        # Both are files of ours, whole and constant: nothing of a run is ever put into them.
-        style=Markup(style),
-        script=Markup(script),
-        policy=_policy(style, script),
-        **{"page_size": PAGE_SIZE, "version": installed_version("salva") or "", **context},
-    )
+    return environment
 
 
 def drawings_of(chart: Chart, *, is_wide: bool) -> Markup:
@@ -162,7 +172,8 @@ def _printable(value: object) -> object:
 
 
 def _asset(name: str) -> str:
-    return (_TEMPLATES / name).read_text("utf-8")
+    room, _, file = name.rpartition("/")
+    return (files(f"salva.{room or 'report'}") / "templates" / file).read_text("utf-8")
 
 
 def _policy(style: str, script: str) -> str:
