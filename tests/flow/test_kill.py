@@ -121,7 +121,7 @@ def test_ctrl_c_commits_releases_the_lock_and_resumes(tmp_path: Path, uninterrup
 def test_a_second_process_on_the_same_run_is_refused_and_harms_nothing(
     tmp_path: Path, uninterrupted: list[Verdict]
 ) -> None:
-    first = start(tmp_path / "run", delay_s=0.05)
+    first = start(tmp_path / "run", delay_s=0.02)
     assert first.stdout is not None
     first.stdout.readline()
     second = start(tmp_path / "run")

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from backends.endpoints import serving
 from flow.test_nothing_lost import Painter, painted
+from in_process import salva
 
 from salva.core.verdict import Verdict
 from salva.errors import LockedError
@@ -41,6 +42,14 @@ def surroundings(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def start(directory: Path, url: str, before: str = HEED) -> subprocess.Popen[str]:
     """The command in a group of its own, as a shell starts it."""
+    command = [sys.executable, "-c", PREFIX.format(before=before), *asked_of(directory, url)]
+    STARTED.append(
+        subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, process_group=0)
+    )
+    return STARTED[-1]
+
+
+def asked_of(directory: Path, url: str) -> list[str]:
     settings = (
         f"model.base_url={url}/v1",
         "model.price_usd=0",
@@ -50,12 +59,7 @@ def start(directory: Path, url: str, before: str = HEED) -> subprocess.Popen[str
     )
     asked = ["run", "metalogic", "--size", str(N_CASES), "--model", "openai/m", "--detector", "pocket"]
     asked += ["--reader", "none", "--no-progress", "--out", str(directory)]
-    asked += [word for setting in settings for word in ("--set", setting)]
-    command = [sys.executable, "-c", PREFIX.format(before=before), *asked]
-    STARTED.append(
-        subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, process_group=0)
-    )
-    return STARTED[-1]
+    return asked + [word for setting in settings for word in ("--set", setting)]
 
 
 def rows(directory: Path) -> list[Verdict]:
@@ -127,9 +131,8 @@ def test_ends_at_random_moments_lose_nothing_and_pay_for_nothing_twice(tmp_path:
         process = start(tmp_path / "run", server.url)
         _, errors = process.communicate(timeout=60)
         n_twice = sum(n - 1 for n in painter.answered.values())
-        whole = start(tmp_path / "whole", server.url)
-        _, errors_whole = whole.communicate(timeout=60)
-    assert process.returncode == whole.returncode == 3, (errors, errors_whole)
+        whole = salva(*asked_of(tmp_path / "whole", server.url))
+    assert process.returncode == whole.returncode == 3, (errors, whole.stderr)
     assert n_twice <= at_kills
     assert rows(tmp_path / "run") == rows(tmp_path / "whole")
 
