@@ -57,7 +57,7 @@ class _Pen:
                 for point in part.points:
                     self._draw.circle(self._place(point), part.radius * _SCALE, _fill(part.fill, part.opacity))
             case Text():
-                font = _font("DejaVuSans-Bold" if part.is_bold else "DejaVuSans", round(part.size * _SCALE))
+                font = font_of(round(part.size * _SCALE), is_bold=part.is_bold)
                 place = self._place((part.x, part.y))
                 self._draw.text(place, part.text, _fill(part.fill), font, anchor=_ANCHORS[part.anchor])
 
@@ -78,7 +78,9 @@ def _fill(colour: Colour, opacity: float = 1.0) -> tuple[int, int, int, int]:
 
 
 @cache
-def _font(name: str, size: int) -> FreeTypeFont:
+def font_of(size: int, *, is_bold: bool = False) -> FreeTypeFont:
+    """The font of images."""
     from PIL import ImageFont
 
-    return ImageFont.truetype(BytesIO(read_asset(f"fonts/{name}.ttf")), size, layout_engine=ImageFont.Layout.BASIC)
+    data = BytesIO(read_asset(f"fonts/DejaVuSans{'-Bold' if is_bold else ''}.ttf"))
+    return ImageFont.truetype(data, size, layout_engine=ImageFont.Layout.BASIC)

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from io import BytesIO
 from typing import TYPE_CHECKING
 
-from salva.assets.files import read_asset
 from salva.charts.colours import rgb
+from salva.charts.png import font_of
 from salva.charts.scene import BAD, FINE, INK, PAPER, SOFT, Colour
 from salva.core.image import Picture
 from salva.core.printable import printable
@@ -92,7 +90,7 @@ def _draw_mark(pen: ImageDraw, mark: Mark, corner: tuple[int, int], size: tuple[
     y0, y1 = (corner[1] + min(max(edge, 0.0), 1.0) * size[1] for edge in sorted(mark.box[1::2]))
     colour = rgb(Colour(BAD if mark.is_blamed else FINE))
     pen.rectangle((x0, y0, x1, y1), outline=colour, width=_EDGE)
-    font = _font(_LABEL)
+    font = font_of(_LABEL)
     name = _fitted(_one_line(mark.name), font, size[0])
     # The name stands inside the image, whatever the box does.
     x = max(corner[0], min(x0, corner[0] + size[0] - font.getlength(name) - 6))
@@ -102,7 +100,7 @@ def _draw_mark(pen: ImageDraw, mark: Mark, corner: tuple[int, int], size: tuple[
 
 def _draw_lines(pen: ImageDraw, lines: Sequence[tuple[str, Colour]], left: int, top: int) -> None:
     for number, (line, colour) in enumerate(lines):
-        pen.text((left, top + number * round(_TEXT * _LEADING)), line, fill=rgb(colour), font=_font(_TEXT))
+        pen.text((left, top + number * round(_TEXT * _LEADING)), line, fill=rgb(colour), font=font_of(_TEXT))
 
 
 def _failure_lines(failures: Sequence[str], width: int) -> list[tuple[str, Colour]]:
@@ -111,7 +109,7 @@ def _failure_lines(failures: Sequence[str], width: int) -> list[tuple[str, Colou
 
 def _wrapped(text: str, width: int) -> list[str]:
     """A text in lines of a width; what does not fit into the last one is cut."""
-    font, lines = _font(_TEXT), [""]
+    font, lines = font_of(_TEXT), [""]
     for word in _one_line(text).split():
         longer = f"{lines[-1]} {word}".strip()
         if font.getlength(longer) > width and lines[-1]:
@@ -135,11 +133,3 @@ def _fitted(line: str, font: FreeTypeFont, width: float) -> str:
 
 def _one_line(text: str) -> str:
     return " ".join(printable(text[:4000]).split())
-
-
-@cache
-def _font(size: int) -> FreeTypeFont:
-    from PIL import ImageFont
-
-    data = BytesIO(read_asset("fonts/DejaVuSans.ttf"))
-    return ImageFont.truetype(data, size, layout_engine=ImageFont.Layout.BASIC)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from salva.charts.formats import heading, metric_text, published_text
+from salva.charts.formats import metric_text, published_text
 from salva.charts.interval import draw_interval
 from salva.core.chart import Chart
 from salva.core.metric import MetricValue
@@ -151,7 +151,6 @@ def _page(summary: Summary, records: RunRecords, images: ImageSource, limit: int
 
 def _model_part(summary: Summary, model: ModelSummary, figures: Sequence[DrawnFigure]) -> ModelPart:
     drawn = rate_with_interval(model)
-    titled = [(metric.title or heading(name), metric) for name, metric in model.metrics.items()]
     return ModelPart(
         model=model,
         title=headline_text.headline_title(summary, model),
@@ -163,8 +162,8 @@ def _model_part(summary: Summary, model: ModelSummary, figures: Sequence[DrawnFi
         notes=tuple(headline_text.notes_of(summary, model)),
         gates=tuple((gate.decision, headline_text.gate_text(gate)) for gate in model.gates),
         picture=drawn_for_every_width(partial(draw_interval, drawn)) if drawn else Markup(),
-        measured=tuple((title, one, metric_text(one)) for title, one in titled if one.value is not None),
-        unmeasured=tuple((title, one.reason) for title, one in titled if one.value is None),
+        measured=tuple((title, one, metric_text(one)) for title, one in model.titled_metrics if one.value is not None),
+        unmeasured=tuple((title, one.reason) for title, one in model.titled_metrics if one.value is None),
         beside_published=tuple(table for table in model.tables if {"published", "ours"} <= set(table.columns)),
         figures=_split([figure for figure in figures if figure.model == model.model]),
     )

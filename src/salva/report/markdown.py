@@ -115,11 +115,7 @@ def _failure_types(model: ModelSummary) -> list[list[str]]:
 
 
 def _metrics(model: ModelSummary) -> list[list[str]]:
-    rows = []
-    for name, metric in model.metrics.items():
-        if metric.value is not None:
-            value, ends = metric_text(metric)
-            rows.append([metric.title or heading(name), value, ends])
+    rows = [[title, *metric_text(metric)] for title, metric in model.titled_metrics if metric.value is not None]
     return [["metric", "value", "95 % CI"], *rows] if rows else []
 
 

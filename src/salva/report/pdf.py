@@ -287,16 +287,11 @@ class _PdfWriter:
     def metrics(self, summary: Summary) -> Iterator[Flowable]:
         """The metrics of each model, and tables that hold them against published figures."""
         for model in summary.by_model.values():
-            measured = [(name, metric) for name, metric in model.metrics.items() if metric.value is not None]
+            measured = [(title, metric) for title, metric in model.titled_metrics if metric.value is not None]
             has_published = any(metric.published is not None for _, metric in measured)
             rows = [
-                (
-                    metric.title or heading(name),
-                    *metric_text(metric),
-                    metric.n,
-                    *([published_text(metric)] if has_published else []),
-                )
-                for name, metric in measured
+                (title, *metric_text(metric), metric.n, *([published_text(metric)] if has_published else []))
+                for title, metric in measured
             ]
             if rows:
                 yield from self._heading("Metrics" if len(summary.by_model) == 1 else f"Metrics of {model.model}", "h2")

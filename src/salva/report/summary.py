@@ -10,8 +10,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from salva import registry
+from salva.charts.formats import heading
 from salva.core.about import options_of
 from salva.core.case import unit_of
 from salva.core.chart import Chart
@@ -39,6 +41,7 @@ from salva.run_results import judgements_by_model, rate_of, trust_in
 from salva.store.queries import read_records
 
 Ends = tuple[float, float] | None
+_Figure = TypeVar("_Figure")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,6 +126,11 @@ class ModelSummary:
         return dict(Counter(by_case.values()).most_common())
 
     @property
+    def titled_metrics(self) -> tuple[tuple[str, MetricValue], ...]:
+        """The metrics, each with its title."""
+        return tuple((metric.title or heading(name), metric) for name, metric in self.metrics.items())
+
+    @property
     def standing(self) -> Standing:
         """What decides the exit code."""
         n_errors = sum(result.outcome is Outcome.ERROR and not result.is_refused for result in self.all_results)
@@ -140,6 +148,17 @@ class ModelSummary:
     def to_json(self) -> dict[str, Json]:
         """The contract's figures of one model."""
         return model_json(self)
+
+
+class _OfOnly(Generic[_Figure]):
+    """A figure of the only model; None where there are several."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, summary: Summary | None, owner: type) -> _Figure | None:
+        model = summary.only_model if summary else None
+        return getattr(model, self._name) if model else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,100 +222,44 @@ class Summary:
         """The model, where there is one."""
         return next(iter(self.by_model.values())) if len(self.by_model) == 1 else None
 
-    @property
-    def results(self) -> Mapping[str, int] | None:
-        """Counts of the only model's results."""
-        return self.only_model.results if self.only_model else None
-
-    @property
-    def failure_rate(self) -> float | None:
-        """Of the only model."""
-        return self.only_model.failure_rate if self.only_model else None
-
-    @property
-    def interval(self) -> Ends:
-        """Of the only model's failure rate, for other seeds."""
-        return self.only_model.interval if self.only_model else None
-
-    @property
-    def interval_entities(self) -> Ends:
-        """Of the only model's failure rate, for other entities."""
-        return self.only_model.interval_entities if self.only_model else None
-
-    @property
-    def bounds(self) -> Ends:
-        """Of the only model's failure rate."""
-        return self.only_model.bounds if self.only_model else None
-
-    @property
-    def average(self) -> str | None:
-        """How the only model's failure rate is averaged."""
-        return self.only_model.average if self.only_model else None
-
-    @property
-    def categories(self) -> tuple[CategoryCount, ...] | None:
-        """The only model's results by category."""
-        return self.only_model.categories if self.only_model else None
-
-    @property
-    def n(self) -> int | None:
-        """The only model's decided results."""
-        return self.only_model.n if self.only_model else None
-
-    @property
-    def n_effective(self) -> float | None:
-        """The only model's effective number of results."""
-        return self.only_model.n_effective if self.only_model else None
-
-    @property
-    def coverage(self) -> float | None:
-        """The share of the only model's results that are decided."""
-        return self.only_model.coverage if self.only_model else None
-
-    @property
-    def checks(self) -> Mapping[str, int] | None:
-        """The checks that make the only model's results, to their cases."""
-        return self.only_model.checks if self.only_model else None
-
-    @property
-    def trust(self) -> Trust | None:
-        """The trust in the only model's failure rate."""
-        return self.only_model.trust if self.only_model else None
-
-    @property
-    def metrics(self) -> Mapping[str, MetricValue] | None:
-        """The only model's metrics."""
-        return self.only_model.metrics if self.only_model else None
-
-    @property
-    def failure_types(self) -> Mapping[str, int] | None:
-        """The only model's failure types."""
-        return self.only_model.failure_types if self.only_model else None
-
-    @property
-    def examples(self) -> tuple[Example, ...] | None:
-        """The only model's examples."""
-        return self.only_model.examples if self.only_model else None
-
-    @property
-    def gates(self) -> tuple[GateDecision, ...] | None:
-        """What gates decided of the only model."""
-        return self.only_model.gates if self.only_model else None
-
-    @property
-    def corrected(self) -> Json:
-        """The only model's rate, corrected by people."""
-        return self.only_model.corrected if self.only_model else None
-
-    @property
-    def cost_usd(self) -> float | None:
-        """What the only model's run cost."""
-        return self.only_model.cost_usd if self.only_model else None
-
-    @property
-    def n_images(self) -> int | None:
-        """The only model's images."""
-        return self.only_model.n_images if self.only_model else None
+    results = _OfOnly[Mapping[str, int]]()
+    """Counts of the only model's results."""
+    failure_rate = _OfOnly[float]()
+    """Of the only model."""
+    interval = _OfOnly[tuple[float, float]]()
+    """Of the only model's failure rate, for other seeds."""
+    interval_entities = _OfOnly[tuple[float, float]]()
+    """Of the only model's failure rate, for other entities."""
+    bounds = _OfOnly[tuple[float, float]]()
+    """Of the only model's failure rate."""
+    average = _OfOnly[str]()
+    """How the only model's failure rate is averaged."""
+    categories = _OfOnly[tuple[CategoryCount, ...]]()
+    """The only model's results by category."""
+    n = _OfOnly[int]()
+    """The only model's decided results."""
+    n_effective = _OfOnly[float]()
+    """The only model's effective number of results."""
+    coverage = _OfOnly[float]()
+    """The share of the only model's results that are decided."""
+    checks = _OfOnly[Mapping[str, int]]()
+    """The checks that make the only model's results, to their cases."""
+    trust = _OfOnly[Trust]()
+    """The trust in the only model's failure rate."""
+    metrics = _OfOnly[Mapping[str, MetricValue]]()
+    """The only model's metrics."""
+    failure_types = _OfOnly[Mapping[str, int]]()
+    """The only model's failure types."""
+    examples = _OfOnly[tuple[Example, ...]]()
+    """The only model's examples."""
+    gates = _OfOnly[tuple[GateDecision, ...]]()
+    """What gates decided of the only model."""
+    corrected = _OfOnly[Json]()
+    """The only model's rate, corrected by people."""
+    cost_usd = _OfOnly[float]()
+    """What the only model's run cost."""
+    n_images = _OfOnly[int]()
+    """The only model's images."""
 
     @property
     def tables(self) -> tuple[Table, ...]:

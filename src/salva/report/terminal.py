@@ -173,8 +173,7 @@ def _details(model: ModelSummary, width: int) -> Iterator[RenderableType]:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    titled = [(metric.title or heading(name), metric) for name, metric in model.metrics.items()]
-    measured = [(title, metric) for title, metric in titled if metric.value is not None]
+    measured = [(title, metric) for title, metric in model.titled_metrics if metric.value is not None]
     table = RichTable(box=None, pad_edge=False)
     has_published = any(metric.published is not None for _, metric in measured)
     for column in ("metric", "value", "95 % CI", "n", *(["published"] if has_published else [])):
@@ -190,7 +189,7 @@ def _details(model: ModelSummary, width: int) -> Iterator[RenderableType]:
     if entities := entities_sentence(model):
         yield Text(f"{entities}\n")
     yield table
-    for title, metric in titled:
+    for title, metric in model.titled_metrics:
         if metric.reason:
             state = "not measured, " if metric.value is None else ""
             yield Text(f"{title}: {state}{metric.reason}", style="dim")
