@@ -30,7 +30,7 @@ from salva.suites.prompts.suite import Prompts, PromptsOptions
         ("A cat sits beside a dog", "cat & bird", "proposal-strange-word"),
         ("A teddy sits beside a dog", "teddy bear & dog", "proposal-strange-word"),
         ("A cat sits beside a dog", "cat & dog & !cat", "proposal-contradictory"),
-        ("A cat sits beside a dog", "cat & (dog", "proposal-unparsed"),
+        ("A cat sits beside a dog", "cat & (dog", "prompt-formula"),
     ],
 )
 def test_a_proposal_parses_has_a_world_and_names_what_the_prompt_names(prompt: str, formula: str, code: str) -> None:
@@ -88,7 +88,7 @@ def test_a_prompt_without_a_proposal_is_listed_with_the_reason(reply: Json, code
 def test_a_very_long_prompt_is_not_asked_about() -> None:
     writer = _Scripted({"formula": "cat"})
     (made,) = propose(["cat " * 501], writer)
-    assert (code_of(made.why), writer.asked) == ("text-too-long", [])
+    assert (code_of(made.why), writer.asked) == ("text-length", [])
 
 
 def test_an_endpoint_that_fails_thrice_is_given_up() -> None:

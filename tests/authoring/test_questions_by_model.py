@@ -409,10 +409,10 @@ def test_a_file_of_prompts_with_something_wrong_says_where(
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["{prompts}", "-o", "{tmp}/q.csv"], "[question-file-suffix]"),
-        (["{prompts}", "-o", "{tmp}/q.json", "--style", "dsg"], "[question-file-suffix]"),
+        (["{prompts}", "-o", "{tmp}/q.csv"], "[option-invalid]"),
+        (["{prompts}", "-o", "{tmp}/q.json", "--style", "dsg"], "[option-invalid]"),
         (["{prompts}", "-o", "{prompts}"], "[question-file-other]"),
-        (["{prompts}", "-o", "{tmp}/q.json", "--size", "full"], "[source-is-file]"),
+        (["{prompts}", "-o", "{tmp}/q.json", "--size", "full"], "[flag-unrelated]"),
         (["faithfulnes", "-o", "{tmp}/q.json"], "'faithfulnes'"),
         (["faithfulness", "-o", "{tmp}/q.json", "--set", "model.faults=none"], "[option-invalid]"),
         (["{prompts}", "-o", "{tmp}/q.json", "--writer", "gpt"], "openai/MODEL"),

@@ -342,7 +342,7 @@ def test_reviews_come_back_from_sheets(tmp_path: Path) -> None:
         command, ["write", "semvar", str(samples), *reviewed_by(tmp_path / "bad.csv"), "-o", "x"]
     )
     assert isinstance(failed.exception, UsageError)
-    assert failed.exception.code == "review-row"
+    assert failed.exception.code == "value-invalid"
 
 
 def test_no_cell_of_a_sheet_is_run_by_a_spreadsheet(tmp_path: Path) -> None:

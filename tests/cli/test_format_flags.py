@@ -82,7 +82,7 @@ def test_every_format_stands_in_the_help_with_what_it_is() -> None:
     ("arguments", "complaint"),
     [
         (["--as", "cvs", "-o", "x"], "no export format named 'cvs'.*Did you mean 'csv'"),
-        (["--as", "csv", "-o", "x", "--min-score", "0.5"], r"\[format-flag\]"),
+        (["--as", "csv", "-o", "x", "--min-score", "0.5"], r"\[flag-unrelated\]"),
         (["--as", "sft", "-o", "x", "--filter", "none", "--max-asymmetry", "0.2"], "nowhere"),
     ],
 )
@@ -98,8 +98,8 @@ def test_a_mistake_in_an_import_is_named(tmp_path: Path) -> None:
     given = [str(tmp_path / "r.csv"), "--out", str(tmp_path / "run")]
     for arguments, complaint in (
         (["--as", "rating"], "no import format named 'rating'.*Did you mean 'ratings'"),
-        (["--as", "tifa-lite", "--rater", "who"], r"\[format-flag\]"),
-        (["--as", "ratings", "--scale", "cosine"], r"\[format-flag\]"),
+        (["--as", "tifa-lite", "--rater", "who"], r"\[flag-unrelated\]"),
+        (["--as", "ratings", "--scale", "cosine"], r"\[flag-unrelated\]"),
     ):
         done = CliRunner().invoke(salva, ["import", *given, *arguments])
         assert isinstance(done.exception, UsageError)

@@ -43,7 +43,7 @@ def test_an_empty_folder_and_no_folder_are_said(tmp_path: Path) -> None:
     assert salva("runs", str(tmp_path)).stdout == f"no runs in {tmp_path}\n"
     done = salva("runs", cwd=tmp_path)
     assert done.returncode == 2
-    assert "[runs-folder-missing]" in done.stderr
+    assert "[file-missing]" in done.stderr
 
 
 def test_a_rate_without_trust_does_not_stand_there_like_the_others(tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ def test_what_cannot_be_answered_is_refused(tmp_path: Path) -> None:
     refusals: list[tuple[str, Callable[[], object]]] = [
         ("power-subject", lambda: power_lines("nosuch", Target())),
         ("power-fraction", lambda: Target(difference=5)),
-        ("power-target", lambda: Target(difference=0.1, half_width=0.1)),
+        ("options-conflict", lambda: Target(difference=0.1, half_width=0.1)),
         ("power-no-variance", lambda: power_lines(str(empty), Target())),
         ("power-no-variance", lambda: power_lines(str(one), Target())),
     ]

@@ -94,5 +94,5 @@ def test_one_frame_over_many_runs(tmp_path: Path) -> None:
     assert frame["fail"].iloc[0] == summary.by_model["painter"].results["fail"]
     assert frame["trust"].iloc[0] == summary.by_model["painter"].trust.status
     assert frame["failure_rate"].isna().iloc[1]
-    with pytest.raises(salva.UsageError, match=r"\[runs-folder-missing\]"):
+    with pytest.raises(salva.UsageError, match=r"\[file-missing\]"):
         salva.open_runs(tmp_path / "none")

@@ -105,8 +105,8 @@ def test_nothing_that_a_run_names_is_contacted(folder: Path, monkeypatch: pytest
 
 
 def test_no_folder_is_said(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"\[runs-folder-missing\]"):
+    with pytest.raises(UsageError, match=r"\[file-missing\]"):
         list(list_runs(tmp_path / "none"))
     (tmp_path / "file").write_text("x")
-    with pytest.raises(UsageError, match=r"\[runs-folder-missing\]"):
+    with pytest.raises(UsageError, match=r"\[file-missing\]"):
         list(list_runs(tmp_path / "file"))

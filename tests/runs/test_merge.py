@@ -116,7 +116,7 @@ def test_shards_are_equal_in_size_and_nested(tmp_path: Path) -> None:
     assert set.union(*small) == {case.case_id for case in planned_cases(spec(n=60).asking(size="20"))}
     assert [len(one) for one in small] == [7, 7, 6]
     assert all(one < other for one, other in zip(small, large, strict=True))
-    with pytest.raises(UsageError, match="\\[shards-too-many\\]"):
+    with pytest.raises(UsageError, match="\\[option-invalid\\]"):
         ids("4", "1/5")
 
 

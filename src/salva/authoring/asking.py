@@ -37,7 +37,9 @@ class AuthoredAnswer(Generic[_T]):
 
 def too_long(prompt: str) -> str:
     """Why a text model is not asked about a prompt; empty where it is."""
-    return message("text-too-long", limit=_MAX_LENGTH) if len(prompt) > _MAX_LENGTH else ""
+    return (
+        message("text-length", what="A prompt", limit=_MAX_LENGTH, n=len(prompt)) if len(prompt) > _MAX_LENGTH else ""
+    )
 
 
 def ask_about(

@@ -55,7 +55,7 @@ def objection(prompt: str, proposal: str) -> str:
     try:
         f = parse(proposal)
     except FormulaError as error:
-        return message("proposal-unparsed", formula=proposal[:80], problem=error.problem)
+        return message("prompt-formula", formula=proposal[:80], problem=error.problem)
     if is_contradictory(f):
         return message("proposal-contradictory", formula=proposal[:80])
     words = {*_WORD.findall(prompt.lower())}

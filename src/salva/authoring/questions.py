@@ -131,8 +131,8 @@ def check_name(path: Path, style: str) -> None:
     """Refuse a name that says another shape."""
     others = {SUFFIXES[other] for other in STYLES if other != style}
     if path.suffix.lower() in others:
-        wanted = path.with_suffix(SUFFIXES[style]).name
-        raise UsageError(message("question-file-suffix", style=style, path=path, wanted=wanted))
+        wanted = f"{path.with_suffix(SUFFIXES[style]).name} with --style {style}"
+        raise UsageError(message("option-invalid", name="-o", value=str(path), wanted=wanted))
 
 
 def read_rows(path: Path, style: str) -> list[Row]:

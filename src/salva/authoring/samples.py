@@ -124,7 +124,12 @@ def read_reviews(paths: Sequence[Path]) -> dict[str, dict[str, bool]]:
             if not said:
                 continue
             if said not in _YES | _NO or not row["reviewer"].strip():
-                raise UsageError(message("review-row", path=str(path), where=where))
+                wanted = "yes or no, with a reviewer"
+                raise UsageError(
+                    message(
+                        "value-invalid", path=str(path), where=where, name="valid", value=row["valid"], wanted=wanted
+                    )
+                )
             sample_id, reviewer = plain_cell(row["id"]), row["reviewer"].strip()
             if reviews.setdefault(sample_id, {}).setdefault(reviewer, said in _YES) != (said in _YES):
                 raise UsageError(message("review-contradiction", reviewer=reviewer, entry=sample_id))

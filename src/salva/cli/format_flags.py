@@ -66,7 +66,8 @@ def given_options(role: str, form: str, flags: Mapping[str, Any]) -> dict[str, s
             continue
         if form not in by_option[name]:
             flag = f"--{name.replace('_', '-')}"
-            raise UsageError(message("format-flag", flag=flag, formats=" and ".join(by_option[name]), form=form))
+            why = f"{form} has no such option, but {' and '.join(by_option[name])}"
+            raise UsageError(message("flag-unrelated", flags=flag, why=why))
         given[name] = str(value).lower() if isinstance(value, bool) else str(value)
     return given
 

@@ -82,7 +82,7 @@ def _prompts(source: str, size: str, settings: tuple[str, ...]) -> list[str]:
         context = click.get_current_context()
         for name, flag in {"size": "--size", "settings": "--set"}.items():
             if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-                raise UsageError(message("source-is-file", flag=flag, name=source))
+                raise UsageError(message("flag-unrelated", flags=flag, why=f"{source!r} is a file, not a suite"))
         return read_prompts(Path(source))
     options = split_settings(settings)
     for key in options:

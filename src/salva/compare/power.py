@@ -55,7 +55,7 @@ class Target:
             if value is not None and not 0 < value < 1:
                 raise UsageError(message("power-fraction", name=name, value=value))
         if self.half_width is not None and self.difference is not None:
-            raise UsageError(message("power-target"))
+            raise UsageError(message("options-conflict", first="--half-width", second="--difference", why="give one"))
 
     @property
     def is_set(self) -> bool:

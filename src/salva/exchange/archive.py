@@ -112,7 +112,7 @@ class ArchiveImport:
     def read_run(self, files: Sequence[Path], out: Path) -> ReadIn:
         """The run OUT, equal to the one that was exported, or no OUT at all."""
         if len(files) != 1:
-            raise UsageError(message("archive-several", n=len(files)))
+            raise UsageError(message("files-duplicate", what="one run", files=", ".join(map(str, files))))
         source = files[0]
         try:
             file = source.open("rb")

@@ -7,12 +7,10 @@ from collections.abc import Mapping
 from salva.messages.entry import Entry
 
 ENTRIES: Mapping[str, Entry] = {
-    "text-too-long": Entry("The text is longer than {limit} characters."),
     "reply-unreadable": Entry("No reply of the text model was JSON. Repeat the command, or name another --writer."),
     "reply-shape": Entry("The reply is not {wanted}."),
     "reply-unusable": Entry("The reply cannot be used: {problems}."),
     "proposal-none": Entry("The text model knows no formula for this prompt."),
-    "proposal-unparsed": Entry("{formula!r} is not a formula: {problem}."),
     "proposal-contradictory": Entry("No image can satisfy {formula!r}."),
     "proposal-strange-word": Entry("{word!r} is not a word of the prompt."),
     "proposals-written": Entry("Review the formulas in {path}: write yes under accepted beside right ones."),
@@ -20,10 +18,8 @@ ENTRIES: Mapping[str, Entry] = {
     "paraphrase-long": Entry("The paraphrase says much more than the prompt."),
     "paraphrase-other": Entry("The {what} of the paraphrase are not those of the prompt."),
     "prompt-spreadsheet-formula": Entry("The prompt begins with {start!r}, a spreadsheet formula. Use --style tifa."),
-    "question-file-suffix": Entry("--style {style} cannot write {path}. Name the file {wanted}."),
     "question-file-other": Entry("{path} exists without {style} questions: {why}. Name another -o."),
     "review-columns": Entry("{path!r} is no review: it needs the columns id, reviewer and valid."),
-    "review-row": Entry("{path!r}, {where}: valid is yes or no, and reviewer is filled in."),
     "review-contradiction": Entry("{reviewer!r} calls {entry!r} both valid and not valid."),
     "review-unknown": Entry("{n} reviews are of unknown entries: {entry!r}."),
     "checker-unreadable": Entry(

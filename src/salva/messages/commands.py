@@ -24,10 +24,8 @@ ENTRIES: Mapping[str, Entry] = {
     "not-finished": Entry("Not finished: {runs}. Run it without --shard and with --out {path}."),
     "output-is-input": Entry("-o names the input file {path!r}."),
     "source-unknown": Entry("There is no suite or file named {name!r}. Suites: {known}."),
-    "source-is-file": Entry("{flag} applies to a suite, and {name!r} is a file."),
     "writer-needed": Entry("{n} principles in {path!r} have no prompts. Name a --writer openai/MODEL."),
     "writer-unreadable": Entry("None of the first {n} replies of {writer} could be read. Name another --writer."),
-    "format-flag": Entry("{flag} belongs to {formats}. Leave it out for {form}."),
     "unexpected-error": Entry("Unexpected error. Try `salva verify RUN`, or report it."),
     "command-aborted": Entry(
         "{why} ended the command, and salva raises none. Check your plugins and models.", "The same command continues."
@@ -38,7 +36,6 @@ ENTRIES: Mapping[str, Entry] = {
     ),
     "too-deep": Entry("A value is too deeply nested or too large: {why}."),
     "output-full": Entry("The output cannot be written ({why})."),
-    "by-set-needed": Entry("--r-precision is measured for each set. Add --by-set."),
     "version-invalid": Entry("version= is {version!r}; {why}.", "Change the version whenever the model changes."),
     "version-needed": Entry("{path!r} cannot continue: {why}. Give version=, or another out=."),
 }

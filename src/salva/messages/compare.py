@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from salva.messages.entry import Entry
 
 ENTRIES: Mapping[str, Entry] = {
-    "runs-folder-missing": Entry("There is no folder {folder!r}. Name one, as in `salva runs runs`."),
     "compare-one-model": Entry("{source}: {models}, and a comparison takes two."),
     "compare-settings": Entry(
         "{baseline} and {candidate} were judged differently ({differing}). {remedy}",
@@ -54,7 +53,6 @@ ENTRIES: Mapping[str, Entry] = {
         "{path}: the baseline {baseline!r} has other settings than {suite!r} ({differences}). Change the file, or make another with:\n  {command}"
     ),
     "power-fraction": Entry("--{name} is {value:g}. Give a fraction between 0 and 1 (0.05 is five points)."),
-    "power-target": Entry("--half-width and --difference are two questions. Give one of them."),
     "power-subject": Entry("{subject!r} is neither a run directory nor a suite ({known})."),
     "power-no-variance": Entry("{run!r} shows no variance. Use `salva power SUITE`."),
 }

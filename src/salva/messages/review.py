@@ -58,7 +58,6 @@ ENTRIES: Mapping[str, Entry] = {
     "captions-few": Entry("The figure is too high: {n} other captions, where {usual} are usual."),
     "archive-invalid": Entry("{path!r} is no archive of a run, or damaged: {why}."),
     "archive-name": Entry("The file name {name!r} is too long for an archive."),
-    "archive-several": Entry("{n} archives are given. Import one at a time."),
     "image-damaged": Entry("The image {path!r} is not the one written. Delete it and repeat `salva run`."),
     "training-empty": Entry(
         "{path!r} has no case above --min-score, and not {lacking}. Try a lower --min-score, --filter none or --no-need-kept."

@@ -24,8 +24,6 @@ ENTRIES: Mapping[str, Entry] = {
     "resumed-with-recorded-options": Entry(
         "{path!r} continues with its recorded options ({options}).", "A new --out takes today's defaults."
     ),
-    "shards-too-many": Entry("--shard is {shard}, and there are {n} cases."),
-    "size-too-large": Entry("--size is {size}, and there are {n} cases."),
     "label-unknown": Entry("--only {name}: {suite} has no label {name!r}, only {known}."),
     "label-value-unknown": Entry("--only {name}={value}: no such case. Known: {known}."),
     "labels-match-nothing": Entry("No case of {suite} matches {flags} together."),

@@ -19,7 +19,6 @@ ENTRIES: Mapping[str, Entry] = {
     "prompts-columns": Entry(
         "{path!r} has no column {missing}, only {header}. Other columns: salva run prompts --set suite.path={path}."
     ),
-    "field-invalid": Entry("{name} is {value!r}; it must be {wanted}."),
     "triples-invalid": Entry(
         "{n} lines of {paths} are no triples:{shown}", "A line is id, T_a, T_pv and T_pi, with tabs or as JSON."
     ),

@@ -51,7 +51,7 @@ class RunLine:
 def list_runs(folder: Path) -> Iterator[RunLine]:
     """Every run in a folder, or the one that it is, newest first; then whatever else lies there."""
     if not folder.is_dir():
-        raise UsageError(message("runs-folder-missing", folder=str(folder)))
+        raise UsageError(message("file-missing", path=str(folder)))
     if (folder / DATABASE).is_file():
         yield from lines_of(folder)
         return

@@ -42,7 +42,8 @@ def placed_cases(plan: Plan) -> Iterator[tuple[int, Case]]:
     order = _dealt(_matching(cases(), plan.spec.only), n_wanted, plan)
     chosen = {case_id: plan.shard is None or plan.shard.holds(position) for position, case_id in enumerate(order)}
     if plan.shard is not None and plan.shard.n > len(chosen):
-        raise UsageError(message("shards-too-many", shard=str(plan.shard), n=len(chosen)))
+        wanted = f"one of at most {len(chosen)} shards"
+        raise UsageError(message("option-invalid", name="--shard", value=str(plan.shard), wanted=wanted))
     placed = enumerate(case for case in cases() if case.case_id in chosen)
     return ((place, case) for place, case in placed if chosen[case.case_id])
 
@@ -147,7 +148,8 @@ def _dealt(cases: Iterable[Case], n_wanted: int | None, plan: Plan) -> list[str]
         by_category.setdefault(case.category, []).append(case.case_id)
     n_cases = sum(map(len, by_category.values()))
     if n_wanted is not None and n_wanted > n_cases:
-        raise UsageError(message("size-too-large", size=n_wanted, n=n_cases))
+        wanted = f"at most {n_cases}, the number of cases"
+        raise UsageError(message("option-invalid", name="--size", value=n_wanted, wanted=wanted))
     # Turn by turn, each category gives its next case: any prefix of this order is balanced, and a prefix of a prefix
     # is what makes samples nested.
     order = [

@@ -65,7 +65,7 @@ class QualityRequest:
 
     def __post_init__(self) -> None:
         if self.retrieval and not self.by_set:
-            raise UsageError(message("by-set-needed"))
+            raise UsageError(message("flag-needed", flag="--by-set", why="--r-precision is measured for each set"))
         if self.held_out is not None and not self.logits:
             raise UsageError(message("flag-needed", flag="--logits", why="--held-out calibrates logits"))
         if self.reference is None and not self.logits and not self.retrieval:

@@ -94,7 +94,7 @@ def test_details_that_are_none(details: Json, boxes: object) -> None:
 def test_an_invalid_line_is_refused_with_its_field(change: dict[str, Json], name: str) -> None:
     with pytest.raises(UsageError) as error:
         result_in({**LINE, **change})
-    assert code_of(error.value) == "field-invalid"
+    assert code_of(error.value) == "option-invalid"
     assert str(error.value).startswith(f"{name} is ")
 
 

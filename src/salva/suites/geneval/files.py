@@ -57,7 +57,7 @@ def asked_in(metadata: dict[str, Json]) -> GenEvalPrompt:
     """The prompt of one metadata object; UsageError says what is wrong with it."""
     text = metadata.get("prompt")
     if not isinstance(text, str) or not text.strip():
-        raise UsageError(message("field-invalid", name="prompt", value=text, wanted="the text of the prompt"))
+        raise UsageError(message("option-invalid", name="prompt", value=text, wanted="the text of the prompt"))
     demand = demand_in(metadata)
     return GenEvalPrompt(text=text, demand=demand, formula=formula_of(demand))
 

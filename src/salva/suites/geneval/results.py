@@ -76,12 +76,12 @@ def result_in(cells: Mapping[str, Json]) -> ResultLine:
     """What a line says; UsageError where it cannot be used."""
     correct = cells.get("correct")
     if correct not in (*_TRUE, *_FALSE):
-        raise UsageError(message("field-invalid", name="correct", value=correct, wanted="true or false"))
+        raise UsageError(message("option-invalid", name="correct", value=correct, wanted="true or false"))
     asked = asked_in(_metadata(cells))
     for name, expected in (("prompt", asked.text), ("tag", asked.demand.tag)):
         if cells.get(name) not in (None, expected):
             raise UsageError(
-                message("field-invalid", name=name, value=cells[name], wanted=f"{expected!r}, its metadata")
+                message("option-invalid", name=name, value=cells[name], wanted=f"{expected!r}, its metadata")
             )
     rule = cells.get("rule", PUBLISHED)
     return ResultLine(
@@ -109,7 +109,7 @@ def _metadata(cells: Mapping[str, Json]) -> dict[str, Json]:
         read = None
     if not isinstance(read, dict):
         shown = repr(stored)[:_N_SHOWN]
-        raise UsageError(message("field-invalid", name="metadata", value=shown, wanted="an object, or its JSON"))
+        raise UsageError(message("option-invalid", name="metadata", value=shown, wanted="an object, or its JSON"))
     return read
 
 

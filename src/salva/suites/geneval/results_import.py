@@ -199,7 +199,7 @@ def _usable(path: Path, name: str, problems: list[Flaw]) -> Iterator[tuple[str, 
         try:
             cells = parse_json(path, text)
             if not isinstance(cells, dict):
-                raise UsageError(message("field-invalid", name="line", value=text, wanted="a JSON object"))
+                raise UsageError(message("option-invalid", name="line", value=text, wanted="a JSON object"))
             yield where, result_in(cells)
         except UsageError as error:
             problems.append(Flaw(file=name, where=where, what=f"{text_of(error)}; not used"))
