@@ -16,7 +16,7 @@ def test_a_code_gives_its_template(typed: str) -> None:
 
 
 def test_a_code_gives_its_explanation() -> None:
-    assert salva("explain", "store-damaged").stdout.endswith(f"\n\n{entries()['store-damaged'].explanation}\n")
+    assert salva("explain", "row-invalid").stdout.endswith(f"\n\n{entries()['row-invalid'].explanation}\n")
 
 
 def test_an_unknown_code_gives_the_nearest() -> None:
