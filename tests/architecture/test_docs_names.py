@@ -27,8 +27,8 @@ KEYS = set(re.findall(r"^\| `([a-z]+\.[a-z_]+)` \|", COMPONENTS, flags=re.MULTIL
 KEYS |= {
     f"{role}.{key.partition('.')[2]}" for key in KEYS if key.startswith("judge.") for role in ("reader", "embedder")
 }
-# A flag of a web UI, a class in JUnit files, the fixture of the pytest plugin.
-OTHERS = {"--api", "suite.run", "salva.holds", "salva.shows"}
+# A flag of a web UI, one of a training script, a class in JUnit files, the fixture of the pytest plugin.
+OTHERS = {"--api", "--part", "suite.run", "salva.holds", "salva.shows"}
 FILES = (".db", ".md", ".py", ".json", ".onnx", ".safetensors", ".toml")
 _KEY = re.compile(rf"(?<![\w./])(?:{'|'.join({key.partition('.')[0] for key in KEYS})})\.[a-z_]+\b(?!\()")
 
