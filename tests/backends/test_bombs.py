@@ -97,7 +97,7 @@ def outcome_of(client: str, url: str) -> object:
 
 @pytest.mark.parametrize("client", [*CLIENTS, "download"])
 def test_an_answer_that_decompresses_too_large_is_refused(monkeypatch: pytest.MonkeyPatch, client: str) -> None:
-    monkeypatch.setattr(endpoint, "MAX_BYTES", 2**20)
+    monkeypatch.setenv("SALVA_ANSWER_MIB", "1")
     bomb = gzip.compress(b" " * 2**22)
 
     def answer(_: Asked) -> Answered:
@@ -144,7 +144,7 @@ def test_unknown_content_encodings_are_ignored(named: str) -> None:
 
 @pytest.mark.parametrize("client", [client for client in (*CLIENTS, "download") if client != "plain"])
 def test_redirect_bodies_are_bounded(monkeypatch: pytest.MonkeyPatch, client: str) -> None:
-    monkeypatch.setattr(endpoint, "MAX_BYTES", 2**20)
+    monkeypatch.setenv("SALVA_ANSWER_MIB", "1")
 
     def answer(request: Asked) -> Answered:
         headers = {"Location": f"{server.url}/again{request.path}", "Content-Encoding": "gzip"}

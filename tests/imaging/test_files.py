@@ -13,10 +13,13 @@ import pytest
 from PIL import Image
 from PIL.JpegImagePlugin import JpegImageFile
 
+from salva.core import memory
 from salva.core.fingerprint import fingerprint
 from salva.core.image import Picture
 from salva.errors import StoreError
 from salva.imaging.files import (
+    DECODING,
+    ENCODING,
     FORMATS,
     MAX_PIXELS,
     SUFFIXES,
@@ -29,7 +32,6 @@ from salva.imaging.files import (
     stored_picture,
 )
 from salva.imaging.palette import PALETTE
-from salva.imaging.room import DECODING, ENCODING
 from salva.messages import code_of
 
 
@@ -74,7 +76,7 @@ def test_an_encoder_has_room_for_every_pixel(monkeypatch: pytest.MonkeyPatch) ->
         taken.append(n_bytes)
         yield
 
-    monkeypatch.setattr("salva.imaging.files.working", take)
+    monkeypatch.setattr(memory.BUDGET, "working", take)
     file = encode_picture(NOISE)
     decode_picture(file)
     assert taken == [ENCODING * 35, DECODING * 35]

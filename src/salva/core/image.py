@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field
 
+from salva.core.memory import Held
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
@@ -15,6 +17,8 @@ class Picture:
     height: int
     webp: bytes | None = field(default=None, compare=False)
     """The same pixels as a lossless WebP file, when the maker has one already; saves encoding them."""
+    held: Held | None = field(default=None, compare=False, repr=False)
+    """Its bytes in the budget of the process."""
 
     def __post_init__(self) -> None:
         n_bytes = 3 * self.width * self.height
@@ -37,9 +41,22 @@ class PictureFile:
     height: int
     webp: bytes
     """All its pixels as a lossless WebP file."""
+    held: Held | None = field(default=None, compare=False, repr=False)
 
 
 AnyPicture = Picture | PictureFile
+_RGB = 3
+"""Bytes a pixel."""
+
+
+def bytes_of(picture: AnyPicture) -> int:
+    """The memory that an image takes."""
+    return len(picture.webp or b"") + (len(picture.rgb) if isinstance(picture, Picture) else 0)
+
+
+def bytes_of_size(width: int, height: int) -> int:
+    """The memory that an image of this size takes when loaded."""
+    return _RGB * width * height
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,8 @@ from dataclasses import replace
 from queue import SimpleQueue
 from typing import Any, TypeVar, cast
 
-from salva.core.image import Picture
+from salva.core import memory
+from salva.core.image import Picture, bytes_of
 from salva.core.plan import Binding
 from salva.core.protocols import Executor, Lane, Painting
 from salva.engine.actors import Actor
@@ -27,7 +28,6 @@ from salva.engine.units import ObserveJob, RenderJob, Unit
 from salva.engine.workers import Workers
 from salva.errors import DownError, StoreError
 from salva.hardware.cores import n_cores
-from salva.imaging.room import RoomTaken, bytes_of
 
 _N_WRITERS = max(4, min(16, n_cores()))
 _N_PER_WRITE = 8
@@ -63,8 +63,6 @@ class Dispatch:
         self._ctrl_c = ctrl_c or CtrlC()
         self._note, self._n_pictures = note, n_pictures
         self._out: set[Future[Any]] = set()
-        self._room = RoomTaken()
-        """What is taken by images that are generated and not written yet."""
 
     @property
     def n_out(self) -> int:
@@ -81,7 +79,6 @@ class Dispatch:
         """Stop the threads; safe to call twice."""
         self._workers.close()
         self._pending.buffer.clear()
-        self._room.close()
 
     def generate(self, job: RenderJob, unit: Unit) -> None:
         """Queue an image, to be generated or, with a ticket, to be fetched."""
@@ -136,7 +133,7 @@ class Dispatch:
         for observing in self._observing_actors.values():
             n_allowed = self._budget.n_allowed(observing.actor)
             # Where there is no room for more images, no company will come to a batch either.
-            is_last = self._n_generating == 0 or self._room.is_crowded
+            is_last = self._n_generating == 0 or memory.BUDGET.is_crowded
             while looks := observing.next_batch(is_last, self.n_room, n_allowed, is_patient=is_patient):
                 self._send_observations(observing, looks)
                 n_allowed = self._budget.n_allowed(observing.actor)
@@ -160,10 +157,6 @@ class Dispatch:
         for start in range(0, len(painted), _N_PER_WRITE):
             self._write(painted[start : start + _N_PER_WRITE])
 
-    def written(self, event: FilesWritten) -> None:
-        """Images are written: whether they stay in memory is for those to say who observe them."""
-        self._room.add(-sum(bytes_of(rendered.picture) for _, rendered in event.painted))
-
     def finished_image(self) -> None:
         """An image that was to be generated is in its place, or will not come."""
         self._n_generating -= 1
@@ -182,7 +175,7 @@ class Dispatch:
             return self._executor.open(replace(binding, n_expected=self._n_pictures), self._crowd)
 
     def _free_room(self) -> int:
-        return 0 if self._room.is_crowded else self.n_room - self._n_generating - self._pending.buffer.n_pictures
+        return 0 if memory.BUDGET.is_crowded else self.n_room - self._n_generating - self._pending.buffer.n_pictures
 
     def _send_observations(self, observing: JobQueue[ObserveJob], jobs: Sequence[ObserveJob]) -> None:
         self._budget.begin(observing.actor, len(jobs))
@@ -201,8 +194,7 @@ class Dispatch:
 
     def _painted(self, jobs: Sequence[RenderJob], outcomes: Sequence[object]) -> RenderDone:
         """Images have come; counted before anything else happens, by whichever thread brings them."""
-        self._room.add(sum(bytes_of(outcome.picture) for outcome in outcomes if isinstance(outcome, Painting)))
-        return RenderDone(jobs=jobs, outcomes=outcomes)
+        return RenderDone(jobs=jobs, outcomes=[_counted(outcome) for outcome in outcomes])
 
     def _write(self, painted: Sequence[tuple[RenderJob, Painting]]) -> None:
         future = self._workers.submit(self._files.save, [rendered.picture for _, rendered in painted])
@@ -236,6 +228,15 @@ class Dispatch:
 
         self._out.add(future)
         future.add_done_callback(deliver)
+
+
+def _counted(outcome: object) -> object:
+    """What came, with the memory that its image takes."""
+    if not isinstance(outcome, Painting) or outcome.picture.held is not None:
+        return outcome
+    held = memory.BUDGET.held(bytes_of(outcome.picture))
+    # Each kind with a picture of its own kind.
+    return replace(outcome, picture=replace(outcome.picture, held=held))  # type: ignore[arg-type]
 
 
 def _is_paid(job: RenderJob | ObserveJob) -> bool:

@@ -70,7 +70,6 @@ def _keep(event: Event, dispatch: Dispatch, results: Results) -> None:
             if back.ended_by is not None:
                 raise back.ended_by
         case FilesWritten():
-            dispatch.written(event)
             for (job, rendered), image in zip(event.painted, event.images, strict=True):
                 results.store_image(job, rendered, image)
         case WorkFailed():

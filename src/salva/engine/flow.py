@@ -362,7 +362,6 @@ class Flow:
             else:
                 self.counts["rendered"] += 1
                 self._end_render(job, image, rendered.picture)
-        self._dispatch.written(event)
 
     def _render_failed(self, job: RenderJob, why: Missing) -> None:
         self.counts["failed"] += 1

@@ -18,6 +18,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from salva.core.foreign_errors import describe_error, plugin_errors
+from salva.core.memory import Reservation
 from salva.core.observation import Answer, Detections, Reading, Vector
 from salva.core.plan import Binding
 from salva.core.protocols import ObserveRequest, Rendered, RenderRequest, Ticket
@@ -38,7 +39,6 @@ from salva.errors import (
     UnusableError,
     UsageError,
 )
-from salva.imaging.room import DecodingCall
 from salva.messages import Message, message, text_of
 
 N_RETRIES = 4
@@ -89,6 +89,8 @@ class Guard:
         self._timeout_s = timeout_s
         self._stopping = stopping or threading.Event()
         self._limiter = limiter
+        self._largest_answer = 0
+        """Bytes, with its copies."""
         self._health = EndpointHealth()
         self._end: SalvaError | None = None
         """What stopped an endpoint's lane for good."""
@@ -239,11 +241,16 @@ class Guard:
 
     def _watched(self, requests: list[RenderRequest | ObserveRequest]) -> object:
         """The call itself; where a time limit is set, in a thread that is left behind when it hangs."""
-        decoding = DecodingCall()
+        reservation = Reservation(is_observing=Rendered not in self._wanted, stopping=self._stopping)
 
         def call() -> object:
-            with decoding.under_way():
-                return self._call(requests)  # type: ignore[arg-type]  # a list of either kind
+            with reservation.under_way():
+                if self._limiter is not None and not reservation.begin(self._largest_answer):
+                    raise BackendError(message("not-asked", component=self._name))
+                try:
+                    return self._call(requests)  # type: ignore[arg-type]  # a list of either kind
+                finally:
+                    self._largest_answer = max(self._largest_answer, reservation.largest)
 
         if self._timeout_s is None:
             return call()
@@ -259,7 +266,7 @@ class Guard:
         thread = start_thread(target, f"a call to {self._name}")
         deadline = time.monotonic() + self._timeout_s
         # Waiting for room to put an answer is no fault of whoever gave it.
-        while thread.is_alive() and (left_s := deadline + decoding.waited_s() - time.monotonic()) > 0:
+        while thread.is_alive() and (left_s := deadline + reservation.waited_s() - time.monotonic()) > 0:
             thread.join(max(left_s, _SHORTEST_JOIN_S))
         if problem:
             raise problem[0]
@@ -360,7 +367,9 @@ def _asked(outcomes: Sequence[object]) -> float:
 
 
 def _clean(error: SalvaError) -> SalvaError:
-    """The same error, or one with the same meaning whose message keeps no secret."""
+    """The same error, or one with the same meaning whose message keeps no secret; no answer lives on behind it."""
+    # Frames and the errors of parsers refer to the whole answer.
+    error.__traceback__ = error.__cause__ = error.__context__ = None
     safe = Message(redact(str(error)), error.code)
     if safe == str(error):
         return error

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
-from salva.core.image import AnyPicture, Picture
-from salva.imaging.room import RoomTaken, bytes_of
+from salva.core import memory
+from salva.core.image import AnyPicture, Picture, bytes_of
 
 
 @dataclass(slots=True, kw_only=True)
 class _Held:
     picture: AnyPicture | None
     n_bytes: int
-    n_taken: int = 0
-    """Bytes of the room it has taken: none while it waits to be loaded."""
+    held: memory.Held | None = None
+    """Its bytes, unless the image brings them with it; none while it waits to be loaded."""
     n_jobs: int = 0
 
 
@@ -24,7 +24,6 @@ class ImageBuffer:
     def __init__(self) -> None:
         self._held: dict[str, _Held] = {}
         self._to_load: deque[str] = deque()
-        self._room = RoomTaken()
 
     @property
     def n_pictures(self) -> int:
@@ -51,7 +50,6 @@ class ImageBuffer:
             held.n_jobs -= n_jobs
             if held.n_jobs <= 0:
                 del self._held[image_id]
-                self._room.add(-held.n_taken)
 
     def picture_of(self, image_id: str) -> AnyPicture | None:
         """The image, once it is here."""
@@ -71,7 +69,6 @@ class ImageBuffer:
         """Drop everything."""
         self._held.clear()
         self._to_load.clear()
-        self._room.close()
 
     def loaded(self, image_id: str, picture: Picture) -> bool:
         """Add a loaded image; False where no observation waits for it any more."""
@@ -82,5 +79,5 @@ class ImageBuffer:
 
     def _take(self, image_id: str) -> None:
         held = self._held[image_id]
-        held.n_taken = held.n_bytes
-        self._room.add(held.n_taken)
+        if held.picture is None or held.picture.held is None:
+            held.held = memory.BUDGET.held(held.n_bytes)

@@ -10,14 +10,13 @@ from collections import Counter, deque
 from collections.abc import Mapping
 from typing import cast
 
-from salva.core.image import ImageRef, Picture
+from salva.core.image import ImageRef, Picture, bytes_of_size
 from salva.core.observation import Answer, Observation, Reading
 from salva.core.protocols import ObserveOrder, Query
 from salva.engine.actors import Actor
 from salva.engine.image_buffer import ImageBuffer
 from salva.engine.run_components import ActorsByRole, with_needs
 from salva.engine.units import DEFERRED, Deferred, ObserveJob, Subscriber
-from salva.imaging.room import bytes_of_size
 from salva.judging.waves import Missing
 from salva.store.records import Status
 from salva.store.sqlite import RunStore

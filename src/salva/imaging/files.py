@@ -9,9 +9,9 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
-from salva.core.image import Picture
+from salva.core import memory
+from salva.core.image import Picture, bytes_of_size
 from salva.errors import StoreError
-from salva.imaging.room import DECODING, ENCODING, take_room, working
 from salva.messages import message
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ MAX_PIXELS = 64_000_000
 """8,000 x 8,000: more than any model generates, less than fills the memory."""
 SUFFIXES = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP"}
 """Files that are read as images, and the format of each. To read another, add it here."""
+DECODING, ENCODING = 17, 25
+"""Bytes a pixel beyond its three, as measured: transparent PNG to pixels, noise to lossless WebP."""
 _BROKEN = (OSError, SyntaxError, EOFError, ValueError)
 """What Pillow raises for a file that it cannot read."""
 FORMATS = tuple(dict.fromkeys(SUFFIXES.values()))
@@ -48,11 +50,11 @@ def decode_picture(data: bytes, formats: tuple[str, ...] = FORMATS, max_pixels: 
             width, height = image.size
             if width * height > max_pixels:
                 raise ImageError(f"{width} x {height} pixels large; at most {max_pixels:,} are read")
-            take_room(width * height)
-            with working(DECODING * width * height):
+            held = memory.take_pixels(bytes_of_size(width, height))
+            with memory.BUDGET.working(DECODING * width * height):
                 ImageOps.exif_transpose(image, in_place=True)
                 rgb = as_rgb(image)
-                return Picture(rgb=rgb.tobytes(), width=rgb.width, height=rgb.height)
+                return Picture(rgb=rgb.tobytes(), width=rgb.width, height=rgb.height, held=held)
     except ImageError:
         raise
     except (*_BROKEN, Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
@@ -82,7 +84,7 @@ def encode_picture(picture: Picture, file_format: str = "PNG") -> bytes:
         # Method 0, quality 0 only set how hard the encoder tries; the pixels are exact either way.
         "WEBP": {"lossless": True, "method": 0, "quality": 0},
     }
-    with working(ENCODING * picture.width * picture.height):
+    with memory.BUDGET.working(ENCODING * picture.width * picture.height):
         image.save(buffer, file_format, **settings[file_format])
     return buffer.getvalue()
 

@@ -14,20 +14,14 @@ from salva.core.fingerprint import Json
 from salva.core.secrets import cut
 from salva.errors import BackendError, LostError, MissingExtraError, UnusableError, invalid_option
 from salva.messages import message
+from salva.remote.bodies import PACKED, read_body
 from salva.remote.errors import failed, http_error, invalid, seconds_to_wait, unreachable
 from salva.remote.urls import shown, strange_network
 
 if TYPE_CHECKING:
     import httpx
 
-MAX_BYTES = 256 * 2**20
-"""More than any image of the largest size that is read, written as text."""
-
-_PACKED = ("gzip", "deflate")
-"""How an answer may be packed, once. Others, and several at once, turn kilobytes into gigabytes within one step."""
-_UNPACKED = (*_PACKED, "br", "zstd")
-"""What the client would unpack; it passes over all other names, such as aws-chunked."""
-_ASKED = {"Accept-Encoding": ", ".join(_PACKED)}
+_ASKED = {"Accept-Encoding": ", ".join(PACKED)}
 
 _MOST_HOPS = 9
 """Redirects of one download; with the first request it is ten."""
@@ -67,21 +61,21 @@ class Endpoint:
 
     def get_json(self, path: str, query: _Query | None = None) -> Json:
         """The JSON at a path."""
-        return self._parsed(path, self._read("GET", path, query, None))
+        return self._parsed(path, self._read("GET", path, query, None, is_json=True))
 
     def post_json(self, path: str, body: Json) -> Json:
         """The JSON a path answers to a JSON body."""
-        return self._parsed(path, self._read("POST", path, None, body))
+        return self._parsed(path, self._read("POST", path, None, body, is_json=True))
 
     def get_bytes(self, path: str, query: _Query | None = None) -> bytes:
         """The bytes at a path."""
-        return self._read("GET", path, query, None)
+        return self._read("GET", path, query, None, is_json=False)
 
     def close(self) -> None:
         """Close the connections; safe to call twice."""
         self._client.close()
 
-    def _read(self, method: str, path: str, query: _Query | None, body: Json) -> bytes:
+    def _read(self, method: str, path: str, query: _Query | None, body: Json, *, is_json: bool) -> bytes:
         import httpx
 
         url, is_free = f"{self.base_url}{path}", method == "GET"
@@ -90,7 +84,7 @@ class Endpoint:
                 if answer.has_redirect_location:
                     there = shown(str(answer.request.url.join(answer.headers["location"])))
                     raise UnusableError(message("redirect-refused", component=self.name, address=there))
-                content = read_at_most(answer, self.name)
+                content = read_body(answer, self.name, is_json=is_json)
                 if answer.status_code != 200:
                     again = answer.headers.get("retry-after")
                     raise http_error(self.name, answer.status_code, _said(content), again, is_free=is_free)
@@ -124,7 +118,7 @@ def download(name: str, url: str, timeout_s: float, endpoint: str) -> bytes:
         # Whatever is fetched on the way is bounded too.
         hooks: Hooks = {
             "request": [lambda request: check_address(name, str(request.url), endpoint)],
-            "response": [lambda answer: _read(answer, name)],
+            "response": [lambda answer: _read(answer, name, is_json=False)],
         }
         with httpx.Client(
             timeout=timeout_s, headers=_ASKED, follow_redirects=True, max_redirects=_MOST_HOPS, event_hooks=hooks
@@ -158,28 +152,6 @@ def _no_download(what: str, answer: httpx.Response) -> BackendError:
     return LostError(message("image-lost", component=what, why=f"status {status}: {why}"))
 
 
-def read_at_most(answer: httpx.Response, name: str) -> bytes:
-    """The whole answer, or an error before it fills the memory.
-
-    Of an error that is packed otherwise than was asked, that is all it says: what to do about it, its status tells.
-    """
-    named = answer.headers.get_list("content-encoding", split_commas=True)
-    packed = [coding for text in named if (coding := text.strip().lower()) in _UNPACKED]
-    if len(packed) > 1 or not {*packed} <= {*_PACKED}:
-        error = invalid(name, f"an answer packed as {cut(', '.join(packed), 60)!r}", " or ".join(_PACKED))
-        if not answer.is_error:
-            raise error
-        answer.close()
-        return str(error).encode()
-    parts, n_bytes = [], 0
-    for part in answer.iter_bytes():
-        n_bytes += len(part)
-        if n_bytes > MAX_BYTES:
-            raise invalid(name, f"more than {MAX_BYTES:,} bytes", "no more than the largest image takes")
-        parts.append(part)
-    return b"".join(parts)
-
-
 def guarding(name: str, unsent: Collection[str] = ()) -> Hooks:
     """The hooks of a kit's client: no answer fills the memory, none is sent on to another server or in circles.
 
@@ -202,7 +174,7 @@ def guarding(name: str, unsent: Collection[str] = ()) -> Hooks:
                 raise UnusableError(message("redirect-refused", component=name, address=where))
             if n > _MOST_IN_A_ROW:
                 raise UnusableError(message("redirect-loop", component=name, address=shown(str(there)), n=n))
-        _read(answer, name)
+        _read(answer, name, is_json=True)
 
     def prepare(request: httpx.Request) -> None:
         request.headers.update(_ASKED)
@@ -218,9 +190,9 @@ def _is_same_server(here: httpx.URL, there: httpx.URL) -> bool:
     return ways[0] == ways[1] or ways == (("http", None), ("https", None))
 
 
-def _read(answer: httpx.Response, name: str) -> None:
+def _read(answer: httpx.Response, name: str, *, is_json: bool) -> None:
     # As reading it would do; whoever reads it finds it read, the client itself before it follows a redirect.
-    answer._content = read_at_most(answer, name)
+    answer._content = read_body(answer, name, is_json=is_json)
 
 
 def _said(content: bytes) -> str:
