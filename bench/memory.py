@@ -19,7 +19,7 @@ import tempfile
 import threading
 import time
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import chain, repeat
@@ -80,7 +80,9 @@ def measure(attack: str, at_once: int, scale: float = 1.0) -> dict[str, float]:
 
 def run(url: str, folder: str, attack: str, at_once: int, n_attacked: int) -> None:
     """The run itself; prints what came of it."""
+    from salva.core.case import Case
     from salva.core.plan import Plan
+    from salva.core.protocols import Need, Query
     from salva.core.run_spec import RunSpec
     from salva.engine.progress import SilentProgress
     from salva.errors import SalvaError
@@ -89,6 +91,13 @@ def run(url: str, folder: str, attack: str, at_once: int, n_attacked: int) -> No
     from salva.runs.pipeline import execute
     from salva.testing.fakes import FakeAnswers, FakeDetector, FakeSame, FakeSuite
     from salva.testing.specs import bound
+
+    class Asks(FakeAnswers):
+        """The same question about each image."""
+
+        def needs(self, case: Case, *_: object) -> Sequence[Need]:
+            query = Query(role="judge", kind="answer", text="is there a cat?", choices=("yes", "no"))
+            return [Need(role=prompt.role, query=query) for prompt in case.prompts]
 
     began = time.monotonic()
     usual = {"model": "m", "base_url": f"{url}/v1", "max_at_once": at_once}
@@ -99,7 +108,7 @@ def run(url: str, folder: str, attack: str, at_once: int, n_attacked: int) -> No
         models=(bound("model", OpenAiImages, **usual, send_seed=True, price_usd=0.0),),
         detector=bound("detector", FakeDetector),
         judges=(bound("judge", ChatJudge, **usual),) if is_judged else (),
-        checks=(bound("check", FakeAnswers if is_judged else FakeSame),),
+        checks=(bound("check", Asks if is_judged else FakeSame),),
     )
     with suppress(SalvaError):  # an endpoint that only fails ends the run
         execute(plan, Path(folder), SilentProgress())
@@ -182,7 +191,7 @@ def body_of(attack: str, asked: dict[str, Any], scale: float, url: str) -> Itera
     if "messages" in asked:
         n_bytes = scale * _ALLOWED if attack == "judge" else 0
         head = b'{"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": [{"index": 0, '
-        head += b'"finish_reason": "stop", "message": {"role": "assistant", "content": "{\\"answer\\": 1}'
+        head += b'"finish_reason": "stop", "message": {"role": "assistant", "content": "{\\"answer\\": \\"yes\\"}'
         return chain([head], zeros(b" ", n_bytes), [b'"}}]}'])
     if attack == "values":
         return chain([b'{"data": ['], zeros(b"{},", scale * _ALLOWED), [b"{}]}"])
@@ -190,7 +199,8 @@ def body_of(attack: str, asked: dict[str, Any], scale: float, url: str) -> Itera
         return [json.dumps({"data": [{"url": f"{url}/{asked['prompt']}-{asked['seed']}"}]}).encode()]
     n_bytes = {"huge": _HUGE, "chunked": _HUGE, "gzip": _HUGE, "deflate": _HUGE, "lull": _LONG}.get(attack, 0)
     n_bytes = _ALLOWED if attack in ("allowed", "spoiled") else n_bytes
-    file = b"" if attack == "spoiled" else png(WIDE if attack == "wide" else SIDE, f"{asked['prompt']}-{asked['seed']}")
+    side = WIDE if attack == "wide" else SIDE
+    file = png(side, f"{asked['prompt']}-{asked['seed']}") if attack != "spoiled" else b"this is no image" * 3
     return chain([b'{"data": [{"b64_json": "', base64.b64encode(file)], zeros(b"A", scale * n_bytes), [b'"}]}'])
 
 

@@ -7,6 +7,7 @@ one of "begin, grow, observe, work". Knows no HTTP and no images.
 
 from __future__ import annotations
 
+import ctypes
 import itertools
 import os
 import threading
@@ -24,6 +25,8 @@ SMALLEST_SHARE = 8 * MIB
 COPIES = 4
 """Of an answer in JSON while it is read: its bytes, its text, what is parsed, and what that is decoded to."""
 _CHECK_S = 0.5
+_MMAP_THRESHOLD = -3
+"""Of glibc's malloc.h."""
 
 
 class Stage(IntEnum):
@@ -123,11 +126,11 @@ class MemoryBudget:
                 self._beyond = {stage: owner for stage, owner in self._beyond.items() if owner is not of}
             self._grant()
 
-    def count(self, of: Reservation, n_bytes: int, *, is_held: bool = False) -> None:
-        """Take bytes without asking."""
+    def count(self, of: Reservation, n_bytes: int, *, n_held: int = 0) -> None:
+        """Take bytes without asking; n_held: how many are those of images."""
         with self._lock:
             self.n_bytes += n_bytes
-            self._n_held += n_bytes * is_held
+            self._n_held += n_held
             of.n_bytes += n_bytes
             self.most_seen = max(self.most_seen, self.n_bytes)
 
@@ -204,9 +207,7 @@ class Held:
 
     def __init__(self, of: Reservation, n_bytes: int, *, is_taken: bool = False) -> None:
         self._of, self._n_bytes = of, n_bytes
-        of.budget.count(of, n_bytes, is_held=True)
-        if is_taken:
-            of.budget.give_back(of, n_bytes)
+        of.budget.count(of, 0 if is_taken else n_bytes, n_held=n_bytes)
 
     def __del__(self) -> None:
         self._of.budget.give_back(self._of, self._n_bytes, was_held=True)
@@ -283,6 +284,15 @@ class Reservation:
             _threads.reservation = None
             self.budget.give_back(self, self._n_share)
             self._n_share = 0
+
+
+def return_at_once() -> None:
+    """Have large blocks go back to the system when they are free.
+
+    glibc keeps up to 64 MiB for each of many groups of threads otherwise, which no budget counts.
+    """
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, MIB)
 
 
 class _Threads(threading.local):

@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import Any, cast
 
 from salva.core.about import close, habits_of
+from salva.core.memory import return_at_once
 from salva.core.plan import Binding
 from salva.core.protocols import Orders, RenderRequest, TwoStepGenerator
 from salva.engine.guard import Guard, Requests, build
@@ -22,6 +23,7 @@ class ComponentRunner:
     """Called with a batch of orders, it gives one outcome each; it begins no new attempts once stopping is set."""
 
     def __init__(self, binding: Binding, stopping: threading.Event) -> None:
+        return_at_once()
         self._component = cast(Any, build(binding))
         self.habits = habits_of(self._component)
         is_remote = binding.about.is_remote

@@ -22,6 +22,8 @@ from salva.remote.keys import key_for, key_option
 from salva.remote.providers import Provider
 from salva.remote.urls import check_url
 
+_LONGEST_FACT = 20_000
+"""Characters, such as of a revised prompt: they are stored."""
 _T = TypeVar("_T")
 
 
@@ -122,7 +124,7 @@ class RemoteGenerator(ABC):
 
     def _provenance(self, **facts: object) -> dict[str, Json]:
         """The facts that are not empty, and the price if it is known."""
-        provenance: dict[str, Json] = {name: str(value) for name, value in facts.items() if value}
+        provenance: dict[str, Json] = {name: cut(value, _LONGEST_FACT) for name, value in facts.items() if value}
         return provenance if self._price_usd is None else {**provenance, "cost_usd": self._price_usd}
 
 

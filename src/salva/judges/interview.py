@@ -21,6 +21,7 @@ from salva.judges.prompts import JudgePrompt, judge_prompt, retry_text
 from salva.judges.replies import read_reply
 from salva.judges.rubrics import RUBRICS
 from salva.judges.score_templates import PRESETS, prompt_pin
+from salva.remote.errors import invalid
 from salva.remote.keys import key_option
 from salva.remote.urls import check_url
 
@@ -29,6 +30,8 @@ Price = tuple[float, float]
 
 MAX_TOKENS_HELP = "Longest reply in tokens."
 SIDE_HELP = "Images are scaled down to this side; 0 for never."
+_LONGEST_REPLY = 2**20
+"""Characters: replies are stored."""
 
 
 @dataclass(frozen=True, kw_only=True)  # No slots: LocalVlmOptions has a second base.
@@ -127,6 +130,9 @@ class Interview:
     def receive(self, reply: JudgeReply) -> Answer | None:
         """The answer, if the reply can be read or the attempts are used up; None to ask again."""
         self._replies.append(reply)
+        n_letters = len(reply.text) + len(reply.snapshot) + len(reply.refusal)
+        if n_letters > _LONGEST_REPLY:
+            raise invalid("the judge", f"{n_letters:,} characters", f"at most {_LONGEST_REPLY:,}")
         if reply.refusal:
             raise RefusedError(reply.refusal)
         parsed = read_reply(self._query, reply.text)

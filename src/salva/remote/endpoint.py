@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _ASKED = {"Accept-Encoding": ", ".join(PACKED)}
 
+_LONGEST_URL = 2**16
 _MOST_HOPS = 9
 """Redirects of one download; with the first request it is ten."""
 _MOST_IN_A_ROW = 6
@@ -135,7 +136,7 @@ def download(name: str, url: str, timeout_s: float, endpoint: str) -> bytes:
 
 def check_address(name: str, url: str, endpoint: str) -> None:
     """UnusableError where an endpoint has no business naming a URL, LostError where it is none that can be fetched."""
-    if not url.startswith(("http://", "https://")):
+    if not url.startswith(("http://", "https://")) or len(url) > _LONGEST_URL:
         problem = invalid(name, f"the address {cut(url, 120)!r}", "one that begins with http:// or https://")
         raise LostError(problem.args[0])
     if network := strange_network(url, endpoint):
