@@ -100,7 +100,7 @@ def run(url: str, folder: str, attack: str, at_once: int, n_attacked: int) -> No
             return [Need(role=prompt.role, query=query) for prompt in case.prompts]
 
     began = time.monotonic()
-    usual = {"model": "m", "base_url": f"{url}/v1", "max_at_once": at_once}
+    usual: dict[str, Any] = {"model": "m", "base_url": f"{url}/v1", "max_at_once": at_once}
     is_judged = attack == "judge"
     plan = Plan(
         spec=RunSpec(size="full", preflight=False),
@@ -134,7 +134,7 @@ def serving(attack: str, scale: float) -> Iterator[str]:
             asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             is_chat = "messages" in asked
             is_attack = is_chat == (attack == "judge") and next(count) > N_CLEAN and attack != "none"
-            port = self.server.server_address[1]
+            port = self.server.server_port  # type: ignore[attr-defined]  # an HTTP server's
             body = body_of(attack if is_attack else "none", asked, scale, f"http://127.0.0.1:{port}")
             packing = attack if is_attack and attack in PACKED else ""
             self._send(body, packing, _HUGE if is_attack and attack == "huge" else 0)

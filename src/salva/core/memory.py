@@ -140,15 +140,16 @@ class MemoryBudget:
         with self._lock:
             insort(self._waiting[stage], waiter, key=lambda other: other.of.age)
             self._grant()
+        is_taken = False
         try:
             while not waiter.wait(_CHECK_S if stopping else -1):
                 if stopping and stopping.is_set():
-                    return not self._withdraw(waiter, stage)
+                    return False
+            is_taken = True
             return True
-        except BaseException:
-            if not self._withdraw(waiter, stage):
+        finally:
+            if not is_taken and not self._withdraw(waiter, stage):
                 self.give_back(of, n_bytes)
-            raise
 
     def _withdraw(self, waiter: _Waiter, stage: Stage) -> bool:
         """Take back a wish; False where it was granted meanwhile."""
