@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import pickle
 import random
 import signal
 import sqlite3
@@ -135,6 +136,15 @@ def test_the_buffer_counts_what_is_here_and_what_is_being_loaded(monkeypatch: py
     buffer.add("c", Picture(rgb=bytes(12), width=2, height=2))
     buffer.clear()
     assert (made.n_bytes, buffer.n_pictures) == (0, 0)
+
+
+def test_an_image_that_is_sent_elsewhere_is_not_held_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = small_budget(monkeypatch, MIB)
+    here = decoded(Reservation())[0]
+    there = pickle.loads(pickle.dumps(here))
+    assert there == here
+    assert there.held is None
+    assert made.n_bytes == N_BYTES
 
 
 def test_those_who_need_more_are_served_oldest_first_and_before_new_requests(monkeypatch: pytest.MonkeyPatch) -> None:
