@@ -120,6 +120,12 @@ BUILT_IN: dict[str, dict[str, BuiltIn]] = {
             *("actesting", "prompts", "semvar"),
             needs="detector",
         ),
+        "no-text": _check(
+            "checks.no_text:NoText",
+            "No image shows text that its prompt does not ask for.",
+            *("actesting", "cfworld", "semvar"),
+            needs="reader",
+        ),
         "retention": _check(
             "suites.cfworld.retention:Retention",
             "Counterfactuals keep what their rule keeps.",

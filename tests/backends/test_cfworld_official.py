@@ -100,7 +100,7 @@ def test_the_published_files_are_graded_by_two_named_judges(
     assert by_judge["strict"]["L2"] == 0.0, "behind its own gate, by its own grades"
     assert any(table.name.startswith("gaps") for table in model.tables)
     with open_run(tmp_path / "run") as store:
-        verdict = next(v for v in store.verdicts() if v.observers == ("kind",) and v.scores.get("s_l2"))
+        verdict = next(v for v in store.verdicts() if v.observers == ("rapidocr", "kind") and v.scores.get("s_l2"))
     assert "so" in verdict.reason, "why, in the judge's words"
 
 

@@ -10,7 +10,6 @@ from checks.planted import box_at, painted, pair, row, text
 
 from salva.checks.scenes import (
     READER,
-    ImageScene,
     SceneOptions,
     is_alike,
     mentioned,
@@ -24,7 +23,6 @@ from salva.core.observation import Detection, Detections, Observation, Reading, 
 from salva.core.options import keyed_options, parse_options
 from salva.core.protocols import ImageObservations, Query
 from salva.core.run_spec import ComponentSpec
-from salva.core.scene import Scene
 from salva.core.verdict import ENTITY_OMISSION, OPTICAL_CHARACTER, X_MISPOSITION, Failure, failure_types_of
 from salva.errors import UsageError
 from salva.registry import bind
@@ -212,8 +210,7 @@ def test_thresholds_are_shares_and_doubt_is_above(value: float) -> None:
 
 
 def test_a_long_text_is_cut_where_it_is_told() -> None:
-    scene = Scene(things=())
-    short, long = (text_failure(ImageScene(role="a", scene=scene, text=("x" * n,))) for n in (80, 81))
+    short, long = (text_failure("a", ("x" * n,)) for n in (80, 81))
     assert short.seen == "x" * 80
     assert long.seen == "x" * 79 + "…"
     assert (short.failure_type, short.role, short.expected) == (OPTICAL_CHARACTER, "a", "no text")

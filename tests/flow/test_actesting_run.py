@@ -66,11 +66,12 @@ def test_a_faultless_painter_has_no_error(tmp_path: Path) -> None:
     with open_run(tmp_path) as store:
         cases, images = list(store.cases()), [render.image_id for _, render in store.renders()]
         judged = {case.case_id: {v.check for v in store.verdicts() if v.case_id == case.case_id} for case in cases}
-        n_observed = Counter(observed.image_id for _, observed in store.observations())
+        n_observed = Counter((observed.image_id, observed.query.role) for _, observed in store.observations())
     n_captions = len({case.painting for case in cases})
     assert len(images) <= n_captions + len(cases) < 2 * len(cases), "a seed's image serves all its mutants"
-    assert all({case.check, "truth", "named-entities"} == judged[case.case_id] for case in cases)
-    assert {n_observed[image] for image in images if image} == {1}, "three checks, and nothing is observed twice"
+    assert all({case.check, "truth", "named-entities", "no-text"} == judged[case.case_id] for case in cases)
+    seen = {n_observed[image, role] for image in images if image for role in ("detector", "reader")}
+    assert seen == {1}, "four checks, and nothing is observed twice"
 
 
 @pytest.mark.parametrize(

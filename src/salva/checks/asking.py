@@ -45,15 +45,15 @@ class AskingOptions:
 
 
 def with_checks(needs: Sequence[Need], case: Case, roles: Collection[str], options: AskingOptions) -> list[Need]:
-    """The needs, the questions among them that are asked again, and a reading of every image where one can read."""
+    """The needs, the questions among them that are asked again, and a reading of every image that a judge is shown."""
     checked = list(needs)
     for need in needs:
         is_question = need.query.role == "judge" and need.query.repeat == 0
         if is_question and _is_sampled(case, need, options.flip_sample):
             checked.append(replace(need, query=replace(need.query, repeat=1)))
-    if any(need.query.role == "judge" for need in needs):
-        eye = next((query for query in (READER, UNNAMED_READER) if query.role in roles), None)
-        checked += [Need(role=prompt.role, query=eye) for prompt in case.prompts if eye is not None]
+    shown = {need.role for need in needs if need.query.role == "judge"}
+    eye = next((query for query in (READER, UNNAMED_READER) if query.role in roles), None)
+    checked += [Need(role=prompt.role, query=eye) for prompt in case.prompts if eye and prompt.role in shown]
     return list(dict.fromkeys(checked))
 
 

@@ -165,7 +165,8 @@ class SameScene:
         failures = self._number_failures(a, b, what, compared.differing, counts) if compared.differing else []
         failures += self._order_failures(a, b, what, compared.orders, counts)
         if compared.text_differs:
-            failures.append(text_failure(a if a.text else b))
+            shown = a if a.text else b
+            failures.append(text_failure(shown.role, shown.text))
         return Conclusion(
             outcome=compared.outcome,
             failure_types=failure_types_of(failures, self.about.failure_types),

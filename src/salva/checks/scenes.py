@@ -273,13 +273,13 @@ def _number_of(entity: str, n: str) -> str:
     return {"0": f"no {entity}", "1": f"1 {entity}"}.get(n, f"{n} {plural(entity)}")
 
 
-def text_failure(seen: ImageScene) -> Failure:
+def text_failure(role: str, texts: Sequence[str]) -> Failure:
     """The failure of an image that shows text nobody asked for."""
-    text = " ".join(seen.text)
+    text = " ".join(texts)
     shown = text if len(text) <= _LONGEST_QUOTE else f"{text[: _LONGEST_QUOTE - 1]}…"
     return Failure(
         failure_type=OPTICAL_CHARACTER,
-        role=seen.role,
+        role=role,
         message=f"unrequested text {shown!r}",
         expected="no text",
         seen=shown,

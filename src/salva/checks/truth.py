@@ -109,7 +109,7 @@ class Truth:
                 failure_of(discrepancy, image.role, has_choice=not case.determinate)
                 for discrepancy in discrepancies(formula, image.scene, counts, beside)
             ]
-            wrong += [text_failure(image)] if image.text else []
+            wrong += [text_failure(image.role, image.text)] if image.text else []
             scores[f"right_{image.role}"] = 0.0 if wrong else 1.0
             scores[f"named_{image.role}"] = float(sum(thing.label in what.entities for thing in image.scene.things))
             scores |= _mean_score(image, what.entities)

@@ -79,8 +79,8 @@ class Result:
 
     @property
     def failures(self) -> tuple[Failure, ...]:
-        """What is wrong, the primary check's findings first; empty unless it is a FAIL."""
-        return tuple(failure for verdict in self._failed for failure in verdict.failures)
+        """What is wrong, each once, the primary check's findings first; empty unless it is a FAIL."""
+        return tuple(dict.fromkeys(failure for verdict in self._failed for failure in verdict.failures))
 
     @property
     def failure_types(self) -> tuple[str, ...]:

@@ -212,7 +212,8 @@ class Cast:
             names = [self.chosen, *others]
         own = self.chosen or primary
         if all(check.undecidable for check in judged_by(own)):
-            names = [own, *self.vetoes] if judged_by(own) else []
+            # Text alone is not worth an image.
+            names = [own, *(name for name in self.vetoes if name != "no-text")] if judged_by(own) else []
         checks = [
             check for name in dict.fromkeys(names) for check in judged_by(name) if name == own or not check.undecidable
         ]

@@ -21,8 +21,10 @@ def mentioned_entities(text: str, names: Collection[str] = ()) -> set[str]:
     i = 0
     while i < len(words):
         for n in range(_MOST_WORDS, 0, -1):
-            name = singular(" ".join(words[i : i + n]))
-            if name in names or is_known(name):
+            said = " ".join(words[i : i + n])
+            # A bus is no plural.
+            name = next((name for name in (singular(said), said) if name in names or is_known(name)), "")
+            if name:
                 found |= {name}.difference(PICTURES)
                 i += n - 1
                 break

@@ -86,9 +86,8 @@ class Actesting:
     version: ClassVar[str] = "1"
     sizes: ClassVar[tuple[str, ...]] = ("quick", "paper", "full")
     about: ClassVar[About] = About(
-        defaults={"reader": "none"},
         published={"check.definition": "paper"},
-        vetoes=("truth", "named-entities"),
+        vetoes=("truth", "named-entities", "no-text"),
     )
     Options = ActestingOptions
 

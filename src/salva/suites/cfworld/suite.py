@@ -53,8 +53,9 @@ class CfWorld:
     version: ClassVar[str] = "3"
     sizes: ClassVar[tuple[str, ...]] = ("quick", "embedded", "paper", "full")
     about: ClassVar[About] = About(
-        defaults={"judge": "scene", "reader": "none"},
+        defaults={"judge": "scene"},
         published={"check.mean": "questions", "check.missing": "zero"},
+        vetoes=("no-text",),
     )
     Options = CfWorldOptions
     author: ClassVar[GroupAuthor] = GroupAuthor()

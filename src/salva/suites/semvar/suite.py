@@ -48,7 +48,7 @@ class SemVar:
 
     version: ClassVar[str] = "1"
     sizes: ClassVar[tuple[str, ...]] = ("quick", "paper", "full", "test", "train", "embedded")
-    about: ClassVar[About] = About(defaults={"judge": "scene", "reader": "none"}, vetoes=("truth", "named-entities"))
+    about: ClassVar[About] = About(defaults={"judge": "scene"}, vetoes=("truth", "named-entities", "no-text"))
     Options = SemVarOptions
 
     def __init__(self, options: SemVarOptions) -> None:
