@@ -187,7 +187,7 @@ def test_clusters_of_one_voice_count_as_one_and_zero_hits_are_widened_too() -> N
     assert wide.high - wide.low > 1.5 * (narrow.high - narrow.low)
     silent = clusters_interval([Counted(category="", n_hits=0, n=10) for _ in range(6)])
     assert silent == wilson(0.0, 60 / (1 + 0.1 * 9), t_95(5))
-    assert clusters_interval(loud[:1]) is None
+    assert clusters_interval(loud[:4]) is None
 
 
 def test_a_difference_is_paired_students_and_as_wide_as_one_more_each_way_makes_it() -> None:

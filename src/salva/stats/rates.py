@@ -165,12 +165,12 @@ def without_entities(cases: Sequence[Counted]) -> list[float] | str:
 
 
 def clusters_interval(clusters: Sequence[Counted]) -> Interval | None:
-    """95 % of a plain share over clusters that share nothing; None with fewer than two of them.
+    """95 % of a plain share over clusters that share nothing; None with fewer than five of them.
 
     A cluster is a Counted of all its cases together.
     """
     filled = [cluster for cluster in clusters if cluster.n]
-    if len(filled) < 2:
+    if len(filled) < MIN_CLUSTERS:
         return None
     rate, n = share(filled), sum(cluster.n for cluster in filled)
     n_hits = sum(cluster.n_hits for cluster in filled)

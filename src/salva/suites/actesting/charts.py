@@ -8,6 +8,7 @@ from salva.core.chart import Chart, share_bars
 from salva.core.table import Cell, Table
 
 _FIGURES = {"Error_e": ("a", "entities"), "Error_r": ("b", "relations")}
+_COLUMNS = ("operator", "shows", "rate", "low", "high", "n", "model")
 
 
 def charts_of(errors: Table | None, definition: str, misses: Table | None) -> Iterator[Chart]:
@@ -15,10 +16,10 @@ def charts_of(errors: Table | None, definition: str, misses: Table | None) -> It
     for error, (letter, words) in _FIGURES.items():
         decided = [row for row in _rows(errors, definition, error) if row[2] is not None] if errors else []
         name, title = f"actesting-{error.lower().replace('_', '-')}", f"Wrong {words} by operator"
-        ours = [row for row in decided if row[1] == error]
         if decided:
-            yield _bars(_table(error, decided), name, f"{title} (Figure 6 {letter})")
-            yield _bars(_table(error, ours), f"{name}-over-models", f"{title}, over models", is_over_models=True)
+            yield _bars(decided, name, f"{title} (Figure 6 {letter})")
+            ours = [row for row in decided if row[1] == error]
+            yield _bars(ours, f"{name}-over-models", f"{title}, over models", is_over_models=True)
     if misses:
         yield share_bars(
             name="actesting-misses",
@@ -31,30 +32,21 @@ def charts_of(errors: Table | None, definition: str, misses: Table | None) -> It
         )
 
 
-def _table(error: str, rows: Sequence[tuple[Cell, ...]]) -> Table:
-    return Table(name=f"{error} by operator", columns=_COLUMNS, rows=tuple(rows))
-
-
-_COLUMNS = ("operator", "shows", "rate", "low", "high", "n", "model")
-
-
-def _rows(errors: Table, definition: str, error: str) -> list[tuple[Cell, ...]]:
-    rows: list[tuple[Cell, ...]] = []
+def _rows(errors: Table, definition: str, error: str) -> Iterator[tuple[Cell, ...]]:
+    """What stands under _COLUMNS."""
     for cells in errors.rows:
         row = dict(zip(errors.columns, cells, strict=True))
-        if (row["definition"], row["error"]) != (definition, error):
-            continue
-        rows.append((row["operator"], error, row["rate"], row["low"], row["high"], row["n"], row["model"]))
-        if row["noise_rate"] is not None:
-            rows.append((row["operator"], "another seed alone", row["noise_rate"], None, None, None, row["model"]))
-    return rows
+        if (row["definition"], row["error"]) == (definition, error):
+            yield (row["operator"], error, row["rate"], row["low"], row["high"], row["n"], row["model"])
+            if row["noise_rate"] is not None:
+                yield (row["operator"], "another seed alone", row["noise_rate"], None, None, None, row["model"])
 
 
-def _bars(table: Table, name: str, title: str, *, is_over_models: bool = False) -> Chart:
+def _bars(rows: Sequence[tuple[Cell, ...]], name: str, title: str, *, is_over_models: bool = False) -> Chart:
     return share_bars(
         name=name,
         title=title,
-        table=table,
+        table=Table(name=f"{rows[0][1]} by operator", columns=_COLUMNS, rows=tuple(rows)),
         x="operator",
         y="rate",
         series="model" if is_over_models else "shows",

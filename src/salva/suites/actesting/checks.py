@@ -13,7 +13,6 @@ from typing import ClassVar
 from salva.checks.asking import with_checks, with_notes
 from salva.core.about import About
 from salva.core.case import Case
-from salva.core.mutation import Mutation
 from salva.core.protocols import Conclusion, ImageObservations, Need
 from salva.core.verdict import Failure, Outcome, failure_types_of
 from salva.suites.actesting import observing as seeing
@@ -41,7 +40,7 @@ from salva.suites.actesting.definitions import (
     paper,
     released,
 )
-from salva.suites.actesting.observing import MutationOptions
+from salva.suites.actesting.observing import MutationOptions, mutation_of
 
 ENTITY, RELATION = "entity_error", "relation_error"
 ENTITY_SETS, RELATION_SETS = "entity-sets", "relation-sets"
@@ -91,7 +90,7 @@ class EntityChange:
         self, case: Case, roles: Collection[str], observations: Mapping[str, ImageObservations]
     ) -> Sequence[Need]:
         """Boxes of what either caption names; where somebody judges, a question about what boxes cannot tell."""
-        mutation = _mutation(case)
+        mutation = mutation_of(case)
         queries = [
             seeing.boxes_query(mutation, self._options.side),
             *(seeing.questions(mutation) if "judge" in roles else ()),
@@ -104,7 +103,7 @@ class EntityChange:
         return with_notes(self._judge(case, observations), observations)
 
     def _judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
-        mutation, options = _mutation(case), self._options
+        mutation, options = mutation_of(case), self._options
         observed: list[seeing.ImageReading] = []
         for prompt in case.prompts:
             seen = seeing.see(mutation, observations[prompt.role], options)
@@ -152,7 +151,6 @@ class TripleRemoval(EntityChange):
 
     version: ClassVar[str] = "2"
     operators: ClassVar[tuple[str, ...]] = (ER_R, EC_ER_R)
-    about: ClassVar[About] = _ABOUT
 
 
 class TripleAddition(EntityChange):
@@ -160,7 +158,6 @@ class TripleAddition(EntityChange):
 
     version: ClassVar[str] = "2"
     operators: ClassVar[tuple[str, ...]] = (ER_A, EC_ER_A)
-    about: ClassVar[About] = _ABOUT
 
 
 class Unchanged(EntityChange):
@@ -168,12 +165,6 @@ class Unchanged(EntityChange):
 
     version: ClassVar[str] = "2"
     operators: ClassVar[tuple[str, ...]] = (SS,)
-    about: ClassVar[About] = _ABOUT
-
-
-def _mutation(case: Case) -> Mutation:
-    assert case.mutation is not None, "applies() made sure"
-    return case.mutation
 
 
 def _role(case: Case, whose: str) -> str:
@@ -184,7 +175,7 @@ def _scores(
     case: Case, observed: Sequence[seeing.ImageReading], by_definition: Mapping[str, Errors]
 ) -> dict[str, float]:
     """The errors, and of each image how much of its own caption it shows."""
-    mutation = _mutation(case)
+    mutation = mutation_of(case)
     scores: dict[str, float] = {}
     for definition, errors in by_definition.items():
         for kind, is_wrong in zip((ENTITY, RELATION), errors, strict=True):
@@ -215,7 +206,7 @@ def _set_failures(
         _listed(str(triple) for triple in (p.strongest_relations if is_program else p.relations) or ())
         for p in (seed, mutant)
     ]
-    operator = _mutation(case).operator
+    operator = mutation_of(case).operator
     return [
         Failure(
             failure_type=error,

@@ -5,21 +5,21 @@ A seed's image serves several mutants and counts once; intervals are over cluste
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from salva.core.case import Case
 from salva.core.judgements import CaseVerdict
-from salva.core.mutation import Mutation
 from salva.core.table import Cell
 from salva.judging.crossing import within_name
 from salva.results.tables import ends, group_by
 from salva.results.tally import cluster_of
-from salva.stats.intervals import Interval, wilson
+from salva.stats.intervals import Interval
 from salva.stats.rates import Counted, clusters_interval
 from salva.stats.ratios import RelativeChange, Shares, relative_change
+from salva.suites.actesting.observing import mutation_of
 
 ORIG = "orig"
 WEIGHT = "weight"
@@ -30,8 +30,8 @@ WEIGHT = "weight"
 class ClusteredShare:
     """Hits among tries, by cluster."""
 
-    hits: dict[str, int] = field(default_factory=dict)
-    tries: dict[str, int] = field(default_factory=dict)
+    hits: Counter[str] = field(default_factory=Counter)
+    tries: Counter[str] = field(default_factory=Counter)
     undecided: int = 0
     weighted_hits: float = 0.0
     weights: float = 0.0
@@ -39,8 +39,8 @@ class ClusteredShare:
     def add(self, case: Case, hits: int, n: int = 1) -> None:
         """Count some tries of one case."""
         cluster = cluster_of(case)
-        self.hits[cluster] = self.hits.get(cluster, 0) + hits
-        self.tries[cluster] = self.tries.get(cluster, 0) + n
+        self.hits[cluster] += hits
+        self.tries[cluster] += n
         weight = weight_of(case)
         self.weighted_hits += weight * hits
         self.weights += weight * n
@@ -48,12 +48,12 @@ class ClusteredShare:
     @property
     def n(self) -> int:
         """Tries in all."""
-        return sum(self.tries.values())
+        return self.tries.total()
 
     @property
     def value(self) -> float | None:
         """The share; None without tries."""
-        return sum(self.hits.values()) / self.n if self.n else None
+        return self.hits.total() / self.n if self.n else None
 
     @property
     def reweighted(self) -> float | None:
@@ -61,10 +61,10 @@ class ClusteredShare:
         return self.weighted_hits / self.weights if self.weights else None
 
     def interval(self) -> Interval | None:
-        """95 %, over clusters."""
-        clusters = [Counted(category="", n_hits=self.hits[name], n=n) for name, n in self.tries.items() if n]
-        value = self.value
-        return clusters_interval(clusters) or (None if value is None else wilson(value, self.n))
+        """95 %, over clusters; None of few."""
+        return clusters_interval(
+            [Counted(category="", n_hits=self.hits[name], n=n) for name, n in self.tries.items() if n]
+        )
 
     def cells(self) -> tuple[Cell, ...]:
         """Value, low, high and n."""
@@ -75,12 +75,7 @@ class ClusteredShare:
         names = dict.fromkeys((*self.tries, *base.tries))
         return relative_change(
             [
-                Shares(
-                    hits=self.hits.get(name, 0),
-                    n=self.tries.get(name, 0),
-                    base_hits=base.hits.get(name, 0),
-                    base_n=base.tries.get(name, 0),
-                )
+                Shares(hits=self.hits[name], n=self.tries[name], base_hits=base.hits[name], base_n=base.tries[name])
                 for name in names
             ]
         )
@@ -96,12 +91,6 @@ def change_cells(change: RelativeChange | None) -> tuple[Cell, ...]:
 def weight_of(case: Case) -> float:
     """What a case stands for in the uniform population; 1 where it was not sampled on purpose."""
     return float(case.labels.get(WEIGHT, 1.0))
-
-
-def mutation_of(case: Case) -> Mutation:
-    """What changed; only for cases that have it."""
-    assert case.mutation is not None
-    return case.mutation
 
 
 def by_operator(pairs: Iterable[CaseVerdict]) -> dict[str, list[CaseVerdict]]:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 from salva.checks.asking import AskingOptions
 from salva.core.boxes import PlacedEntity, boxes_above, placed_entities
+from salva.core.case import Case
 from salva.core.mutation import Mutation, Triple
 from salva.core.observation import Answer, Detections
 from salva.core.options import option
@@ -21,12 +21,14 @@ from salva.core.scene import Thing
 from salva.english.captions.classes import VG_PREDICATES, Classes
 from salva.english.predicates import is_geometric, stands
 from salva.english.words import with_article
+from salva.errors import UsageError
+from salva.messages import message
 from salva.suites.actesting.definitions import DEFINITIONS, EXPECTED, ObservedImage
 
 YES, NO = "yes", "no"
 _CLASSES = Classes()
 _N_STRONGEST = 20
-"""As many boxes as the released program looks at."""
+"""As many boxes, and relations, as the released program looks at."""
 _FINITE = {"has": "that has", "wears": "that wears", "says": "that says", "eats": "that eats", "holds": "that holds"}
 
 
@@ -34,21 +36,19 @@ _FINITE = {"has": "that has", "wears": "that wears", "says": "that says", "eats"
 class MutationOptions(AskingOptions):
     """How two images are held against a mutation."""
 
-    definition: str = option(
-        EXPECTED,
-        "Who decides: salva, the paper's equations, or its program.",
-        choices=DEFINITIONS,
-    )
-    scope: str = option(
-        "all",
-        "For expected: which entities count.",
-        choices=("all", "mentioned"),
-    )
-    tolerance: int = option(0, "Entities and relations that may differ.", least=0)
-    top_relations: ClassVar[int] = 20
+    definition: str = option(EXPECTED, "Rule: ours, the paper's, or its program's.", choices=DEFINITIONS)
+    scope: str = option("all", "For expected: which entities count.", choices=("all", "mentioned"))
     side: int = option(0, "Scale images to this side; 0: no.", least=0)
+    tolerance: int = option(0, "Entities and relations that may differ.", least=0)
     threshold: float | None = option(None, "Least score of a box.", least=0, most=1)
     doubt: float | None = option(None, "Least score for certainty.", least=0, most=1)
+
+
+def mutation_of(case: Case) -> Mutation:
+    """What changed; cases of other suites have nothing of the kind."""
+    if case.mutation is None:
+        raise UsageError(message("case-of-other-suite", case=case.case_id, suite="actesting"))
+    return case.mutation
 
 
 def focal_triples(mutation: Mutation) -> tuple[Triple, ...]:
@@ -108,7 +108,7 @@ def see(mutation: Mutation, sight: ImageObservations, options: MutationOptions) 
     else:
         count = {id(box) for box in boxes_above(boxes, options.threshold)}
         places = [place for place, box in enumerate(boxes.boxes) if id(box) in count]
-        relations = (_related(boxes, places, query.labels) or ())[: options.top_relations]
+        relations = (_related(boxes, places, query.labels) or ())[:_N_STRONGEST]
         strongest = _related(boxes, range(_N_STRONGEST), query.labels)
         triples = {
             # What scene graph models have no word for (next to, kicking) is decided as with any other detector.

@@ -21,11 +21,10 @@ from salva.core.options import NoOptions
 from salva.core.source import ImageSource, RunSource
 from salva.core.table import Cell
 from salva.core.verdict import PAIR, Verdict
-from salva.errors import UsageError
 from salva.files.outfiles import unique_name, write_bytes, write_text
 from salva.imaging.files import png_of
-from salva.messages import message
 from salva.suites.actesting.files import SEEDS, SETS
+from salva.suites.actesting.observing import mutation_of
 
 
 def mutant_rows(cases: Iterable[Case]) -> Iterator[list[Cell]]:
@@ -34,7 +33,7 @@ def mutant_rows(cases: Iterable[Case]) -> Iterator[list[Cell]]:
     mutants = [case for case in cases if case.mutation is not None] or cases
     yield ["prompt", "image_id", "operator"]
     for case in mutants:
-        yield [case.prompts[1].text, case.labels.get("image", case.cluster), _mutation(case).operator]
+        yield [case.prompts[1].text, case.labels.get("image", case.cluster), mutation_of(case).operator]
 
 
 class PublishedSets:
@@ -64,7 +63,7 @@ def sets_of(cases: Iterable[Case]) -> dict[str, list[Json]]:
     sets: dict[str, list[Json]] = {SEEDS: []}
     seen: set[str] = set()
     for case in cases:
-        mutation = _mutation(case)
+        mutation = mutation_of(case)
         image, (a, b) = _image(case), case.prompts
         if case.cluster not in seen:
             seen.add(case.cluster)
@@ -72,12 +71,6 @@ def sets_of(cases: Iterable[Case]) -> dict[str, list[Json]]:
         entry = {**_entry(image, b.text, mutation.mutant), **_changes(mutation)}
         sets.setdefault(SETS[mutation.operator], []).append(entry)
     return sets
-
-
-def _mutation(case: Case) -> Mutation:
-    if case.mutation is None:
-        raise UsageError(message("case-of-other-suite", case=case.case_id, suite="actesting"))
-    return case.mutation
 
 
 def _entry(image: Json, caption: str, pool: Pool) -> dict[str, Json]:
@@ -107,8 +100,7 @@ def _image(case: Case) -> Json:
 
 
 def _write_pictures(images: ImageSource, case: Case, verdict: Verdict, out: Path, written: set[Path]) -> None:
-    assert case.mutation is not None
-    for role, name in (("a", SEEDS), ("b", SETS[case.mutation.operator])):
+    for role, name in (("a", SEEDS), ("b", SETS[mutation_of(case).operator])):
         image_id = verdict.images.get(role)
         path = Path(_safe(verdict.model)) / name / f"{_safe(str(_image(case)))}_{verdict.repeat}.png"
         if image_id is not None and path not in written:

@@ -28,7 +28,6 @@ from salva.suites.actesting.counting import (
     change_cells,
     errors,
     misses,
-    mutation_of,
     noise,
     weight_of,
 )
@@ -44,6 +43,7 @@ from salva.suites.actesting.definitions import (
     PAPER,
     SS,
 )
+from salva.suites.actesting.observing import mutation_of
 from salva.suites.actesting.published import REAL_IMAGES, SETS, TABLE_1, TABLE_2
 
 _MISSES = ("Miss_e", "Miss_r")
