@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
@@ -19,11 +19,12 @@ from salva.core.fingerprint import Json
 from salva.core.question import Question
 from salva.errors import UsageError
 from salva.files.infiles import file_text
-from salva.files.tables import read_json_lines, read_sheet, unusable
+from salva.files.tables import Row as FileRow
+from salva.files.tables import read_rows, unusable
 from salva.messages import message
 from salva.suites.cfworld.asking import integrity_question, logic_question, point_question
 from salva.suites.cfworld.groups import KINDS, LEVELS, LevelGroup, LevelPrompt, question, read_entries, write_entries
-from salva.suites.cfworld.lint import lint, name_of
+from salva.suites.cfworld.lint import STEPS, lint, name_of
 
 TEMPLATE = "template"
 _QUESTION_KINDS = frozenset({"question-kinds", "point-not-covered", "criteria-steps", "not-a-question", "same-logic"})
@@ -53,8 +54,7 @@ class GroupAuthor:
 
     def rows(self, path: Path) -> list[Row]:
         """Principles as lines ("optics: Mirrors reflect light."), CSV (discipline, principle) or JSON lines."""
-        read = {".jsonl": _of_json_lines, ".csv": _of_table}.get(path.suffix.lower(), _of_lines)
-        rows = read(path)
+        rows = read_rows(path) if path.suffix.lower() in (".jsonl", ".csv") else list(_of_lines(path))
         problems = [where for where, row in rows if not (_text(row, "discipline") and _text(row, "principle"))]
         if problems:
             wanted = "no discipline or no principle, as in 'optics: Mirrors reflect light.'"
@@ -162,23 +162,26 @@ def _from_template(level: LevelPrompt, *, changed: bool) -> tuple[Question, ...]
 
 
 def _read_questions(reply: Json | None) -> tuple[tuple[Question, ...], tuple[Question, ...]] | None:
-    if not isinstance(reply, Mapping):
+    """Those of l1 and l2; None where one is missing."""
+    try:
+        first, second = (_level_questions(cast(dict[str, Json], reply)[name]) for name in ("l1", "l2"))
+    except (KeyError, TypeError, AttributeError):
         return None
-    levels = [_level_questions(reply.get(name)) for name in ("l1", "l2")]
-    return None if levels[0] is None or levels[1] is None else (levels[0], levels[1])
+    return first, second
 
 
-def _level_questions(said: Json) -> tuple[Question, ...] | None:
-    if not isinstance(said, Mapping):
-        return None
-    made = []
-    for kind in KINDS:
-        given = said.get(kind)
-        if not isinstance(given, Mapping) or not all(_text(given, key) for key in ("question", "1", "0.5", "0")):
-            return None
-        criteria = {float(step): _text(given, step) for step in ("1", "0.5", "0")}
-        made.append(question(kind, _text(given, "question"), criteria))
-    return tuple(made)
+def _level_questions(said: Json) -> tuple[Question, ...]:
+    level = cast(dict[str, dict[str, Json]], said)
+    return tuple(
+        question(kind, _needed(level[kind], "question"), {step: _needed(level[kind], f"{step:g}") for step in STEPS})
+        for kind in KINDS
+    )
+
+
+def _needed(row: Mapping[str, Json], name: str) -> str:
+    if not (text := _text(row, name)):
+        raise KeyError(name)
+    return text
 
 
 def _unwritten(row: Row, why: str) -> Authored:
@@ -204,18 +207,8 @@ def _text(row: Mapping[str, Json], name: str) -> str:
     return " ".join(value.split()) if isinstance(value, str) else ""
 
 
-def _of_lines(path: Path) -> list[tuple[str, Row]]:
-    rows: list[tuple[str, Row]] = []
+def _of_lines(path: Path) -> Iterator[FileRow[Json]]:
     for number, line in enumerate(file_text(path).splitlines(), 1):
         if line.strip():
             discipline, _, principle = line.partition(":")
-            rows.append((f"line {number}", {"discipline": discipline.strip(), "principle": principle.strip()}))
-    return rows
-
-
-def _of_table(path: Path) -> list[tuple[str, Row]]:
-    return [(where, dict[str, Json](cells)) for where, cells in read_sheet(path).rows]
-
-
-def _of_json_lines(path: Path) -> list[tuple[str, Row]]:
-    return [(where, dict(fields)) for where, fields in read_json_lines(path)]
+            yield FileRow(f"line {number}", {"discipline": discipline.strip(), "principle": principle.strip()})

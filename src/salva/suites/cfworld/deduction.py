@@ -5,7 +5,7 @@ Only groups that have all three scores count, so that the three differences add 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from salva.core.judgements import CaseVerdict
@@ -15,9 +15,8 @@ from salva.results.tables import group_by, rows_table
 from salva.stats.bootstrap import bootstrap_interval
 from salva.stats.means import mean
 from salva.stats.signs import sign_test
-from salva.suites.cfworld.figures import LevelFigure
+from salva.suites.cfworld.figures import ByJudge, LevelFigure
 
-ByJudge = Mapping[str, Sequence[CaseVerdict]]
 DEDUCTION_METRICS = ("deducing_adds", "stated_ahead_of_deduced")
 """The first two of the differences, as metrics."""
 _NOTHING = "no difference shown"

@@ -35,14 +35,14 @@ def _colours() -> Iterator[LevelGroup]:
     for i, (entity, usual) in enumerate(USUAL_COLOURS.items()):
         for j, other in enumerate(_COLOURS):
             beside = _COMPANIONS[(i + j) % len(_COMPANIONS)]
-            scene = f"{_a(entity)} and {_a(beside)}"
+            scene = f"{with_article(entity)} and {with_article(beside)}"
             fact = " | ".join(f"{colour} {entity}" for colour in usual)
             point = f"The {entity} is {other}."
             law = f"everything that is {usual[0]} were {other} and everything {other} were {usual[0]}"
             yield _group(
                 COLOUR,
                 f"{entity}-{other}",
-                f"Things keep their colours: {_a(entity)} is {' or '.join(usual)}.",
+                f"Things keep their colours: {with_article(entity)} is {' or '.join(usual)}.",
                 # Two usual colours are two entities to the logic: without a number the painter may add one of a third.
                 fact=(
                     f"Draw {scene}.",
@@ -59,12 +59,12 @@ def _colours() -> Iterator[LevelGroup]:
 def _places() -> Iterator[LevelGroup]:
     for i, (entity, usual) in enumerate(USUAL_PLACES.items()):
         beside, other = _COMPANIONS[i % len(_COMPANIONS)], _OPPOSITE[usual]
-        scene = f"{_a(entity)} and {_a(beside)}"
+        scene = f"{with_article(entity)} and {with_article(beside)}"
         law = f"what belongs {_UP_DOWN[usual]} were found {_UP_DOWN[other]}"
         yield _group(
             PLACE,
             f"{entity}-{other}",
-            f"Things have their place: {_a(entity)} is at the {usual}.",
+            f"Things have their place: {with_article(entity)} is at the {usual}.",
             fact=(
                 f"Draw {scene}.",
                 f"The {entity} is at the {usual}.",
@@ -85,13 +85,13 @@ def _places() -> Iterator[LevelGroup]:
 def _numbers() -> Iterator[LevelGroup]:
     for entity, beside in _COUNTED:
         for n in _NUMBERS:
-            scene = f"{_a(entity)} and {_a(beside)}"
+            scene = f"{with_article(entity)} and {with_article(beside)}"
             many = f"{counted(entity, n)} and {counted(beside, n)}"
             fact = ("Draw " + scene + ".", f"There is one {entity}.", f"{entity} & {beside}", f"{entity} & !2 {entity}")
             yield _group(
                 NUMBER,
                 f"{entity}-{n}",
-                f"One is one: somebody who asks for {_a(entity)} is shown one.",
+                f"One is one: somebody who asks for {with_article(entity)} is shown one.",
                 fact=fact,
                 law=(
                     f"If every thing always came in groups of {number_word(n)}, draw {scene}.",
@@ -145,7 +145,7 @@ def _questions(point: str, meaning: str, rest: str, entities: tuple[str, str]) -
     return (
         question(
             INTEGRITY,
-            f"Can {_a(entity)} and {_a(beside)} be recognised?",
+            f"Can {with_article(entity)} and {with_article(beside)} be recognised?",
             {1.0: "Both can.", 0.0: "One of them cannot."},
             f"{entity} & {beside}",
         ),
@@ -157,7 +157,3 @@ def _questions(point: str, meaning: str, rest: str, entities: tuple[str, str]) -
             rest,
         ),
     )
-
-
-def _a(entity: str) -> str:
-    return with_article(entity)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from salva.core.judgements import CaseVerdict
 from salva.core.metric import MetricValue
+from salva.results.tables import ends, group_by
 from salva.stats.bootstrap import bootstrap_interval
 from salva.stats.intervals import Interval
 from salva.stats.means import mean
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+ByJudge = Mapping[str, Sequence[CaseVerdict]]
+"""Verdicts by the judge whose grades they rest on."""
 Ratio = Callable[[float, float], float | None]
 
 
@@ -36,7 +39,7 @@ class LevelFigure:
     @property
     def ends(self) -> tuple[float | None, float | None]:
         """Both ends of the interval."""
-        return (self.interval.low, self.interval.high) if self.interval else (None, None)
+        return ends(self.interval)
 
     def metric(self, title: str, reason: str, better: str = "", published: float | None = None) -> MetricValue:
         """The same as a metric; reason: what it is, or why there is none."""
@@ -129,7 +132,5 @@ def _groups(judged: Sequence[CaseVerdict], names: Sequence[str]) -> list[tuple[f
 
 
 def _by_group(judged: Sequence[CaseVerdict]) -> Iterable[list[Mapping[str, float]]]:
-    groups: dict[str, list[Mapping[str, float]]] = {}
-    for case, verdict in judged:
-        groups.setdefault(case.case_id, []).append(verdict.scores)
-    return groups.values()
+    groups = group_by(judged, lambda one: one.case.case_id).values()
+    return [[one.verdict.scores for one in group] for group in groups]

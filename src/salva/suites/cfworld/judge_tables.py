@@ -6,7 +6,7 @@ the value 1.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from salva.checks.asking import CALLS, COUNTED, FLIPPED, REPEATED
 from salva.core.judgements import CaseVerdict, Effort
@@ -14,8 +14,8 @@ from salva.core.scoring import role_score
 from salva.core.table import Cell, Table
 from salva.messages import message
 from salva.results.tables import group_by, rows_table
+from salva.suites.cfworld.figures import ByJudge
 
-ByJudge = Mapping[str, Sequence[CaseVerdict]]
 _FEWEST = 5
 """Fewer images say nothing about a judge."""
 _DIGITS = 6

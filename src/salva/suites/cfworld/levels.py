@@ -8,7 +8,7 @@ An image or reply that is missing is no zero unless check.missing says so.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from salva.checks.asking import AskingOptions, with_checks, with_notes
@@ -20,7 +20,7 @@ from salva.core.protocols import Conclusion, ImageObservations, Need, Query
 from salva.core.question import DIMENSIONS, QUESTIONS, Question, picture_score
 from salva.core.verdict import Failure, Outcome, failure_types_of
 from salva.suites.cfworld.groups import LEVELS, POINT
-from salva.suites.cfworld.scoring import dimension_scores, grade_query, grades_of, reasons_of
+from salva.suites.cfworld.scoring import dimension_scores, grade_query, grades_of, reasons_of, scores_of
 
 FACTUAL, COUNTERFACTUAL = "factual-failure", "counterfactual-failure"
 DEDUCTION, LOCK_IN = "deduction-failure", "prior-lock-in"
@@ -32,42 +32,22 @@ _KIND, _STRICT = "fact", "counterfactual"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LevelsOptions(AskingOptions):
-    """How grades become a verdict."""
+class GradeOptions(AskingOptions):
+    """How grades become the score of an image."""
 
-    mean: str = option(
-        DIMENSIONS,
-        "Mean over dimensions (paper) or questions (its program).",
-        choices=(DIMENSIONS, QUESTIONS),
-    )
-    missing: str = option(
-        EXCLUDE,
-        "Missing images and replies: exclude, or zero.",
-        choices=(EXCLUDE, ZERO),
-    )
-    gate: str = option(
-        ZERO,
-        "L2 and L3 if L1 fails.",
-        choices=(ZERO, SKIP),
-    )
-    gate_at: ClassVar[float] = 0.5
+    mean: str = option(DIMENSIONS, "Mean over dimensions (paper) or questions.", choices=(DIMENSIONS, QUESTIONS))
+    missing: str = option(EXCLUDE, "Images without a score: exclude, or zero.", choices=(EXCLUDE, ZERO))
     pass_: ClassVar[float] = 0.5
-    lock_in: bool = option(True, "Ask L1's question about failed images.")
-    rubrics: str = option(
-        "both",
-        "Facts more kindly (levels), all alike (one), or both.",
-        choices=("both", "levels", ONE_RUBRIC),
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Graded:
-    """What a judge made of the images of a group."""
+class LevelsOptions(GradeOptions):
+    """How grades become a verdict."""
 
-    scores: dict[str, float] = field(default_factory=dict)
-    """S by role."""
-    problems: dict[str, str] = field(default_factory=dict)
-    """Why an image has no score, by role."""
+    gate: str = option(ZERO, "L2 and L3 if L1 fails.", choices=(ZERO, SKIP))
+    gate_at: ClassVar[float] = 0.5
+    lock_in: bool = option(True, "Ask L1's question about failed images.")
+    rubrics: str = option("both", "Facts more kindly, all alike, or both.", choices=("both", "levels", ONE_RUBRIC))
 
 
 class Levels:
@@ -124,7 +104,7 @@ class Levels:
         asked = self._fact_query(case)
         if not self._options.lock_in or asked is None or not self._is_open(case, observations):
             return []
-        scores = self._graded(case, observations).scores
+        scores, _ = self._graded(case, observations)
         return [
             Need(role=role, query=asked)
             for role in ("l2", "l3")
@@ -144,24 +124,19 @@ class Levels:
         return grade_query(prompt.text, points, _KIND) if points else None
 
     def _is_open(self, case: Case, observations: Mapping[str, ImageObservations]) -> bool:
-        return self._graded(case, observations).scores.get("l1", -1.0) >= self._options.gate_at
+        scores, _ = self._graded(case, observations)
+        return scores.get("l1", -1.0) >= self._options.gate_at
 
-    def _graded(self, case: Case, observations: Mapping[str, ImageObservations]) -> _Graded:
-        graded = _Graded()
-        for prompt in case.prompts:
-            answer = _seen(observations, prompt.role, self.query(case, prompt))
-            grades = grades_of(answer, prompt.questions) if prompt.role in observations else "the image is missing"
-            if isinstance(grades, str):
-                graded.problems[prompt.role] = grades
-            else:
-                graded.scores[prompt.role] = picture_score(prompt.questions, grades, self._options.mean)
-        return graded
+    def _graded(
+        self, case: Case, observations: Mapping[str, ImageObservations]
+    ) -> tuple[dict[str, float], dict[str, str]]:
+        return scores_of(case, observations, self.query, self._options.mean)
 
     def _judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
-        graded = self._graded(case, observations)
+        graded, problems = self._graded(case, observations)
         skipped = self._skipped(case, graded)
-        missing = {role: why for role, why in graded.problems.items() if role not in skipped}
-        given = {**graded.scores}
+        missing = {role: why for role, why in problems.items() if role not in skipped}
+        given = {**graded}
         if self._options.missing == ZERO:
             given |= dict.fromkeys(missing, 0.0)
         scores = {f"s_{role}": value for role, value in given.items()} | {f"missing_{role}": 1.0 for role in missing}
@@ -171,7 +146,7 @@ class Levels:
             gated = {role: value if is_open else 0.0 for role, value in given.items() if role != "l1"}
             gated |= dict.fromkeys(skipped, 0.0)
             scores |= {f"gated_{role}": value for role, value in gated.items()}
-        scores |= self._asides(case, observations, graded.scores)
+        scores |= self._asides(case, observations, graded)
         if missing and self._options.missing == EXCLUDE:
             reason = "; ".join(f"no score of {role}: {why}" for role, why in missing.items())
             return Conclusion(outcome=Outcome.UNDECIDED, scores=scores, reason=reason)
@@ -188,9 +163,9 @@ class Levels:
             reason=self._summary(case, observations, given),
         )
 
-    def _skipped(self, case: Case, graded: _Graded) -> set[str]:
+    def _skipped(self, case: Case, graded: Mapping[str, float]) -> set[str]:
         """The images that nobody was asked about because the gate is shut."""
-        is_shut = graded.scores.get("l1", 1.0) < self._options.gate_at
+        is_shut = graded.get("l1", 1.0) < self._options.gate_at
         if self._options.gate != SKIP or not is_shut:
             return set()
         return {prompt.role for prompt in case.prompts if prompt.role != "l1"}

@@ -37,7 +37,8 @@ def read_question(entry: Mapping[str, Json]) -> tuple[Question | None, list[Find
     if not kind:
         kind = slug(said, "unnamed")
         findings.append(gap("odd-kind", f"{where}: {said!r}", said))
-    weight = _weight(entry.get("weight"))
+    given = number_of(entry.get("weight"))
+    weight = given if given is not None and given > 0 else None
     low, high = _RANGES.get(kind, (0.0, math.inf))
     if weight is None or not low <= weight <= high:
         findings.append(gap("odd-weight", f"{where}: {kind} weighs {entry.get('weight')!r}", kind))
@@ -75,11 +76,10 @@ def read_level(said: Json) -> str:
     return f"l{level.group(1)}" if level else text
 
 
-def _weight(value: Json) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return None
+def number_of(value: Json) -> float | None:
+    """A number, also one that is written as text; None for anything else."""
     try:
-        weight = float(value)
+        number = float(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else math.nan
     except ValueError:
         return None
-    return weight if math.isfinite(weight) and weight > 0 else None
+    return number if math.isfinite(number) else None

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from salva.core.judgements import CaseVerdict
 from salva.core.metric import HIGHER, MetricValue
 from salva.core.table import Cell, Table
 from salva.results.tables import TableColumns, build_table, rows_table
-from salva.suites.cfworld.figures import gain, kept_share, level_mean
+from salva.suites.cfworld.figures import ByJudge, gain, kept_share, level_mean
 from salva.suites.cfworld.groups import ATTRIBUTE, RULE
 from salva.suites.cfworld.judge_tables import says_nothing
 from salva.suites.cfworld.retention import CF, FACT
 
-ByJudge = Mapping[str, Sequence[CaseVerdict]]
 _PARTS = (RULE, ATTRIBUTE)
 
 

@@ -7,37 +7,21 @@ Pure: no model, no disk, no clock. Some images may be missing; a mean is over th
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
-from salva.checks.asking import AskingOptions, with_checks, with_notes
+from salva.checks.asking import with_checks, with_notes
 from salva.core.about import About
 from salva.core.case import Case, Prompt
-from salva.core.options import option
 from salva.core.probe import Probe
 from salva.core.protocols import Conclusion, ImageObservations, Need, Query
-from salva.core.question import DIMENSIONS, QUESTIONS, picture_score
 from salva.core.verdict import Failure, Outcome
 from salva.stats.means import mean
 from salva.suites.cfworld.groups import RULE
-from salva.suites.cfworld.levels import COUNTERFACTUAL, EXCLUDE, FACTUAL, ZERO
-from salva.suites.cfworld.scoring import grades_of, own_query, share_kept
+from salva.suites.cfworld.levels import COUNTERFACTUAL, EXCLUDE, FACTUAL, ZERO, GradeOptions
+from salva.suites.cfworld.scoring import grade_query, scores_of, share_kept
 
 FACT, CF = "fact", "cf"
 """What the roles of a probe's prompts begin with."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RetentionOptions(AskingOptions):
-    """How grades become a verdict."""
-
-    mean: str = option(DIMENSIONS, "As for levels.", choices=(DIMENSIONS, QUESTIONS))
-    missing: str = option(
-        EXCLUDE,
-        "Missing images and replies: exclude, or zero.",
-        choices=(EXCLUDE, ZERO),
-    )
-    pass_: ClassVar[float] = 0.5
 
 
 class Retention:
@@ -52,9 +36,9 @@ class Retention:
             COUNTERFACTUAL: "Counterfactuals not drawn.",
         },
     )
-    Options = RetentionOptions
+    Options = GradeOptions
 
-    def __init__(self, options: RetentionOptions) -> None:
+    def __init__(self, options: GradeOptions) -> None:
         self._options = options
 
     def applies(self, case: Case) -> bool:
@@ -77,17 +61,7 @@ class Retention:
         return with_notes(self._judge(case, observations), observations)
 
     def _judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
-        given: dict[str, float] = {}
-        missing: dict[str, str] = {}
-        for prompt in case.prompts:
-            answer = (
-                observations[prompt.role].seen.get(query_for(case, prompt)) if prompt.role in observations else None
-            )
-            grades = grades_of(answer, prompt.questions)
-            if not isinstance(grades, str):
-                given[prompt.role] = picture_score(prompt.questions, grades, self._options.mean)
-            else:
-                missing[prompt.role] = grades
+        given, missing = scores_of(case, observations, query_for, self._options.mean)
         if self._options.missing == ZERO:
             given |= dict.fromkeys(missing, 0.0)
         means = {part: mean(values) for part in (FACT, CF) if (values := _of(part, given))}
@@ -117,7 +91,7 @@ class Retention:
 
 def query_for(case: Case, prompt: Prompt) -> Query:
     """How a judge is asked about the image of a prompt."""
-    return own_query(prompt, "strict" if case.labels.get("part") == RULE else "steps")
+    return grade_query(prompt.text, prompt.questions, "strict" if case.labels.get("part") == RULE else "steps")
 
 
 def _of(part: str, given: Mapping[str, float]) -> list[float]:

@@ -6,7 +6,6 @@ program scored zero because it was missing, or because no reply could be read, i
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -29,10 +28,10 @@ from salva.errors import UsageError
 from salva.files.tables import read_json
 from salva.messages import message
 from salva.suites.cfworld.groups import ATTRIBUTE, LEVELS, POINT, RULE
-from salva.suites.cfworld.levels import EXCLUDE, ZERO, Levels, LevelsOptions
+from salva.suites.cfworld.levels import EXCLUDE, ZERO, GradeOptions, Levels, LevelsOptions
 from salva.suites.cfworld.official_probes import FACTS
-from salva.suites.cfworld.official_questions import kind_of
-from salva.suites.cfworld.retention import CF, FACT, Retention, RetentionOptions, query_for
+from salva.suites.cfworld.official_questions import kind_of, number_of
+from salva.suites.cfworld.retention import CF, FACT, Retention, query_for
 
 _UNSEEN = re.compile(r"\A\W*(?:image missing|api failed|failed|parsing error|skipped)", re.IGNORECASE)
 """How the program explains a zero that nobody gave: an image, a reply or a try that there was not."""
@@ -46,16 +45,8 @@ Row = Mapping[str, Json]
 class ScoresOptions:
     """What the files cannot say about themselves."""
 
-    mean: str = option(
-        DIMENSIONS,
-        "Mean over dimensions or questions.",
-        choices=(DIMENSIONS, QUESTIONS),
-    )
-    missing: str = option(
-        EXCLUDE,
-        "Missing images and replies: exclude, or zero.",
-        choices=(EXCLUDE, ZERO),
-    )
+    mean: str = option(DIMENSIONS, "Mean over dimensions or questions.", choices=(DIMENSIONS, QUESTIONS))
+    missing: str = option(EXCLUDE, "Images without a score: exclude, or zero.", choices=(EXCLUDE, ZERO))
 
 
 @dataclass(slots=True)
@@ -76,7 +67,7 @@ class ScoresImport:
         self._levels = LevelsOptions(
             mean=options.mean, missing=options.missing, gate="skip", rubrics="levels", lock_in=False, flip_sample=0.0
         )
-        self._retention = RetentionOptions(mean=options.mean, missing=options.missing, flip_sample=0.0)
+        self._retention = GradeOptions(mean=options.mean, missing=options.missing, flip_sample=0.0)
 
     def read(self, files: Sequence[Path], settings: ImportSettings) -> ReadIn:
         """Cases and verdicts of these files; one file is one model, one judge and one discipline or probe."""
@@ -151,7 +142,7 @@ class ScoresImport:
             query = levels.query(case, prompt) if is_levels else query_for(case, prompt)
             answer = Answer(
                 text="",
-                scores={f"q{i}": _number(row.get("score")) or 0.0 for i, row in enumerate(rows, 1)},
+                scores={f"q{i}": number_of(row.get("score")) or 0.0 for i, row in enumerate(rows, 1)},
                 reasons={f"q{i}": _text(row, "reasoning") for i, row in enumerate(rows, 1)},
                 usage={"n_calls": 0.0},
             )
@@ -165,7 +156,7 @@ def _rows(path: Path, problems: list[Flaw]) -> list[Row]:
         raise UsageError(message("json-shape", path=str(path), where="", wanted="a list of grades"))
     rows: list[Row] = []
     for number, row in enumerate(content, 1):
-        if isinstance(row, dict) and _number(row.get("score")) is not None:
+        if isinstance(row, dict) and number_of(row.get("score")) is not None:
             rows.append(row)
         elif isinstance(row, dict) and ("filename" in row or "model_name" in row):
             continue  # a summary of the program's own, which follows from the rest
@@ -204,7 +195,7 @@ def _role(row: Row) -> str:
 
 
 def _question(row: Row) -> Question:
-    weight = _number(row.get("weight"))
+    weight = number_of(row.get("weight"))
     return Question(
         kind=kind_of(_text(row, "question_type"), weight) or POINT,
         text=_text(row, "question") or _text(row, "prompt") or "?",
@@ -244,11 +235,3 @@ def _verdict(case: Case, model: str, judge: str, conclusion: Conclusion) -> Verd
 def _text(row: Row, key: str) -> str:
     value = row.get(key)
     return "" if value is None else str(value).strip()
-
-
-def _number(value: Json) -> float | None:
-    try:
-        number = float(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else math.nan
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None

@@ -6,12 +6,12 @@ Pure numbers and the query that asks for them; what becomes a verdict or a table
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from salva.core.case import Prompt
+from salva.core.case import Case, Prompt
 from salva.core.observation import Answer
-from salva.core.protocols import Query
-from salva.core.question import Question, weighted_mean
+from salva.core.protocols import ImageObservations, Query
+from salva.core.question import Question, picture_score, weighted_mean
 from salva.logic.formula import entities
 from salva.logic.notation import parse
 
@@ -46,6 +46,24 @@ def grades_of(answer: object, questions: Sequence[Question]) -> tuple[float, ...
     return tuple(readable)
 
 
+def scores_of(
+    case: Case, observations: Mapping[str, ImageObservations], query_of: Callable[[Case, Prompt], Query], mean: str
+) -> tuple[dict[str, float], dict[str, str]]:
+    """S of every image by role, and why the others have none."""
+    scores: dict[str, float] = {}
+    problems: dict[str, str] = {}
+    for prompt in case.prompts:
+        sight = observations.get(prompt.role)
+        grades: tuple[float, ...] | str = "the image is missing"
+        if sight is not None:
+            grades = grades_of(sight.seen.get(query_of(case, prompt)), prompt.questions)
+        if isinstance(grades, str):
+            problems[prompt.role] = grades
+        else:
+            scores[prompt.role] = picture_score(prompt.questions, grades, mean)
+    return scores, problems
+
+
 def dimension_scores(questions: Sequence[Question], grades: Sequence[float]) -> dict[str, float]:
     """The grade of each dimension."""
     kinds = dict.fromkeys(question.kind for question in questions)
@@ -69,8 +87,3 @@ def reasons_of(answer: object, questions: Sequence[Question], kind: str) -> str:
         return ""
     named = [answer.reasons.get(f"q{i}", "") for i, q in enumerate(questions, 1) if q.kind == kind]
     return " ".join(filter(None, named))
-
-
-def own_query(prompt: Prompt, rubric: str) -> Query:
-    """How a judge is asked about the image of a prompt by its own questions."""
-    return grade_query(prompt.text, prompt.questions, rubric)

@@ -21,7 +21,7 @@ from salva.core.table import Cell, Table
 from salva.results.tables import TableColumns, build_table, present, rows_table, subgroups
 from salva.suites.cfworld.charts import by_discipline, charts_of
 from salva.suites.cfworld.deduction import DEDUCTION_METRICS, deduction_metrics, deduction_table
-from salva.suites.cfworld.figures import level_mean, prr, prr_alike, rrr
+from salva.suites.cfworld.figures import ByJudge, level_mean, prr, prr_alike, rrr
 from salva.suites.cfworld.gaps import gaps_table
 from salva.suites.cfworld.groups import KINDS, LEVELS, PHYSICS, field_of
 from salva.suites.cfworld.judge_tables import by_label, compute_table, says_nothing
@@ -36,8 +36,6 @@ _PUBLISHED = {"prr": 0.79, "rrr": 0.77, "s_l1": 0.93, "s_l2": 0.76, "s_l3": 0.67
 """Table 2: Nano Banana Pro, the best model, by Gemini-3-Pro."""
 _NEAR = 0.125
 """A group this close to the gate passed or failed it by little: the reach within which people and judges agree."""
-
-ByJudge = Mapping[str, Sequence[CaseVerdict]]
 
 
 def _terms(one: CaseVerdict, *names: str) -> tuple[float, ...] | None:
