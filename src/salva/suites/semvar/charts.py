@@ -11,8 +11,8 @@ from salva.core.chart import Chart, ChartKind
 from salva.core.judgements import CaseVerdict
 from salva.core.scoring import pair_name
 from salva.core.table import Cell, Table
-from salva.results.tables import group_by
 from salva.stats.means import mean, share_above
+from salva.suites.semvar.judged import grouped, values_of
 
 _MARKS = (0.0, 0.5)
 _HEAT_ENDS = (-0.2, 1.0)
@@ -32,25 +32,16 @@ def charts_of(by_judge: Mapping[str, Sequence[CaseVerdict]]) -> tuple[Chart, ...
 
 def _kappa_ends(judged: Sequence[CaseVerdict]) -> tuple[float, float]:
     """From -1 to 1, where kappa ought to lie, or as far as it goes."""
-    kappas = [triple.verdict.scores["kappa"] for triple in judged]
+    kappas = values_of(judged, "kappa")
     return min(-1.0, *kappas), max(1.0, *kappas)
-
-
-def _rows_by(judged: Sequence[CaseVerdict], label: str) -> list[tuple[str, CaseVerdict]]:
-    rows = [(name, triple) for triple in judged for name in triple.case.labels[label].split(",")]
-    return sorted(rows, key=lambda row: row[0])
-
-
-def _kappas_by(judged: Sequence[CaseVerdict], label: str) -> dict[str, list[float]]:
-    rows = group_by(_rows_by(judged, label), lambda row: row[0])
-    return {name: [triple.verdict.scores["kappa"] for _, triple in group] for name, group in rows.items()}
 
 
 def _boxes(judged: Sequence[CaseVerdict], note: str, *, is_over_models: bool = False) -> Chart:
     """Kappa's spread by category: of this model, or with all models beside each other in every category."""
     rows: list[tuple[Cell, ...]] = [
-        (triple.verdict.model, category, triple.verdict.scores["kappa"])
-        for category, triple in _rows_by(judged, "category")
+        (judged[0].verdict.model, category, kappa)
+        for category, group in grouped(judged, "category").items()
+        for kappa in values_of(group, "kappa")
     ]
     return Chart(
         name="semvar-kappa-over-models" if is_over_models else "semvar-kappa-by-category",
@@ -71,9 +62,9 @@ def _boxes(judged: Sequence[CaseVerdict], note: str, *, is_over_models: bool = F
 
 
 def _heat_map(judged: Sequence[CaseVerdict], note: str) -> Chart:
-    groups = _kappas_by(judged, "category")
     rows: list[tuple[Cell, ...]] = [
-        (judged[0].verdict.model, category, mean(kappas), len(kappas)) for category, kappas in groups.items()
+        (judged[0].verdict.model, category, mean(values_of(group, "kappa")), len(group))
+        for category, group in grouped(judged, "category").items()
     ]
     return Chart(
         name="semvar-kappa-heat-map",
@@ -94,8 +85,8 @@ def _heat_map(judged: Sequence[CaseVerdict], note: str) -> Chart:
 
 def _shares(judged: Sequence[CaseVerdict], note: str) -> Chart:
     rows: list[tuple[Cell, ...]] = [
-        (aspect, f"above {threshold:g}", share_above(kappas, threshold))
-        for aspect, kappas in _kappas_by(judged, "aspect").items()
+        (aspect, f"above {threshold:g}", share_above(values_of(group, "kappa"), threshold))
+        for aspect, group in grouped(judged, "aspect").items()
         for threshold in (0.2, 0.5)
     ]
     return Chart(

@@ -111,3 +111,9 @@ def category_name(text: str) -> str:
 def aspect_of(category: str) -> str:
     """The aspect a category belongs to; `other` for one the paper does not have."""
     return UNLABELLED if category == UNLABELLED else _ASPECT_OF.get(category, OTHER_ASPECT)
+
+
+def labels_of_triple(categories: Sequence[str], split: str, key: str) -> dict[str, str]:
+    """What the tables group a triple by."""
+    aspects = dict.fromkeys(map(aspect_of, categories))
+    return {"category": ",".join(categories), "aspect": ",".join(aspects), "split": split, "id": key}

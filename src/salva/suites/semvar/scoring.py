@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from salva.core.case import Case, Finding, Prompt
 from salva.core.scoring import Pair, TrainingFilter
-from salva.suites.semvar.effect import PAIRS, UNLABELLED, aspect_of, category_name, effect
+from salva.suites.semvar.effect import PAIRS, UNLABELLED, category_name, effect, labels_of_triple
 from salva.suites.semvar.rows import ROLES
 
 _ROUNDING = 1e-9
@@ -36,12 +36,7 @@ class TripleScoring:
             category=categories[0],
             prompts=tuple(Prompt(role=role, text=texts.get(role, "")) for role in ROLES),
             checks=("semantic-effect",),
-            labels={
-                "category": ",".join(categories),
-                "aspect": ",".join(dict.fromkeys(map(aspect_of, categories))),
-                "split": "own",
-                "id": key,
-            },
+            labels=labels_of_triple(categories, "own", key),
             findings=(Finding(kind="no-text", sentence=sentence, subject=missing),) if missing else (),
         )
 

@@ -196,16 +196,15 @@ class SemanticEffect:
         if not is_insensitive and not is_oversensitive:
             is_insensitive = 1 - measured.gamma_w >= measured.gamma_wo
             is_oversensitive = not is_insensitive
-        failures = []
-        if is_insensitive:
-            message = f"gamma_w is {measured.gamma_w:.2f}, ideally 1"
-            failures.append(Failure(failure_type=INSENSITIVE, role="", message=message, seen=f"{measured.gamma_w:.2f}"))
-        if is_oversensitive:
-            message = f"gamma_wo is {measured.gamma_wo:.2f}, ideally 0"
-            failures.append(
-                Failure(failure_type=OVERSENSITIVE, role="", message=message, seen=f"{measured.gamma_wo:.2f}")
-            )
-        return failures
+        steps = (
+            (is_insensitive, INSENSITIVE, f"gamma_w is {measured.gamma_w:.2f}, ideally 1", measured.gamma_w),
+            (is_oversensitive, OVERSENSITIVE, f"gamma_wo is {measured.gamma_wo:.2f}, ideally 0", measured.gamma_wo),
+        )
+        return [
+            Failure(failure_type=kind, role="", message=message, seen=f"{gamma:.2f}")
+            for is_wrong, kind, message, gamma in steps
+            if is_wrong
+        ]
 
 
 def score_query(prompt: Prompt) -> Query:

@@ -23,7 +23,7 @@ from salva.logic.entailment import entails
 from salva.logic.formula import Atom, entities
 from salva.logic.notation import parse
 from salva.messages import message
-from salva.suites.semvar.effect import UNLABELLED, aspect_of
+from salva.suites.semvar.effect import UNLABELLED, labels_of_triple
 from salva.suites.semvar.embedded import embedded_rows
 from salva.suites.semvar.files import read_rows
 from salva.suites.semvar.rows import ROLES, TripleRow
@@ -93,7 +93,6 @@ class SemVar:
 
 def _case(row: TripleRow, rarity: Mapping[tuple[str, str], int]) -> Case:
     categories = row.categories or (UNLABELLED,)
-    aspects = dict.fromkeys(map(aspect_of, categories))
     equivalent, determinate = settled(*row.formulas)
     return Case(
         case_id=f"semvar-{slug(row.row_id, 'row')}",
@@ -105,13 +104,7 @@ def _case(row: TripleRow, rarity: Mapping[tuple[str, str], int]) -> Case:
             for role, text, formula in zip(ROLES, row.texts, row.formulas, strict=True)
         ),
         checks=("semantic-effect",),
-        labels={
-            "category": ",".join(categories),
-            "aspect": ",".join(aspects),
-            "split": row.split,
-            "id": row.row_id,
-            **row.labels,
-        },
+        labels={**labels_of_triple(categories, row.split, row.row_id), **row.labels},
         # Published ids begin with the number of the template that the sentences were made from.
         cluster=row.cluster or f"template {row.row_id.partition('_')[0]}",
         equivalent=equivalent,

@@ -26,7 +26,6 @@ from salva.results.tables import (
     build_table,
     ends,
     group_by,
-    group_by_each,
     present,
     rows_table,
     subgroups,
@@ -45,6 +44,7 @@ from salva.suites.semvar.effect import (
     quadrants,
     seed_variation,
 )
+from salva.suites.semvar.judged import grouped, labels_of, values_of
 from salva.suites.semvar.texts import edit_distances, findings_table, text_similarity, token_accuracy
 
 CHECK = "semantic-effect"
@@ -134,16 +134,6 @@ def _term(one: CaseVerdict, name: str) -> tuple[float] | None:
     """A score of a decided verdict, for comparisons of models."""
     scores = one.verdict.scores if one.verdict.check == CHECK and one.verdict.outcome in DECIDED else {}
     return (scores[name],) if name in scores else None
-
-
-def values_of(judged: Sequence[CaseVerdict], name: str) -> list[float]:
-    """One score of every verdict."""
-    return [triple.verdict.scores[name] for triple in judged]
-
-
-def labels_of(case: Case, label: str) -> tuple[str, ...]:
-    """The categories or aspects of a case; it can have several."""
-    return tuple(case.labels[label].split(","))
 
 
 def interval_by_sample(judged: Sequence[CaseVerdict], name: str) -> Interval | None:
@@ -266,11 +256,6 @@ def _by_aspect(by_judge: ByJudge) -> Table | None:
         ),
         note="By sample, except kappa_by_category.",
     )
-
-
-def grouped(judged: Sequence[CaseVerdict], label: str) -> dict[str, list[CaseVerdict]]:
-    """The verdicts by category or aspect, by name; one of a case with two stands under both."""
-    return dict(sorted(group_by_each(judged, lambda triple: labels_of(triple.case, label)).items()))
 
 
 def _by_category(by_judge: ByJudge) -> Table | None:

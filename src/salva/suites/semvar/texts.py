@@ -16,6 +16,7 @@ from salva.core.table import Cell, Table
 from salva.results.tables import TableColumns, build_table, group_by_each, named, rows_table, subgroups
 from salva.stats.agreement import pearson
 from salva.stats.means import mean
+from salva.suites.semvar.judged import grouped, labels_of, values_of
 from salva.suites.semvar.rows import title_of
 
 _GAMMA_OF = {"pv": "gamma_w", "pi": "gamma_wo"}
@@ -26,7 +27,7 @@ def edit_distances(cases: Sequence[Case]) -> Table | None:
     """Letters to change from the anchor to each permutation, and to another anchor, of its category and of all."""
     # Ratings can come without the sentences they are about.
     cases = [case for case in cases if all(prompt.text for prompt in case.prompts)]
-    groups = dict(sorted(group_by_each(cases, lambda case: case.labels["category"].split(",")).items()))
+    groups = dict(sorted(group_by_each(cases, lambda case: labels_of(case, "category")).items()))
     # The paper's average is above nearly all of its categories: there the other sentence is of any of them.
     whole = {"all, by sample": cases} if cases else {}
     return build_table(
@@ -76,7 +77,7 @@ def text_similarity(by_judge: Mapping[str, Sequence[CaseVerdict]]) -> Table | No
 
     def cells(permuted: str, judged: Sequence[CaseVerdict]) -> tuple[Cell, ...]:
         names = (f"text_distance_{permuted}", pair_name(permuted, "a"), _GAMMA_OF[permuted])
-        distances, fits, gammas = ([triple.verdict.scores[name] for triple in judged] for name in names)
+        distances, fits, gammas = (values_of(judged, name) for name in names)
         means = (mean(distances), mean(fits), mean(gammas))
         return (len(judged), *means, pearson(distances, fits).value, pearson(distances, gammas).value)
 
@@ -97,7 +98,7 @@ def token_accuracy(by_judge: Mapping[str, Sequence[CaseVerdict]]) -> Table | Non
 
     def by_category(judged: Sequence[CaseVerdict]) -> dict[str, list[CaseVerdict]]:
         complete = [triple for triple in judged if all(name in triple.verdict.scores for name in _TOKENS)]
-        return dict(sorted(group_by_each(complete, lambda triple: triple.case.labels["category"].split(",")).items()))
+        return grouped(complete, "category")
 
     return build_table(
         "token accuracy (as Table 4)",
@@ -105,7 +106,7 @@ def token_accuracy(by_judge: Mapping[str, Sequence[CaseVerdict]]) -> Table | Non
         subgroups(by_judge, by_category),
         TableColumns(
             ("n", "t_a", "t_pv", "t_pi"),
-            lambda group: (len(group), *(mean(t.verdict.scores[name] for t in group) for name in _TOKENS)),
+            lambda group: (len(group), *(mean(values_of(group, name)) for name in _TOKENS)),
         ),
         note="Share of meaningful words that are shown.",
     )
