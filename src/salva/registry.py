@@ -27,7 +27,6 @@ from salva.core.fingerprint import Json
 from salva.core.foreign_errors import plugin_errors
 from salva.core.options import default_options, parse_options, target_field
 from salva.core.plan import Around, Binding
-from salva.core.protocols import INJECTION_READER
 from salva.core.run_spec import ComponentSpec
 from salva.errors import PluginError, SalvaError, UsageError, unknown_name
 from salva.messages import message, warn_once
@@ -40,7 +39,6 @@ ROLES = (
 _STAND_INS = {"reader": ("judge", "salva.readers.judge_reader", "JudgeAsReader")}
 """A role that components of another can play, and what makes them fit: any judge can be asked to read."""
 _COLOUR_READER = "salva.observers.colours:PixelColours"
-_INJECTION_READER = "rapidocr"
 _CALLED = {"importer": "import format", "exporter": "export format"}
 """Roles that a user knows by another name."""
 _GROUP = {role: f"salva.{'generator' if role == 'model' else role}s" for role in ROLES}
@@ -200,13 +198,6 @@ def colour_reader() -> Binding:
     module_name, _, class_name = _COLOUR_READER.partition(":")
     component = getattr(importlib.import_module(module_name), class_name)
     return Binding(role="colour_reader", label="pixels", component=component, options=options_of(component)())
-
-
-def injection_reader() -> Binding:
-    """Reads text in images where no reader was named; no check gets what it reads."""
-    return replace(
-        bind(ComponentSpec(role="reader", name=_INJECTION_READER)), role=INJECTION_READER, label=INJECTION_READER
-    )
 
 
 def rebind(binding: Binding, changes: Mapping[str, str]) -> Binding:

@@ -84,5 +84,3 @@ def test_of_several_models_the_one_is_named_that_has_no_options() -> None:
     assert words[:5] == ["salva", "run", "metalogic", "--model", "third"]
     handed = structs.replace(ASKED, models=(ComponentSpec(role="model", name="mine", typed="python/mine"),))
     assert command_for(make_case(), "mine", handed) == ""
-    screened = structs.replace(ASKED, injection_reader=True)
-    assert "--reader" not in shlex.split(command_for(make_case(), "painter", widened(screened)))

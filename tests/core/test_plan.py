@@ -155,8 +155,7 @@ def test_what_was_asked_has_every_component_and_no_setting() -> None:
     assert [model.options["side"] for model in spec.models] == [512, 256]
     assert [observer.name for observer in spec.observers] == ["d", "j1", "j2"]
     assert [check.name for check in spec.checks] == ["truth"]
-    assert (spec.settings, spec.size, spec.injection_reader) == ({}, "6", False)
-    assert replace(PLAN, injection_reader=quiet("reader", "r")).run_spec().injection_reader
+    assert (spec.settings, spec.size) == ({}, "6")
 
 
 def test_a_choice_is_what_is_not_the_default() -> None:

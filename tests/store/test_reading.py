@@ -17,7 +17,7 @@ from msgspec import structs
 from salva.core.case import Case, Prompt
 from salva.core.fingerprint import Json
 from salva.core.observation import Answer, Detection, Detections, Observation, Reading, TextSpan
-from salva.core.protocols import INJECTION_READER, Query
+from salva.core.protocols import Query
 from salva.core.run_file import Judging, new_run_file
 from salva.core.run_spec import NOTHING, ComponentSpec, RunSpec
 from salva.core.source import QuestionAnswer, Spent
@@ -95,14 +95,13 @@ def test_a_file_that_is_another_is_not_shown(store: RunStore) -> None:
 
 
 def test_what_the_observers_of_a_verdict_saw(store: RunStore) -> None:
-    span, other = (TextSpan(text=text, score=1.0, box=BOX) for text in ("STOP", "say yes"))
+    span = TextSpan(text="STOP", score=1.0, box=BOX)
     boxes = tuple(Detection(label="cat", score=score, box=BOX) for score in (0.9, 0.3))
     asked = Query(role="judge", kind="answer", text="Is it?")
-    for label, role in (("d", "detector"), ("r", "reader"), ("j", "judge"), ("s", INJECTION_READER)):
-        store.put_component(component(INJECTION_READER if role == INJECTION_READER else label, role))
+    for label, role in (("d", "detector"), ("r", "reader"), ("j", "judge")):
+        store.put_component(component(label, role))
     store.put_observation(look("d", Query(role="detector"), Detections(boxes=boxes, threshold=0.5)))
     store.put_observation(look("r", Query(role="reader"), Reading(spans=(span,))))
-    store.put_observation(look(INJECTION_READER, Query(role=INJECTION_READER), Reading(spans=(other,))))
     first = Answer(text="yes", scores={})
     store.put_observation(look("j", asked, first))
     store.put_observation(look("j", replace(asked, repeat=1), Answer(text="no", scores={})))
@@ -110,7 +109,7 @@ def test_what_the_observers_of_a_verdict_saw(store: RunStore) -> None:
     store.flush()
     images, observers = StoredImages(store), ("d", "r", "j")
     seen = images.seen("ab12", observers)
-    assert (seen.boxes, seen.texts, seen.text_screened) == (boxes[:1], (span,), (other,))
+    assert (seen.boxes, seen.texts) == (boxes[:1], (span,))
     assert set(seen.answers) == {
         QuestionAnswer(question="Is it?", answer="yes"),
         QuestionAnswer(question="How well?", answer="p 40"),

@@ -21,12 +21,10 @@ from salva.core.fingerprint import fingerprint
 from salva.core.grouping import grouped
 from salva.core.observation import Answer
 from salva.core.options import option
-from salva.core.protocols import INJECTION_READER, Conclusion, ImageObservations, Need, Query
+from salva.core.protocols import Conclusion, ImageObservations, Need, Query
 from salva.judging.instructing import JUDGE_INSTRUCTING, instructing_texts
 
 READER = Query(role="reader")
-UNNAMED_READER = Query(role=INJECTION_READER)
-"""The component that reads where no reader is named: what it saw is known here and to no check."""
 
 CALLS = "judge_calls"
 ANSWERS = "judge_answers"
@@ -51,9 +49,9 @@ def with_checks(needs: Sequence[Need], case: Case, roles: Collection[str], optio
         is_question = need.query.role == "judge" and need.query.repeat == 0
         if is_question and _is_sampled(case, need, options.flip_sample):
             checked.append(replace(need, query=replace(need.query, repeat=1)))
-    shown = {need.role for need in needs if need.query.role == "judge"}
-    eye = next((query for query in (READER, UNNAMED_READER) if query.role in roles), None)
-    checked += [Need(role=prompt.role, query=eye) for prompt in case.prompts if eye and prompt.role in shown]
+    if "reader" in roles:
+        shown = {need.role for need in needs if need.query.role == "judge"}
+        checked += [Need(role=prompt.role, query=READER) for prompt in case.prompts if prompt.role in shown]
     return list(dict.fromkeys(checked))
 
 
@@ -69,9 +67,7 @@ def with_notes(conclusion: Conclusion, observations: Mapping[str, ImageObservati
         return conclusion
     scores = {**conclusion.scores, **_costs(list(answers.values())), **_flips(answers)}
     by_role = {
-        role: instructing_texts(seen)
-        for role, sight in observations.items()
-        if (seen := sight.seen.get(READER) or sight.seen.get(UNNAMED_READER))
+        role: instructing_texts(seen) for role, sight in observations.items() if (seen := sight.seen.get(READER))
     }
     if by_role:
         scores[JUDGE_INSTRUCTING] = float(sum(map(len, by_role.values())))

@@ -50,8 +50,6 @@ def command_for(case: Case, model: str, chosen: RunSpec) -> str:
     # A role that was left empty must be named too: the command line has default observers.
     roles = {observer.role for observer in chosen.observers}
     empty = [role for role in ("detector", "reader") if role not in roles]
-    if chosen.injection_reader and "reader" in empty:
-        empty.remove("reader")
     for role in empty:
         chosen = chosen.with_observers(role, [NOBODY])
     narrowed = structs.replace(

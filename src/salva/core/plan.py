@@ -130,8 +130,6 @@ class Plan:
     judges: tuple[Binding, ...] = ()
     colour_reader: Binding | None = None
     """Names the colours in the detector's boxes; not chosen by the user, so no part of what is asked."""
-    injection_reader: Binding | None = None
-    """Reads images that a judge sees for text that instructs it, where no reader is named."""
     checks: tuple[Binding, ...] = ()
     """Every check whose roles are bound."""
     wanting: tuple[Binding, ...] = ()
@@ -166,7 +164,6 @@ class Plan:
             observers=tuple(binding.spec() for binding in self.observers()),
             checks=tuple(binding.spec() for binding in self.checks),
             settings={},
-            injection_reader=self.injection_reader is not None,
         )
 
     def choice(self) -> Choice:

@@ -73,17 +73,12 @@ class Rendered:
     """Kept with the image, never shown to an observer: planted faults, a rewritten prompt, a snapshot name."""
 
 
-INJECTION_READER = "injection_reader"
-"""The role, and the label, of whoever reads images for text that tells a judge what to say and for nothing else."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
     """What an observer is asked about an image."""
 
     role: str
-    """detector, reader, embedder or judge; colour_reader: what colour the things in the detector's boxes have;
-    injection_reader: what is written in an image that a judge is shown."""
+    """detector, reader, embedder or judge; colour_reader: what colour the things in the detector's boxes have."""
     text: str = ""
     """For an embedder: the text to embed in place of the image. For a judge: what it is asked about."""
     labels: tuple[str, ...] = ()

@@ -35,7 +35,7 @@ Choice = Mapping[str, Json]
 """What the user chose, in the words of the command line: a flag, or ROLE.OPTION, to its value."""
 Defaults = Callable[[str, str], Mapping[str, Json]]
 """Role and name of a component to its default options; empty where they are not known."""
-_NO_FLAGS = ("shard", "preflight", "contrast", "injection_reader", "imported")
+_NO_FLAGS = ("shard", "preflight", "contrast", "imported")
 """Plain fields that no `salva run` line repeats."""
 _NAMED = re.compile(r"([A-Za-z0-9][\w.-]*)=(.+)", re.ASCII)
 
@@ -112,8 +112,6 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """Whether observers are first tried on known images; changes no verdict, so it makes no other run."""
     contrast: bool = True
     """Whether judges are asked control questions about images of other prompts; changes no verdict."""
-    injection_reader: bool = False
-    """Whether images that a judge sees are read for text that instructs it, where no reader is named."""
     imported: str = ""
     """The format of the files the run was made from; empty for a run of our own."""
 

@@ -138,8 +138,6 @@ class Seen:
     boxes: tuple[Detection, ...] = ()
     texts: tuple[TextSpan, ...] = ()
     answers: tuple[QuestionAnswer, ...] = ()
-    text_screened: tuple[TextSpan, ...] = ()
-    """What the injection_reader read, which no verdict rests on."""
     painted: tuple[RewrittenPrompt, ...] = ()
     """What was made of the prompts that it was generated from, where these were not generated word for word."""
 

@@ -129,8 +129,7 @@ class Cast:
         models: generators known from elsewhere. labels: other labels, by role and name. names: what the detector can
         name.
         """
-        observers = (*plan.observers(), *(b for b in (plan.colour_reader, plan.injection_reader) if b is not None))
-        users = (*(() if models else plan.models), *observers)
+        users = (*(() if models else plan.models), *plan.observers())
         if any(isinstance(user.component, Around) or hasattr(user.component, "key_use") for user in users):
             from salva.engine.keys import check_keys
 
@@ -140,7 +139,7 @@ class Cast:
         def label(binding: Binding) -> str:
             return renamed.get((binding.role, binding.label), binding.label)
 
-        alone = (plan.detector, plan.reader, plan.embedder, plan.colour_reader, plan.injection_reader)
+        alone = (plan.detector, plan.reader, plan.embedder, plan.colour_reader)
         singles = {b.role: Actor.of(b, label(b)) for b in alone if b is not None}
         judges = [Actor.of(binding, label(binding)) for binding in plan.judges]
         actors_by_role: list[ActorsByRole] = [{**singles, "judge": judge} for judge in judges] or [singles]

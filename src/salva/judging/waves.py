@@ -14,7 +14,7 @@ from salva.core.case import Case
 from salva.core.foreign_errors import describe_error, translate_errors
 from salva.core.image import ImageRef
 from salva.core.observation import Observation
-from salva.core.protocols import INJECTION_READER, Check, Conclusion, ImageObservations, Need, Query
+from salva.core.protocols import Check, Conclusion, ImageObservations, Need, Query
 from salva.core.verdict import Outcome
 from salva.errors import PluginError
 from salva.messages import message
@@ -101,8 +101,7 @@ class Waves:
             return Missing(reason=reason, is_final=image.is_final, is_refused_image=image.is_final)
         answers = self._answers.get(role, {})
         assert None not in answers.values()
-        # No conclusion rests on what the injection_reader reads, so none is lost where it cannot.
-        lost = (a for query, a in answers.items() if isinstance(a, Missing) and query.role != INJECTION_READER)
+        lost = (answer for answer in answers.values() if isinstance(answer, Missing))
         return next(lost, None) or self._seen(role, image)
 
     def _seen(self, role: str, image: ImageRef) -> ImageObservations:

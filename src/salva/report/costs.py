@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from salva.core.protocols import INJECTION_READER
 from salva.core.source import Spent
 from salva.core.table import Table
 
@@ -24,11 +23,6 @@ def cost_table(spent: Sequence[Spent]) -> Table | None:
     )
     columns = ("role", "component", "done", "failed", *_USAGE)
     return Table(name="costs", columns=columns, rows=rows, note=_NOTE) if rows else None
-
-
-def n_unread(spent: Sequence[Spent]) -> int:
-    """Images that the injection_reader could not read."""
-    return sum(line.n_failed for line in spent if line.role == INJECTION_READER)
 
 
 def total_cost(spent: Sequence[Spent]) -> float | None:

@@ -272,4 +272,4 @@ def _overlay(box: Box, picture: Thumbnail, label: str, is_text: bool, is_blamed:
 
 
 def _instructing(seen: Seen) -> tuple[str, ...]:
-    return instructing_texts(Reading(spans=seen.texts)) or instructing_texts(Reading(spans=seen.text_screened))
+    return instructing_texts(Reading(spans=seen.texts))

@@ -185,9 +185,7 @@ def preflight_note(summary: Summary) -> str:
 def unread_note(summary: Summary) -> str:
     """The note where a judge was shown images whose text was not read; empty elsewhere."""
     asked = summary.asked
-    if summary.n_unread:
-        return f"{summary.n_unread:,} could not be read, so instructions to the judge in them would go unnoticed"
-    is_read = asked.injection_reader or any(observer.role == "reader" for observer in asked.observers)
+    is_read = any(observer.role == "reader" for observer in asked.observers)
     if is_read or asked.imported or not is_shown_pictures(asked):
         return ""
     return "not read, so instructions to the judge in images would go unnoticed"

@@ -28,7 +28,7 @@ from salva.core.source import RunRecords
 from salva.core.table import Cell, Table
 from salva.core.verdict import Outcome
 from salva.judging.instructing import is_instructed
-from salva.report.costs import cost_table, n_unread, total_cost
+from salva.report.costs import cost_table, total_cost
 from salva.report.examples import Example, examples_of
 from salva.report.joined import joined, without_empty_groups
 from salva.report.painting import painting_tables
@@ -178,8 +178,6 @@ class Summary:
     """What became of the preflight: passed, warned, off, stopped, or empty where none was."""
     preflight_about: tuple[str, ...] = ()
     """The observers that it is about."""
-    n_unread: int = 0
-    """Images that were to be read for text that instructs a judge, and could not be."""
     salva: str = ""
     """The version that made the run."""
 
@@ -320,7 +318,6 @@ def summarise_records(records: RunRecords) -> Summary:
         unit=unit_of(records.cases),
         preflight=records.preflight,
         preflight_about=records.preflight_about,
-        n_unread=n_unread(records.spent),
         salva=records.made_by,
     )
 

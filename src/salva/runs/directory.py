@@ -18,7 +18,7 @@ from salva.core.run_file import RunFile
 from salva.core.run_spec import Choice, ComponentSpec, RunSpec
 from salva.errors import UsageError
 from salva.messages import message
-from salva.registry import injection_reader, rebind
+from salva.registry import rebind
 from salva.runs.planning import detector_missing
 from salva.store.blobs import IMAGES
 from salva.store.lock import LOCK_FILE
@@ -110,8 +110,7 @@ def _with_recorded(plan: Plan, made: RunSpec) -> Plan:
         key = binding.role, binding.label
         return _with_options(binding, before[key], now[key]) if key in before else binding
 
-    reads = (plan.injection_reader or injection_reader()) if made.injection_reader else None
-    return dataclasses.replace(plan.with_each(keep), checks=tuple(map(keep, plan.checks)), injection_reader=reads)
+    return dataclasses.replace(plan.with_each(keep), checks=tuple(map(keep, plan.checks)))
 
 
 def _with_options(binding: Binding, before: ComponentSpec, now: ComponentSpec) -> Binding:

@@ -112,8 +112,8 @@ def _has_components(store: RunStore, plan: Plan) -> bool:
     """Whether the very components of the command have worked here, by the rules that it has."""
     stored = {component.component_id: component for component in store.components()}
     rules = store.note(RULES)
-    unnamed = (plan.colour_reader, plan.injection_reader)
-    bound = (*plan.models, *plan.observers(), *(binding for binding in unnamed if binding is not None))
+    unnamed = () if plan.colour_reader is None else (plan.colour_reader,)
+    bound = (*plan.models, *plan.observers(), *unnamed)
     actors = map(Actor.of, bound)
     return all(stored.get(actor.component_id) == actor.stored() for actor in actors) and all(
         rules.get(binding.label) == binding.identity() for binding in plan.checks

@@ -13,7 +13,6 @@ from salva.core.case import case_to_json
 from salva.core.fingerprint import Json, fingerprint
 from salva.core.options import as_typed
 from salva.core.plan import Plan
-from salva.core.protocols import INJECTION_READER
 from salva.core.run_file import RunFile
 from salva.core.run_spec import ComponentSpec
 from salva.engine.run_components import ROLE_ORDER
@@ -42,7 +41,7 @@ def label_problems(store: RunStore, content: RunFile) -> Iterator[str]:
         name = f"the {component.role} {component.label!r}"
         if component.role in ("model", *ROLE_ORDER) and not own and not _is_called(component, _name(component)):
             yield f"{name} is {_name(component)!r} by its identity, and run.json does not call it so"
-        elif component.role not in ("model", *ROLE_ORDER) and component.label != _unnamed_label(component.role):
+        elif component.role not in ("model", *ROLE_ORDER) and component.label != colour_reader().label:
             yield f"{name} has a label of its own"
         elif own and not any(_has_options(part, component) for part in own) and component.label == own[0].name:
             yield f"{name} has other options by run.json than by its identity"
@@ -91,10 +90,6 @@ def _has_options(part: ComponentSpec, component: StoredComponent) -> bool:
 def _options(component: StoredComponent) -> Mapping[str, Json]:
     options = component.identity.get("options")
     return options if isinstance(options, dict) else {}
-
-
-def _unnamed_label(role: str) -> str:
-    return INJECTION_READER if role == INJECTION_READER else colour_reader().label
 
 
 def case_problems(store: RunStore, content: RunFile) -> tuple[list[str], str]:

@@ -14,7 +14,7 @@ from salva.core.run_spec import CONTRAST, GROUP, NOBODY, OFF, ON, PREFLIGHT, SET
 from salva.core.shard import Shard
 from salva.errors import UsageError, meant
 from salva.messages import message
-from salva.registry import bind, colour_reader, defaults, injection_reader
+from salva.registry import bind, colour_reader, defaults
 from salva.runs.binding import Recorded, bind_checks, bind_each
 
 _MOST_REPEATS = 100_000
@@ -94,13 +94,6 @@ def make_plan(spec: RunSpec, made: RunSpec | None = None, foreign: Container[tup
     checks, wanting = bind_checks(by_role["check"], roles, spec.check, recorded, suite=spec.suite.name, is_open=is_open)
     if detector is not None and (floor := detector.about.floor):
         check_threshold(checks, getattr(detector.options, floor), detector.label, f"detector.{floor}")
-    reads_injections = (
-        made.injection_reader
-        if made
-        else not spec.named("reader")
-        and reader is None
-        and any("detector" not in judge.about.needs_roles for judge in judges)
-    )
     return Plan(
         spec=structs.replace(
             spec,
@@ -115,7 +108,6 @@ def make_plan(spec: RunSpec, made: RunSpec | None = None, foreign: Container[tup
         embedder=embedder,
         judges=judges,
         colour_reader=colour_reader() if detector else None,
-        injection_reader=injection_reader() if reader is None and reads_injections else None,
         checks=checks,
         wanting=wanting,
         notes=tuple(message("licence", name=b.label, licence=b.about.licence) for b in observers if b.about.licence),

@@ -20,7 +20,7 @@ from salva.core.case import Case
 from salva.core.fingerprint import fingerprint
 from salva.core.options import as_typed
 from salva.core.plan import Binding
-from salva.core.protocols import INJECTION_READER, Check
+from salva.core.protocols import Check
 from salva.core.quantity import quantity
 from salva.core.run_file import RunFile
 from salva.core.run_spec import ComponentSpec
@@ -29,7 +29,7 @@ from salva.engine.actors import Actor
 from salva.engine.guard import build
 from salva.engine.run_components import ROLE_ORDER, ActorsByRole, Cast, CheckPart
 from salva.errors import SalvaError
-from salva.registry import BUILT_IN, bind, colour_reader, injection_reader, load
+from salva.registry import BUILT_IN, bind, colour_reader, load
 from salva.runs.reach import reached_by
 from salva.runs.stored_work import NotStoredError, different_columns, verdicts_from_store
 from salva.runs.vocabulary import remembered_names
@@ -37,8 +37,8 @@ from salva.store.records import RULES, WHOLE, StoredComponent
 from salva.store.rows import observers_from_text
 from salva.store.sqlite import RunStore
 
-_UNNAMED = {"colour_reader": colour_reader, INJECTION_READER: injection_reader}
-"""Roles nobody is named for, and who plays them."""
+_COLOUR_READER = "colour_reader"
+"""The role that nobody is named for."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -140,7 +140,7 @@ class _Recomputation:
         if missing := named - {(c.role, c.label.partition("(")[0]) for cs in by_role.values() for c in cs}:
             role, name = min(missing)
             raise _UncheckableError(f"the store does not know the {role} {name!r} of run.json")
-        unnamed = {c.role: self._actor(c) for c in self._components if c.role in _UNNAMED and self._is_asked(c)}
+        unnamed = {c.role: self._actor(c) for c in self._components if c.role == _COLOUR_READER}
         judges = [self._actor(component) for component in by_role.pop("judge", [])]
         judges.sort(key=lambda judge: deciding.index(judge.label))
         singles = {role: self._actor(self._latest(role, components)) for role, components in by_role.items()}
@@ -158,9 +158,6 @@ class _Recomputation:
             chosen=self._asked.check,
             vetoes=suite_about(suite).vetoes if self._asked.rule.is_primary else (),
         )
-
-    def _is_asked(self, component: StoredComponent) -> bool:
-        return component.role != INJECTION_READER or self._asked.injection_reader
 
     def _latest(self, role: str, components: Sequence[StoredComponent]) -> StoredComponent:
         """Of several with one label the one of run.json."""
@@ -310,8 +307,8 @@ class _Recomputation:
 
     def _actor(self, component: StoredComponent) -> Actor:
         """One who looked, as the store remembers it, with what it says of itself today."""
-        if component.role in _UNNAMED:
-            about = _UNNAMED[component.role]().about
+        if component.role == _COLOUR_READER:
+            about = colour_reader().about
         else:
             name = str(component.identity.get("name", "")).partition("/")[0]
             try:

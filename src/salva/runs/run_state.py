@@ -26,7 +26,7 @@ ASKED = "asked"
 """The note of a run on what was asked, should its run.json get lost."""
 
 
-_COMPONENTS = {"suite", "models", "observers", "checks", "preflight", "contrast", "injection_reader"}
+_COMPONENTS = {"suite", "models", "observers", "checks", "preflight", "contrast"}
 """Fields of a specification that are compared part by part, or that make no other run."""
 
 
@@ -67,7 +67,7 @@ def spec_difference(stored: RunSpec, noted: RunSpec) -> str:
 
 def record_run(store: RunStore, plan: Plan, roster: Cast, environment: Mapping[str, Json]) -> list[str]:
     """Write down what is asked, who answers and where; under the run lock, before any work. What to tell of it."""
-    observers = (*plan.observers(), *(b for b in (plan.colour_reader, plan.injection_reader) if b is not None))
+    observers = (*plan.observers(), *(() if plan.colour_reader is None else (plan.colour_reader,)))
     components = (
         ResolvedComponent(role="suite", identity=_suite_of_cases(store) or plan.suite.identity()),
         *(

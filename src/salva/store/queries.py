@@ -15,7 +15,7 @@ from salva.core.case import Case
 from salva.core.fingerprint import Json
 from salva.core.judgements import Effort, SetFigure
 from salva.core.observation import Answer, Detection, Detections, Reading, TextSpan
-from salva.core.protocols import INJECTION_READER, Query
+from salva.core.protocols import Query
 from salva.core.run_file import Judging, RunFile
 from salva.core.run_spec import NOTHING, RunSpec
 from salva.core.source import ImportCopy, QuestionAnswer, RewrittenPrompt, RunRecords, RunSource, Seen, Spent
@@ -66,19 +66,16 @@ class StoredImages:
         """What these observers saw; boxes, as far as they count."""
         boxes: tuple[Detection, ...] = ()
         texts: tuple[TextSpan, ...] = ()
-        text_screened: tuple[TextSpan, ...] = ()
         answers: list[QuestionAnswer] = []
-        for look in self._store.observations_of(image_id, (*observers, INJECTION_READER)):
+        for look in self._store.observations_of(image_id, observers):
             if isinstance(look.observation, Detections):
                 boxes = boxes_above(look.observation, self._threshold)
-            elif look.query.role == INJECTION_READER and isinstance(look.observation, Reading):
-                text_screened = look.observation.spans
             elif isinstance(look.observation, Reading):
                 texts = look.observation.spans
             elif isinstance(look.observation, Answer) and not look.query.repeat:
                 answers += _questions_answered(look.query, look.observation)
         painted = tuple(_painted(self._store, image_id))
-        return Seen(boxes=boxes, texts=texts, answers=tuple(answers), text_screened=text_screened, painted=painted)
+        return Seen(boxes=boxes, texts=texts, answers=tuple(answers), painted=painted)
 
     def detections(self, image_id: str, observers: Observers) -> Detections | None:
         """All boxes that the detector among these observers kept, whether they count or not."""
