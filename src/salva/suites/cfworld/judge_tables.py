@@ -67,7 +67,6 @@ def compute_table(by_judge: ByJudge, effort: Effort | None) -> Table | None:
             *("calls", "input_tokens", "output_tokens", "cost_usd", "hours"),
         ),
         [("generating", model, "", len(images), None, None, None, None, None), *judging, *whole],
-        note="Hours: generating and judging together.",
     )
 
 

@@ -33,7 +33,6 @@ def probe_table(by_judge: ByJudge, group: str) -> Table | None:
             for part, probes in _by_part(judged)
         ],
         TableColumns(("n", "Fact", "CF", "kept", "kept_from", "kept_to"), cells),
-        note="kept: CF / Fact.",
         is_joined=True,
         averaged_by="group",
     )

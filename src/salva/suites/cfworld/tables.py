@@ -177,7 +177,6 @@ def _by_level(by_judge: ByJudge) -> Table | None:
             for level in (*LEVELS, DENORM)
             if is_scored(judged, level)
         ),
-        note="S before and behind the gate.",
     )
 
 

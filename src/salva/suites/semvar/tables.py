@@ -206,7 +206,6 @@ def _categories_of_models(cases: Sequence[Case], by_judge: ByJudge) -> Table | N
             ("avg by sample", "avg by category"),
             lambda judged: (mean(values_of(judged, "kappa")), _by_categories(judged, "kappa")),
         ),
-        note="Mean kappa.",
         is_joined=True,
     )
 
@@ -231,7 +230,6 @@ def _effects(by_judge: ByJudge) -> Table | None:
             for judge, judged in by_judge.items()
             for mean_by in ("by sample", "by category")
         ),
-        note="Interval: 95 %, of kappa.",
     )
 
 
@@ -254,7 +252,6 @@ def _by_aspect(by_judge: ByJudge) -> Table | None:
             )
             for keys, group in subgroups(by_judge, lambda judged: grouped(judged, "aspect"))
         ),
-        note="By sample, except kappa_by_category.",
     )
 
 
@@ -283,7 +280,7 @@ def _quadrants(by_judge: ByJudge) -> Table | None:
             for quadrant, words in QUADRANTS.items()
             for keys in [(judge, quadrant, words, "as it should be" if quadrant in (1, 3) else "wrong")]
         ),
-        note=(f"Two steps a triple; an image changes above a gamma of {CHANGED_AT:g}. "),
+        note=f"An image changes above a gamma of {CHANGED_AT:g}.",
     )
 
 
@@ -326,7 +323,7 @@ def _seed_noise(by_judge: ByJudge) -> Table | None:
         "seed noise",
         ("judge", "figure", "cases", "gamma", "same_prompt_other_seed", "above_noise", "from", "to"),
         ((*keys, *cells(str(keys[-1]), groups)) for keys, groups in subgroups(by_judge, by_figure)),
-        note="The anchor against itself under another seed. Interval: 95 %, of above_noise.",
+        note="Interval: of above_noise.",
     )
 
 
@@ -349,7 +346,6 @@ def _relation_errors(by_judge: ByJudge) -> Table | None:
         ("judge", "error"),
         sorted(subgroups(by_judge, by_type), key=lambda row: row[0]),
         TableColumns(("image_a", "image_pv", "image_pi", "case"), by_image),
-        note="Failed triples, by image.",
     )
 
 

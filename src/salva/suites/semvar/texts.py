@@ -108,7 +108,6 @@ def token_accuracy(by_judge: Mapping[str, Sequence[CaseVerdict]]) -> Table | Non
             ("n", "t_a", "t_pv", "t_pi"),
             lambda group: (len(group), *(mean(values_of(group, name)) for name in _TOKENS)),
         ),
-        note="Share of meaningful words that are shown.",
     )
 
 
