@@ -15,7 +15,7 @@ from salva.core.about import About
 from salva.core.boxes import boxes_above
 from salva.core.case import Case
 from salva.core.observation import Detections, Reading
-from salva.core.options import NoOptions
+from salva.core.options import WithoutOptions
 from salva.core.protocols import Conclusion, ImageObservations, Need, Query
 from salva.core.verdict import OPTICAL_CHARACTER, Outcome
 from salva.english.mentions import mentioned_entities
@@ -33,7 +33,7 @@ _CARRIERS = CARRIES_TEXT.union(
 )
 
 
-class NoText:
+class NoText(WithoutOptions):
     """Check: every image is without text that its prompt does not ask for."""
 
     version: ClassVar[str] = "1"
@@ -42,10 +42,6 @@ class NoText:
         has_control=True,
         failure_types={OPTICAL_CHARACTER: "The image shows text that the prompt does not ask for."},
     )
-    Options = NoOptions
-
-    def __init__(self, options: NoOptions) -> None:
-        """It has no options."""
 
     def applies(self, case: Case) -> bool:
         """Whether some prompt asks for no text."""

@@ -17,7 +17,7 @@ from salva.core.case import Case
 from salva.core.exchange import ExportCount
 from salva.core.fingerprint import Json
 from salva.core.mutation import Mutation, Pool
-from salva.core.options import NoOptions
+from salva.core.options import WithoutOptions
 from salva.core.source import ImageSource, RunSource
 from salva.core.table import Cell
 from salva.core.verdict import PAIR, Verdict
@@ -36,14 +36,11 @@ def mutant_rows(cases: Iterable[Case]) -> Iterator[list[Cell]]:
         yield [case.prompts[1].text, case.labels.get("image", case.cluster), mutation_of(case).operator]
 
 
-class PublishedSets:
+class PublishedSets(WithoutOptions):
     """A folder: the sets of captions and the images of each, as the published program keeps them."""
 
     version: ClassVar[str] = "1"
     about: ClassVar[About] = About(case_rows=mutant_rows)
-
-    def __init__(self, options: NoOptions) -> None:
-        """Nothing can be chosen."""
 
     def write(self, source: RunSource, out: Path) -> ExportCount:
         """OUT/<set>.json and OUT/<model>/<set>/<image_id>_<repeat>.png."""

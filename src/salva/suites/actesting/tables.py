@@ -12,7 +12,7 @@ from typing import ClassVar
 from salva.core.about import About
 from salva.core.judgements import CaseVerdict, Judgements, SetFigure, deciding_verdicts
 from salva.core.metric import LOWER, MetricValue
-from salva.core.options import NoOptions
+from salva.core.options import WithoutOptions
 from salva.core.protocols import Measured
 from salva.core.table import Cell, Table
 from salva.results.tables import TableColumns, build_table, ends, group_by, present, rows_table
@@ -53,14 +53,11 @@ _AVERAGE_ERROR = 0.6
 """Of the three operators, as the paper sums up both kinds of errors."""
 
 
-class ActestingTables:
+class ActestingTables(WithoutOptions):
     """What a change of a caption does to its image, in the shape of the published tables."""
 
     version: ClassVar[str] = "1"
     about: ClassVar[About] = About(metrics=dict.fromkeys((*KINDS, *_MISS_METRICS), LOWER))
-
-    def __init__(self, options: NoOptions) -> None:
-        self._options = options
 
     def measure(self, judgements: Judgements) -> Measured:
         """Metrics, tables and charts for the report."""

@@ -13,7 +13,7 @@ from salva.core.about import About
 from salva.core.case import Case
 from salva.core.judgements import CaseVerdict, Judgements
 from salva.core.metric import HIGHER, MetricValue
-from salva.core.options import NoOptions
+from salva.core.options import WithoutOptions
 from salva.core.own_figure import OwnFigure
 from salva.core.protocols import Measured
 from salva.core.question import QUESTIONS
@@ -49,7 +49,7 @@ def _retained(means: Sequence[float]) -> float | None:
     return retention(after, before)
 
 
-class CfWorldTables:
+class CfWorldTables(WithoutOptions):
     """How well a model draws a world with changed laws, in the shape of the published tables."""
 
     version: ClassVar[str] = "1"
@@ -66,9 +66,6 @@ class CfWorldTables:
             ),
         ),
     )
-
-    def __init__(self, options: NoOptions) -> None:
-        self._options = options
 
     def measure(self, judgements: Judgements) -> Measured:
         """Metrics, tables and charts for the report."""

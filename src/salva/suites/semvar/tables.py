@@ -14,7 +14,7 @@ from salva.core.about import About
 from salva.core.case import Case
 from salva.core.judgements import CaseVerdict, Judgements
 from salva.core.metric import HIGHER, LOWER, MetricValue, not_measured
-from salva.core.options import NoOptions
+from salva.core.options import WithoutOptions
 from salva.core.own_figure import OwnFigure
 from salva.core.protocols import Measured
 from salva.core.result import DECIDED
@@ -81,7 +81,7 @@ _PSEUDO = {"kappa": 0.0}
 """Near its ceiling of 1 kappa has no spread left; its lower end is widened as if one more triple had this."""
 
 
-class SemVarTables:
+class SemVarTables(WithoutOptions):
     """How far images follow the meaning, in the shape of the published tables."""
 
     version: ClassVar[str] = "1"
@@ -92,9 +92,6 @@ class SemVarTables:
             OwnFigure(name="alignment", title="S-bar", terms=lambda one: _term(one, "alignment"), reach=1.0),
         ),
     )
-
-    def __init__(self, options: NoOptions) -> None:
-        self._options = options
 
     def measure(self, judgements: Judgements) -> Measured:
         """Metrics, tables and charts for the report."""
