@@ -123,7 +123,7 @@ BUILT_IN: dict[str, dict[str, BuiltIn]] = {
         "no-text": _check(
             "checks.no_text:NoText",
             "No image shows text that its prompt does not ask for.",
-            *("actesting", "cfworld", "semvar"),
+            *("actesting", "cfworld", "faithfulness", "geneval", "metalogic", "prompts", "scene", "semvar"),
             needs="reader",
         ),
         "retention": _check(

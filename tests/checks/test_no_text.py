@@ -40,7 +40,9 @@ def sight(*seen: tuple[Query, Observation]) -> ImageObservations:
         ("a dog", (), UNDECIDED),
         ("two stars labelled HOT and COOL", ((READER, text("HOT")),), PASS),
         ("a clock", ((READER, text("12")), (CLOCK, UNDER_THE_TEXT)), PASS),
-        ("a clock", ((READER, text("12")), (CLOCK, ELSEWHERE)), FAIL),
+        ("a clock", ((READER, text("a clock")), (CLOCK, ELSEWHERE)), FAIL),
+        ("a busy street", ((READER, text("OPEN")),), PASS),
+        ("a busy street", ((READER, text("STREETVIEW")),), FAIL),
         ("a clock", ((READER, text("12")),), PASS),
     ],
 )
@@ -51,6 +53,17 @@ def test_unrequested_text_fails_a_case(
     assert made.outcome is outcome
     assert made.failure_types == ((OPTICAL_CHARACTER,) if outcome is FAIL else ())
     assert [failure.role for failure in made.failures] == ["a"] * (outcome is FAIL)
+
+
+def test_all_text_counts_where_a_formula_says_what_the_image_shows() -> None:
+    case = Case(
+        case_id="x",
+        suite="s",
+        category="c",
+        prompts=(Prompt(role="a", text="a dog", formula="dog"),),
+        checks=("levels",),
+    )
+    assert CHECK.judge(case, {"a": sight((READER, text("OPEN")))}).outcome is FAIL
 
 
 def test_one_image_with_text_is_enough_whatever_the_others_are() -> None:

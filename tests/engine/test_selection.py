@@ -40,8 +40,8 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_formulas_are_checked_by_boxes_and_the_rest_by_the_judge(tmp_path: Path) -> None:
     assert selections(tmp_path, judges=("openai/j",)) == [
         ("truth", {"truth", "same-scene"}),
-        ("right-answers", {"right-answers"}),
-        ("right-answers", {"right-answers"}),
+        ("right-answers", {"right-answers", "no-text"}),
+        ("right-answers", {"right-answers", "no-text"}),
     ]
 
 
@@ -57,14 +57,14 @@ def test_without_a_detector_the_judge_checks_all(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("asked", "primary", "others"),
     [
-        ({"judges": ("openai/j",)}, "right-answers", {"same-answers", "same-scene"}),
+        ({"judges": ("openai/j",)}, "right-answers", {"same-answers", "same-scene", "no-text"}),
         (
             {"judges": ("openai/j",), "embedder": "pocket"},
             "right-answers",
-            {"same-answers", "same-scene", "same-similarity"},
+            {"same-answers", "same-scene", "same-similarity", "no-text"},
         ),
         ({"embedder": "pocket"}, "same-scene", {"same-similarity"}),
-        ({"embedder": "pocket", "models": ("openai/m",)}, "same-similarity", set()),
+        ({"embedder": "pocket", "models": ("openai/m",)}, "same-similarity", {"no-text"}),
     ],
 )
 def test_a_pair_without_formulas_is_checked_by_the_best_that_is_bound(
@@ -76,7 +76,9 @@ def test_a_pair_without_formulas_is_checked_by_the_best_that_is_bound(
 
 def test_a_pair_expected_to_differ_is_held_against_its_prompts_first(tmp_path: Path) -> None:
     pair = "prompt_a,prompt_b,expect\nA man rides a wave,A man rides a bus,differ\n"
-    assert selections(tmp_path, pair, judges=("openai/j",)) == [("right-answers", {"right-answers", "must-differ"})]
+    assert selections(tmp_path, pair, judges=("openai/j",)) == [
+        ("right-answers", {"right-answers", "must-differ", "no-text"})
+    ]
 
 
 def test_the_chosen_check_comes_first_and_what_is_free_is_measured_too(tmp_path: Path) -> None:
@@ -92,7 +94,7 @@ def test_a_pair_without_formulas_is_not_compared_by_a_detector_that_cannot_name_
     tmp_path: Path, texts: str
 ) -> None:
     pair = f"prompt_a,prompt_b\n{texts}\n"
-    assert selections(tmp_path, pair, embedder="pocket") == [("same-similarity", {"same-similarity"})]
+    assert selections(tmp_path, pair, embedder="pocket") == [("same-similarity", {"same-similarity", "no-text"})]
     assert selections(tmp_path, pair) == [("same-scene", {"same-scene"})], "kept, and known to be undecidable"
 
 

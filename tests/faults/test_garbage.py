@@ -16,6 +16,7 @@ from msgspec import structs
 
 from salva import registry
 from salva.core.run_spec import RunSpec
+from salva.core.verdict import OPTICAL_CHARACTER
 from salva.engine.progress import SilentProgress
 from salva.report.summary import Summary, decided, summarise_run
 from salva.results.chance import CHANCE
@@ -103,6 +104,13 @@ def test_the_same_gate_lets_a_faultless_model_pass(suite: str, run: Runner) -> N
 @pytest.mark.parametrize("judge", garbage.JUDGES)
 def test_a_judge_that_does_not_look_passes_no_gate_of_right_images(suite: str, judge: str, run: Runner) -> None:
     assert_passes_no_gate(run(suite, (garbage.RIGHT,), "none", judge), garbage.RIGHT)
+
+
+@pytest.mark.parametrize("suite", JUDGED)
+def test_a_caption_fails_an_image_where_a_judge_decides(suite: str, run: Runner) -> None:
+    figures = run(suite, ("captioned",), "", "yes").by_model["captioned"]
+    assert (figures.failure_rate or 0) > 0.5
+    assert OPTICAL_CHARACTER in figures.failure_types
 
 
 FILE = Path(__file__).parents[2] / "bench" / "garbage.py"

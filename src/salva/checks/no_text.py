@@ -1,7 +1,8 @@
 """Check: no image shows text that its prompt does not ask for.
 
-Readings come in, and boxes where a prompt names what has text on it: that text is no fault, and without boxes the image
-of such a prompt is passed over. Pure: no model, no disk, no clock.
+Of a prompt without a formula only its own words count: a street has signs, and no caption says so. Readings come in,
+and boxes where a prompt names what has text on it: that text is no fault, and without boxes the image of such a prompt
+is passed over. Pure: no model, no disk, no clock.
 """
 
 from __future__ import annotations
@@ -10,10 +11,10 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import ClassVar
 
-from salva.checks.scenes import CARRIES_TEXT, READER, mentioned, text_failure, unrequested_text
+from salva.checks.scenes import CARRIES_TEXT, READER, letters_of, mentioned, text_failure, unrequested_text
 from salva.core.about import About
 from salva.core.boxes import boxes_above
-from salva.core.case import Case
+from salva.core.case import Case, Prompt
 from salva.core.observation import Detections, Reading
 from salva.core.options import WithoutOptions
 from salva.core.protocols import Conclusion, ImageObservations, Need, Query
@@ -31,6 +32,9 @@ _CARRIERS = CARRIES_TEXT.union(
     ("blackboard", "chalkboard", "whiteboard", "screen", "monitor", "shop", "store", "package", "jersey"),
     ("thermometer", "ruler", "compass", "dial", "gauge", "scale"),
 )
+
+_LONG_WORD = 4
+"""Letters of a word that is hardly in an image by accident."""
 
 
 class NoText(WithoutOptions):
@@ -75,7 +79,7 @@ class NoText(WithoutOptions):
             carriers = [box.box for box in boxes if box.name_for(query.labels) in named]
             if not isinstance(reading, Reading) or reading.problem:
                 problem = f"the text in the image of prompt {prompt.role!r} was not read"
-            elif text := unrequested_text(reading, prompt.text, carriers):
+            elif text := _counted(unrequested_text(reading, prompt.text, carriers), prompt):
                 failures.append(text_failure(prompt.role, text))
         if failures:
             types = (OPTICAL_CHARACTER,)
@@ -87,6 +91,17 @@ def _boxes_query(case: Case) -> Query:
     """What other checks ask of the detector too, so that nothing is observed twice."""
     entities = {name for prompt in case.prompts for name in prompt.entities} or mentioned(case).entities
     return Query(role="detector", labels=tuple(sorted(entities)))
+
+
+def _counted(texts: Sequence[str], prompt: Prompt) -> Sequence[str]:
+    """The texts that are faults: all where a formula says what the image shows, else those that repeat the prompt."""
+    if prompt.formula:
+        return texts
+    words = [letters_of(word) for word in prompt.text.split()]
+    long = {word for word in words if len(word) >= _LONG_WORD}
+    shown = [letters_of(text) for text in texts]
+    is_said = any(word in letters for letters in shown for word in long)
+    return texts if is_said or any(len(part) >= _LONG_WORD and part in "".join(words) for part in shown) else ()
 
 
 @lru_cache(maxsize=4096)

@@ -206,12 +206,12 @@ def unrequested_text(reading: Reading, prompt: str, carriers: Sequence[Box] = ()
     """
     if not reading.spans:
         return ()
-    asked = [_letters("".join(groups)) for groups in _QUOTED.findall(prompt)]
+    asked = [letters_of("".join(groups)) for groups in _QUOTED.findall(prompt)]
     return tuple(
         span.text
         for span in reading.spans
         if span.score >= _MIN_TEXT_SCORE
-        and len(letters := _letters(span.text)) >= _MIN_LETTERS
+        and len(letters := letters_of(span.text)) >= _MIN_LETTERS
         and not any(letters in quoted for quoted in asked)
         and not any(_has_centre_of(span.box, carrier) for carrier in carriers)
     )
@@ -222,7 +222,8 @@ def _has_centre_of(box: Box, outer: Box) -> bool:
     return outer[0] <= x <= outer[2] and outer[1] <= y <= outer[3]
 
 
-def _letters(text: str) -> str:
+def letters_of(text: str) -> str:
+    """Its letters and digits, in small letters and without spaces."""
     return "".join(c for c in text.casefold() if c.isalnum())
 
 

@@ -17,6 +17,9 @@ ENTITY_OMISSION = "entity-omission"
 ENTITY_FORBIDDEN = "entity-forbidden"
 OPTICAL_CHARACTER = "optical-character"
 
+NO_TEXT = "no-text"
+"""The check that looks for such text alone; not needed where the check that makes the result finds it."""
+
 CERTAINTY = "certainty"
 """A score of verdicts: the lowest detector score that the verdict depends on; 1 where it depends on none."""
 

@@ -16,7 +16,7 @@ from salva.core.foreign_errors import plugin_errors
 from salva.core.image import ImageRef
 from salva.core.plan import Around, Binding, Plan
 from salva.core.protocols import Check, ImageObservations, Need
-from salva.core.verdict import Observers
+from salva.core.verdict import NO_TEXT, OPTICAL_CHARACTER, Observers
 from salva.engine.actors import Actor
 from salva.engine.guard import build
 from salva.errors import PluginError, UsageError
@@ -203,16 +203,18 @@ class Cast:
         bound = [name for name in (*case.checks, *foreign) if judged_by(name)]
         able = (name for name in bound if any(not check.undecidable for check in judged_by(name)))
         primary = next(able, bound[0] if bound else "")
-        names = [primary, *case.measures, *self.vetoes, *foreign]
+        own = self.chosen or primary
+        reads_text = own in parts and OPTICAL_CHARACTER in parts[own].about.failure_types
+        vetoes = [name for name in self.vetoes if name != NO_TEXT or not reads_text]
+        names = [primary, *case.measures, *vetoes, *foreign]
         if self.chosen:
             asks_judge = any(check.asks_judge for check in judged_by(self.chosen))
             # What the run did not ask for is measured too, unless it costs answers that the chosen check does not ask.
             others = [n for n in names if asks_judge or not any(check.asks_judge for check in judged_by(n))]
             names = [self.chosen, *others]
-        own = self.chosen or primary
         if all(check.undecidable for check in judged_by(own)):
             # Text alone is not worth an image.
-            names = [own, *(name for name in self.vetoes if name != "no-text")] if judged_by(own) else []
+            names = [own, *(name for name in vetoes if name != NO_TEXT)] if judged_by(own) else []
         checks = [
             check for name in dict.fromkeys(names) for check in judged_by(name) if name == own or not check.undecidable
         ]

@@ -36,6 +36,9 @@ class Ray:
     def is_initialized(self) -> bool:
         return False
 
+    def get_runtime_context(self) -> Any:
+        return SimpleNamespace(get_node_id=lambda: "here")
+
     def remote(self, component: type) -> type:
         return component
 

@@ -290,7 +290,7 @@ def test_clip_scores_that_are_no_numbers_are_named(tmp_path: Path) -> None:
             "answers need one of predicted_answer_norm",
         ),
         ("pair_id,clip_A", "CLIP scores need clip_B"),
-        ("", "columns nothing"),
+        ("", "file-kind-unknown"),
         ("pair_id,pair_id", "'pair_id' twice"),
     ],
 )

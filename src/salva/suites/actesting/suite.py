@@ -17,6 +17,7 @@ from typing import ClassVar
 from salva.core.about import About
 from salva.core.case import Case
 from salva.core.options import option
+from salva.core.verdict import NO_TEXT
 from salva.english.captions.choosing import GRAMMAR, caption_reader
 from salva.english.captions.classes import KINDS, Classes
 from salva.english.captions.wordnet import WordNet
@@ -87,7 +88,7 @@ class Actesting:
     sizes: ClassVar[tuple[str, ...]] = ("quick", "paper", "full")
     about: ClassVar[About] = About(
         published={"check.definition": "paper"},
-        vetoes=("truth", "named-entities", "no-text"),
+        vetoes=("truth", "named-entities", NO_TEXT),
     )
     Options = ActestingOptions
 

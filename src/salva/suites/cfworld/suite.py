@@ -15,6 +15,7 @@ from salva.core.about import About
 from salva.core.case import Case, Finding, Prompt
 from salva.core.case_sets import few_cases, slug, with_distinct_ids
 from salva.core.options import option
+from salva.core.verdict import NO_TEXT
 from salva.english.pair_facts import settled
 from salva.errors import UsageError
 from salva.messages import message
@@ -55,7 +56,7 @@ class CfWorld:
     about: ClassVar[About] = About(
         defaults={"judge": "scene"},
         published={"check.mean": "questions", "check.missing": "zero"},
-        vetoes=("no-text",),
+        vetoes=(NO_TEXT,),
     )
     Options = CfWorldOptions
     author: ClassVar[GroupAuthor] = GroupAuthor()

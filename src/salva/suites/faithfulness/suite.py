@@ -15,6 +15,7 @@ from salva.core.about import About
 from salva.core.case import Case, Finding, Prompt
 from salva.core.case_sets import few_cases
 from salva.core.options import option
+from salva.core.verdict import NO_TEXT
 from salva.english.pair_facts import facts_of, findings_of
 from salva.english.words import with_article
 from salva.errors import UsageError, invalid_option, unknown_name
@@ -64,7 +65,7 @@ class Faithfulness:
 
     version: ClassVar[str] = "1"
     sizes: ClassVar[tuple[str, ...]] = ("quick", "paper", "full", "contrast")
-    about: ClassVar[About] = About(defaults={"embedder": "pocket", "judge": "scene"})
+    about: ClassVar[About] = About(defaults={"embedder": "pocket", "judge": "scene"}, vetoes=(NO_TEXT,))
     Options = FaithfulnessOptions
 
     def __init__(self, options: FaithfulnessOptions) -> None:

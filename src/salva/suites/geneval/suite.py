@@ -18,6 +18,7 @@ from salva.core.case import Case, Prompt
 from salva.core.case_sets import FEWEST_CASES, few_of_each, slug
 from salva.core.options import option
 from salva.core.quantity import quantity
+from salva.core.verdict import NO_TEXT
 from salva.english.pair_facts import settled
 from salva.errors import unknown_name
 from salva.files.outfiles import unique_name
@@ -88,6 +89,7 @@ class GenEval:
     sizes: ClassVar[tuple[str, ...]] = ("quick", "paper", "full", "beyond")
     about: ClassVar[About] = About(
         published={"check": CHECK, "reader": "none", "check.rule": PUBLISHED},
+        vetoes=(NO_TEXT,),
     )
     Options = GenEvalOptions
 

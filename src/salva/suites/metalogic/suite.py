@@ -17,6 +17,7 @@ from typing import ClassVar
 from salva.core.about import About
 from salva.core.case import SEVERAL_WORLDS, Case, Finding, Prompt
 from salva.core.options import option
+from salva.core.verdict import NO_TEXT
 from salva.english.describe import describe_world
 from salva.english.words import counted, with_article
 from salva.errors import UsageError, invalid_option
@@ -74,6 +75,7 @@ class MetaLogic:
             "check.indeterminate": "same-scene",
             "check.doubt": "0",
         },
+        vetoes=(NO_TEXT,),
     )
     Options = MetaLogicOptions
 

@@ -19,6 +19,7 @@ from salva.core.about import About
 from salva.core.case import Case
 from salva.core.options import option
 from salva.core.quantity import quantity
+from salva.core.verdict import NO_TEXT
 from salva.english.captions.choosing import GRAMMAR, caption_reader
 from salva.english.mutation.operators import OPERATORS
 from salva.english.prompt_files import PromptRow, prompt_paths, read_prompt_rows
@@ -71,7 +72,7 @@ class Prompts:
 
     version: ClassVar[str] = "3"
     sizes: ClassVar[tuple[str, ...]] = ("quick", "full")
-    about: ClassVar[About] = About(average=POOLED)
+    about: ClassVar[About] = About(average=POOLED, vetoes=(NO_TEXT,))
     Options = PromptsOptions
 
     def __init__(self, options: PromptsOptions) -> None:

@@ -14,6 +14,7 @@ from typing import ClassVar
 from salva.core.about import About
 from salva.core.case import SEVERAL_WORLDS, Case, Finding, Prompt
 from salva.core.options import option
+from salva.core.verdict import NO_TEXT
 from salva.english.sentences import from_english, parse_text, to_english
 from salva.errors import FormulaError, UsageError, invalid_option
 from salva.logic.equivalence import is_contradictory, is_determinate
@@ -47,7 +48,7 @@ class SceneSuite:
 
     version: ClassVar[str] = "1"
     sizes: ClassVar[tuple[str, ...]] = ("quick",)
-    about: ClassVar[About] = About(average="pooled")
+    about: ClassVar[About] = About(average="pooled", vetoes=(NO_TEXT,))
     Options = SceneSuiteOptions
 
     def __init__(self, options: SceneSuiteOptions) -> None:

@@ -17,6 +17,7 @@ from salva.core.about import About
 from salva.core.case import Case, Prompt
 from salva.core.case_sets import few_cases, slug, with_distinct_ids
 from salva.core.options import option
+from salva.core.verdict import NO_TEXT
 from salva.english.pair_facts import settled
 from salva.errors import UsageError
 from salva.logic.entailment import entails
@@ -48,7 +49,7 @@ class SemVar:
 
     version: ClassVar[str] = "1"
     sizes: ClassVar[tuple[str, ...]] = ("quick", "paper", "full", "test", "train", "embedded")
-    about: ClassVar[About] = About(defaults={"judge": "scene"}, vetoes=("truth", "named-entities", "no-text"))
+    about: ClassVar[About] = About(defaults={"judge": "scene"}, vetoes=("truth", "named-entities", NO_TEXT))
     Options = SemVarOptions
 
     def __init__(self, options: SemVarOptions) -> None:
