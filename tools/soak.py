@@ -45,6 +45,7 @@ TWICE_S = 0.3
 _SUITE = Path(__file__).with_name("soak_suite.py")
 PLUGINS = ("--plugin", f"{_SUITE}:SoakSuite", "--plugin", f"{_SUITE}:SoakAnswers")
 EXIT_INCOMPLETE = 3
+EXIT_UNUSABLE = 2
 
 
 class Blow(NamedTuple):
@@ -134,8 +135,9 @@ class Soak:
             words = told.read()
         ended = blow if is_hit else TO_THE_END
         self.tally.codes[f"{ended.name}: {process.returncode}"] += 1
-        # A blow may fall when all is done.
-        if process.returncode not in (ended.code, EXIT_INCOMPLETE):
+        # A blow may fall when all is done; and where only what is never served well is left, that many in a row fail.
+        is_down = ended is TO_THE_END and process.returncode == EXIT_UNUSABLE and "[endpoint-down]" in words
+        if process.returncode not in (ended.code, EXIT_INCOMPLETE) and not is_down:
             self.tally.problems.append(f"{ended.name} gave exit code {process.returncode}: {words[-600:]}")
         if "Traceback" in words:
             self.tally.problems.append(f"a traceback: {words[-1500:]}")

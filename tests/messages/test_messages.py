@@ -60,3 +60,12 @@ def test_a_message_keeps_its_code_in_errors_and_through_pickle() -> None:
     assert code_of(error) == error.code == "file-missing"
     assert code_of(pickle.loads(pickle.dumps(error))) == "file-missing"
     assert code_of("plain") == ""
+
+
+def test_a_value_that_is_a_sentence_ends_once() -> None:
+    def ended(why: str) -> str:
+        return message("processes-lost", component="x", n=1, why=why).plain
+
+    assert ended("it broke.") == ended("it broke")
+    assert "../runs" in ended("no ../runs")
+    assert "wait ..." in ended("wait ...")

@@ -6,6 +6,7 @@ modules of this room, by subject; the code is what tests and scripts go by, the 
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Mapping
 from functools import cache
@@ -44,6 +45,8 @@ class Message(str):
         return str(self), self.code
 
 
+_TWO_STOPS = re.compile(r"(?<![.\s/])\.\.(?=\s|$)")
+"""A value that ends with a full stop of its own, at the end of a sentence."""
 _warned: set[str] = set()
 
 
@@ -60,7 +63,8 @@ def entries() -> Mapping[str, Entry]:
 
 def message(code: str, /, **values: object) -> Message:
     """The text of a code with its values filled in."""
-    return Message(f"{_entry(code).template.format(**values)} [{code}]", code)
+    text = _TWO_STOPS.sub(".", _entry(code).template.format(**values))
+    return Message(f"{text} [{code}]", code)
 
 
 @cache
