@@ -21,6 +21,7 @@ from salva.errors import UnusableError
 from salva.generators.openai_images import OpenAiImages
 from salva.runs.cases import planned_cases
 from salva.runs.pipeline import execute
+from salva.runs.summary import RunSummary
 from salva.store.records import Status
 from salva.store.sqlite import open_run
 from salva.testing.specs import bound, fake_spec
@@ -190,18 +191,26 @@ def test_failed_work_is_asked_last_when_the_command_is_repeated(tmp_path: Path) 
     assert first_again > last_fresh - 8, "a few are under way side by side"
 
 
-def test_where_only_failed_work_is_left_all_of_it_is_asked_again_unless_nobody_answers(tmp_path: Path) -> None:
+@pytest.mark.parametrize("price_usd", [0.0, None])
+def test_where_only_failed_work_is_left_all_of_it_is_asked_again_unless_nobody_answers(
+    tmp_path: Path, price_usd: float | None
+) -> None:
+    """price_usd: where it may have been billed, the user says so."""
     names = names_of(60)
     painter = Painter(delay_s=0.0)
     painter.bad = set(names[1:120:2])
+
+    def run(url: str) -> RunSummary:
+        return execute(spec_of(url, 60, price_usd=price_usd), tmp_path / "run", SilentProgress(), retry=("unknown",))
+
     with serving(painter) as server:
         url = server.url
-        first = execute(spec_of(url, 60), tmp_path / "run", SilentProgress())
+        first = run(url)
         painter.asked.clear()
-        again = execute(spec_of(url, 60), tmp_path / "run", SilentProgress())
+        again = run(url)
         assert set(painter.asked) == painter.bad
     assert again.outcomes == first.outcomes
-    gone = execute(spec_of(url, 60), tmp_path / "run", SilentProgress())
+    gone = run(url)
     assert gone.outcomes == first.outcomes
     with open_run(tmp_path / "run") as store:
         reasons = {verdict.reason for verdict in store.verdicts() if verdict.outcome is Outcome.ERROR}

@@ -296,7 +296,7 @@ def test_small_questions_about_a_run(store: RunStore) -> None:
     assert store.highest_floor("id-d") == 0.2
     assert store.highest_floor("id-gone") is None
     assert store.n_unreadable() == 1
-    render = StoredRender(component_id="id-d", text="t", formula=None, seed=1, repeat=0, status=Status.ERROR)
+    render = StoredRender(component_id="id-d", text="t", formula=None, seed=1, repeat=0, status=Status.UNKNOWN)
     for _ in range(2):
         store.put_render(render)
         store.put_observation(look("d", Query(role="judge", text="y"), None, "cd34"))

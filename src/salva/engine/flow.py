@@ -41,7 +41,7 @@ from salva.engine.units import (
 from salva.engine.verdicts import verdicts_of
 from salva.errors import StoreError
 from salva.judging.waves import Missing
-from salva.store.records import Status
+from salva.store.records import FAILED, Status
 from salva.store.sqlite import RunStore
 
 _WAIT_S = 0.1
@@ -178,7 +178,7 @@ class Flow:
             elif not self._may_generate:
                 unit.is_deferred = True
             else:
-                failed_before = error if status is Status.ERROR else None
+                failed_before = error if status in FAILED else None
                 paid = self._store.ticket(key) if is_known else None
                 job = RenderJob(key=key, actor=unit.model, request=request, failed_before=failed_before, ticket=paid)
                 self._want(job, slot)

@@ -18,7 +18,7 @@ from salva.engine.image_buffer import ImageBuffer
 from salva.engine.run_components import ActorsByRole, with_needs
 from salva.engine.units import DEFERRED, Deferred, ObserveJob, Subscriber
 from salva.judging.waves import Missing
-from salva.store.records import Status
+from salva.store.records import FAILED, Status
 from salva.store.sqlite import RunStore
 
 
@@ -62,9 +62,9 @@ class PendingObservations:
             job.outcome = Missing(reason=error, is_final=status is Status.REFUSED)
         elif not actor.is_usable:
             self.unasked[f"{actor.role} {actor.label}"] += 1
-            job.outcome = Missing(reason=error) if status is Status.ERROR else DEFERRED
+            job.outcome = Missing(reason=error) if status in FAILED else DEFERRED
         else:
-            job.failed_before = error if status is Status.ERROR else None
+            job.failed_before = error if status in FAILED else None
             self._under_way[key] = job
             self.buffer.want(image.image_id, bytes_of_size(image.width, image.height))
             for other in given.values():

@@ -271,8 +271,9 @@ class RunReader:
     def failed_work(self) -> dict[str, int]:
         """How often failed work was tried: by the key of a render, and of observations by the id of their image."""
         rows = self.rows(
-            "SELECT render_key, attempts FROM renders WHERE status = 'failed' "
-            "UNION ALL SELECT image_id, max(attempts) FROM observations WHERE status = 'failed' GROUP BY image_id"
+            "SELECT render_key, attempts FROM renders WHERE status IN ('failed', 'unknown') "
+            "UNION ALL SELECT image_id, max(attempts) FROM observations "
+            "WHERE status IN ('failed', 'unknown') GROUP BY image_id"
         )
         return {str(key): int(n_attempts) for key, n_attempts in rows}
 

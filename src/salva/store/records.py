@@ -51,6 +51,10 @@ class Status(StrEnum):
     """May have been paid for; tried again only when the user says so."""
 
 
+FAILED = frozenset((Status.ERROR, Status.UNKNOWN))
+"""Work that was tried in vain; whoever tries it again expects little of it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredComponent:
     """A component whose work is in the store."""
