@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -101,6 +102,26 @@ def test_every_gap_is_named_by_kind(folder: Path) -> None:
     assert found["misspelt-key"] == 1
     assert found["no-questions"] == 3, "l3 of 1, l2 and l3 of 3"
     assert found["unknown-file"] == 3, "a list with something odd in it, a file of metadata, a broken one"
+
+
+def test_lint_names_discipline_and_group_in_every_line_and_the_weight_of_a_stray_question(folder: Path) -> None:
+    asked_of = [asked("9", "l1", "Mood", weight=40), asked("0", "l2", "Mood", weight=7), asked("0", "l1", question="")]
+    write(folder / "eval_questions" / "Optics_more.json", [*asked_of, asked("1", "LEVEL 2", evaluation_criteria="?")])
+    found = CfWorld(CfWorldOptions(path=(str(folder),))).lint()
+    of_groups = [one.sentence for one in found if one.kind not in ("count-differs", "unknown-file", "no-id")]
+    places = re.compile(r"\b(Optics|rule|attribute|pair|de-norm)[ /,]+[0-9]+")
+    assert [sentence for sentence in of_groups if not places.search(sentence)] == []
+    stray = {kind: [one.sentence for one in found if one.kind == kind] for kind in ("odd-kind", "orphan-questions")}
+    assert [
+        "9 l1" in sentence and {"15", "40"} <= {*re.findall(r"\d+", sentence)} for sentence in stray["orphan-questions"]
+    ] == [True]
+    assert [re.findall(r"\d+|'heavy'", sentence.partition(": ")[2]) for sentence in sorted(stray["odd-kind"])] == [
+        ["0", "2", "7"],
+        ["1", "1", "'heavy'"],
+        ["9", "1", "40"],
+    ]
+    by_lint = [one.sentence for one in found if one.kind == "question-kinds" and one.sentence.endswith("7")]
+    assert [sentence.partition(":")[0] for sentence in by_lint] == ["Optics/0"]
 
 
 def test_what_a_file_spells_or_orders_otherwise_is_read_all_the_same(tmp_path: Path) -> None:

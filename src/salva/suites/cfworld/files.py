@@ -140,10 +140,13 @@ def _groups(contents: _Contents) -> list[LevelGroup]:
                 contents.findings.append(gap("repeated-id", " ".join(key), key[1]))
             else:
                 groups[key] = replace(_group(*key, row, asked), denorm=denorms.get(key, ""))
-    orphans = {("orphan-questions", *key) for key in asked if key[:2] not in groups or key[2] not in LEVELS}
-    orphans |= {("orphan-denorm", *key, "l2") for key in denorms.keys() - groups.keys()}
-    for kind, discipline, name, level in sorted(orphans):
-        contents.findings.append(gap(kind, f"{discipline} {name} {level}", name))
+    for (discipline, name, level), (questions, odd) in sorted(asked.items(), key=lambda one: one[0]):
+        if (discipline, name) not in groups or level not in LEVELS:
+            weights = ", ".join(f"{question.kind} weighs {question.weight:g}" for question in questions)
+            detail = f"{discipline} {name} {level}: {weights or 'no text'}"
+            contents.findings += [gap("orphan-questions", detail, name), *odd]
+    for discipline, name in sorted(denorms.keys() - groups.keys()):
+        contents.findings.append(gap("orphan-denorm", f"{discipline} {name} l2", name))
     return list(groups.values())
 
 
@@ -158,8 +161,8 @@ def _questions(contents: _Contents) -> _Asked:
         for row in rows:
             level = read_level(row.get("prompt_level"))
             questions, findings = asked.setdefault((discipline, id_of(row.get("source_id")), level), ([], []))
-            question, odd = read_question(row)
-            where = f"{level} of {row.get('source_id')}"
+            where = f"{discipline} {id_of(row.get('source_id'))} {level}"
+            question, odd = read_question(row, where)
             if level != str(row.get("prompt_level")).strip().lower():
                 findings.append(gap("misspelt-key", f"{where}: {row.get('prompt_level')!r}", level))
             findings += odd

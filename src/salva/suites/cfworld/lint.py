@@ -123,6 +123,8 @@ def _questions(name: str, level: LevelPrompt, kinds: tuple[str, ...]) -> _Found:
         if asked[kind] != 1:
             yield "question-kinds", f"{name}: {asked[kind]} {kind} questions, wanted 1"
     for question in level.questions:
+        if question.kind not in kinds:
+            yield "question-kinds", f"{name}: a {question.kind} question, which weighs {question.weight:g}"
         yield from _question(f"{name} {question.kind} question", question)
         if question.kind == POINT and level.point:
             yield from _covers(name, level.point, question)

@@ -25,10 +25,12 @@ _STEP = re.compile(r"(?:(?<=\s)|\A)\(?(1(?:\.0+)?|0(?:\.\d+)?)\)?\s*(?:points?\s
 _LEVEL = re.compile(r"(?:prompt|level)?[\W_]*l?[\W_]*([123])(?:\.0)?")
 
 
-def read_question(entry: Mapping[str, Json]) -> tuple[Question | None, list[Finding]]:
-    """A question of the published form, or none where there is no text; and what is odd about it."""
+def read_question(entry: Mapping[str, Json], where: str) -> tuple[Question | None, list[Finding]]:
+    """A question of the published form, or none where there is no text; and what is odd about it.
+
+    where: discipline, group and level, for the findings.
+    """
     text = str(entry.get("question") or "").strip()
-    where = f"{entry.get('prompt_level')} of {entry.get('source_id')}"
     if not text:
         return None, [gap("no-questions", f"{where}: empty question")]
     findings: list[Finding] = []
@@ -36,7 +38,7 @@ def read_question(entry: Mapping[str, Json]) -> tuple[Question | None, list[Find
     kind = kind_of(said or "unnamed", None)
     if not kind:
         kind = slug(said, "unnamed")
-        findings.append(gap("odd-kind", f"{where}: {said!r}", said))
+        findings.append(gap("odd-kind", f"{where}: {said!r} weighs {entry.get('weight')!r}", said))
     given = number_of(entry.get("weight"))
     weight = given if given is not None and given > 0 else None
     low, high = _RANGES.get(kind, (0.0, math.inf))
