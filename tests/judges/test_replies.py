@@ -29,12 +29,11 @@ IN_WORDS = "Relevance (0-50 points): [[35]], Object Accuracy (0-50 points): [[40
         ("   \n", "empty"),
         ("I'm sorry, I can't help with that.", "no rating"),
         ("40 and 35", "no rating"),
-        ("Relevance: 35, Object Accuracy: 40", "no rating"),
         ("[[35]] [[40]]", "after none of"),
         ("Relevance: [[35]]", "Object Accuracy"),
         ("Relevance: [[35]], Object Accuracy: [[51]]", "from 0 to 50"),
         ("Relevance: [[35]], Object Accuracy: [[-4]]", "no number"),
-        ("Relevance: [[35]], Object Accuracy: [[40/50]]", "no number"),
+        ("Relevance: [[35]], Object Accuracy: [[40/100]]", "no number"),
         ("Relevance: [[35]], Object Accuracy: [[40-45]]", "no number"),
         ("Relevance: [[35]], Object Accuracy: [[forty]]", "no number"),
         ("Relevance: [[35]], Object Accuracy: [[４０]]", "no number"),
@@ -116,6 +115,24 @@ def test_problems_of_scores(reply: str, text: str) -> None:
         "RELEVANCE: [[35]]\r\nOBJECT ACCURACY: [[40]]",
         "- Relevance: [[35]]\n- Object Accuracy: [[40]]",
         "1. Relevance = [[35]]; 2. Object Accuracy = [[40]]",
+        "关系（0-50分）：[[35]]，物体：[[40]]，总分：[[75]]",
+        "Relevance score: [[35/50]]\nObject Accuracy score: [[ 40 / 50 ]]",
+        '{"objects": "40/50", "relations": "35", "total": "75/100"}',
+        "Relevance： 35, Object Accuracy： 40",
+        "Relevance: [35], Object Accuracy: [40]",
+        "Relevance is 35. Object Accuracy is 40.",
+        "There are 2 cats.\n\n1. Relevance: 35/50\n2. Object Accuracy: 40/50",
+        "1. Relevance = 35; 2. Object Accuracy = 40",
+        "**Relevance:** 35 / 50\n**Object Accuracy:** 40 out of 50\n**Total:** 75/100",
+        "- **Relevance (0-50 points)**: 35 points\n- **Object Accuracy (0-50 points)**: 40 points",
+        "### Relevance (max 50): 35\nThe cat is there.\n### Object Accuracy (max 50): 40 - all of it.",
+        "Relevance and object accuracy are good.\n3 dogs.\nRelevance: 35 (fine)\nObject Accuracy: 40.",
+        "| Criterion | Score (0-50) |\n|---|---|\n| Relevance | 35/50 |\n| **Object Accuracy** | **40/50** |",
+        "| Relevance (0-50) | Object Accuracy (0-50) | Total |\n|:--|--:|---|\n| 35 | 40 | 75/100 |\n\nThat is all.",
+        "Relevance | Object Accuracy\n--- | ---\n35 | 40",
+        "物体：40/50\n关系：35/50",
+        "物体准确性（0-50分）：40分，关系（0-50分）：35分。",
+        "| 项目 | 分数 |\n|---|---|\n| 物体分数 | 40 |\n| 关系分数 | 35 |\n| 总分 | 75 |",
     ],
 )
 def test_unambiguous_replies_are_read(reply: str) -> None:
@@ -141,7 +158,7 @@ def test_unambiguous_replies_are_read(reply: str) -> None:
         '{"objects": 40, "relations": 35, "objects": 40}',
         '{"objects": 40, "relations": 35, "total": "100"}',
         '{"objects": 40, "relations": 35, "total": 120}',
-        '{"objects": "40/50", "relations": 35}',
+        '{"objects": "40/100", "relations": 35}',
         '{"objects": "forty", "relations": 35}',
         '{"objects": "40 to 45", "relations": 35}',
         '{"objects": "", "relations": 35}',
@@ -166,9 +183,33 @@ def test_unambiguous_replies_are_read(reply: str) -> None:
         f"{IN_WORDS}, Subtotal: [[75]]",
         f"{IN_WORDS}, Relevance: [[35]]",
         f"{IN_WORDS} [[75]]",
-        "Relevance： 35, Object Accuracy： 40",
-        "Relevance: [35], Object Accuracy: [40]",
         "Total: [[75]]",
+        f"{IN_WORDS}\nRelevance: 36",
+        f"Relevance: 36/50 {IN_WORDS}",
+        f"{PLAIN}\nRelevance: 36",
+        f"{IN_WORDS} or 41",
+        "Relevance: 35/100, Object Accuracy: 40/100",
+        "Relevance: 35/100\nRelevance: 35/50\nObject Accuracy: 40",
+        "Relevance: 35, 36. Object Accuracy: 40",
+        "Relevance: 35\nObject Accuracy: 40\nTotal: 80",
+        "Relevance: 35\nObject Accuracy: 40\nActually 41.",
+        "Relevance: 35\nObject Accuracy: 40 or more",
+        "Relevance: 35%, Object Accuracy: 40%",
+        "Relevance: ~35, Object Accuracy: 40",
+        "Relevance: -5, Object Accuracy: 40",
+        "Relevance: 35,5, Object Accuracy: 40",
+        "Relevance: 3.5.1, Object Accuracy: 40",
+        "Relevance: ３５, Object Accuracy: 40",
+        "Relevance: 35 ٤, Object Accuracy: 40",
+        "Relevance: 51, Object Accuracy: 40",
+        "Relevance: 2 cats, Object Accuracy: 40",
+        "Relevance\n1. The cat is there.\nObject Accuracy: 40",
+        "Relevance: 0-50, Object Accuracy: 40",
+        "Irrelevance: 35, Object Accuracy: 40",
+        "35/50 for relevance, 40/50 for object accuracy",
+        "物体/关系: 40/35",
+        "| Relevance | Object Accuracy |\n|---|---|\n| 35 | 40 |\n| 30 | 40 |",
+        "| Relevance | 35 | 30 |\n| Object Accuracy | 40 | 40 |",
         '{"a": ' * 5000,
         "{" * 500,
     ],
@@ -195,6 +236,62 @@ def test_prose_around_one_json_object_is_ignored(objects: int, relations: int, a
     read = read_reply(SCORE, f"{around}\n{given_as}\n{around}")
     assert read == ParsedReply(scores={"objects": float(objects), "relations": float(relations)})
     assert read_reply(SCORE, f"{given_as}{around}{given_as}").problem
+
+
+_NAMES = {"relations": ("Relevance", "relations", "关系", "相关性"), "objects": ("Object Accuracy", "Objects", "物体")}
+_FORMS = (
+    "{}: {}",
+    "{}: {}/50",
+    "**{}:** {}",
+    "| {} | {} |",
+    "{} (0-50 points): [[{}]]",
+    "{}：{}分",
+    "{} is {}",
+    "- {} = {}",
+)
+
+
+@st.composite
+def replies_with_two_numbers(draw: st.DrawFn) -> str:
+    """Both labels, one of them twice with different numbers, in any order and in any forms."""
+    twice = draw(st.sampled_from(sorted(_NAMES)))
+    numbers = draw(st.lists(st.integers(0, 50), min_size=2, max_size=2, unique=True))
+    said = [(twice, numbers[0]), (twice, numbers[1]), *((key, draw(st.integers(0, 50))) for key in _NAMES)]
+    parts = [draw(st.sampled_from(_FORMS)).format(draw(st.sampled_from(_NAMES[key])), n) for key, n in said]
+    joined = draw(st.sampled_from(("\n", ", ", "; ", "\n\n", " ", ". ", "\nor rather ")))
+    around = draw(
+        st.sampled_from(("{}", "There are 2 cats.\n{}", "{}\nThat is all.", '{{"objects": 40, "relations": 35}}\n{}'))
+    )
+    return around.format(joined.join(draw(st.permutations(parts))))
+
+
+@given(reply=replies_with_two_numbers())
+def test_two_different_numbers_for_one_label_are_never_read(reply: str) -> None:
+    assert read_reply(SCORE, reply).problem
+
+
+@given(
+    first=st.integers(0, 50),
+    second=st.integers(0, 49),
+    between=st.sampled_from(
+        (" or ", "-", " to ", ", ", "; ", "/", " (", "\n", ". No, ", " – ", " | ", ", 2. ", " und ")
+    ),
+    name=st.sampled_from(("Relevance: {}", "**Relevance** {}", "关系：{}", "| Relevance | {} |")),
+    is_last=st.booleans(),
+)
+def test_a_second_number_behind_a_plain_one_is_never_left_out(
+    first: int, second: int, between: str, name: str, is_last: bool
+) -> None:
+    parts = [name.format(f"{first}{between}{second}"), "Object Accuracy: 40"]
+    assert read_reply(SCORE, "\n".join(reversed(parts) if is_last else parts)).problem
+
+
+def test_grades_without_brackets() -> None:
+    wanted = ParsedReply(scores={"q1": 0.5, "q2": 1.0})
+    for reply in ("q1: 0.5\nq2: 1", "Q1: 0.5/1, Q2: 1/1", "| q1 | 0.5 |\n| q2 | 1 |"):
+        assert read_reply(GRADE, reply) == wanted
+    for reply in ("q1: 1/2\nq2: 1", "q1: 0.5, q1: 1, q2: 1", "q11: 0.5, q2: 1", "q1: is it a cat? 1\nq2: 1"):
+        assert read_reply(GRADE, reply).problem
 
 
 def test_grades_are_numbered_from_0_to_1() -> None:
@@ -330,6 +427,7 @@ RULED = Query(
     [
         '{"q1_reason": "whiskers", "q1": 1, "q2_reason": "it is pink", "q2": 0.5}',
         "q1 reason: whiskers\nq1: [[1]]\nq2 reason: it is pink\nq2: [[0.5]]",
+        "q1 reason: whiskers\nq1: 1\nq2 reason: it is pink\nq2: 0.5/1",
         "**q1 reason:** whiskers".replace("**", "") + "\n\nq1: [[1.0]]\n\nQ2 reason: it is pink\nq2: [[0.5]]",
     ],
 )

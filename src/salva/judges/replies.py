@@ -1,8 +1,8 @@
 """Strict parsing of a judge's reply: exactly the requested numbers, by name and in range, or a problem.
 
-Unambiguous replies are read in any wrapping: prose around a single JSON object, a number in quotes, a total that adds
-up. Nothing is guessed: two candidates, a range, a fraction of fifty or digits of another script are a problem, and a
-problem never becomes a zero.
+Unambiguous replies are read in any wrapping: prose around a single JSON object, a number in quotes, labels in a list or
+a table, a fraction of the scale, a total that adds up. Nothing is guessed: two numbers for one label, a range, a
+fraction of anything else or digits of another script are a problem, and a problem never becomes a zero.
 """
 
 from __future__ import annotations
@@ -16,15 +16,17 @@ from dataclasses import dataclass, field
 from salva.core.protocols import Query
 from salva.core.score_rubric import HALVES, HIGHEST
 from salva.english.words import number_of
+from salva.judges.labelled_numbers import LABELS, SCORE, TOTAL, labelled_numbers
 from salva.judges.prompts import reason_name
 
 _N_SHOWN = 80
 _LONGEST_ANSWER = 200
 _MOST_TRIES = 200
 """Places in a reply where a JSON object could begin; with more the reply is refused."""
-_TOTAL = re.compile(r"(?:^|[^a-z0-9])(?:total|overall|sum)(?: score| rating| points)?\Z")
+_TOTAL = re.compile(rf"(?:^|[^a-z0-9])(?:{LABELS[TOTAL]}) ?{SCORE}?\Z")
 _BRACKETS = re.compile(r"\[\[(.*?)\]\]", re.DOTALL)
-_NUMBER = re.compile(r"\d{1,4}(?:\.\d{1,6})?", re.ASCII)
+_NUMBER = re.compile(r"(\d{1,4}(?:\.\d{1,6})?)(?:\s*/\s*(\d{1,4}))?", re.ASCII)
+"""A number, or a fraction of the scale."""
 _REASON = re.compile(r"^[\s*`-]*q(\d{1,3}) reason:[ \t]*(\S.*?)[ \t]*$", re.IGNORECASE | re.MULTILINE)
 _NOTHING = ("0", "zero", "none")
 _SCORES = {half.key: half.name for half in HALVES}
@@ -67,15 +69,22 @@ def _without_thoughts(reply: str) -> str:
 def _read(query: Query, reply: str, is_bare: bool) -> ParsedReply:
     if not reply:
         raise _Unreadable("the reply is empty")
-    parsed = _find_object(reply, _json_names(query))
+    parsed, around = _find_object(reply, _json_names(query))
     if parsed is not None:
-        return _from_json(query, parsed)
+        read = _from_json(query, parsed)
+        _check_no_others(around, read.scores, _highest(query))
+        return read
     if query.kind == "answer":
         # A choice can be recognised; a free answer differs from a refusal only by the form.
         return ParsedReply(text=_answer(query, _in_brackets(reply, is_needed=not (is_bare or query.choices))))
     names = _names(query)
-    scores = _from_text(reply, names, _highest(query), has_total=query.kind == "score")
     reasons = {f"q{number}": reason for number, reason in _REASON.findall(reply)} if query.criteria else {}
+    rated = _REASON.sub("", reply) if query.criteria else reply
+    if _BRACKETS.search(reply):
+        scores = _from_text(reply, names, _highest(query), has_total=query.kind == "score")
+        _check_no_others(rated, scores, _highest(query))
+    else:
+        scores = _from_labels(rated, names, _highest(query), has_total=query.kind == "score")
     return ParsedReply(scores=scores, reasons={name: reasons[name] for name in names if name in reasons})
 
 
@@ -95,8 +104,8 @@ def _highest(query: Query) -> float:
     return float(HIGHEST) if query.kind == "score" else 1.0
 
 
-def _find_object(reply: str, names: set[str]) -> dict[str, object] | None:
-    """The only JSON object of a reply that has the requested names; None if there is none."""
+def _find_object(reply: str, names: set[str]) -> tuple[dict[str, object] | None, str]:
+    """The only JSON object of a reply that has the requested names, or None; and the text around it."""
     decoder = json.JSONDecoder(object_pairs_hook=_without_duplicates)
     objects: list[dict[str, object]] = []
     around, at, n_tries, problem = "", 0, 0, ""
@@ -118,14 +127,14 @@ def _find_object(reply: str, names: set[str]) -> dict[str, object] | None:
     matches = [parsed for parsed in objects if not names.isdisjoint(parsed)]
     if not matches:
         if not reply.lstrip("`jsonJSON \n\t").startswith("{"):
-            return None
+            return None, reply
         why = f"has {_list_names(objects[0])} instead of {_list_names(names)}" if objects else f"is invalid: {problem}"
         raise _Unreadable(f"the reply begins like JSON and {why}")
     if len(objects) > 1:
         raise _Unreadable(f"the reply has {len(objects)} JSON objects instead of one")
     if _BRACKETS.search(around) or re.search(rf'"(?:{"|".join(sorted(names))})"\s*:', around):
         raise _Unreadable("the reply has values in JSON and outside of it")
-    return matches[0]
+    return matches[0], around
 
 
 def _from_json(query: Query, reply: dict[str, object]) -> ParsedReply:
@@ -163,6 +172,33 @@ def _check_total(scores: Mapping[str, float], total: float) -> None:
         raise _Unreadable(f"the total is {total:g}, but the ratings add up to {sum(scores.values()):g}")
 
 
+def _check_no_others(text: str, scores: Mapping[str, float], highest: float) -> None:
+    """Refuse a reply whose text gives another number for a label than its form does."""
+    found = labelled_numbers(text, dict.fromkeys(scores, highest)).numbers if scores else {}
+    if others := [name for name, numbers in found.items() if numbers != {scores[name]}]:
+        raise _Unreadable(f"the reply has two numbers for {_list_names(others)}")
+
+
+def _from_labels(reply: str, names: Mapping[str, str], highest: float, *, has_total: bool) -> dict[str, float]:
+    """The only number after each name in a reply without the form, such as `Relevance: 30/50` or a row of a table."""
+    scales = dict.fromkeys(names, highest) | ({TOTAL: 2 * highest} if has_total else {})
+    found = labelled_numbers(reply, scales)
+    if missing := [name for key, name in names.items() if key not in found.numbers]:
+        raise _Unreadable(f"the reply has no rating in double brackets for {_list_names(missing)}")
+    if not found.is_certain or any(len(numbers) > 1 for numbers in found.numbers.values()):
+        raise _Unreadable("the reply has other numbers beside its ratings")
+    given = {key: _in_range(names.get(key, key), number, scales[key]) for key, (number,) in found.numbers.items()}
+    if TOTAL in given:
+        _check_total({key: given[key] for key in names}, given[TOTAL])
+    return {key: given[key] for key in names}
+
+
+def _fraction(text: str, highest: float) -> float | None:
+    """The number of a text that holds nothing else, or a fraction of the scale; None for any other text."""
+    found = _NUMBER.fullmatch(text.strip())
+    return float(found[1]) if found and float(found[2] or highest) == highest else None
+
+
 def _is_amount(value: object) -> bool:
     if isinstance(value, str):
         return _NUMBER.fullmatch(value.strip()) is not None
@@ -170,8 +206,8 @@ def _is_amount(value: object) -> bool:
 
 
 def _in_range(name: str, value: object, highest: float) -> float:
-    if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
-        value = float(value)
+    if isinstance(value, str) and (number := _fraction(value, highest)) is not None:
+        value = number
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise _Unreadable(f"{name} is {_excerpt(value)}, which is no number")
     if not 0 <= value <= highest:
@@ -211,15 +247,16 @@ def _from_text(reply: str, names: Mapping[str, str], highest: float, *, has_tota
 
 
 def _rating(name: str, inside: str, highest: float) -> float:
-    if not _NUMBER.fullmatch(inside):
+    number = _fraction(inside, highest)
+    if number is None:
         raise _Unreadable(f"{name} is {_excerpt(inside)}, which is no number from 0 to {highest:g}")
-    return _in_range(name, float(inside), highest)
+    return _in_range(name, number, highest)
 
 
 def _label_of(before: str, highest: float) -> str:
     """The text before a bracket, without the range and a colon of either width."""
     label = re.sub(r"\s*[:=：]?\s*\Z", "", before)
-    label = re.sub(rf"\s*[(（]\s*0\s*(?:-|–|to)\s*{highest:g}(?:\s+points)?\s*[)）]\Z", "", label)
+    label = re.sub(rf"\s*[(（]\s*0\s*(?:-|–|to)\s*{highest:g}(?:\s+points|\s*分)?\s*[)）]\Z", "", label)
     return re.sub(r"\s*[:=：]?\s*\Z", "", label).casefold()
 
 
@@ -227,8 +264,8 @@ def _name_before(before: str, names: Mapping[str, str], highest: float) -> str |
     """The name at the end of the text before a bracket."""
     label = _label_of(before, highest)
     for key, name in names.items():
-        wanted = name.casefold()
-        if label.endswith(wanted) and not label[: -len(wanted)][-1:].isalnum():
+        wanted = LABELS.get(key, re.escape(name.casefold()))
+        if re.search(rf"(?<![^\W_])(?:{wanted}) ?{SCORE}?\Z", label):
             return key
     return None
 
