@@ -29,6 +29,7 @@ from salva.imaging.files import (
     encode_picture,
     png_of,
     scaled,
+    side_by_side,
     stored_picture,
 )
 from salva.imaging.palette import PALETTE
@@ -191,3 +192,15 @@ def test_a_run_s_image_is_read_from_its_file() -> None:
     with pytest.raises(StoreError) as refused:
         png_of(damaged, "id")
     assert refused.value.code == "image-damaged"
+
+
+def test_images_stand_side_by_side_on_white() -> None:
+    red, blue = (
+        Picture(rgb=bytes(colour) * n * 4, width=n, height=4) for colour, n in (((255, 0, 0), 3), ((0, 0, 255), 2))
+    )
+    low = Picture(rgb=bytes((0, 0, 255)) * 4, width=2, height=2)
+    assert side_by_side([red]) == red
+    row = np.frombuffer(side_by_side([red, low, blue], gap=1).rgb, np.uint8).reshape(4, 9, 3).tolist()
+    white, ink, sea = [255] * 3, [255, 0, 0], [0, 0, 255]
+    assert row[:2] == [[*[ink] * 3, white, sea, sea, white, sea, sea]] * 2
+    assert row[2:] == [[*[ink] * 3, white, white, white, white, sea, sea]] * 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import sqlite3
+from collections import Counter
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +13,9 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from in_process import salva
 from msgspec import structs
+from PIL import Image
 from report.fake_runs import FakeImages, make_case, make_verdict, store_run
 from review.rating_rows import raises_code, write
 from review.reviewed_run import ERROR, FAIL, PASS, UNDECIDED, Reviewed, fill, reviewed_run, store
@@ -27,6 +30,8 @@ from salva.messages import code_of, message
 from salva.report.summary import summarise_run
 from salva.review.run_agreement import reviewed_agreement, run_agreement
 from salva.review.run_join import model_code
+from salva.run_results import judgements_by_model
+from salva.store.queries import read_records
 from salva.store.reviews import REVIEWS, append_reviews, read_reviews
 
 
@@ -53,13 +58,13 @@ def test_a_sheet_is_blind_and_has_the_drawn_images(tmp_path: Path) -> None:
     assert export_run(run, "review", tmp_path / "sheet", {"per_result": "4"}).n == 4 + 4 + 2 + 3
     rows = sheet_rows(tmp_path / "sheet" / "review.csv")
     assert list(rows[0]) == [
-        *("case_id", "repeat", "model", "prompt.a", "image.a", "prompt.b", "image.b"),
+        *("case_id", "repeat", "model", "prompt.a", "prompt.b", "image"),
         *("rule", "rater", "failed", "sample"),
     ]
     assert len({row["sample"] for row in rows}) == 1, "it does not say which result a row has"
     assert not any(row[name] for row in rows for name in ("model", "rule", "rater", "failed"))
     for row in rows:
-        assert all((tmp_path / "sheet" / row[name]).is_file() for name in ("image.a", "image.b"))
+        assert (tmp_path / "sheet" / row["image"]).is_file()
     again = tmp_path / "again"
     export_run(run, "review", again, {"per_result": "4"})
     assert sheet_rows(again / "review.csv") == rows
@@ -119,7 +124,7 @@ def test_reviewing_a_list_of_counterexamples_gives_no_corrected_rate(tmp_path: P
     picked = [{"case_id": case, "rater": "ann", "failed": "no"} for case in reviewed.with_result(FAIL)[:12]]
     tables, notes = run_agreement(run, [write(tmp_path / "picked.csv", picked)])
     assert [table.name for table in tables] == ["precision by category"]
-    assert [code_of(note) for note in notes] == ["review-not-random"]
+    assert [code_of(note) for note in notes] == ["review-not-random", "review-failures-only"]
     assert summarise_run(run).corrected is None
     every = [{"case_id": case, "rater": "bob", "failed": "no"} for case in reviewed.with_result(FAIL)]
     run_agreement(run, [write(tmp_path / "every.csv", every)])
@@ -127,6 +132,53 @@ def test_reviewing_a_list_of_counterexamples_gives_no_corrected_rate(tmp_path: P
     assert corrected["failure_rate"] is None
     low, high = corrected["interval"]
     assert low < 0.26 < high
+
+
+def test_flagged_pairs_by_category_from_the_export_to_their_precision(tmp_path: Path) -> None:
+    """MetaLogic's human check: flagged pairs of every category, two images in one, one question, precision alone."""
+    faulty = ["--model", "painter", "--set", "model.faults=entity-omission:0.6", "--out", "run"]
+    assert salva("run", "metalogic", "--size", "63", *faulty, cwd=tmp_path).returncode == 0
+    drawn = ["--as", "review", "--result", "fail", "--per-category", "2", "-o", "sheet"]
+    assert salva("export", "run", *drawn, cwd=tmp_path).returncode == 0
+    results = judgements_by_model(read_records(tmp_path / "run"))["painter"].results
+    categories = {one.case.case_id: one.case.category for one in results}
+    failed = Counter(one.case.category for one in results if one.is_fail)
+    rows = sheet_rows(tmp_path / "sheet" / "review.csv")
+    by_category = Counter(categories[row["case_id"]] for row in rows)
+    assert by_category == {category: min(2, n) for category, n in failed.items()}
+    assert max(failed.values()) > 2, "otherwise nothing is drawn"
+    for row in rows:
+        with Image.open(tmp_path / "sheet" / row["image"]) as pair:
+            assert pair.width == 2 * pair.height + 16
+    first = next(iter(by_category))
+    said = [{**row, "rater": "ann", "failed": "no" if categories[row["case_id"]] == first else "yes"} for row in rows]
+    write(tmp_path / "ann.csv", said)
+    done = salva("agree", "run", "--ratings", "ann.csv", "--format", "json", cwd=tmp_path)
+    (table,) = json.loads(done.stdout)
+    found = {row[1]: dict(zip(table["columns"], row, strict=True)) for row in table["rows"]}
+    assert {name: (row["failed"], row["reviewed"]) for name, row in found.items() if name != "all"} == {
+        name: (failed[name], n) for name, n in by_category.items()
+    }
+    assert {name: row["share_fail"] for name, row in found.items() if name != "all"} == {
+        name: float(name != first) for name in by_category
+    }
+    assert found["all"]["share_fail"] == pytest.approx(1 - failed[first] / failed.total())
+    assert all(0 <= row["low"] <= row["share_fail"] <= row["high"] <= 1 for row in found.values())
+    assert all(row["high"] - row["low"] > 0.1 for row in found.values())
+    assert done.codes == ["review-not-random", "review-failures-only"]
+    assert summarise_run(tmp_path / "run").corrected is None
+
+
+def test_the_precision_of_all_failures_stands_below_that_of_each_category(tmp_path: Path) -> None:
+    reviewed = reviewed_run({"and": {(FAIL, True): 3}, "or": {(FAIL, False): 1, (PASS, False): 4}})
+    run = store(reviewed, tmp_path / "run")
+    export_run(run, "review", tmp_path / "sheet", {"result": "fail", "per_category": "10"})
+    tables, notes = run_agreement(run, [fill(tmp_path / "sheet" / "review.csv", reviewed, tmp_path / "ann.csv")])
+    (precision,) = (table for table in tables if table.name == "precision by category")
+    shares = {row[1]: row[precision.columns.index("share_fail")] for row in precision.rows}
+    assert shares == {"and": 1, "or": 0, "all": pytest.approx(3 / 4)}
+    assert "review-failures-only" in [code_of(note) for note in notes]
+    assert corrected_of(run)["failure_rate"] is None
 
 
 def test_labels_of_several_models_and_repeats_need_their_columns(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ a pixel is decoded. Knows no store and no model.
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from salva.core import memory
@@ -118,6 +119,21 @@ def scaled(picture: Picture, side: int) -> Picture:
         return picture
     square = as_image(picture).resize((side, side), Image.Resampling.BICUBIC)
     return Picture(rgb=square.tobytes(), width=side, height=side)
+
+
+def side_by_side(pictures: Sequence[Picture], gap: int = 16) -> Picture:
+    """The images in a row on white, a gap between two of them; one alone as it is."""
+    from PIL import Image
+
+    if len(pictures) == 1:
+        return pictures[0]
+    width = sum(picture.width for picture in pictures) + gap * (len(pictures) - 1)
+    row = Image.new("RGB", (width, max(picture.height for picture in pictures)), "white")
+    left = 0
+    for picture in pictures:
+        row.paste(as_image(picture), (left, 0))
+        left += picture.width + gap
+    return Picture(rgb=row.tobytes(), width=row.width, height=row.height)
 
 
 def _described(data: bytes, formats: tuple[str, ...], error: Exception) -> str:

@@ -18,6 +18,10 @@ ENTRIES: Mapping[str, Entry] = {
         "{model}: the labels give no corrected rate. Fill in a sheet of `salva export RUN --as review`.",
         "Its results are drawn at random from passes, failures and others.",
     ),
+    "review-failures-only": Entry(
+        "{model}: labels of failures alone tell their precision, not how many failures were missed (recall).",
+        "`salva export RUN --as review` without --result also draws passes.",
+    ),
     "review-kinds-missing": Entry(
         "{model}: only the interval is corrected, since these kinds have no labels: {kinds}.",
         "Fill in their rows of the sheet; `cannot tell` does not count.",

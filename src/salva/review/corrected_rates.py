@@ -18,6 +18,7 @@ from salva.core.table import Cell, Table
 from salva.core.verdict import Outcome
 from salva.messages import message
 from salva.review.result_samples import (
+    BY_CATEGORY,
     BY_RESULT,
     WITHOUT_IMAGES,
     Unit,
@@ -200,7 +201,7 @@ def _majority(reviews: Iterable[Review]) -> bool | None:
 def _precision_rows(
     model: str, judged: Judgements, reviews: Sequence[Review], correction: Correction | None
 ) -> Iterator[tuple[Cell, ...]]:
-    """The failures that people confirm, by category; and in all, unless the correction has that share."""
+    """The failures that people confirm, by category; and in all, if drawn by it or not in the correction."""
     labels = _by_unit(judged, reviews)
     by_category: dict[str, list[Result]] = {}
     for result in judged.results:
@@ -216,7 +217,8 @@ def _precision_rows(
         if calls:
             yield model, category, len(results), *_label_cells(strata[-1], len(calls), unclear)
     has_share = correction and any(part.name == _FAIL and part.n_reviewed for part in correction.strata)
-    if n_reviewed and not has_share:
+    is_by_category = any(one.sample.startswith(f"{BY_CATEGORY}-") for given in labels.values() for one in given)
+    if n_reviewed and (is_by_category or not has_share):
         whole = correct_rate(strata, n_failed)
         ends = (whole.interval.low, whole.interval.high, whole.bounds.low, whole.bounds.high)
         yield model, "all", n_failed, n_reviewed, n_unclear, whole.rate, *ends

@@ -22,7 +22,7 @@ from salva.core.verdict import Outcome
 from salva.errors import UsageError
 from salva.files.outfiles import write_bytes, write_text
 from salva.files.tables import csv_text
-from salva.imaging.files import png_of
+from salva.imaging.files import encode_picture, side_by_side, stored_picture
 from salva.messages import message
 from salva.registry import entries
 from salva.review.columns import FAILED, PEOPLE, SAMPLE
@@ -32,11 +32,14 @@ from salva.review.run_join import model_code
 from salva.run_results import judgements_by_model
 
 _RESULTS = tuple(str(outcome).lower() for outcome in Outcome)
-_HINT = """Look at the images of each row, beside their prompts, and fill in:
+_QUESTIONS = {1: "Is this image really wrong?", 2: "Is this pair really misaligned?"}
+"""By the images of a row."""
+_HINT = """Each row asks one question: {question} Look at its image beside its prompts, and fill in:
 
 rater      your name, the same in all your rows
 failed     yes, no, or "cannot tell"
 
+Several images of a row stand side by side, in the order of their prompts.
 yes: an image does not show what its prompt asks for (what, how many, where, which colour), or shows other text. Where
 the column rule is filled, yes means that the images break it. Style does not matter. The last column is for salva.
 
@@ -90,10 +93,11 @@ class ReviewSheet:
         sheet = csv_text(_lines(rows, is_one_model=len(by_model) == 1))
         check_unfilled(out / "review.csv", sheet)
         for number, row in enumerate(rows, 1):
-            for place, image_id in enumerate(row.images.values(), 1):
-                write_bytes(out / _file(number, place), png_of(source.images, image_id))
+            pictures = [stored_picture(source.images, image_id) for image_id in row.images.values()]
+            write_bytes(out / _file(number), encode_picture(side_by_side(pictures)))
         write_text(out / "review.csv", sheet)
-        write_text(out / "README.txt", _HINT)
+        question = _QUESTIONS.get(max(len(row.images) for row in rows), "Are these images really misaligned?")
+        write_text(out / "README.txt", _HINT.format(question=question))
         return ExportCount(n=len(rows), what="results to review")
 
     def _drawn(self, judged: Judgements) -> list[_DrawnResult]:
@@ -120,17 +124,15 @@ class ReviewSheet:
 
 def _lines(rows: Sequence[_DrawnResult], *, is_one_model: bool) -> list[list[Cell]]:
     roles = list(dict.fromkeys(role for row in rows for role in row.images))
-    shown = [f"{what}.{role}" for role in roles for what in ("prompt", "image")]
-    lines: list[list[Cell]] = [["case_id", "repeat", "model", *shown, "rule", PEOPLE, FAILED, SAMPLE]]
+    shown = [f"prompt.{role}" for role in roles]
+    lines: list[list[Cell]] = [["case_id", "repeat", "model", *shown, "image", "rule", PEOPLE, FAILED, SAMPLE]]
     for number, row in enumerate(rows, 1):
-        cells: dict[str, Cell] = {}
-        for place, role in enumerate(row.images, 1):
-            cells |= {f"prompt.{role}": row.result.case.prompt(role).text, f"image.{role}": _file(number, place)}
+        prompts = [row.result.case.prompt(role).text if role in row.images else "" for role in roles]
         model = "" if is_one_model else model_code(row.result.model)
         named = (row.result.case.case_id, row.result.repeat, model)
-        lines.append([*named, *(cells.get(name, "") for name in shown), row.rule, "", "", row.sample])
+        lines.append([*named, *prompts, _file(number), row.rule, "", "", row.sample])
     return lines
 
 
-def _file(number: int, place: int) -> str:
-    return f"images/{number:05}-{place}.png"
+def _file(number: int) -> str:
+    return f"images/{number:05}.png"

@@ -13,6 +13,7 @@ from pathlib import Path
 from salva.component_facts import pair_scorings
 from salva.core.case import Case
 from salva.core.exchange import Flaw
+from salva.core.judgements import Judgements
 from salva.core.question import DIMENSIONS
 from salva.core.review import Review
 from salva.core.scoring import is_pair_name, pair_name
@@ -37,6 +38,7 @@ from salva.review.corrected_rates import review_notes, review_tables
 from salva.review.imported_ratings import imported_ratings
 from salva.review.question_sheets import question_measure, with_image_scores
 from salva.review.rating_table import Rating, RatingTable, problem_notes, read_ratings
+from salva.review.result_samples import unit_key
 from salva.review.run_join import CaseKey, RunJoin, pair_of
 from salva.review.run_reviews import reviews_of
 from salva.run_results import judgements_by_model
@@ -107,7 +109,19 @@ def _keep(directory: Path, reviews: Sequence[Review]) -> list[str]:
 
 def _reviewed(records: RunRecords) -> tuple[list[Table], list[str]]:
     by_model = judgements_by_model(records)
-    return review_tables(by_model, records.reviews), review_notes(by_model, records.reviews)
+    notes = [*review_notes(by_model, records.reviews), *_recall_notes(by_model, records.reviews)]
+    return review_tables(by_model, records.reviews), notes
+
+
+def _recall_notes(by_model: Mapping[str, Judgements], reviews: Sequence[Review]) -> list[str]:
+    """What labels of failures alone cannot tell, by model."""
+    notes = []
+    for model, judged in by_model.items():
+        labelled = {(one.case_id, one.repeat) for one in reviews if one.model == model}
+        others = {unit_key(result) for result in judged.results if not result.is_fail}
+        if labelled and others and not labelled & others:
+            notes.append(message("review-failures-only", model=model))
+    return notes
 
 
 def reviewed_agreement(
