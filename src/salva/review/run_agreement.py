@@ -37,6 +37,7 @@ from salva.review.columns import FAILED, LABEL, RATING, Columns, Scale
 from salva.review.corrected_rates import review_notes, review_tables
 from salva.review.imported_ratings import imported_ratings
 from salva.review.question_sheets import question_measure, with_image_scores
+from salva.review.rater_figures import rater_figures
 from salva.review.rating_table import Rating, RatingTable, problem_notes, read_ratings
 from salva.review.result_samples import unit_key
 from salva.review.run_join import CaseKey, RunJoin, pair_of
@@ -115,7 +116,7 @@ def _reviewed(records: RunRecords) -> tuple[list[Table], list[str]]:
 
 def _recall_notes(by_model: Mapping[str, Judgements], reviews: Sequence[Review]) -> list[str]:
     """What labels of failures alone cannot tell, by model."""
-    notes = []
+    notes: list[str] = []
     for model, judged in by_model.items():
         labelled = {(one.case_id, one.repeat) for one in reviews if one.model == model}
         others = {unit_key(result) for result in judged.results if not result.is_fail}
@@ -138,7 +139,8 @@ def reviewed_agreement(
     tables, notes = table_agreement(ratings.table, options, group)
     judged = [verdict for verdict in records.verdicts if not {*verdict.observers} <= {*ratings.people}]
     more, _ = _by_score(records, judged, ratings.table, replace(options, cluster=""))
-    return [*tables, *(replace(table, name=f"{table.name}, by score") for table in more)], notes
+    twice = {table.name for table in tables}
+    return [*tables, *(replace(one, name=f"{one.name}, by score") if one.name in twice else one for one in more)], notes
 
 
 def _by_score(
@@ -153,6 +155,7 @@ def _by_score(
         replace(records, verdicts=tuple(judged)), lambda image: _ratings_of(*image[:3], people), draws.clusters
     )
     used = {*compared, *(str(row[0]) for one in tables for row in one.rows)}
+    tables += rater_figures(rated, draws.clusters, records.models[0] if len(records.models) == 1 else "")
     return [*tables, *_people_tables(rated, options, draws, used)], flaws
 
 
