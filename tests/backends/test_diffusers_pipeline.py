@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import math
 import signal
 import subprocess
 import sys
@@ -45,6 +46,9 @@ from salva.generators.diffusers_device import n_tokens_cut, parse_size
 from salva.generators.diffusers_pipeline import DiffusersOptions, DiffusersPipeline
 from salva.generators.diffusers_presets import choose_preset
 from salva.registry import bind
+from salva.report.methods import methods_of
+from salva.report.summary import summarise_run
+from salva.store.queries import read_records
 from salva.testing.conformance import check_generator
 
 # A scheduler of diffusers mixes numpy and torch in a way numpy will not take for ever.
@@ -101,6 +105,17 @@ def _difference(one: Picture, other: Picture) -> int:
     return int(np.abs(pixels[0] - pixels[1]).max())
 
 
+def _stored_parameters(folder: Path) -> dict[str, int]:
+    """By the headers of its files: how many numbers each part has."""
+    counts: dict[str, int] = {}
+    for path in sorted(folder.glob("*/*.safetensors")):
+        data = path.read_bytes()
+        header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
+        shapes = [entry["shape"] for name, entry in header.items() if name != "__metadata__"]
+        counts[path.parent.name] = counts.get(path.parent.name, 0) + sum(map(math.prod, shapes))
+    return counts
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_family_in_a_run(family: str, checkpoints: Callable[[str], Path], tmp_path: Path) -> None:
     out, settings = tmp_path / "run", {"model.size": "64", "model.steps": "2", "model.device": "cpu"}
@@ -111,6 +126,11 @@ def test_every_family_in_a_run(family: str, checkpoints: Callable[[str], Path], 
     assert "ERROR" not in set(verdicts["outcome"]), "every image was generated and observed"
     stored = json.loads((out / "run.json").read_text())
     assert str(checkpoints(family)) in json.dumps(stored)
+    parts = _stored_parameters(checkpoints(family))
+    records = read_records(out)
+    assert records.parameters == {model: parts}
+    told = dict(methods_of(summarise_run(out), records))["parameters"]
+    assert all(f"{part} {n:,}" in told for part, n in parts.items())
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -100,6 +100,8 @@ class RunRecords:
     """What the run took; None where nobody noted it."""
     weights: Mapping[str, str] = field(default_factory=dict)
     """Each component, to what pins its weights."""
+    parameters: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """Each model that was loaded here, to the parameters of its networks."""
     is_whole: bool = False
     """Whether no verdict is missing: what has none is a case that the check does not apply to."""
     import_copies: tuple[ImportCopy, ...] = ()

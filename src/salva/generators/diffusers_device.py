@@ -87,6 +87,7 @@ class DevicePipeline:
             "dtype": dtype,
             "device": describe_device(device),
             "torch": str(torch.__version__),
+            "parameters": dict[str, Json](loaded.parameters),
         }
         if loaded.n_fused:
             self._provenance["fused_blocks"] = loaded.n_fused

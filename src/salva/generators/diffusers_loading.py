@@ -11,7 +11,7 @@ import json
 import threading
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from inspect import Parameter, signature
 from pathlib import Path
@@ -55,6 +55,8 @@ class LoadedPipeline:
     """Blocks of its networks that run on salva's kernels."""
     no_kernels: str = ""
     """Why there are none."""
+    parameters: Mapping[str, int] = field(default_factory=dict)
+    """How many each of its networks has, as loaded."""
 
 
 def import_diffusers(name: str) -> Any:
@@ -184,6 +186,12 @@ def check_folder(name: str, folder: Path, index: Mapping[str, Any], variant: str
             raise _own_code(name, f"{part}/{library}.py")
         if not any(word in str(kind) for word in _WITHOUT_WEIGHTS):
             check_weights(name, place, variant)
+
+
+def count_parameters(pipeline: Pipeline) -> dict[str, int]:
+    """The parameters of text encoders, denoiser and decoder, by the pipeline's names for them."""
+    parts = {name: part for name, part in pipeline.components.items() if hasattr(part, "num_parameters")}
+    return {name: int(part.num_parameters()) for name, part in parts.items()}
 
 
 def set_sampler(name: str, pipeline: Pipeline, sampler: str) -> None:

@@ -16,7 +16,7 @@ from salva.core.protocols import Rendered, RenderRequest
 from salva.core.python_objects import find_object
 from salva.errors import SalvaError, UsageError
 from salva.generators.diffusers_device import CallOptions, DevicePipeline
-from salva.generators.diffusers_loading import LoadedPipeline, Pipeline, takes_text_alone
+from salva.generators.diffusers_loading import LoadedPipeline, Pipeline, count_parameters, takes_text_alone
 from salva.generators.diffusers_presets import PRESETS
 from salva.messages import message
 
@@ -39,7 +39,9 @@ class PipelineObject:
     def __init__(self, options: ObjectOptions) -> None:
         pipeline: Pipeline = find_object(options.name)
         dtype = str(getattr(pipeline, "dtype", "unknown")).removeprefix("torch.")
-        loaded = LoadedPipeline(pipeline=pipeline, preset=PRESETS["own"], dtype=dtype)
+        loaded = LoadedPipeline(
+            pipeline=pipeline, preset=PRESETS["own"], dtype=dtype, parameters=count_parameters(pipeline)
+        )
         # Its execution device: parts of an offloaded pipeline may be elsewhere.
         device = str(getattr(pipeline, "_execution_device", None) or pipeline.device)
         device = "cuda:0" if device == "cuda" else device

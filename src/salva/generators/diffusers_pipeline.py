@@ -21,6 +21,7 @@ from salva.generators.diffusers_device import CallOptions, DevicePipeline
 from salva.generators.diffusers_loading import (
     INDEX,
     LoadedPipeline,
+    count_parameters,
     denoiser_of,
     fetch,
     fuse_parts,
@@ -139,6 +140,7 @@ def load_on_device(options: DiffusersOptions, folder: Path, device: str) -> Load
     name = options.name
     dtype = _precision(options, folder, device)
     pipeline = load_pipeline(name, folder, dtype=dtype, variant=options.variant, without=_skipped_parts(options))
+    parameters = count_parameters(pipeline)
     config = getattr(denoiser_of(pipeline), "config", {})
     preset = PRESETS[choose_preset(type(pipeline).__name__, config) if options.preset == AUTO else options.preset]
     if options.safety_checker and getattr(pipeline, "safety_checker", None) is None:
@@ -168,7 +170,9 @@ def load_on_device(options: DiffusersOptions, folder: Path, device: str) -> Load
         n_fused = fuse_parts(pipeline, device) if options.may_optimise(device) else 0
     except SalvaError as error:
         no_kernels = str(error)
-    return LoadedPipeline(pipeline=pipeline, preset=preset, dtype=dtype, n_fused=n_fused, no_kernels=no_kernels)
+    return LoadedPipeline(
+        pipeline=pipeline, preset=preset, dtype=dtype, n_fused=n_fused, no_kernels=no_kernels, parameters=parameters
+    )
 
 
 def _prepare(options: DiffusersOptions, checkpoint: Checkpoint) -> None:

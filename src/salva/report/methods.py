@@ -44,6 +44,8 @@ def methods_of(summary: Summary, records: RunRecords) -> Iterator[tuple[str, str
         yield "text in images", note
     n_images = sum(model.n_images for model in summary.by_model.values())
     yield "images", f"{n_images:,}"
+    for name, parts in records.parameters.items():
+        yield "parameters", f"{name}: " + ", ".join(f"{part} {n:,}" for part, n in parts.items())
     costs = [model.cost_usd for model in summary.by_model.values() if model.cost_usd is not None]
     if costs:
         yield "cost", f"{costs[0]:.2f} USD, as the components report it"

@@ -14,7 +14,7 @@ from salva.review.run_join import CaseKey
 from salva.stats.mean_intervals import cautious_mean_interval
 from salva.stats.means import mean
 
-PANEL = "mean scores of all raters"
+PANEL = "mean of all raters"
 _NOTE = (
     "Means over the cases with all scores. The last row of a model takes the mean of the raters for each score first, "
     "as one rater."

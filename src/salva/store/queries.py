@@ -169,6 +169,21 @@ def _painted_from_row(row: sqlite3.Row) -> RewrittenPrompt:
     )
 
 
+_PARAMETERS = """
+    SELECT label, json_extract(provenance, '$.parameters') AS parameters
+    FROM renders JOIN components USING (component_id)
+    WHERE renders.rowid IN (SELECT min(rowid) FROM renders WHERE status = 'done' GROUP BY component_id)
+        AND json_type(provenance, '$.parameters') = 'object'
+    ORDER BY renders.rowid
+"""
+
+
+def _parameters(store: RunReader) -> dict[str, dict[str, int]]:
+    """The parameters of models, from their first images."""
+    found = {str(row["label"]): json.loads(row["parameters"]) for row in store.rows(_PARAMETERS)}
+    return {model: {name: n for name, n in of.items() if isinstance(n, int)} for model, of in found.items()}
+
+
 _USAGE = ("n_calls", "input_tokens", "output_tokens", "cost_usd")
 _SPENT = (
     "SELECT component_id, count(*) AS n, sum(status = 'done') AS n_done, "
@@ -212,6 +227,7 @@ def open_source(directory: Path) -> Iterator[RunSource]:
             preflight=next((word for note, word in _PREFLIGHT.items() if note in store.meta()), ""),
             figures=_figures(store.note(FIGURES)),
             weights={component.label: str(component.identity.get("weights", "")) for component in store.components()},
+            parameters=_parameters(store),
             is_whole=store.is_whole(),
             written_at=last_written(directory),
             made_by=str(store.meta().get("salva_version") or ""),
