@@ -111,7 +111,10 @@ def _stored_parameters(folder: Path) -> dict[str, int]:
     for path in sorted(folder.glob("*/*.safetensors")):
         data = path.read_bytes()
         header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
-        shapes = [entry["shape"] for name, entry in header.items() if name != "__metadata__"]
+        # Stable Diffusion 3 stores its sines of positions, which are a buffer.
+        shapes = [
+            entry["shape"] for name, entry in header.items() if name not in ("__metadata__", "pos_embed.pos_embed")
+        ]
         counts[path.parent.name] = counts.get(path.parent.name, 0) + sum(map(math.prod, shapes))
     return counts
 
