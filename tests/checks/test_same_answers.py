@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -404,3 +405,25 @@ def test_what_is_wrong_with_a_question_file_is_named(tmp_path: Path, name: str, 
         read_questions(_written(tmp_path, name, content))
     with pytest.raises(UsageError, match="cannot be read"):
         read_questions(str(tmp_path / "nowhere.json"))
+
+
+def test_rows_of_a_question_file_that_cannot_be_used_are_counted_and_skipped(tmp_path: Path) -> None:
+    path = _written(tmp_path, "dsg.csv", DSG + 'p1,wording a,3,"1",attribute, \np1,wording a,,0,entity, \n')
+    check = SameAnswers(SameAnswersOptions(questions=path))
+    (remark,) = check.remarks("quick")
+    assert "2 of 4 rows" in remark
+    assert [place for place in ("line 3", "line 4", "line 5") if place in remark] == ["line 4", "line 5"]
+    assert len(read_questions(path).about("wording a")) == 2
+    assert SameAnswers(SameAnswersOptions(questions=_written(tmp_path, "dsg.csv", DSG))).remarks("quick") == []
+
+
+def test_questions_in_a_file_of_answers_are_found_by_the_id_of_the_text(tmp_path: Path) -> None:
+    answers = (
+        "t2i_model,item_id,question,question_id,dependency_id,answer\n"
+        "sd,p1,Is there a cat?,1,0,no\nsd,p1,Is the cat asleep?,2,1,yes\nxl,p1,Is there a cat?,1,0,yes\n"
+    )
+    path = _written(tmp_path, "answers.csv", answers)
+    case = replace(pair(None, None, equivalent=None), labels={"item_id": "p1"})
+    found, asked = heard(same(questions=path), case, {"a": RIGHT, "b": saying(there_a_cat="no")})
+    assert asked == {"a": ["Is there a cat?", "Is the cat asleep?"], "b": ["Is there a cat?"]}
+    assert (found.scores["dsg_A"], found.scores["dsg_B"]) == (1, 0)

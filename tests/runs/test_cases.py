@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any, ClassVar
@@ -15,10 +16,10 @@ from salva.core.protocols import Query, RenderRequest
 from salva.core.run_spec import RunSpec
 from salva.engine.actors import Actor, requests_of
 from salva.errors import PluginError, UsageError
-from salva.runs.cases import planned_cases
+from salva.runs.cases import planned_cases, remarks
 from salva.runs.plans import make_plan
 from salva.suites.metalogic.suite import MetaLogic
-from salva.testing.fakes import FakeDetector, FakeGenerator, FakeSuite
+from salva.testing.fakes import FakeDetector, FakeGenerator, FakeSame, FakeSuite
 from salva.testing.specs import bound, fake_spec
 
 
@@ -41,6 +42,16 @@ def test_a_number_is_balanced_over_categories_and_nested() -> None:
     for smaller, larger in ((1, 7), (7, 12), (12, 31), (31, 60)):
         assert set(ids(size=str(smaller))) < set(ids(size=str(larger)))
     assert [i for i in every if i in set(ids(size="12"))] == ids(size="12"), "the suite's order is kept"
+
+
+class _Telling(FakeSame):
+    def remarks(self, size: str) -> list[str]:
+        return [f"told of size {size}"]
+
+
+def test_checks_have_remarks_as_the_suite_has_each_once() -> None:
+    checks = (bound("check", _Telling, "one"), bound("check", _Telling, "two"), bound("check", FakeSame, "silent"))
+    assert remarks(dataclasses.replace(fake_spec(10), checks=checks)) == ["told of size full"]
 
 
 def test_a_sample_depends_on_the_seed_alone() -> None:

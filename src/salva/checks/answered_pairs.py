@@ -57,6 +57,10 @@ class AnswerCheck(ABC, Generic[OptionsT]):
         except OSError as error:
             raise UsageError(message("file-unreadable", path=options.questions, why=error)) from error
 
+    def remarks(self, size: str) -> Sequence[str]:
+        """What of the question file could not be used; printed before a run of any size."""
+        return [self._file.remark] if self._file and self._file.remark else []
+
     def needs(
         self, case: Case, roles: Collection[str], observations: Mapping[str, ImageObservations]
     ) -> Sequence[Need]:

@@ -130,11 +130,11 @@ def _from_formulas(roles: tuple[str, ...], notations: tuple[str, ...], counts: s
 
 def _from_file(case: Case, file: QuestionFile) -> tuple[PairQuestion, ...]:
     """The questions about both prompts; what one prompt asks for an equivalent one asks for too."""
-    pair_id = case.labels.get("pair_id", "")
+    pair_id, item_id = (case.labels.get(label, "") for label in ("pair_id", "item_id"))
     own = {
         prompt.role: {
             question.question.text: question
-            for question in file.about(prompt.text, f"{pair_id}_{prompt.role.upper()}", pair_id)
+            for question in file.about(prompt.text, f"{pair_id}_{prompt.role.upper()}", pair_id, item_id)
         }
         for prompt in case.prompts
     }

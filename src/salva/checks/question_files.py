@@ -1,7 +1,7 @@
 """Reads TIFA and DSG files.
 
-A path comes in; questions by caption go out, with the answers the files expect. What is wrong with a file is named
-row by row. Matching captions to prompts and reading answers is not done here.
+A path comes in; questions by caption go out, with the answers the files expect. Rows that cannot be used are named and
+skipped. Matching captions to prompts and reading answers is not done here.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ from salva.files.tables import Row, read_rows, unusable
 from salva.messages import message
 
 TIFA_FIELDS = ("id", "caption", "question", "answer")
-DSG_FIELDS = ("item_id", "text", "proposition_id", "dependency", "question_natural_language")
+DSG_FIELDS = ("item_id", "proposition_id", "dependency", "question_natural_language")
+_IN_ANSWERS = {"question_id": "proposition_id", "dependency_id": "dependency", "question": "question_natural_language"}
+"""How DSG's files of answers name the same columns; these have no text, so questions are found by id alone."""
+_N_NAMED = 5
 _Rows = list[Row[Json]]
 
 
@@ -37,6 +40,8 @@ class QuestionFile:
 
     by_caption: Mapping[str, tuple[FileQuestion, ...]] = field(default_factory=dict)
     by_id: Mapping[str, tuple[FileQuestion, ...]] = field(default_factory=dict)
+    remark: str = ""
+    """How many rows could not be used, and where they are."""
 
     def about(self, caption: str, *ids: str) -> tuple[FileQuestion, ...]:
         """The questions about a caption; failing that, those filed under one of these ids."""
@@ -51,27 +56,36 @@ def read_questions(path: str) -> QuestionFile:
     problems: list[str] = []
     if set(TIFA_FIELDS) <= names:
         made = _tifa(rows, problems)
-    elif set(DSG_FIELDS) <= names:
-        made = _dsg(rows, problems)
+    elif set(DSG_FIELDS) <= {_IN_ANSWERS.get(name, name) for name in names}:
+        made = _dsg([row._replace(cells=_named(row.cells)) for row in rows], problems)
     else:
         raise UsageError(
             message(
                 "file-kind-unknown",
                 path=path,
-                wanted=f"questions: a TIFA file has {', '.join(TIFA_FIELDS)}, a DSG file {', '.join(DSG_FIELDS)}",
+                wanted=f"questions: a TIFA file has {', '.join(TIFA_FIELDS)}, a DSG file text, {', '.join(DSG_FIELDS)}",
                 header=", ".join(sorted(names)) or "nothing",
             )
         )
-    if problems:
+    if problems and not made:
         raise unusable(path, problems)
+    more = f"; and {len(problems) - _N_NAMED} more" if len(problems) > _N_NAMED else ""
+    listed = "; ".join(problems[:_N_NAMED]) + more
+    n_skipped = len({problem.partition(":")[0] for problem in problems})
     return QuestionFile(
-        by_caption=_grouped((caption, question) for _, caption, question in made),
+        by_caption=_grouped((caption, question) for _, caption, question in made if caption),
         by_id=_grouped((name, question) for name, _, question in made),
+        remark=f"{path}: {n_skipped} of {len(rows)} rows skipped ({listed})" if problems else "",
     )
 
 
 _Made = list[tuple[str, str, FileQuestion]]
 """Id, caption and question."""
+
+
+def _named(cells: Mapping[str, Json]) -> dict[str, Json]:
+    """The cells of a row under the names of DSG's question files."""
+    return {_IN_ANSWERS.get(name, name): value for name, value in cells.items()}
 
 
 def _text(row: Mapping[str, object], name: str) -> str:

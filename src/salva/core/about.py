@@ -205,7 +205,7 @@ def lint_of(built: object) -> Callable[[], Iterable[Finding]] | None:
 
 
 def remarks_of(built: object) -> Callable[[str], Iterable[str]] | None:
-    """What a suite has to tell before a run of a size; None where a suite has nothing of the kind."""
+    """What a suite or check has to tell before a run of a size; None where it has nothing of the kind."""
     return getattr(built, "remarks", None)
 
 

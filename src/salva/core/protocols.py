@@ -194,7 +194,7 @@ class Observer(Protocol):
 
 
 class Check(Protocol):
-    """Observations of a case's images to a conclusion; pure."""
+    """Observations of a case's images to a conclusion; pure. It may have `remarks(size)`, as a suite has."""
 
     version: ClassVar[str]
 

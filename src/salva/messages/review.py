@@ -11,7 +11,7 @@ ENTRIES: Mapping[str, Entry] = {
         "Read {n} items by {item}; people: {people}; judges: {judges}.",
         "Columns: case_id, id or prompt, repeat, seed, model, text_role, image_role, question; rater or judge; objects and relations, score, failed, passes_ROLE, s_ROLE.",
     ),
-    "ratings-unused": Entry("{n} ratings or rows could not be used:{shown}"),
+    "ratings-unused": Entry("{n} problems in the ratings:{shown}"),
     "ratings-missing": Entry("{path!r} has no rating by a person, only {header}. Fill in the sheet, or use --people."),
     "review-empty": Entry("{path!r} has no such result with images."),
     "review-not-random": Entry(

@@ -20,7 +20,7 @@ from salva.files.tables import is_json, read_rows, read_sheet, shown_problems
 from salva.messages import message
 from salva.review.cells import FileRow, as_number, is_silent
 from salva.review.columns import FAILED, LABEL, RATING, Columns, Layout, Scale, column_missing, layout_of
-from salva.review.dsg_answers import is_question_file, is_raw, scored_rows
+from salva.review.dsg_answers import is_question_file, is_rated, is_raw, scored_rows
 
 CANNOT_TELL = 0.5
 _VERDICTS = {"yes": 1.0, "true": 1.0, "fail": 1.0, "no": 0.0, "false": 0.0, "pass": 0.0, "cannot tell": CANNOT_TELL}
@@ -103,9 +103,10 @@ def read_ratings(
     reader = _RatingReader(columns, scores)
     lines = {name: _lines(path, name) for path, name in zip(files, names or map(str, files), strict=True)}
     questions = [line for of in lines.values() if is_question_file(_header(of)) for line in of]
+    rated = [line for of in lines.values() if is_rated(_header(of)) for line in of]
     for name, of in lines.items():
         if is_raw(_header(of)):
-            of, flaws = scored_rows(of, questions, columns.judges)
+            of, flaws = scored_rows(of, questions, columns.judges, rated)
             reader.flaws += flaws
         elif is_question_file(_header(of)):
             continue

@@ -60,13 +60,14 @@ def _sized(plan: Plan, suite: Suite) -> tuple[str, int | None]:
 
 
 def remarks(plan: Plan) -> list[str]:
-    """What the suite has to tell before its cases are generated."""
-    suite = cast(Suite, build(plan.suite))
-    tell = remarks_of(suite)
-    if tell is None:
-        return []
-    with plugin_errors(f"the suite {plan.suite.label!r}", "broke off"):
-        return list(tell(_sized(plan, suite)[0]))
+    """What the suite and the checks have to tell before cases are generated."""
+    size, _ = _sized(plan, cast(Suite, build(plan.suite)))
+    said: dict[str, None] = {}
+    for binding in (plan.suite, *plan.checks):
+        if tell := remarks_of(build(binding)):
+            with plugin_errors(f"the {binding.role} {binding.label!r}", "broke off"):
+                said |= dict.fromkeys(tell(size))
+    return [*said]
 
 
 def linted(plan: Plan) -> list[Finding]:
