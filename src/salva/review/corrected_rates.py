@@ -78,7 +78,7 @@ class Correction:
 
 def correction_of(judged: Judgements, reviews: Iterable[Review]) -> Correction | None:
     """The corrected rate of one model; None where no result of any kind was reviewed at random."""
-    labels = _by_unit(judged, reviews)
+    labels = labels_by_unit(judged, reviews)
     if not labels:
         return None
     weights, token = weights_of_results(judged), sample_token(judged, BY_RESULT)
@@ -89,7 +89,7 @@ def correction_of(judged: Judgements, reviews: Iterable[Review]) -> Correction |
         # Where everything was reviewed there is nothing that a draw could have left out.
         if len(reviewed) < len(units):
             reviewed = [unit for unit in reviewed if any(one.sample == token for one in labels[unit])]
-        calls = [(weights[unit], _majority(labels[unit])) for unit in reviewed]
+        calls = [(weights[unit], majority_of(labels[unit])) for unit in reviewed]
         strata.append(
             ReviewedStratum(
                 name=name,
@@ -152,7 +152,7 @@ def review_notes(by_model: Mapping[str, Judgements], reviews: Sequence[Review]) 
     """What to know about the labels: how they were drawn, and how many people gave them."""
     notes: list[str] = []
     for model, judged in by_model.items():
-        labels = _by_unit(judged, reviews)
+        labels = labels_by_unit(judged, reviews)
         if not labels:
             continue
         token, drawn_by = sample_token(judged, BY_RESULT), BY_RESULT + "-"
@@ -180,7 +180,7 @@ def _missing_note(model: str, correction: Correction) -> str:
     return message("review-without-images", model=model, kinds=", ".join(missing))
 
 
-def _by_unit(judged: Judgements, reviews: Iterable[Review]) -> dict[Unit, list[Review]]:
+def labels_by_unit(judged: Judgements, reviews: Iterable[Review]) -> dict[Unit, list[Review]]:
     """The last label of every reviewer, by result of this model."""
     units = {unit_key(result): result.model for result in judged.results}
     last: dict[Unit, dict[str, Review]] = {}
@@ -191,7 +191,7 @@ def _by_unit(judged: Judgements, reviews: Iterable[Review]) -> dict[Unit, list[R
     return {unit: [*by_reviewer.values()] for unit, by_reviewer in last.items()}
 
 
-def _majority(reviews: Iterable[Review]) -> bool | None:
+def majority_of(reviews: Iterable[Review]) -> bool | None:
     """Whether most of those who can tell call it FAIL; None where nobody can, or as many say either."""
     labels = [one.label for one in reviews]
     lead = labels.count(Label.FAIL) - labels.count(Label.PASS)
@@ -202,7 +202,7 @@ def _precision_rows(
     model: str, judged: Judgements, reviews: Sequence[Review], correction: Correction | None
 ) -> Iterator[tuple[Cell, ...]]:
     """The failures that people confirm, by category; and in all, if drawn by it or not in the correction."""
-    labels = _by_unit(judged, reviews)
+    labels = labels_by_unit(judged, reviews)
     by_category: dict[str, list[Result]] = {}
     for result in judged.results:
         if result.is_fail:
@@ -210,7 +210,7 @@ def _precision_rows(
     n_failed = sum(map(len, by_category.values()))
     strata, n_reviewed, n_unclear = [], 0, 0
     for category, results in by_category.items():
-        calls = [(1.0, _majority(labels[unit_key(one)])) for one in results if unit_key(one) in labels]
+        calls = [(1.0, majority_of(labels[unit_key(one)])) for one in results if unit_key(one) in labels]
         unclear = sum(is_fail is None for _, is_fail in calls)
         strata.append(stratum_of([1 / n_failed] * len(results), calls))
         n_reviewed, n_unclear = n_reviewed + len(calls), n_unclear + unclear

@@ -24,7 +24,7 @@ def imported_ratings(directory: Path) -> ImportedRatings | None:
     """The ratings a run was made of; None for a run that was not made of any."""
     run_file = read_run_file(directory)
     imported = run_file.imported if run_file else None
-    if imported is None or imported.form != "ratings":
+    if imported is None or not imported.about.get("people"):
         return None
     about = imported.about.get("columns")
     named: Mapping[str, Json] = about if isinstance(about, dict) else {}

@@ -18,6 +18,7 @@ from salva.errors import UsageError
 from salva.files.infiles import file_text
 from salva.files.tables import is_json, read_rows, read_sheet, shown_problems
 from salva.messages import message
+from salva.review.annotated_rows import ANNOTATIONS, annotated_rows
 from salva.review.cells import FileRow, as_number, is_silent
 from salva.review.columns import FAILED, LABEL, RATING, Columns, Layout, Scale, column_missing, layout_of
 from salva.review.dsg_answers import is_question_file, is_rated, is_raw, scored_rows
@@ -101,7 +102,8 @@ def read_ratings(
     if len({path.resolve() for path in files}) < len(files):
         raise UsageError(message("file-twice", files=", ".join(map(str, files))))
     reader = _RatingReader(columns, scores)
-    lines = {name: _lines(path, name) for path, name in zip(files, names or map(str, files), strict=True)}
+    paths = dict(zip(names or map(str, files), files, strict=True))
+    lines = {name: _lines(path, name) for name, path in paths.items()}
     questions = [line for of in lines.values() if is_question_file(_header(of)) for line in of]
     rated = [line for of in lines.values() if is_rated(_header(of)) for line in of]
     for name, of in lines.items():
@@ -110,6 +112,9 @@ def read_ratings(
             reader.flaws += flaws
         elif is_question_file(_header(of)):
             continue
+        elif {*_header(of)} >= ANNOTATIONS:
+            of, flaws = annotated_rows(paths[name], name)
+            reader.flaws += flaws
         reader.add(name, of)
     return reader.table()
 

@@ -22,6 +22,7 @@ from salva.core.table import Cell, Table
 from salva.core.verdict import PAIR, Observers, Outcome, Verdict, observers_text
 from salva.errors import StoreError, UsageError
 from salva.messages import message
+from salva.review.accuracy import accuracy_tables
 from salva.review.agreement import (
     REWEIGHTED_COLUMNS,
     REWEIGHTED_NOTE,
@@ -111,7 +112,8 @@ def _keep(directory: Path, reviews: Sequence[Review]) -> list[str]:
 def _reviewed(records: RunRecords) -> tuple[list[Table], list[str]]:
     by_model = judgements_by_model(records)
     notes = [*review_notes(by_model, records.reviews), *_recall_notes(by_model, records.reviews)]
-    return review_tables(by_model, records.reviews), notes
+    tables = [*review_tables(by_model, records.reviews), *accuracy_tables(by_model, records.reviews)]
+    return tables, notes
 
 
 def _recall_notes(by_model: Mapping[str, Judgements], reviews: Sequence[Review]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Importer: result lines that GenEval's program wrote, read into cases and verdicts.
+"""Importer: result lines that GenEval's program wrote, or people's annotations, read into cases and verdicts.
 
 Their own verdicts make the results. Where lines hold boxes, numbers and positions are judged again, by the published
 rule to see whether it says the same, and by ours; lines have no colours, so a coloured entity that is there stays
@@ -29,6 +29,7 @@ from salva.files.infiles import file_text
 from salva.files.tables import parse_json
 from salva.messages import message, text_of
 from salva.results.deciding import TRUTH
+from salva.suites.geneval.annotations import is_annotations, read_annotations
 from salva.suites.geneval.demands import TASKS, demands_of
 from salva.suites.geneval.files import read_metadata
 from salva.suites.geneval.published import JUDGES, PUBLISHED, Ruling, SeenBox, fault_in
@@ -72,6 +73,9 @@ class ResultsImport:
         """Cases and verdicts of these files; one file is one model."""
         if settings.model and len(files) > 1:
             raise UsageError(message("model-name-ambiguous", model=settings.model, n=len(files)))
+        if all(map(is_annotations, files)):
+            names = settings.names or [path.name for path in files]
+            return replace(read_annotations(files, names, settings.model), rules=_asked(PUBLISHED))
         problems: list[Flaw] = []
         cases: dict[str, Case] = {}
         verdicts: list[Verdict] = []
