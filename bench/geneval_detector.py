@@ -32,12 +32,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 from geneval_architectures import save_clip, save_mask2former
 from gpu_scripts import can_measure, own_folder
 
-from salva.assets.coco_names import COCO
+from salva.assets.coco_names import COCO, in_full
 from salva.cli.main import salva
 from salva.core.image import Picture
 from salva.core.observation import Detections
 from salva.core.protocols import ObserveRequest, Query
-from salva.detectors.mask2former import SPELLING, Mask2Former
+from salva.detectors.mask2former import Mask2Former
 
 WANTED = 0.7
 N_FOUND = 15
@@ -157,8 +157,7 @@ def alone(folder: Path, scale: Scale) -> tuple[float, list[str]]:
     print(f"({n_boxes:.1f} boxes a picture, {n_bytes:,.0f} bytes of masks)", flush=True)
     row("detector alone", len(requests), seconds)
     found = Counter(box.raw or box.label for one in seen for box in one.boxes if box.score > COUNTS)
-    spelt = (SPELLING.get(name, name) for name in COCO)
-    return len(requests) / seconds, sorted(spelt, key=lambda name: -found[name])
+    return len(requests) / seconds, sorted(in_full(COCO), key=lambda name: -found[name])
 
 
 class Watch:

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 from observers.onnx_files import save_fixed, save_means
 
-from salva.assets.coco_names import COCO
+from salva.assets.coco_names import COCO, in_full
 from salva.core.boxes import boxes_above
 from salva.core.image import Picture
 from salva.core.observation import Detection, Detections
@@ -106,6 +106,20 @@ def test_eighty_classes_without_names_are_those_of_coco(tmp_path: Path) -> None:
     assert {"cat", "ball", "sports ball"} <= set(cocos.habits.names), "everyday names, and its own where asked for"
 
 
+def test_names_that_geneval_writes_in_full_are_known_of_cocos_classes_alone(tmp_path: Path, labels: str) -> None:
+    given = rows(80)
+    given[0, 0, :5] = (10, 10, 9, 9, 1)
+    given[0, 0, 5 + COCO.index("remote")] = 1
+    path = save_fixed(tmp_path / "n.onnx", given)
+    (seen,) = observe(detector(path), plain(64, 64))
+    assert (seen.name_for({"tv remote"}), seen.name_for({"remote"})) == ("tv remote", "remote")
+    names = OnnxYolox.names_at_hand(OnnxOptions(model=str(path)))
+    assert {"computer mouse", "tv remote", "remote", "computer keyboard", "keyboard"} <= {*names}
+    assert "mouse" not in names
+    assert OnnxYolox.names_at_hand(OnnxOptions(model=str(tmp_path / "gone.onnx"))) == ()
+    assert in_full(["mouse", "cat"]) == ("mouse", "cat")
+
+
 def test_conformance(tmp_path: Path, labels: str) -> None:
     given = rows()
     given[0, 5] = (0, 0, 1, 1, 1, 1, 0, 0)
@@ -132,9 +146,9 @@ def test_other_files_are_refused(tmp_path: Path, labels: str) -> None:
         detector(save_means(tmp_path / "means.onnx"))
     with pytest.raises(UsageError, match=r"50 rows.*64 x 64.*\[checkpoint-invalid\]"):
         detector(save_fixed(tmp_path / "odd.onnx", rows()[:, :50]), labels_file=labels)
-    with pytest.raises(UsageError, match=r"4 classes.*labels\.txt' has 3.*\[labels-differ\]"):
+    with pytest.raises(UsageError, match=r"4 classes.*labels\.txt' 3 .*\[labels-differ\]"):
         detector(save_fixed(tmp_path / "four.onnx", rows(4)), labels_file=labels)
-    with pytest.raises(UsageError, match=r"4 classes.*'COCO' has 80.*\[labels-differ\]"):
+    with pytest.raises(UsageError, match=r"4 classes.*'COCO' 80 .*\[labels-differ\]"):
         detector(tmp_path / "four.onnx")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from pathlib import Path
 
@@ -162,3 +163,15 @@ def test_python_gets_the_same_plan(tmp_path: Path) -> None:
 
 def _never(prompt: str, seed: int) -> None:
     raise AssertionError(f"{prompt!r} was painted with seed {seed}")
+
+
+def test_entities_that_a_checkpoint_cannot_name_are_listed_before_its_weights_are_here(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text(json.dumps({"id2label": {"0": "cat", "1": "dog", "2": "puppy"}}))
+    spec = RunSpec.of(suite="metalogic", models=("painter",), size="quick", detector=f"detr/{tmp_path}", settings=QUIET)
+    before = seen(spec, tmp_path / "run")
+    assert 0 < before.n_decidable < before.n_cases
+    named = {name for reason in before.reasons for name in reason.partition(" cannot name ")[2].split(", ")}
+    assert "apple" in named
+    assert not {"cat", "dog", ""} & named
+    unknown = RunSpec.of(suite="metalogic", models=("painter",), size="quick", detector="detr/no/where", settings=QUIET)
+    assert seen(unknown, tmp_path / "run").reasons == {}

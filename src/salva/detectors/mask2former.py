@@ -1,8 +1,8 @@
 """Detector: Mask2Former by transformers, with a mask for each box; GenEval's detector.
 
 Scores, masks and boxes are made from the logits as mmdet does, since transformers' own post-processing gives each
-pixel to one entity. The vocabulary is fixed: COCO's 80 names for the published weights, three of them spelled as in
-GenEval. docs/how-to/choose-a-detector.md says which weights those are.
+pixel to one entity. The vocabulary is fixed: COCO's 80 names for the published weights, which
+docs/how-to/choose-a-detector.md names.
 """
 
 from __future__ import annotations
@@ -22,9 +22,6 @@ from salva.hardware.mmdet_names import UNREAD
 from salva.hardware.origins import GENEVAL_SHA256, read_origin
 from salva.observers.loading import CheckpointKind, CheckpointOptions
 
-SPELLING = {"mouse": "computer mouse", "remote": "tv remote", "keyboard": "computer keyboard"}
-"""COCO's names that GenEval writes in full."""
-
 
 class Mask2Former(OwnLabelsDetector):
     """Detector: a Mask2Former with a fixed vocabulary; also gives masks."""
@@ -37,7 +34,6 @@ class Mask2Former(OwnLabelsDetector):
     )
     name: ClassVar[str] = "mask2former"
     scale: ClassVar[ScoreScale] = ScoreScale(threshold=0.5, doubt=0.7)
-    spelling: ClassVar[Mapping[str, str]] = SPELLING
     # As published: overlapping boxes stay, and six digits keep a score just above a threshold above it.
     box_rules: ClassVar[Mapping[str, Any]] = {"nms_iou": 1.0, "duplicate_iou": 1.0, "digits": 6}
     shortest: ClassVar[int] = 800

@@ -10,13 +10,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from salva.assets.coco_names import COCO
+from salva.assets.coco_names import COCO, in_full
 from salva.core.about import About, Habits, Naming
 from salva.core.foreign_errors import one_line, translate_errors
 from salva.core.image import Picture
@@ -86,6 +87,11 @@ class OnnxYolox:
         check_floor(options.floor, SCALE.threshold)
         files = [users_file(name) for name in (options.model, options.labels_file) if name]
         return " ".join((*(digest_of_files([path], path.parent) for path in files), options.pin())).strip()
+
+    @classmethod
+    def names_at_hand(cls, options: OnnxOptions) -> Sequence[str]:
+        """What it can name, for a dry run; nothing where the file is not here."""
+        return cls(options).habits.names if Path(options.model).expanduser().is_file() else ()
 
     def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Detections | SalvaError]:
         """The boxes of each image, strongest first."""
@@ -164,7 +170,7 @@ def _labels(session: Any, options: OnnxOptions, n_wanted: int) -> tuple[str, ...
     if len(labels) != n_wanted:
         values = {"model": options.model, "n": n_wanted, "names": where, "m": len(labels)}
         raise UsageError(message("labels-differ", **values))
-    return labels
+    return in_full(labels)
 
 
 def _labels_within(metadata: Mapping[str, str]) -> tuple[str, ...]:

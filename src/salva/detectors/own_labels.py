@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from salva.assets.coco_names import in_full
 from salva.detectors.boxes import BoxRules, NameOptions
 from salva.detectors.checkpoint_detector import ScoredDetector, ScoredOptions
-from salva.hardware.checkpoints import invalid_checkpoint
+from salva.files.infiles import file_text
+from salva.hardware.checkpoints import config_here, invalid_checkpoint
 from salva.observers.loading import CheckpointOptions
 
 
@@ -21,18 +24,14 @@ class OwnLabelsDetector(ScoredDetector):
     """A checkpoint with its own labels; a subclass says which one and reads its output."""
 
     Options: ClassVar[type[OwnLabelsOptions]] = OwnLabelsOptions
-    spelling: ClassVar[Mapping[str, str]] = {}
-    """Other spellings of labels, used if the checkpoint has all of these labels."""
     box_rules: ClassVar[Mapping[str, Any]] = {}
 
     def __init__(self, options: OwnLabelsOptions) -> None:
         rules = BoxRules(self.scale, floor=options.floor, names=options.names, **self.box_rules)
         super().__init__(options, rules)
-        labels = {int(i): str(label) for i, label in self._loaded.model.config.id2label.items()}
-        if all(label.startswith("LABEL_") for label in labels.values()):
+        self._labels = _own_labels(self._loaded.model.config.id2label)
+        if not self._labels:
             raise invalid_checkpoint(self.name, options.model, "its config.json names no classes (id2label)")
-        spelling = self.spelling if self.spelling.keys() <= set(labels.values()) else {}
-        self._labels = {i: spelling.get(labels[i], labels[i]) for i in sorted(labels)}
         self.habits = replace(self.habits, names=rules.names_of(self._labels.values()))
 
     @classmethod
@@ -40,3 +39,19 @@ class OwnLabelsDetector(ScoredDetector):
         """The commit or digest of the checkpoint, and the table of names."""
         assert isinstance(options, OwnLabelsOptions)
         return f"{super().weights(options)} {options.pin()}".strip()
+
+    @classmethod
+    def names_at_hand(cls, options: OwnLabelsOptions) -> Sequence[str]:
+        """What it can name, for a dry run: by a config.json that is here already; nothing where it is not."""
+        file = config_here(options.model)
+        labels = _own_labels(json.loads(file_text(file)).get("id2label") or {}) if file else {}
+        return BoxRules(names=options.names).names_of(labels.values())
+
+
+def _own_labels(by_number: Mapping[Any, Any]) -> dict[int, str]:
+    """Class number to label; empty where a checkpoint numbers its classes and names none."""
+    labels = {int(number): str(label) for number, label in by_number.items()}
+    if all(label.startswith("LABEL_") for label in labels.values()):
+        return {}
+    numbers = sorted(labels)
+    return dict(zip(numbers, in_full([labels[number] for number in numbers]), strict=True))

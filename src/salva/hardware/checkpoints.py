@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from importlib.util import find_spec
 from logging import ERROR
 from pathlib import Path
 from typing import Any
@@ -115,6 +116,18 @@ def file_here(checkpoint: Checkpoint, file: str) -> Path | None:
 
     cached = try_to_load_from_cache(checkpoint.source, file, revision=checkpoint.commit)
     return Path(cached) if isinstance(cached, str) else None
+
+
+def config_here(target: str, marker: str = "config.json") -> Path | None:
+    """That file of a checkpoint that a user named, where it is on this machine already; the hub is not asked."""
+    folder = Path(target).expanduser()
+    if folder.exists():
+        return folder / marker if (folder / marker).is_file() else None
+    repo, _, revision = target.partition("@")
+    if not _REPO.fullmatch(repo) or find_spec("huggingface_hub") is None:
+        return None
+    commit = _cached_commit(repo, revision or "main", marker)
+    return file_here(Checkpoint(source=repo, commit=commit), marker) if commit else None
 
 
 def hub_error(name: str, repo: str, revision: str, error: Exception) -> SalvaError:

@@ -22,7 +22,7 @@ from salva.errors import SalvaError
 from salva.runs.cases import n_pictures, planned_cases, remarks
 from salva.runs.directory import resume_or_start
 from salva.runs.planning import CasePreview, require_detector
-from salva.runs.vocabulary import known_names
+from salva.runs.vocabulary import names_at_hand
 from salva.stats.contrast import controls_wanted
 from salva.store.reading import DATABASE
 from salva.store.sqlite import open_run
@@ -104,8 +104,10 @@ def forecast(plan: Plan, directory: Path) -> Forecast:
     require_detector(plan)
     for binding in plan.observers():
         open_pinned(binding.options)
+    # Of the command, not of a run that is there: what that names is not opened.
+    names = names_at_hand(plan.detector)
     plan = resume_or_start(directory, plan)
-    roster = Cast.of(plan, names=known_names(plan.detector))
+    roster = Cast.of(plan, names=names)
     tally = _WorkCount()
     previewed = CasePreview(plan, roster)
     for case in planned_cases(plan):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from salva.core.about import Naming, close, habits_of
 from salva.core.fingerprint import Json
+from salva.core.foreign_errors import plugin_errors
 from salva.core.plan import Binding
 from salva.engine.actors import Actor
 from salva.engine.guard import build
@@ -37,6 +38,15 @@ def known_names(detector: Binding | None, store: RunStore | None = None) -> froz
         return frozenset(habits_of(built).names) or None
     finally:
         close(built)
+
+
+def names_at_hand(detector: Binding | None) -> frozenset[str] | None:
+    """The same for a dry run, of a detector that the user named: only what is here already is opened."""
+    if detector is None or detector.about.names is not Naming.LOADED:
+        return known_names(detector)
+    tell = getattr(detector.component, "names_at_hand", None)
+    with plugin_errors(f"the {detector.role} {detector.label!r}", "broke off"):
+        return frozenset(tell(detector.options) if tell else ()) or None
 
 
 def keep_names(store: RunStore, roster: Cast) -> None:
