@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from in_process import salva
 
 from salva.core.verdict import Outcome, observers_text
 from salva.engine.progress import SilentProgress
@@ -162,3 +163,22 @@ def test_judging_what_is_no_run_says_so(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is no run"):
         rejudge(tmp_path, SPEC, SilentProgress())
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_judged_again_by_the_published_rule_has_the_figures_of_a_published_run(tmp_path: Path) -> None:
+    faults = ("--set", "model.faults=entity-omission:0.3,optical-character:0.3")
+    asked = ("run", "metalogic", "--size", "21", "--model", "painter", *faults, "--set", "run.preflight=off")
+    own = salva(*asked, "--out", "own", cwd=tmp_path)
+    published = salva(*asked, "--published", "--out", "published", cwd=tmp_path)
+    again = salva("rejudge", "own", "--published", cwd=tmp_path)
+    assert [done.returncode for done in (own, published, again)] == [0] * 3, again.stderr
+    figures = [summarise_run(tmp_path / name).to_json() for name in ("own", "published")]
+    differing = {name for name in figures[0] if figures[0][name] != figures[1][name]}
+    assert differing == {"run"}
+    (text,) = (
+        row[3]
+        for table in summarise_run(tmp_path / "own").tables
+        for row in table.rows
+        if row[0] == "text in the image"
+    )
+    assert text == "not measured"

@@ -1,10 +1,12 @@
-"""Tables of several models put together: their rows one below the other, and means over groups of models."""
+"""Tables of several models put together: rows one below the other, means over groups, and what two models fail."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 
+from salva.core.result import Result
 from salva.core.table import Cell, Table
 
 
@@ -20,6 +22,23 @@ def without_empty_groups(table: Table) -> Table:
         columns=table.columns[:index] + table.columns[index + 1 :],
         rows=tuple(row[:index] + row[index + 1 :] for row in table.rows),
         averaged_by="",
+    )
+
+
+def failed_together(results: Mapping[str, Sequence[Result]]) -> Table | None:
+    """How many cases both of two models fail, one of them or neither; None for any other number of models."""
+    if len(results) != 2:
+        return None
+    fails = [{(one.case.case_id, one.repeat): one.is_fail for one in own if one.is_decided} for own in results.values()]
+    counts = Counter((fails[0][unit], fails[1][unit]) for unit in fails[0].keys() & fails[1].keys())
+    one, other = results
+    kinds = {"both": (True, True), f"only {one}": (True, False), f"only {other}": (False, True), "none": (False, False)}
+    n = sum(counts.values())
+    return Table(
+        name="failed by both models",
+        columns=("failed_by", "n", "rate"),
+        rows=tuple((name, counts[kind], counts[kind] / n if n else None) for name, kind in kinds.items()),
+        note="Of the results that are decided for both.",
     )
 
 

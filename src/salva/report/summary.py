@@ -30,7 +30,7 @@ from salva.core.verdict import Outcome
 from salva.judging.instructing import is_instructed
 from salva.report.costs import cost_table, total_cost
 from salva.report.examples import Example, examples_of
-from salva.report.joined import joined, without_empty_groups
+from salva.report.joined import failed_together, joined, without_empty_groups
 from salva.report.painting import painting_tables
 from salva.report.summary_json import SCHEMA, model_json, summary_json
 from salva.results.exit_code import Standing, exit_code
@@ -282,13 +282,14 @@ class Summary:
         return Table(name="models", columns=columns, rows=tuple(rows))
 
     def joined_tables(self) -> tuple[Table, ...]:
-        """The tables that belong together over models, put together; none where there is one model."""
+        """What models fail together, and their tables that belong together, put together; none of one model."""
         alike: dict[str, list[Table]] = {}
         for model in self.by_model.values() if len(self.by_model) > 1 else ():
             for table in model.tables:
                 if table.is_joined:
                     alike.setdefault(table.name, []).append(table)
-        return tuple(joined(tables) for tables in alike.values())
+        both = failed_together({name: model.all_results for name, model in self.by_model.items()})
+        return (*([both] if both else []), *(joined(tables) for tables in alike.values()))
 
 
 def decided(summary: Summary, gate: Gate) -> Summary:

@@ -100,3 +100,14 @@ def test_modifiers_stand_in_the_papers_order_where_the_first_law_lacks_some() ->
     (chart,) = (chart for chart in measured.charts if chart.name == "law-by-modifier")
     assert list(names_of(chart, "modifier")) == ["and", "x", "y", "all"]
     assert list(names_of(chart, "law")) == ["commutative", "de-morgan", "all"]
+
+
+def test_charts_of_several_models_say_whose_each_row_is() -> None:
+    charts = {chart.name: chart for chart in _measure().charts if chart.is_for_several}
+    assert all(chart.is_joined for chart in charts.values())
+    heat, curve = (charts[name] for name in ("law-by-modifier-models", "by-count-models"))
+    cells = cells_of(heat)
+    assert len(cells) == 20
+    assert {cell["rate"] for (row, _), cell in cells.items() if row.startswith("distributive ")} == {1.0}
+    assert cells["commutative AND", "painter"]["rate"] == 0.0
+    assert [row[:2] for row in curve.table.rows] == [("painter", n) for n in range(1, 11)]

@@ -1,4 +1,4 @@
-"""The paper's charts: law by modifier, each law, AND against OR, the curve over numbers."""
+"""The paper's charts, of one model and of several: law by modifier, laws, AND against OR, the curve over numbers."""
 
 from __future__ import annotations
 
@@ -11,8 +11,46 @@ from salva.core.table import Cell, Table
 _ALL = "all"
 
 
-def charts_of(tables: Sequence[Table], mean: float | None) -> Iterator[Chart]:
+def charts_of(tables: Sequence[Table], mean: float | None, model: str) -> Iterator[Chart]:
     """The charts of one model's tables; mean: of the categories of law and modifier, in the heat map's corner."""
+    yield from _model_charts(tables, mean)
+    by_name = {table.name: table for table in tables}
+    beside = partial(Chart, is_share=True, ends=(0.0, 1.0), n="n", is_joined=True, is_for_several=True)
+    if "law by modifier" in by_name:
+        table = by_name["law by modifier"]
+        rows = tuple((model, f"{law} {str(modifier).upper()}", *figures) for law, modifier, *figures in table.rows)
+        yield beside(
+            name="law-by-modifier-models",
+            title="Failure rate by law, modifier and model",
+            kind=ChartKind.HEAT_MAP,
+            table=Table(name=table.name, columns=("model", "law and modifier", *table.columns[2:]), rows=rows),
+            x="model",
+            y="law and modifier",
+            value="rate",
+            filters={"model": "model"},
+        )
+    if "numbering by count" in by_name:
+        table = by_name["numbering by count"]
+        yield beside(
+            name="by-count-models",
+            title="Failure rate by number of entities and model",
+            kind=ChartKind.LINES,
+            table=Table(
+                name=table.name,
+                columns=("model", *table.columns),
+                rows=tuple((model, int(str(count)), *figures) for count, *figures in table.rows),
+            ),
+            x="count",
+            y="rate",
+            series="model",
+            low="low",
+            high="high",
+            x_label="entities (the larger number)",
+            y_label="failure rate",
+        )
+
+
+def _model_charts(tables: Sequence[Table], mean: float | None) -> Iterator[Chart]:
     by_name = {table.name: table for table in tables}
     chart = partial(Chart, is_share=True, ends=(0.0, 1.0), y_label="failure rate", n="n")
     bars = partial(chart, kind=ChartKind.BARS, y="rate", low="low", high="high")

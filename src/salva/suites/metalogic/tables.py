@@ -74,7 +74,7 @@ class MetaLogicTables(WithoutOptions):
             _reference(judgements, logic, numbering),
         )
         metrics = {MISALIGNED: _misaligned(judgements, logic)}
-        charts = charts_of(tables, mean_of_categories(logic))
+        charts = charts_of(tables, mean_of_categories(logic), results[0].model if results else "")
         return Measured(metrics=metrics, tables=tables, charts=tuple(charts))
 
 
