@@ -80,6 +80,7 @@ NAMES_ONLY = {
         "results/metrics",
         "english/mutation",
         "notebook",
+        "review",
         "authoring",
         "exchange",
         "hardware",
