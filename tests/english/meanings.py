@@ -84,6 +84,8 @@ class Some:
     colour: str = ""
     place: str = ""
     bound: str = ""
+    is_denied: bool = False
+    """Inside a denial, where a bound is no largest number."""
 
     def atom(self, n: int) -> str:
         colour = "gray " if self.colour == "grey" else f"{self.colour} " if self.colour else ""
@@ -93,11 +95,12 @@ class Some:
     def notation(self) -> str:
         if self.bound == "none":
             return f"!{self.atom(1)}"
+        more = f"({self.atom(self.n + 1)} | {self.atom(99)})" if self.is_denied else self.atom(self.n + 1)
         if self.bound == "exactly":
-            return f"({self.atom(self.n)} & !{self.atom(self.n + 1)})"
+            return f"({self.atom(self.n)} & !{more})"
         if self.bound == "least":
             return f"({self.atom(self.n)} | {self.atom(99)})"
-        return f"!{self.atom(self.n + 1)}" if self.bound == "most" else self.atom(self.n)
+        return f"!{more}" if self.bound == "most" else self.atom(self.n)
 
     @property
     def has_ending(self) -> bool:

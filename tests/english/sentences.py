@@ -268,6 +268,7 @@ def denial(w: Writer) -> Sentence:
     listed = w.listed(phrases, word)
     if n == 2 and w.rng.random() < 0.6:
         listed = f"{'both' if word == 'and' else 'either'} {listed}"
+    parts = [replace(part, is_denied=True) if isinstance(part, Some) else part for part in parts]
     inner = every(parts) if word == "and" else some(parts)
     if w.rng.random() < 0.25 and n == 1:
         other = w.thing(w.nouns(1)[0], may_be_none=False)

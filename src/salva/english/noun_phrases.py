@@ -13,6 +13,7 @@ from salva.english.names import is_known, name_problem, whole_name_problem, word
 from salva.english.nouns import can_be_several, counts_in_pairs, is_plural_noun, singular
 from salva.english.phrases import NO, Ending, Joint, Mention, Phrase, between, joined, members_of
 from salva.english.tokens import OPENERS, PLACES, RELATIONS, WHICH, WITHOUT, Words
+from salva.english.wordlists import words as words_of
 from salva.english.words import number_of
 from salva.logic.formula import COLOURS, MAX_COUNT, RESERVED_WORDS, And, Atom, Not, Or, axis_of, entity_problem
 from salva.logic.touching import TOUCHING
@@ -20,6 +21,7 @@ from salva.messages import message
 
 _STOPS = RESERVED_WORDS | {WITHOUT, "which"}
 _SEVERAL = {"a couple of": 2, "half a dozen": 6, "a dozen": 12}
+_ALSO_COLOURS = words_of("words", "also_colours")
 _MANY = ("hundred", "thousand", "million", "billion")
 
 
@@ -31,21 +33,23 @@ class NounPhrases:
         said = (PLACES.get(words.ending_at(i), ()) for i in range(len(words.tokens)))
         self._middle_axes = {axis_of(place) for places in said for place in places if place != "middle"}
         self._mentioned: list[Atom] = []
+        self.n_denials = 0
+        """How many denials around the phrase here are open."""
 
     def phrase(self) -> Phrase:
         """A noun phrase; negative ones ("no cats", "fewer than two cats") included."""
         words = self._words
         if words.take("no more than", "at most"):
-            return _denied(self._things(self._number(), step=1))
+            return self._fewer(self._things(self._number(), step=1))
         if words.take("no", "zero"):
             return self.none()
         if words.take("fewer than", "less than"):
-            return _denied(self._things(self._number()))
+            return self._fewer(self._things(self._number()))
         if words.take("exactly", "only", "just"):
             is_one = words.take("a single") or self._takes_article()
             return self._exactly(self._things(1, is_plural=False) if is_one else self._things(self._number()))
         if words.take("a single", "one single"):
-            return self._exactly(self._things(1, is_plural=False))
+            return self._single()
         if words.take("at least"):
             return self._open_upwards(self._things(self._number()))
         if words.take("more than"):
@@ -65,7 +69,10 @@ class NounPhrases:
         """What stands behind a without or a nor: also a noun alone."""
         if self._words.take("any") or self._is_noun_at(self._words.at):
             return self._things(1, is_plural=None)
-        return self.phrase()
+        self.n_denials += 1
+        phrase = self.phrase()
+        self.n_denials -= 1
+        return phrase
 
     def none(self) -> Phrase:
         """What is denied by a word that is no article: "no cats", "not a single cat", "no cats or dogs"."""
@@ -106,7 +113,10 @@ class NounPhrases:
         if not is_alone or not is_known(noun):
             return None
         phrase = self._things(1, is_plural=False)
-        colour = before.mentions[0].atom.colour if before.mentions else None
+        said = before.mentions[0].atom if before.mentions else None
+        colour = said.colour if said else None
+        if said and said.entity in _ALSO_COLOURS and not colour and words.tokens[start].text in COLOURS:
+            words.fail(message("colour-or-thing", word=said.entity), start - 2)
         if colour and isinstance(phrase.formula, Atom) and not phrase.formula.colour:
             coloured = Atom(noun, colour=colour, place=phrase.formula.place)
             words.two_readings(And(before.formula, phrase.formula), And(before.formula, coloured), start)
@@ -122,7 +132,20 @@ class NounPhrases:
 
     def _exactly(self, phrase: Phrase) -> Phrase:
         atom = self._unbounded(phrase)
-        return phrase._replace(formula=And(atom, Not(self._atom_of(atom, atom.count + 1))))
+        more = Phrase(self._atom_of(atom, atom.count + 1))
+        return phrase._replace(formula=And(atom, self._fewer(more).formula))
+
+    def _fewer(self, phrase: Phrase) -> Phrase:
+        """Who denies a bound mentions no largest number: five cats are not fewer than two."""
+        return _denied(self._open_upwards(phrase) if self.n_denials else phrase)
+
+    def _single(self) -> Phrase:
+        start = self._words.at
+        one = self._things(1, is_plural=False)
+        exactly = self._exactly(one)
+        if self.n_denials:
+            self._words.two_readings(Not(exactly.formula), Not(one.formula), start)
+        return exactly
 
     def _open_upwards(self, phrase: Phrase) -> Phrase:
         """At least so many: the largest number mentioned caps what is right, so it is mentioned as no bound."""
@@ -311,7 +334,7 @@ class NounPhrases:
         named = self._named() if self.is_noun_here() and not word_problem(words.word) else []
         words.at -= len(named)
         if named and is_plural_noun(named[-1]):
-            words.fail(message("number-missing", words=" ".join(named)))
+            words.fail(name_problem(named) or message("number-missing", words=" ".join(named)))
         if named and is_known(named[-1]):
             words.fail(message("article-missing", words=" ".join(named)))
         words.expected("a, an, no or a number")

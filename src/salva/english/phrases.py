@@ -76,6 +76,22 @@ class Mention(NamedTuple):
     is_in_corner: bool = False
 
 
+class Group(NamedTuple):
+    """The members between "either", "both" or "neither" and the end of their list."""
+
+    members: tuple[Phrase, ...]
+    connective: str
+
+    def reaching_on(self, connective: str, after: Sequence[Formula]) -> Formula | None:
+        """The reading in which what follows belongs to the last member; None where that says the same."""
+        *before, last = [member.formula for member in self.members]
+        inner = self.members[-1].group
+        if connective != self.connective:
+            return joined([*before, joined([last, *after], connective)], self.connective)
+        reached = inner.reaching_on(connective, after) if inner else None
+        return joined([*before, reached], connective) if reached else None
+
+
 class Phrase(NamedTuple):
     """What was read of one member of a list."""
 
@@ -89,6 +105,7 @@ class Phrase(NamedTuple):
     """Whether it is about an entity that was mentioned before."""
     has_article: bool = False
     """Whether the next member of a list may do without an article."""
+    group: Group | None = None
 
 
 class Joint(NamedTuple):
@@ -107,6 +124,9 @@ def whole_of(words: Words, phrases: Sequence[Phrase], joints: Sequence[Joint]) -
         words.two_readings(_tight(formulas, connectives, "and"), _tight(formulas, connectives, "or"), at)
     connective = connectives[0] if connectives else "and"
     for i, (phrase, after) in enumerate(pairwise(phrases)):
+        group = phrase.group if not words.is_set_off(joints[i].at) else None
+        if group and (other := group.reaching_on(connective, formulas[i + 1 :])):
+            words.two_readings(joined(formulas, connective), joined([*formulas[:i], other], connective), joints[i].at)
         if _reaches_on(phrase, after, connective):
             assert isinstance(phrase.formula, Not)
             reached = Not(joined([phrase.formula.part, *formulas[i + 1 :]], connective))

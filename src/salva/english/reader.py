@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from salva.english.noun_phrases import NounPhrases
-from salva.english.phrases import DENIAL, NOT, Joint, Phrase, all_mentions, members_of, whole_of
+from salva.english.phrases import DENIAL, NOT, Group, Joint, Phrase, all_mentions, members_of, whole_of
 from salva.english.tokens import ASSERTIONS, DENIALS, GROUPS, ORDERS, PICTURES, WITHOUT, Words
 from salva.english.wordlists import words as words_of
 from salva.logic.formula import MAX_DEPTH, And, Formula, Not, conjunction, depth
@@ -76,8 +76,8 @@ class _SentenceReader:
             start = words.at
         words.at = start
         words.take("a", "an", "the")
-        if words.word in (*PICTURES, "scene") and words.is_at("with", words.at + 1):
-            words.fail(message("reach-open", words=f"{words.word} with"))
+        if words.word in (*PICTURES, "scene") and words.is_any_at(("with", WITHOUT), words.at + 1):
+            words.fail(message("picture-or-thing", picture=words.word))
         if words.word in PICTURES and words.is_any_at(("of", "showing"), words.at + 1):
             words.at += 2
         else:
@@ -94,9 +94,10 @@ class _SentenceReader:
         joints: list[Joint] = []
         while words.joint_at(words.at) and not self._goes_on_with_clause():
             joints.append(self._joint())
-            if words.take(WITHOUT):
+            is_without = words.take(WITHOUT) or joints[-1].words == WITHOUT
+            if is_without and joints[-1].words != "or":
                 joints[-1] = joints[-1]._replace(words=WITHOUT)
-            if joints[-1].words == WITHOUT:
+            if is_without:
                 if phrases[-1].opening:
                     words.fail(message("reach-open", words=WITHOUT))
                 absent = self._noun_phrases.absent()
@@ -134,7 +135,10 @@ class _SentenceReader:
         words = self._words
         self._check(nesting)
         if words.take(*DENIALS):
-            return Phrase(self._denied(nesting, is_closed))
+            self._noun_phrases.n_denials += 1
+            denied = self._denied(nesting, is_closed)
+            self._noun_phrases.n_denials -= 1
+            return Phrase(denied)
         if words.take(*ASSERTIONS):
             # What is stated so may have been mentioned before.
             return Phrase(self._clause(nesting + 1, is_closed=is_closed).formula)
@@ -174,6 +178,7 @@ class _SentenceReader:
             bare = self._noun_phrases.without_article(before) if before else None
             return bare or self._phrase(nesting + 1)
 
+        self._noun_phrases.n_denials += connective == "nor"
         parts = [member(None)]
         joints: list[Joint] = []
 
@@ -189,8 +194,10 @@ class _SentenceReader:
             parts.append(member(parts[-1]))
         if not joints or joints[-1].words != connective:
             words.expected(f"{connective!r} in this group")
+        self._noun_phrases.n_denials -= connective == "nor"
         whole = members_of(words, parts, connective, joints)
-        return whole._replace(ending=parts[-1].ending if all(part.ending for part in parts) else None)
+        ending = parts[-1].ending if all(part.ending for part in parts) else None
+        return whole._replace(ending=ending, group=Group(tuple(parts), connective))
 
     def _phrase(self, nesting: int) -> Phrase:
         words = self._words
@@ -201,8 +208,12 @@ class _SentenceReader:
         if words.take("not a single", "not one single", "not any"):
             denied = self._noun_phrases.none()
             return denied._replace(opening=NOT if denied.opening else "")
+        if words.is_any_at(("not only", "not just"), words.at):
+            words.fail(message("word-counts", word=f"not {words.tokens[words.at + 1].text}"))
         if words.take("not"):
+            self._noun_phrases.n_denials += 1
             denied = self._phrase(nesting + 1)
+            self._noun_phrases.n_denials -= 1
             return Phrase(Not(denied.formula), denied.ending, NOT)
         return self._noun_phrases.phrase()
 

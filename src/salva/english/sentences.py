@@ -88,22 +88,30 @@ def read_prompt(text: str) -> SentenceReading:
 
 class _SentenceWriter:
     def __init__(self, f: Formula) -> None:
+        self._n_denials = 0
         places = {leaf.place for leaf in atoms(f) if isinstance(leaf, Atom) and leaf.place}
         self._is_short = len({axis_of(p) for p in places}) == 1 and not places <= {"x-middle", "y-middle"}
 
     def sentence(self, f: Formula) -> str:
         if isinstance(f, And) and _is_nominal(f):
-            return self._there_is(f, _listed([self._phrase(part) for part in _chain(f)], "and"))
+            phrases = [self._phrase(part) for part in _chain(f)]
+            # Without the comma what follows could belong to the last alternative.
+            word = ", and" if "either " in phrases[-2] else "and"
+            return self._there_is(f, _listed(phrases, word))
         if isinstance(f, And) and all(_is_nominal(part) for part in _chain(f)[:-1]):
             return _listed(self._clauses(f), "and")
         # A clause with an open end ("it is not the case that ...") would swallow what follows it.
         return self._clause(f)
 
     def _clause(self, f: Formula) -> str:
-        if _is_nominal(f):
+        # In a denial "fewer than two cats" would mention no largest number.
+        if _is_nominal(f) and not (self._n_denials and _has_bound(f)):
             return self._there_is(f, self._phrase(f))
         if isinstance(f, Not):
-            return f"{NOT_THE_CASE} {self._clause(f.part)}"
+            self._n_denials += 1
+            denied = self._clause(f.part)
+            self._n_denials -= 1
+            return f"{NOT_THE_CASE} {denied}"
         assert isinstance(f, And | Or)
         return _grouped(f, self._clauses(f))
 
@@ -164,6 +172,13 @@ def _is_nominal(f: Formula) -> bool:
     is_open = any((not one and other) or (one == "relation" and not other) for one, other in pairwise(endings))
     is_open = is_open or any(_may_share_noun(one, other) for one, other in pairwise(parts))
     return not is_open and all(map(_is_nominal, parts))
+
+
+def _has_bound(f: Formula) -> bool:
+    """Whether a formula is said with "fewer than"."""
+    if isinstance(f, Not):
+        return _has_bound(f.part) or (isinstance(f.part, Atom) and f.part.count > 1)
+    return isinstance(f, And | Or) and (_has_bound(f.left) or _has_bound(f.right))
 
 
 def _may_share_noun(one: Formula, other: Formula) -> bool:
@@ -230,4 +245,4 @@ def _grouped(f: And | Or, parts: list[str]) -> str:
 
 
 def _listed(parts: list[str], word: str) -> str:
-    return f"{', '.join(parts[:-1])} {word} {parts[-1]}"
+    return f"{', '.join(parts[:-1])}{'' if word.startswith(',') else ' '}{word} {parts[-1]}"

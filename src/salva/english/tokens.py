@@ -36,7 +36,7 @@ JOINTS = {
 }
 ORDERS = ("draw", "paint", "sketch", "generate", "create", "make", "render", "show", "depict")
 """What asks for an image, at the start of a sentence."""
-PICTURES = ("photo", "photograph", "picture", "image", "painting", "drawing", "illustration")
+PICTURES = ("photo", "photograph", "picture", "image", "painting", "drawing", "illustration", "sketch", "cartoon")
 SHORT_FORMS = {
     "there's": "there is",
     "it's": "it is",
@@ -156,6 +156,10 @@ class Words:
         said = [token.text for token in self.tokens[i : i + _LONGEST]]
         tried = (" ".join(said[:n]) for n in range(len(said), 0, -1))
         return next((phrase for phrase in tried if phrase in phrases), "")
+
+    def is_set_off(self, i: int) -> bool:
+        """Whether a comma or a but here ends what stands before."""
+        return "," in (self.tokens[i].text, self.tokens[i - 1].text) or self.is_at("but", i)
 
     def past_joints(self, i: int) -> int:
         """The place behind the comma and the connective that stand here."""

@@ -25,6 +25,7 @@ ENTRIES: Mapping[str, Entry] = {
     "text-unprintable": Entry("The character {character!r} cannot be printed. Remove it."),
     "two-readings": Entry("The sentence can be read as {one} or as {other}. Say which."),
     "reach-open": Entry("It is open how far {words!r} reaches. Repeat it for each entity."),
+    "picture-or-thing": Entry("Is {picture!r} the image or a thing in it? Write only what is there: no cat."),
     "word-not-in-formulas": Entry(
         "{word!r} cannot be said in a formula of entities, numbers, colours and places. Ask a judge."
     ),
@@ -43,6 +44,7 @@ ENTRIES: Mapping[str, Entry] = {
     ),
     "entities-unknown": Entry("{entity!r} and maybe others are not in the lexicon."),
     "colour-alone": Entry("{colour} what? Name the entity: a {colour} ball."),
+    "colour-or-thing": Entry("Is {word!r} a colour or a thing? Write an article before each thing."),
     "caption-pipeline-unfit": Entry("The spaCy pipeline {pipeline!r} lacks a tagger or a parser."),
     "caption-pipeline-missing": Entry(
         "No spaCy pipeline {pipelines} is installed. Use: python -m spacy download en_core_web_sm",
