@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from typing import NamedTuple, TypeVar
 
 from salva.core.case import Case
@@ -21,37 +21,37 @@ from salva.core.probe import Probe, Probing, accepts
 from salva.engine.flow import Flow
 from salva.engine.run_components import ActorsByRole, AppliedCheck
 from salva.engine.units import Unit
+from salva.english.wordlists import words as words_of
 from salva.judging.waves import Missing, Waves
 from salva.results.rates import named_in
-from salva.stats.contrast import ControlCounts, controls_wanted
+from salva.stats.contrast import FEWEST_CONTROLS, ControlCounts, controls_wanted
 from salva.store.records import CONTRAST
 from salva.store.sqlite import RunStore
 
 _MOST_KEPT = 400
 """So many questions and images of each model stay in memory; far more than are used."""
+_MOST_IMAGES = 3
+"""An accepted question is asked about so many images at most, where few were accepted."""
 _T = TypeVar("_T")
-_WORD = re.compile(r"[a-z]{4,}")
-_COMMON = frozenset(
-    (
-        *(
-            "image",
-            "picture",
-            "photo",
-            "there",
-            "does",
-            "have",
-            "with",
-            "this",
-            "that",
-            "shown",
-            "show",
-            "what",
-            "many",
-        ),
-        *("which", "where", "color", "colour", "left", "right", "above", "below", "case", "neither", "either", "both"),
-    )
-)
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_COMMON = words_of("words", "small")
 """Words that two prompts may share and still be about different things."""
+
+
+class _Subject(NamedTuple):
+    """What a case is about."""
+
+    names: frozenset[str]
+    """The entities of its formulas; without formulas its group."""
+    words: frozenset[str]
+    """Without formulas: those of its prompts."""
+
+
+class _Common(NamedTuple):
+    """Words that most cases of a run share, as those of a template: they say nothing about one of them."""
+
+    of_prompts: frozenset[str]
+    of_questions: frozenset[str]
 
 
 class _AcceptedQuestion(NamedTuple):
@@ -59,14 +59,15 @@ class _AcceptedQuestion(NamedTuple):
 
     probe: Probe
     actors_by_role: ActorsByRole
-    subject: frozenset[str]
+    case_id: str
+    subject: _Subject
 
 
 class _ShownImage(NamedTuple):
     """An image that controls may be asked about."""
 
     image: ImageRef
-    subject: frozenset[str]
+    subject: _Subject
 
 
 @dataclass(slots=True)
@@ -96,7 +97,7 @@ class JudgeContrast:
         judged = [one for one in judged if one[0].asks_judge]
         if not judged:
             return
-        subject = subject_of(unit.case)
+        subject = _subject_of(unit.case)
         for image in _images(waves[repeat] for _, waves in judged[:1] for repeat in range(unit.repeats)):
             self._n_images[unit.model.label] += 1
             _keep(
@@ -106,7 +107,7 @@ class JudgeContrast:
             for repeat, one in enumerate(waves):
                 self._note(unit, applied, one, repeat, subject)
 
-    def _note(self, unit: Unit, applied: AppliedCheck, waves: Waves, repeat: int, subject: frozenset[str]) -> None:
+    def _note(self, unit: Unit, applied: AppliedCheck, waves: Waves, repeat: int, subject: _Subject) -> None:
         if not isinstance(applied.part.check, Probing) or waves.undecidable:
             return
         seen = self._seen.setdefault((unit.model.label, applied.actors_by_role["judge"].label), _JudgeTally())
@@ -121,13 +122,13 @@ class JudgeContrast:
             seen.n_accepted += is_accepted
             if is_accepted:
                 rank = fingerprint([unit.case.case_id, repeat, probe.role, probe.query.text, [*probe.query.questions]])
-                _keep(seen.accepted, rank, _AcceptedQuestion(probe, applied.actors_by_role, subject))
+                _keep(seen.accepted, rank, _AcceptedQuestion(probe, applied.actors_by_role, unit.case.case_id, subject))
 
     def finish(self, flow: Flow) -> None:
         """Ask the control questions of every judge about every model, and keep the counts."""
         kept: dict[str, dict[str, Json]] = {}
         for (model, judge), seen in self._seen.items():
-            wanted = list(self._controls(model, seen, controls_wanted(self._n_images[model])))
+            wanted = self._controls(model, seen)[: controls_wanted(self._n_images[model])]
             found = flow.observe_stored(
                 [(asked.actors_by_role, shown.image, asked.probe.query) for asked, shown in wanted]
             )
@@ -147,39 +148,69 @@ class JudgeContrast:
             noted: dict[str, Json] = {model: {**judges} for model, judges in kept.items()}
             self._store.set_meta(CONTRAST, noted)
 
-    def _controls(
-        self, model: str, seen: _JudgeTally, n_wanted: int
-    ) -> Iterator[tuple[_AcceptedQuestion, _ShownImage]]:
-        """Accepted questions, each with an image of another prompt that shares nothing with it."""
-        shown = _ranked(self._shown.get(model, {}))
-        pairs = (
-            (asked, other)
-            for number, asked in enumerate(_ranked(seen.accepted))
-            if (other := _first_apart(asked, shown, number)) is not None
+    def _controls(self, model: str, seen: _JudgeTally) -> list[tuple[_AcceptedQuestion, _ShownImage]]:
+        """Accepted questions, each with an image of another prompt that shares nothing with it; few with several."""
+        shown, accepted = _ranked(self._shown.get(model, {})), _ranked(seen.accepted)
+        common = _Common(_in_most([one.subject.words for one in shown]), _in_most(_words_by_case(accepted)))
+        apart = [
+            list(islice(_apart(asked, shown, number, common), _MOST_IMAGES)) if _tells(asked, common) else []
+            for number, asked in enumerate(accepted)
+        ]
+        first, *more = (
+            [(asked, others[turn]) for asked, others in zip(accepted, apart, strict=True) if turn < len(others)]
+            for turn in range(_MOST_IMAGES)
         )
-        yield from islice(pairs, n_wanted)
+        return first + list(chain(*more))[: max(0, FEWEST_CONTROLS - len(first))]
 
 
-def _first_apart(asked: _AcceptedQuestion, shown: Sequence[_ShownImage], start: int) -> _ShownImage | None:
-    """The first image from a place on that has nothing to do with a question."""
+def _words_by_case(accepted: Iterable[_AcceptedQuestion]) -> Collection[frozenset[str]]:
+    by_case: dict[str, frozenset[str]] = {}
+    for asked in accepted:
+        by_case[asked.case_id] = by_case.get(asked.case_id, frozenset()) | _asked_words(asked)
+    return by_case.values()
+
+
+def _in_most(sets: Collection[frozenset[str]]) -> frozenset[str]:
+    """The words of more than half of these."""
+    counted = Counter(word for words in sets for word in words)
+    return frozenset(word for word, n in counted.items() if 2 * n > len(sets))
+
+
+def _tells(asked: _AcceptedQuestion, common: _Common) -> bool:
+    """Whether a question is about its own case: what is asked of most images may be right for all of them."""
+    words = _asked_words(asked)
+    return bool(words - common.of_questions or words & _words(*asked.subject.names))
+
+
+def _apart(
+    asked: _AcceptedQuestion, shown: Sequence[_ShownImage], start: int, common: _Common
+) -> Iterator[_ShownImage]:
+    """The images from a place on that have nothing to do with a question."""
+    own = _telling(asked.subject, common)
     turned = (shown[(start + step) % len(shown)] for step in range(len(shown)))
-    return next((one for one in turned if not one.subject & asked.subject), None)
+    return (one for one in turned if not _telling(one.subject, common) & own)
 
 
-def subject_of(case: Case) -> frozenset[str]:
-    """What a case is about: the entities of its formulas; without formulas the words of its prompts and questions."""
+def _telling(subject: _Subject, common: _Common) -> frozenset[str]:
+    return subject.names | (subject.words - common.of_prompts)
+
+
+def _subject_of(case: Case) -> _Subject:
+    """Questions are left out: their words are those of the prompt, or of a template."""
     formulas = tuple(prompt.formula for prompt in case.prompts)
     if all(formulas) and (named := named_in(formulas)):
-        # The words of a template are in every prompt, so no two cases would be apart.
-        return frozenset(named)
-    texts = [
-        text for prompt in case.prompts for text in (prompt.text, *(question.text for question in prompt.questions))
-    ]
-    return frozenset((case.cluster or case.case_id,)).union(*map(_words, texts))
+        return _Subject(frozenset(named), frozenset())
+    group = frozenset((case.cluster or case.case_id,))
+    return _Subject(group, _words(*(prompt.text for prompt in case.prompts)))
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(word.removesuffix("s") for word in _WORD.findall(text.casefold()) if word not in _COMMON)
+def _asked_words(asked: _AcceptedQuestion) -> frozenset[str]:
+    return _words(asked.probe.query.text, *asked.probe.query.questions)
+
+
+def _words(*texts: str) -> frozenset[str]:
+    found = (word for text in texts for word in _WORD.findall(text.casefold()) if word not in _COMMON)
+    return frozenset(word.removesuffix("s") for word in found)
 
 
 def _images(waves: Iterable[Waves]) -> Iterator[ImageRef]:
