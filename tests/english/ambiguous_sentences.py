@@ -68,6 +68,9 @@ def open_not(w: Writer) -> Sentence:
 
 def open_without(w: Writer) -> Sentence:
     a, b, c = _things(w, 3)
+    if a.noun.one == "photo":
+        # Which is refused with another code.
+        a, b = b, a
     text = w.framed(f"{w.phrase(a)} without {w.phrase(b)} and {w.phrase(c)}", a)
     one = f"{a.notation} & !{b.notation} & {c.notation}"
     return Sentence(w.finished(text), one, f"{a.notation} & !({b.notation} & {c.notation})")
@@ -102,6 +105,21 @@ def and_with_or(w: Writer) -> Sentence:
         said = [w.there(phrase, thing) for phrase, thing in zip((x, y, z), (a, b, c), strict=True)]
         text = f"{said[0]}{first}{said[1]}{second.removesuffix(z)}{said[2]}"
         return Sentence(w.finished(text), one, other)
+    return Sentence(w.finished(w.framed(text, a)), one, other)
+
+
+def behind_a_group(w: Writer) -> Sentence:
+    """ "Either a cat or a dog and a bird": is the bird there beside a cat too?"""
+    a, b, c = _things(w, 3)
+    x, y, z = map(w.phrase, (a, b, c))
+    f, g, h = (thing.notation for thing in (a, b, c))
+    text, one, other = w.rng.choice(
+        (
+            (f"either {x} or {y} and {z}", f"({f} | {g}) & {h}", f"{f} | ({g} & {h})"),
+            (f"both {x} and {y} or {z}", f"({f} & {g}) | {h}", f"{f} & ({g} | {h})"),
+            (f"neither {x} nor {y} and {z}", f"!{f} & !{g} & {h}", f"!{f} & !({g} & {h})"),
+        )
+    )
     return Sentence(w.finished(w.framed(text, a)), one, other)
 
 
@@ -167,7 +185,16 @@ def colour_before_a_list(w: Writer) -> Sentence:
 AMBIGUOUS: tuple[Callable[[Writer], Sentence], ...] = (
     *(place_behind_a_list, place_behind_a_list, colour_behind_a_list, open_denial, open_not, open_without, no_and),
     open_colour,
-    *(and_with_or, relation_to_a_list, list_in_a_relation, orange, middle, same_twice, colour_before_a_list),
+    *(
+        and_with_or,
+        behind_a_group,
+        relation_to_a_list,
+        list_in_a_relation,
+        orange,
+        middle,
+        same_twice,
+        colour_before_a_list,
+    ),
 )
 
 

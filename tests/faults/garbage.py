@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -23,12 +24,17 @@ from salva.generators.painter.component import Painter, random_scene
 from salva.logic.formula import entities
 from salva.logic.notation import parse
 from salva.runs.trials import drawing
+from salva.testing.fakes import painted, written_in
 
 SIDE = 256
 RIGHT = "right"
 """No garbage: what every prompt asks for, so that a test knows that a gate can pass."""
 KINDS = ("grey", "noise", "empty", "fixed", "shuffled", "opposite", "everything", "captioned", "first")
-JUDGES = ("yes", "no", "random", "first", "hundred", "knowing")
+WRITTEN = "written"
+"""No garbage either: the prompt in the pixels, for a judge that looks."""
+JUDGES = ("yes", "no", "random", "first", "hundred", "knowing", "by-text")
+LOOKING = "looking"
+_WORD = re.compile(r"[a-z]{4,}")
 _MOST_AT_ONCE = 12
 _drawn: list[Case] = []
 """The cases of the run, for images that have to do with others of them."""
@@ -39,6 +45,7 @@ def deal(cases: Sequence[Case]) -> None:
     _drawn[:] = cases
     _dealt.cache_clear()
     _mentioned.cache_clear()
+    _vocabulary.cache_clear()
 
 
 @cache
@@ -58,6 +65,21 @@ def _mentioned() -> tuple[str, ...]:
     return tuple(sorted({name for case in _drawn for prompt in case.prompts for name in _names(prompt)}))
 
 
+@cache
+def _vocabulary() -> frozenset[str]:
+    return frozenset(word for case in _drawn for prompt in case.prompts for word in _words(prompt.text))
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text.casefold()))
+
+
+def _is_there(asked: str, picture: Picture) -> float:
+    """Whether an image with its prompt in the pixels has what a question is about."""
+    wanted = _words(asked) & _vocabulary()
+    return float(len(wanted & _words(written_in(picture)[1])) >= 0.5 * len(wanted))
+
+
 def _names(prompt: Prompt) -> tuple[str, ...]:
     return tuple(entities(parse(prompt.formula))) if prompt.formula else ()
 
@@ -66,7 +88,7 @@ def _names(prompt: Prompt) -> tuple[str, ...]:
 class GarbageOptions:
     """Which garbage, and the domain that its images pass for."""
 
-    kind: str = option("grey", "What is drawn.", choices=(RIGHT, *KINDS))
+    kind: str = option("grey", "What is drawn.", choices=(RIGHT, WRITTEN, *KINDS))
     made_by: str = option("painter", "Whose images they pass for.")
 
 
@@ -89,6 +111,9 @@ class Garbage:
 
     def _right(self, request: RenderRequest) -> Picture | SalvaError:
         return self._of(self._painter, request, request.prompt)
+
+    def _written(self, request: RenderRequest) -> Picture:
+        return painted((), request.prompt.text)
 
     def _grey(self, request: RenderRequest) -> Picture:
         return Picture(rgb=b"\x80" * (3 * SIDE * SIDE), width=SIDE, height=SIDE)
@@ -129,11 +154,12 @@ class Garbage:
 class CarelessOptions:
     """How the judge answers."""
 
-    manner: str = option("yes", "What it says.", choices=JUDGES)
+    manner: str = option("yes", "What it says.", choices=(*JUDGES, LOOKING))
 
 
 class Careless:
-    """Judge: answers without a look at the image, but for one that knows the drawing of the preflight."""
+    """Judge: answers without a look at the image, but for one that knows the drawing of the preflight, and an honest
+    one that reads the prompt in the pixels."""
 
     version: ClassVar[str] = "1"
     Options = CarelessOptions
@@ -148,10 +174,15 @@ class Careless:
     def _answer(self, request: ObserveRequest) -> Answer:
         query = request.query
         is_known = self._manner == "knowing" and request.picture.image_id() == drawing().image_id()
-        if is_known:
+        if self._manner == LOOKING:
+            shares = [_is_there(question, request.picture) for question in query.questions or (query.text,)]
+            share = sum(shares) / len(shares)
+        elif is_known:
             share = float("airplane" not in f"{query.text}{query.questions}")
         elif self._manner == "random":
             share = random.Random(fingerprint([request.picture.image_id(), query.text, *query.questions])).random()
+        elif self._manner == "by-text":
+            share = random.Random(fingerprint([query.text, *query.questions])).random()
         else:
             share = float(self._manner != "no")
         if query.kind == "score":

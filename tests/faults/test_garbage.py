@@ -43,6 +43,20 @@ JUDGED = tuple(suite for suite in SIZES if suite != "actesting")
 READ = (garbage.RIGHT, "captioned")
 """Generated in a run with the default reader; the others in one without, since reading takes most of the time."""
 UNREAD = tuple(kind for kind in garbage.KINDS if kind not in READ)
+_HERE = Path(__file__).parent
+IN_WORDS: Mapping[str, dict[str, Any]] = {
+    "cfworld of the starter set": {"suite": "cfworld", "size": "24"},
+    "prompts in words": {"suite": "prompts", "settings": {"suite.path": str(_HERE / "plain_prompts.txt")}},
+    "prompts with questions": {
+        "suite": "prompts",
+        "settings": {
+            "suite.path": str(_HERE / "plain_prompts.txt"),
+            "check.questions": str(_HERE / "plain_questions.csv"),
+        },
+    },
+    "semvar of one verb": {"suite": "semvar", "settings": {"suite.path": str(_HERE / "plain_triples.tsv")}},
+}
+"""Without formulas, in words of a template."""
 
 Runner = Callable[..., Summary]
 
@@ -53,11 +67,10 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
 
     @cache
     def summarised(suite: str, models: tuple[str, ...], reader: str, judge: str) -> Summary:
-        asked: dict[str, Any] = {"size": "quick", **SIZES[suite]}
+        asked: dict[str, Any] = {"suite": suite, "size": "quick", **{**SIZES, **IN_WORDS}[suite]}
         own = {f"{kind}.kind": kind for kind in models} | ({"judge.manner": judge} if judge else {})
         asked["settings"] = {"run.preflight": "off", **asked.get("settings", {}), **own}
         spec = RunSpec.of(
-            suite=suite,
             models=tuple(f"{kind}=garbage" for kind in models),
             detector="none" if judge else "pocket",
             reader=reader,
@@ -111,6 +124,21 @@ def test_a_caption_fails_an_image_where_a_judge_decides(suite: str, run: Runner)
     figures = run(suite, ("captioned",), "", "yes").by_model["captioned"]
     assert (figures.failure_rate or 0) > 0.5
     assert OPTICAL_CHARACTER in figures.failure_types
+
+
+@pytest.mark.parametrize("suite", IN_WORDS)
+@pytest.mark.parametrize("judge", garbage.JUDGES)
+def test_a_judge_that_does_not_look_has_no_trust_without_formulas_either(suite: str, judge: str, run: Runner) -> None:
+    summary = run(suite, ("noise",), "none", judge)
+    assert_passes_no_gate(summary, "noise")
+    trust = summary.by_model["noise"].trust
+    assert (trust.status, "judge-no-contrast" in [reason.code for reason in trust.reasons]) == ("none", True)
+
+
+@pytest.mark.parametrize("suite", IN_WORDS)
+def test_a_judge_that_looks_is_trusted_without_formulas_too(suite: str, run: Runner) -> None:
+    trust = run(suite, (garbage.WRITTEN,), "none", garbage.LOOKING).by_model[garbage.WRITTEN].trust
+    assert trust.status == "ok", trust
 
 
 FILE = Path(__file__).parents[2] / "bench" / "garbage.py"
