@@ -30,8 +30,14 @@ def judged(run: Reviewed) -> Judgements:
     return judgements_by_model(run.records)["painter"]
 
 
-def token(run: Reviewed, drawn_by: str = BY_RESULT) -> str:
-    return sample_token(judged(run), drawn_by)
+def token(run: Reviewed, drawn_by: str = BY_RESULT, seed: int = 0) -> str:
+    return f"{sample_token(judged(run), drawn_by)}{seed}"
+
+
+def drawn(run: Reviewed, number: int, seed: int = 0, *kinds: str) -> list[str]:
+    """The cases of a sheet."""
+    results = drawn_results(judged(run), kinds, number, by_category=False, seed=seed)
+    return [result.case.case_id for result in results]
 
 
 def named(tables: list[Table], name: str) -> list[dict[str, Cell]]:
@@ -44,7 +50,7 @@ def test_failures_alone_never_correct_a_rate() -> None:
     run = half_seen()
     for reviews in (
         run.reviews(run.with_result(FAIL)),
-        run.reviews(run.with_result(FAIL)[:20], token(run)),
+        run.reviews(drawn(run, 20, 0, "fail"), token(run)),
         [replace(one, label=Label.PASS) for one in run.reviews(run.with_result(FAIL))],
     ):
         correction = correction_of(judged(run), reviews)
@@ -68,8 +74,8 @@ def test_a_sample_of_each_result_gives_the_rate_that_people_find() -> None:
     everything = correction_of(judged(run), run.reviews(run.truth))
     assert everything is not None
     assert everything.rate.rate == pytest.approx(TRUE_RATE)
-    sample = [result.case.case_id for result in drawn_results(judged(run), (), 40, by_category=False, seed=3)]
-    correction = correction_of(judged(run), run.reviews(sample, token(run)))
+    sample = drawn(run, 40, 3)
+    correction = correction_of(judged(run), run.reviews(sample, token(run, seed=3)))
     assert correction is not None
     found = correction.to_json()
     assert found["n_reviewed"] == 80
@@ -79,6 +85,28 @@ def test_a_sample_of_each_result_gives_the_rate_that_people_find() -> None:
     assert found["failure_rate"] == pytest.approx(expected.rate)
     assert found["interval"] == pytest.approx([expected.interval.low, expected.interval.high])
     assert expected.interval.low < TRUE_RATE < expected.interval.high
+
+
+def test_rows_that_were_passed_over_leave_no_random_sample() -> None:
+    """Filled in from the top a sheet may end anywhere; who fills in chosen rows corrects no rate."""
+    run = half_seen()
+    sheet = drawn(run, 40)
+    top = [case for kind in (FAIL, PASS) for case in [one for one in sheet if one in run.with_result(kind)][:25]]
+    failed = [case for case in sheet if run.truth[case]]
+    for cases, rate in ((top, True), (failed, False), (top[1:], False), ([*top[:-2], top[-1]], False)):
+        reviews = run.reviews(cases, token(run))
+        correction = correction_of(judged(run), reviews)
+        assert (correction is not None and correction.rate.rate is not None) == rate
+        assert correction is None or correction.rate.interval.low < TRUE_RATE < correction.rate.interval.high
+        notes = [code_of(note) for note in review_notes({"painter": judged(run)}, reviews)]
+        assert notes == ([] if rate else ["review-rows-skipped"])
+
+
+def test_a_rate_of_one_is_one() -> None:
+    run = reviewed_run({"all": {(FAIL, True): 1, (PASS, True): 5}})
+    correction = correction_of(judged(run), run.reviews(run.truth))
+    assert correction is not None
+    assert (correction.rate.rate, correction.rate.bounds.low, correction.rate.bounds.high) == (1.0, 1.0, 1.0)
 
 
 def test_categories_weigh_as_in_the_failure_rate() -> None:
@@ -142,7 +170,7 @@ def test_a_changed_mind_is_the_last_label() -> None:
 def test_other_results_than_the_sheet_was_drawn_from_give_no_rate() -> None:
     """As after salva rejudge: what was random among failures is so no more."""
     run = half_seen()
-    reviews = run.reviews([*run.with_result(FAIL)[:20], *run.with_result(PASS)[:20]], token(run))
+    reviews = run.reviews(drawn(run, 20), token(run))
     assert correction_of(judged(run), reviews) is not None
     first, *rest = run.records.verdicts
     other = {
@@ -206,14 +234,9 @@ def test_the_precision_of_all_failures_has_one_value() -> None:
 
 def test_draws_are_nested_seeded_and_random() -> None:
     run = half_seen()
-    results = judged(run)
-
-    def drawn(number: int, seed: int) -> set[str]:
-        return {one.case.case_id for one in drawn_results(results, (), number, by_category=False, seed=seed)}
-
-    assert len(drawn(20, 0)) == 40
-    assert drawn(10, 0) < drawn(20, 0) == drawn(20, 0) != drawn(20, 1)
-    draws = [drawn(12, seed) for seed in range(200)]
+    assert len(drawn(run, 20)) == 40
+    assert {*drawn(run, 10)} < {*drawn(run, 20)} == {*drawn(run, 20)} != {*drawn(run, 20, 1)}
+    draws = [drawn(run, 12, seed) for seed in range(200)]
     times = [sum(case in one for one in draws) for case in run.with_result(FAIL)]
     expected = 200 * 12 / 48
     assert all(abs(n - expected) < 5 * math.sqrt(expected) for n in times), "every failure is as likely as any other"
@@ -227,13 +250,12 @@ def test_samples_of_many_seeds_centre_on_what_people_find() -> None:
             for name, a, b, c, d in (("x", 9, 3, 2, 6), ("y", 20, 20, 10, 150), ("z", 3, 2, 1, 60))
         }
     )
-    results, sample = judged(run), token(run)
+    results = judged(run)
     whole = correction_of(results, run.reviews(run.truth))
     assert whole is not None
     rates, held = [], 0
     for seed in range(150):
-        cases = [one.case.case_id for one in drawn_results(results, (), 20, by_category=False, seed=seed)]
-        found = correction_of(results, run.reviews(cases, sample))
+        found = correction_of(results, run.reviews(drawn(run, 20, seed), token(run, seed=seed)))
         assert found is not None
         assert found.rate.rate is not None
         assert whole.rate.rate is not None

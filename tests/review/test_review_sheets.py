@@ -99,6 +99,20 @@ def test_a_filled_sheet_corrects_the_rate_of_the_run_and_its_reports(tmp_path: P
     assert alone == [table for table in tables if table.name != "people among themselves"]
 
 
+def test_a_sheet_may_be_left_anywhere_but_rows_may_not_be_picked(tmp_path: Path) -> None:
+    reviewed = small_run()
+    run = store(reviewed, tmp_path / "run")
+    export_run(run, "review", tmp_path / "sheet", {"per_result": "10"})
+    rows = sheet_rows(fill(tmp_path / "sheet" / "review.csv", reviewed, tmp_path / "all.csv"))
+    top = rows[: max(i for i, row in enumerate(rows) if row["case_id"] in reviewed.with_result(ERROR))]
+    run_agreement(run, [write(tmp_path / "top.csv", top)])
+    corrected = corrected_of(run)
+    assert (corrected["n_reviewed"], corrected["failure_rate"] is None) == (len(top), False)
+    run = store(reviewed, tmp_path / "other")
+    run_agreement(run, [write(tmp_path / "picked.csv", [row for row in rows if row["failed"] == "yes"])])
+    assert corrected_of(run)["failure_rate"] is None
+
+
 def test_the_command_line_shows_the_corrected_rate_as_json(tmp_path: Path) -> None:
     reviewed = reviewed_run({"and": {(FAIL, True): 4, (PASS, False): 60}})
     run = store(reviewed, tmp_path / "run")

@@ -26,6 +26,10 @@ ENTRIES: Mapping[str, Entry] = {
         "{model}: only the interval is corrected, since these kinds have no labels: {kinds}.",
         "Fill in their rows of the sheet; `cannot tell` does not count.",
     ),
+    "review-rows-skipped": Entry(
+        "{model}: no corrected rate, since rows of the sheet were passed over ({kinds}). Fill them in from the top.",
+        "Chosen rows are no random sample. A sheet may end early; `cannot tell` fills a row.",
+    ),
     "review-without-images": Entry(
         "{model}: only the interval is corrected; results without images have no labels ({kinds}).",
         "`salva run` tries errors again; then export a new sheet.",

@@ -22,6 +22,8 @@ from salva.review.result_samples import (
     BY_RESULT,
     WITHOUT_IMAGES,
     Unit,
+    has_gaps,
+    in_drawn_order,
     sample_token,
     strata_of,
     unit_key,
@@ -85,10 +87,7 @@ def correction_of(judged: Judgements, reviews: Iterable[Review]) -> Correction |
     strata = []
     for name, results in strata_of(judged).items():
         units = [unit_key(result) for result in results]
-        reviewed = [unit for unit in units if unit in labels]
-        # Where everything was reviewed there is nothing that a draw could have left out.
-        if len(reviewed) < len(units):
-            reviewed = [unit for unit in reviewed if any(one.sample == token for one in labels[unit])]
+        reviewed = _drawn_units(name, results, labels, token) or []
         calls = [(weights[unit], majority_of(labels[unit])) for unit in reviewed]
         strata.append(
             ReviewedStratum(
@@ -103,6 +102,24 @@ def correction_of(judged: Judgements, reviews: Iterable[Review]) -> Correction |
         return None
     rate = correct_rate([one.stratum for one in strata], kish(weights.values()))
     return Correction(rate=rate, strata=tuple(strata))
+
+
+def _drawn_units(
+    name: str, results: Sequence[Result], labels: Mapping[Unit, Sequence[Review]], token: str
+) -> list[Unit] | None:
+    """Results of one kind that were reviewed at random; None where rows of a sheet were passed over."""
+    reviewed = [unit for unit in map(unit_key, results) if unit in labels]
+    # Where everything was reviewed there is nothing that a draw could have left out.
+    if len(reviewed) == len(results):
+        return reviewed
+    by_seed: dict[str, set[Unit]] = {}
+    for unit in reviewed:
+        for one in labels[unit]:
+            if one.sample.startswith(token):
+                by_seed.setdefault(one.sample.removeprefix(token), set()).add(unit)
+    if any(has_gaps(in_drawn_order(results, name, seed), drawn) for seed, drawn in by_seed.items()):
+        return None
+    return [unit for unit in reviewed if any(unit in drawn for drawn in by_seed.values())]
 
 
 def review_tables(by_model: Mapping[str, Judgements], reviews: Sequence[Review]) -> list[Table]:
@@ -157,11 +174,14 @@ def review_notes(by_model: Mapping[str, Judgements], reviews: Sequence[Review]) 
             continue
         token, drawn_by = sample_token(judged, BY_RESULT), BY_RESULT + "-"
         samples = {one.sample for given in labels.values() for one in given}
-        if any(sample.startswith(drawn_by) and sample != token for sample in samples):
+        if any(sample.startswith(drawn_by) and not sample.startswith(token) for sample in samples):
             notes.append(message("review-results-changed", model=model))
         correction = correction_of(judged, reviews)
         rate = correction.rate.rate if correction else None
-        if correction is None:
+        kinds = strata_of(judged).items()
+        if chosen := [name for name, results in kinds if _drawn_units(name, results, labels, token) is None]:
+            notes.append(message("review-rows-skipped", model=model, kinds=", ".join(chosen)))
+        elif correction is None:
             notes.append(message("review-not-random", model=model))
         elif rate is None:
             notes.append(_missing_note(model, correction))

@@ -7,7 +7,7 @@ category; its sheet carries a token that says which, and which results it was dr
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 
 from salva.core.fingerprint import fingerprint
 from salva.core.judgements import Judgements
@@ -48,9 +48,21 @@ def strata_of(judged: Judgements) -> dict[str, list[Result]]:
 
 
 def sample_token(judged: Judgements, drawn_by: str) -> str:
-    """What a sheet says of its draw: by what, and from which results."""
+    """What a sheet says of its draw, but for the seed behind it: by what, and from which results."""
     results = sorted([*unit_key(result), str(result.outcome)] for result in judged.results)
-    return f"{drawn_by}-{fingerprint(results)[:8]}"
+    return f"{drawn_by}-{fingerprint(results)[:8]}-"
+
+
+def in_drawn_order(results: Iterable[Result], group: str, seed: str) -> list[Result]:
+    """Results of one group, those that are drawn first in front."""
+    ordered = list(results)
+    random.Random(f"{seed}/{ordered[0].model}/{group}").shuffle(ordered)
+    return ordered
+
+
+def has_gaps(drawn: Sequence[Result], reviewed: Set[Unit]) -> bool:
+    """Whether results were passed over in favour of ones that were drawn later: what is reviewed is then chosen."""
+    return {unit_key(result) for result in drawn[: len(reviewed)]} != reviewed
 
 
 def drawn_results(
@@ -65,12 +77,10 @@ def drawn_results(
         if not name.endswith(WITHOUT_IMAGES) and (not wanted or name in wanted):
             for result in results:
                 group = f"{name}/{result.case.category}" if by_category else name
-                groups.setdefault(f"{seed}/{result.model}/{group}", []).append(result)
-    drawn: list[Result] = []
-    for key, results in groups.items():
-        random.Random(key).shuffle(results)
-        drawn += results[:number]
-    return drawn
+                groups.setdefault(group, []).append(result)
+    return [
+        result for group, results in groups.items() for result in in_drawn_order(results, group, str(seed))[:number]
+    ]
 
 
 def weights_of_results(judged: Judgements) -> Mapping[Unit, float]:

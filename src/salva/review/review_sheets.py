@@ -43,7 +43,7 @@ Several images of a row stand side by side, in the order of their prompts.
 yes: an image does not show what its prompt asks for (what, how many, where, which colour), or shows other text. Where
 the column rule is filled, yes means that the images break it. Style does not matter. The last column is for salva.
 
-Start at the top. Several raters, best three: each fills in a copy, and
+Start at the top, and leave no row out. Several raters, best three: each fills in a copy, and
 `salva agree RUN --ratings COPY --ratings COPY` reads them.
 """
 
@@ -88,8 +88,7 @@ class ReviewSheet:
         rows = [row for judged in by_model.values() for row in self._drawn(judged)]
         if not rows:
             raise UsageError(message("review-empty", path=source.records.name))
-        # Shuffled, so that no rater sees results of one kind in a row; seeded, so that a sheet can be made again.
-        random.Random(self._options.seed).shuffle(rows)
+        rows = self._mixed(rows)
         sheet = csv_text(_lines(rows, is_one_model=len(by_model) == 1))
         check_unfilled(out / "review.csv", sheet)
         for number, row in enumerate(rows, 1):
@@ -99,6 +98,15 @@ class ReviewSheet:
         question = _QUESTIONS.get(max(len(row.images) for row in rows), "Are these images really misaligned?")
         write_text(out / "README.txt", _HINT.format(question=question))
         return ExportCount(n=len(rows), what="results to review")
+
+    def _mixed(self, rows: Sequence[_DrawnResult]) -> list[_DrawnResult]:
+        """Shuffled, so that no rater sees results of one kind in a row; those of one kind stay in drawn order."""
+        by_category = bool(self._options.per_category)
+        kinds = [(one.model, one.outcome, by_category and one.case.category) for one in (row.result for row in rows)]
+        by_kind = {kind: iter([row for row, its in zip(rows, kinds, strict=True) if its == kind]) for kind in kinds}
+        # Seeded, so that a sheet can be made again.
+        random.Random(self._options.seed).shuffle(kinds)
+        return [next(by_kind[kind]) for kind in kinds]
 
     def _drawn(self, judged: Judgements) -> list[_DrawnResult]:
         wanted = self._options
@@ -116,7 +124,7 @@ class ReviewSheet:
                 result=result,
                 images={prompt.role: images[unit_key(result)][prompt.role] for prompt in result.case.prompts},
                 rule=rules.get(result.check, "") if result.is_compared_only else "",
-                sample=sample,
+                sample=f"{sample}{wanted.seed}",
             )
             for result in drawn
         ]

@@ -71,10 +71,8 @@ def correct_rate(strata: Sequence[Stratum], n: float) -> CorrectedRate:
     low, high = ([assumed if one.share is None else one.share for one in strata] for assumed in (0.0, 1.0))
     rate = None if any(one.share is None for one in strata) else _sum(strata, low)
     interval = Interval(low=_interval(strata, low, n).low, high=_interval(strata, high, n).high)
-    bounds = Interval(
-        low=fsum(s.weight * s.bounds[0] for s in strata), high=fsum(s.weight * s.bounds[1] for s in strata)
-    )
-    return CorrectedRate(rate=rate, interval=interval, bounds=bounds)
+    least, most = (_sum(strata, [one.bounds[end] for one in strata]) for end in (0, 1))
+    return CorrectedRate(rate=rate, interval=interval, bounds=Interval(low=least, high=most))
 
 
 def _interval(strata: Sequence[Stratum], shares: Sequence[float], n: float) -> Interval:
@@ -98,4 +96,6 @@ def _interval(strata: Sequence[Stratum], shares: Sequence[float], n: float) -> I
 
 
 def _sum(strata: Sequence[Stratum], shares: Sequence[float]) -> float:
-    return fsum(one.weight * share for one, share in zip(strata, shares, strict=True))
+    # The weights sum to 1 but for rounding, which may not keep a rate from being 1.
+    sums = fsum(one.weight * share for one, share in zip(strata, shares, strict=True))
+    return sums / fsum(one.weight for one in strata)
