@@ -84,14 +84,16 @@ def rates(design: Design, rate: float, n_runs: int) -> Cell:
     return cell_of(topic, design.title, f"{rate:g}", design.kish, ends, rate, design.demanded)
 
 
-def smallest_only(sizes: tuple[int, ...], chance: float, n_runs: int) -> Cell:
-    """All failures are in the smallest category, whose variance is drawn towards the small one of the whole rate."""
+def smallest(sizes: tuple[int, ...], chance: float, n_runs: int, *, others: float = 0.0) -> Cell:
+    """Most failures are in the smallest category, whose variance is drawn towards the small one of the whole rate."""
     rng, n, t = _rng("smallest", sizes, chance), np.array(sizes, float), len(sizes)
     sums = np.zeros((n_runs, t))
     sums[:, 0] = rng.binomial(sizes[0], chance, n_runs)
+    sums[:, 1:] = rng.binomial(sizes[1:], others, (n_runs, t - 1))
     ends = rate_ends(np.broadcast_to(n, sums.shape), sums)
-    design, rate = Design(title=", ".join(map(str, sizes)), sizes=sizes, is_ordinary=False), chance / t
-    topic = "failure rate, all failures in the smallest category"
+    design = Design(title=", ".join(map(str, sizes)), sizes=sizes, is_ordinary=False)
+    rate = (chance + others * (t - 1)) / t
+    topic = f"failure rate, {'most' if others else 'all'} failures in the smallest category"
     return cell_of(topic, design.title, f"{rate:g}", design.kish, ends, rate, design.demanded)
 
 
@@ -307,6 +309,12 @@ def means(n: int, true: float, n_runs: int) -> Cell:
 
 
 Topic = Callable[[bool], Iterator[Cell]]
+MOSTLY = (
+    ((4, 20, 20, 20), 0.3, 0.02),
+    ((4, 20, 20, 20), 0.5, 0.05),
+    ((5, 10, 20, 40), 0.3, 0.02),
+)
+"""Sizes, the rate of the first category, and that of the others."""
 
 
 def _rates(is_quick: bool) -> Iterator[Cell]:
@@ -315,7 +323,9 @@ def _rates(is_quick: bool) -> Iterator[Cell]:
             yield rates(design, rate, 2_000 if is_quick else 10_000)
     for sizes in LOPSIDED[:1] if is_quick else LOPSIDED:
         for chance in QUICK_RATES if is_quick else (0.05, 0.1, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.7):
-            yield smallest_only(sizes, chance, 10_000)
+            yield smallest(sizes, chance, 10_000)
+    for sizes, chance, others in MOSTLY[:1] if is_quick else MOSTLY:
+        yield smallest(sizes, chance, 10_000, others=others)
 
 
 def _repeats(is_quick: bool) -> Iterator[Cell]:

@@ -98,6 +98,18 @@ def test_other_things_are_never_surer_than_other_seeds() -> None:
     assert made.interval_entities is not None
     assert made.interval_entities.low < made.interval.low
     assert made.interval_entities.high > made.interval.high
+    # Six cases of two categories leave four degrees of freedom, their entities more.
+    rng = Random(3)
+    for _ in range(50):
+        cases = [
+            Counted(category=f"{place % 2}", entities=tuple(rng.sample("abcdefgh", 2)), n_hits=rng.randint(-1, 1), n=1)
+            for place in range(6)
+        ]
+        made = paired_difference(cases, reach=None)
+        assert made is not None
+        assert made.interval_entities is not None
+        assert made.interval_entities.low <= made.interval.low
+        assert made.interval_entities.high >= made.interval.high
     few = paired_difference([Counted(category="", entities=("cat",), n_hits=1, n=1)] * 9)
     assert few is not None
     assert few.interval_entities is None

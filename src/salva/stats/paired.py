@@ -53,17 +53,18 @@ def paired_difference(
     assert value is not None
     assert spread is not None
     left = without_entities(cases)
-    others = None if isinstance(left, str) else (max(jackknife(left), spread.variance), len(left) - 1)
+    half = t_95(spread.degrees) * sqrt(spread.variance)
+    # Each entity is left out in turn; never surer than for other seeds, whose degrees of freedom may be fewer.
+    others = None if isinstance(left, str) else t_95(len(left) - 1) * sqrt(max(jackknife(left), spread.variance))
     each = [case.rate for case in cases]
     centre = sum(each) / len(each)
     deviation = sqrt(sum((one - centre) ** 2 for one in each) / (len(each) - 1))
     return Difference(
         value=value,
-        interval=_around(value, spread.variance, spread.degrees, reach),
-        half_width=t_95(spread.degrees) * sqrt(spread.variance),
+        interval=_around(value, half, reach),
+        half_width=half,
         t=t_95(spread.degrees),
-        # Each entity is left out in turn; never surer than for other seeds.
-        interval_entities=None if others is None else _around(value, *others, reach),
+        interval_entities=None if others is None else _around(value, max(half, others), reach),
         why_no_entities=left if isinstance(left, str) else "",
         p=p_value(value, spread),
         detectable=detectable(spread),
@@ -128,7 +129,6 @@ def pseudo_values(
     return values
 
 
-def _around(value: float, variance: float, degrees: int, reach: float | None) -> Interval:
-    half = t_95(degrees) * sqrt(variance)
+def _around(value: float, half: float, reach: float | None) -> Interval:
     interval = Interval(low=value - half, high=value + half)
     return interval if reach is None else interval.clipped(-reach, reach)
