@@ -104,8 +104,7 @@ class _SentenceWriter:
         return self._clause(f)
 
     def _clause(self, f: Formula) -> str:
-        # In a denial "fewer than two cats" would mention no largest number.
-        if _is_nominal(f) and not (self._n_denials and _has_bound(f)):
+        if _is_nominal(f):
             return self._there_is(f, self._phrase(f))
         if isinstance(f, Not):
             self._n_denials += 1
@@ -145,6 +144,9 @@ class _SentenceWriter:
             assert isinstance(f.part, Atom)
             if f.part.count == 1:
                 return f"no {noun_of(f.part)}{self._place(f.part)}"
+            if self._n_denials:
+                # "Fewer than" would mention no largest number here.
+                return f"not {described(f.part)}{self._place(f.part)}"
             return f"fewer than {number_word(f.part.count)} {plural(noun_of(f.part))}{self._place(f.part)}"
         return _grouped(f, [self._phrase(part) for part in _chain(f)])
 
@@ -172,13 +174,6 @@ def _is_nominal(f: Formula) -> bool:
     is_open = any((not one and other) or (one == "relation" and not other) for one, other in pairwise(endings))
     is_open = is_open or any(_may_share_noun(one, other) for one, other in pairwise(parts))
     return not is_open and all(map(_is_nominal, parts))
-
-
-def _has_bound(f: Formula) -> bool:
-    """Whether a formula is said with "fewer than"."""
-    if isinstance(f, Not):
-        return _has_bound(f.part) or (isinstance(f.part, Atom) and f.part.count > 1)
-    return isinstance(f, And | Or) and (_has_bound(f.left) or _has_bound(f.right))
 
 
 def _may_share_noun(one: Formula, other: Formula) -> bool:

@@ -15,6 +15,10 @@ ENTRIES: Mapping[str, Entry] = {
     "prompt-cell": Entry("{column} is {value!r}; it must be {wanted}, or empty."),
     "prompt-formula": Entry("The formula {formula!r} cannot be read: {problem}"),
     "prompt-group": Entry("Only one prompt or a pair can be tested here."),
+    "prompt-id-shared": Entry(
+        "{n} ids stand for several prompts, such as {example!r}.",
+        "Ratings by id go to each of them. Give every prompt its own id.",
+    ),
     "expect-single": Entry("expect is differ, but there is one prompt. Give prompt_a and prompt_b."),
     "proposals-open": Entry("{n} proposed formulas are not accepted. Write yes beside right ones."),
 }

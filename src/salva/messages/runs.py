@@ -47,7 +47,7 @@ ENTRIES: Mapping[str, Entry] = {
     "merge-into-shard": Entry("--out {path!r} is one of the runs to merge."),
     "run-imported": Entry("{path!r} was imported and has no images."),
     "stopping": Entry(
-        "Stopping after {n} running requests. Ctrl-C again does not wait for them.",
+        "Stopping after the running requests ({n}). Ctrl-C now does not wait for them.",
         "Waits at most 8 seconds, or SALVA_STOP_SECONDS.",
     ),
     "given-up": Entry("{n} unanswered requests were given up, and may be billed. The same command repeats them."),

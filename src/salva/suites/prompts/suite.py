@@ -141,7 +141,10 @@ def _remarks(
     yield counts
     if names := dict.fromkeys(name for row in by_name.values() for name in row.labels):
         yield f"columns used as labels: {', '.join(names)}"
-    rows_of = {(case.painting, case.cluster): case.labels["formula"] for case in cases}
+    ids = Counter(row.labels.get("id", "") for row in by_name.values())
+    if shared := [name for name, n in ids.items() if name and n > 1]:
+        yield message("prompt-id-shared", n=len(shared), example=shared[0])
+    rows_of = {(case.painting, case.cluster, case.prompts[0].formula): case.labels["formula"] for case in cases}
     sources = Counter(rows_of.values())
     said = [f"{sources[name]} {name}" for name in (GIVEN, READ) if sources[name]]
     yield f"formulas: {', '.join(said) or 'none'}" + (f"; without one: {sources[NONE]}" if sources[NONE] else "")
