@@ -309,7 +309,7 @@ def means(n: int, true: float, n_runs: int) -> Cell:
 
 
 Topic = Callable[[bool], Iterator[Cell]]
-MOSTLY = (
+MOSTLY: tuple[tuple[tuple[int, ...], float, float], ...] = (
     ((4, 20, 20, 20), 0.3, 0.02),
     ((4, 20, 20, 20), 0.5, 0.05),
     ((5, 10, 20, 40), 0.3, 0.02),
@@ -324,8 +324,8 @@ def _rates(is_quick: bool) -> Iterator[Cell]:
     for sizes in LOPSIDED[:1] if is_quick else LOPSIDED:
         for chance in QUICK_RATES if is_quick else (0.05, 0.1, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.7):
             yield smallest(sizes, chance, 10_000)
-    for sizes, chance, others in () if is_quick else MOSTLY:
-        yield smallest(sizes, chance, 10_000, others=others)
+    for mostly, chance, others in () if is_quick else MOSTLY:
+        yield smallest(mostly, chance, 10_000, others=others)
 
 
 def _repeats(is_quick: bool) -> Iterator[Cell]:
