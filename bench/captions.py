@@ -2,26 +2,28 @@
 
 Needs SALVA_TEST_DATA (the captions stay there; labels are pools by caption id) and the extra `captions`.
 
-    python bench/captions.py [--count] [--show] [--plan]
+    python bench/captions.py [--count] [--show] [--plan] [--kinds]
 
 --count: on the half of the labels that no rule was tuned on. --show: what is read otherwise. --plan: also plan 4,062
-seeds in six sets.
+seeds in six sets. --kinds: only the counts for src/salva/english/predicate_kinds.toml, from half of the images.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import resource
 import sys
 import tempfile
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Set
 from pathlib import Path
 
 from salva.english.captions.classes import LAST_WORDS, Classes
-from salva.english.captions.reading import AND
+from salva.english.captions.plausible import KINDS, kinds_of
+from salva.english.captions.reading import AND, pool_of
 from salva.english.captions.spacy_reader import SpacyReader
 from salva.english.captions.verbs import gerund
 from salva.english.nouns import singular
@@ -34,6 +36,7 @@ CAPTIONS = (
 )
 LABELS = Path(__file__).parent / "labels" / "coco_pools.jsonl"
 _CLASSES = Classes(kind="paper")
+_LEAST_SAID = 4
 
 
 def captions() -> dict[int, str]:
@@ -105,6 +108,9 @@ def main() -> None:
     if not CAPTIONS.exists():
         print(f"no {str(CAPTIONS)!r}, nothing measured; SALVA_TEST_DATA names the folder that has coco/")
         return
+    if "--kinds" in sys.argv:
+        print_kinds()
+        return
     half = "count" if "--count" in sys.argv else "tune"
     print(f"{'of the half to ' + half:22} precision  recall     F1  labelled")
     for kind, (precision, recall, f1, n) in scores(half, show="--show" in sys.argv).items():
@@ -120,6 +126,24 @@ def main() -> None:
     print(f"{'ratio':22} {parsed.seconds / read.seconds:10.2f} {parsed.own / read.own:26.2f}")
     if "--plan" in sys.argv:
         plan(texts, read)
+
+
+def print_kinds() -> None:
+    """Print how often captions of half of the images say a predicate of what kinds of subject and object."""
+    rows = json.loads(CAPTIONS.read_text())["annotations"]
+    texts = [row["caption"].strip() for row in rows if is_for_rules(row["image_id"])]
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for reading in SpacyReader().read(texts):
+        for triple in pool_of(reading, _CLASSES).triples:
+            counts[triple.predicate][kinds_of(triple)] += 1
+    for predicate, count in sorted(counts.items()):
+        if count.total() >= _LEAST_SAID:
+            print(f'"{predicate}" = {[count[kinds] for kinds in KINDS]}')
+
+
+def is_for_rules(image: int) -> bool:
+    """Whether an image's captions are of the half that rules are chosen on."""
+    return int(hashlib.sha256(f"half {image}".encode()).hexdigest(), 16) % 2 == 0
 
 
 class Timed:

@@ -28,12 +28,24 @@ VG_PREDICATES = frozenset(
 )
 _SAME_THINGS = lists("captions", "same_things")
 _ENTITY = {word: name for name, words in _SAME_THINGS.items() for word in words}
+_IS_A = lists("is_a", "is_a")
 _PERSONS = words("captions", "persons")
 _PREDICATE = table("captions", "predicate")
 _FOR_PAPER = table("captions", "for_paper")
 LAST_WORDS = words("captions", "last_words")
 """Prepositions: the last of a predicate says how two entities stand, the verb before it what the first one does."""
-_WHOLE = ("next to", "in front of", "left of", "right of", "on back of", "on top of", "close to", "out of", "inside of")
+_WHOLE = (
+    "outside of",
+    "next to",
+    "in front of",
+    "left of",
+    "right of",
+    "on back of",
+    "on top of",
+    "close to",
+    "out of",
+    "inside of",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,9 +65,18 @@ class Classes:
         """The class of a predicate."""
         return _predicate(words, self.kind)
 
+    def is_a(self, one: str, other: str) -> bool:
+        """Whether one class is a kind of the other, by the table and by WordNet where it is asked."""
+        return is_a(one, other) or (self.hypernyms is not None and self.hypernyms.is_a(one, other))
+
     def is_listed(self, name: str) -> bool:
         """Whether a class is one of the 150, and not a name of its own."""
         return name in VG_THINGS
+
+
+def is_a(one: str, other: str) -> bool:
+    """Whether one class is a kind of the other, or they are one, so that an image of either may show both."""
+    return one == other or other in _IS_A.get(one, ()) or one in _IS_A.get(other, ())
 
 
 def is_person(name: str) -> bool:

@@ -93,6 +93,11 @@ class _Sentence:
             if word in _SILENT:
                 started, i = (at if started < 0 else started), i + 1
                 continue
+            if word in ("no", "without"):
+                if n := self._noun_phrase(words, i + 1):
+                    self.mentions.pop()
+                pending, is_listed, started, i = None, False, -1, i + 1 + n
+                continue
             n = self._noun_phrase(words, i)
             if n:
                 self._name(pending, is_listed=is_listed)

@@ -16,6 +16,8 @@ from salva.english.wordlists import words
 _NOUNS = ("NN", "NNS", "NNP", "NNPS")
 _INSIDE = ("compound", "nmod", "npadvmod", "amod", "nummod", "quantmod")
 """Arcs of nouns that only say more of another noun."""
+_NO = frozenset(("no", "zero", "neither"))
+_WITHOUT = ("without", "minus", "lacking", "missing")
 _ING_THINGS = words("captions", "ing_things")
 
 
@@ -57,6 +59,21 @@ class Tree:
     def is_verb(self, i: int) -> bool:
         """Whether a word is tagged as a verb."""
         return self.tags[i].startswith("VB")
+
+    def is_absent(self, i: int) -> bool:
+        """Whether a noun stands under a denial: no pillows, without using his hands, not wearing a shirt."""
+        while True:
+            determiners = [self.words[kid] for kid in self.kids(i, "det", "neg", "nummod")]
+            if _NO & {*determiners}:
+                return True
+            above, arc = self.heads[i], self.arcs[i]
+            if above == i or arc in ("nsubj", "nsubjpass", "relcl", "acl") or (arc == "conj" and determiners):
+                return False
+            if self.words[above] in _WITHOUT or (self.is_verb(above) and self.kids(above, "neg")):
+                return True
+            if self.is_noun(above) and arc != "conj" and not (arc == "prep" and self.words[i] == "of"):
+                return False
+            i = above
 
     def span(self, i: int) -> tuple[int, int]:
         """The first and last word under a word."""
@@ -130,6 +147,8 @@ class Nouns:
     def _is_thing(self, i: int) -> bool:
         tree, word = self.tree, self.tree.words[i]
         if not tree.is_noun(i) or self.through[i] or tree.arcs[i] in _INSIDE or not word[0].isalpha():
+            return False
+        if tree.is_absent(i):
             return False
         if tree.arcs[i] == "pobj" and self.is_between(i):
             return False

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from salva.english.captions.kinds import ALIVE, PLACE, THING, kind_of
 from salva.english.captions.nouns import COMPOUNDS, RELATIONAL
 from salva.english.captions.reading import AND, CaptionReading, Link, Mention
+from salva.english.captions.senses import sense
 from salva.english.captions.tree import Nouns, Tree, mend
 from salva.english.captions.verbs import gerund
 from salva.english.wordlists import words as words_of
@@ -100,11 +102,23 @@ def _by_preposition(tree: Tree, nouns: Nouns, p: int) -> Iterator[_Relation]:
     if tree.is_noun(governor) and (nouns.through[governor] and words == "of"):
         return
     predicate, subjects = _governed(tree, nouns, words, top, governor)
-    if tree.arcs[p] == "agent" and words == "by" and tree.words[governor] not in _STATES:
+    if words in _AROUND and any(kind_of(nouns.name[thing]) == PLACE for thing in objects):
+        subjects = _doers(tree, nouns, governor) or subjects
+    is_passive = tree.arcs[p] == "agent" and words == "by" and tree.tags[governor] != "VBG"
+    if is_passive and tree.words[governor] not in _STATES:
         doing = gerund(tree.words[governor], "VBN")
         yield from (_Relation(actor, doing, done, top) for actor in objects for done in subjects)
         return
     yield from (_Relation(subject, predicate, thing, top) for subject in subjects for thing in objects)
+
+
+def _doers(tree: Tree, nouns: Nouns, i: int) -> list[int]:
+    """Who does something with a thing: a woman holding a racket on a court is on it, not the racket."""
+    verb = tree.heads[i]
+    if not tree.is_noun(i) or tree.arcs[i] != "dobj" or not tree.is_verb(verb) or kind_of(nouns.name[i]) != THING:
+        return []
+    subjects = _subjects(tree, nouns, verb)
+    return subjects if subjects and all(kind_of(nouns.name[k]) == ALIVE for k in subjects) else []
 
 
 def _about_it(tree: Tree, nouns: Nouns, words: str, top: int, governor: int) -> Iterator[_Relation]:
@@ -135,11 +149,9 @@ def _whole_preposition(tree: Tree, p: int) -> tuple[str, int, int]:
     if tree.words[governor] in _ADVERBS and not tree.is_noun(governor) and not tree.is_verb(governor):
         words, top, governor = f"{tree.words[governor]} {words}", governor, tree.heads[governor]
     elif words == "of" and tree.words[governor] in RELATIONAL and tree.arcs[governor] in ("pobj", "advmod"):
-        q = tree.heads[governor]
-        first = tree.words[q]
-        words = RELATIONAL[tree.words[governor]] or first
-        words = first if words == "on back of" and first not in ("on",) else words
-        top, governor = q, tree.heads[q]
+        said = RELATIONAL[tree.words[governor]]
+        first, top, governor = _whole_preposition(tree, tree.heads[governor])
+        words = first if not said or (said == "on back of" and first != "on") else said
     return words, top, governor
 
 
@@ -242,6 +254,8 @@ def _by_verb(tree: Tree, nouns: Nouns, i: int) -> Iterator[_Relation]:
         return
     particles = [tree.words[kid] for kid in tree.kids(verb, "prt") if kid < i]
     said = " ".join((gerund(tree.words[verb], tree.tags[verb]), *particles))
+    if nouns.through[i] and said in ("taking", "snapping"):
+        said = "photographing"
     for subject in _subjects(tree, nouns, verb):
         yield from (_Relation(subject, said, thing, verb) for thing in objects)
 
@@ -270,6 +284,7 @@ def _mention(tree: Tree, nouns: Nouns, i: int, *, is_subject: bool) -> Mention:
     name = nouns.name[i]
     if i:
         name = COMPOUNDS.get(f"{tree.words[i - 1]} {name}", name)
+    name = sense(name, tree.words, i)
     return Mention(
         name=name,
         phrase=tree.starts[phrase],

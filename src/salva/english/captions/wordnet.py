@@ -23,6 +23,10 @@ class WordNet:
         """The nearest more general word that is wanted; empty where there is none."""
         return _nearest(noun, frozenset(wanted))
 
+    def is_a(self, one: str, other: str) -> bool:
+        """Whether one of two nouns is among the other's more general words."""
+        return bool(_nearest(one, frozenset({other})) or _nearest(other, frozenset({one})))
+
     def synonyms(self, noun: str) -> tuple[str, ...]:
         """Single words whose first sense is the noun's own: automobile for car, but not machine."""
         return _synonyms(noun)

@@ -13,10 +13,12 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from salva.core.fingerprint import fingerprint
-from salva.core.mutation import Mutation
+from salva.core.mutation import Mutation, Pool
+from salva.english.captions.grammar import GrammarReader
 from salva.english.captions.reading import CaptionReader, CaptionReading, pool_of
 from salva.english.mutation.operators import EC, ER_R, SINGLE, Proposal, Seed, Setting, exchanges, proposals
 
+_SECOND = GrammarReader()
 _CHUNK = 256
 _N_TRIES = 4
 """Captions read for one seed and operator before it is given up."""
@@ -146,8 +148,27 @@ def _mutant(job: _Job, reading: CaptionReading, setting: Setting) -> Mutant | No
     pool = pool_of(reading, setting.classes)
     if not job.proposal.is_wanted(pool) or reading.text == job.of.reading.text:
         return None
+    if not _is_confirmed(job.of, pool, reading.text, setting):
+        return None
     mutation = Mutation(operator=job.operator, seed=job.of.pool, mutant=pool)
     return Mutant(text=reading.text, mutation=mutation, proposal=job.proposal, seed=Seed(reading=reading, pool=pool))
+
+
+def _is_confirmed(seed: Seed, pool: Pool, text: str, setting: Setting) -> bool:
+    """Whether another reader sees the same entities change, and lets the same ones be near what came in.
+
+    The small grammar knows nothing of the parser that the text was made with; where it does not read the seed as the
+    parser does, it has no say.
+    """
+    before, after = (pool_of(one, setting.classes) for one in _SECOND.read((seed.reading.text, text)))
+    if {*before.entities} != {*seed.pool.entities}:
+        return True
+    if {*after.entities} != {*pool.entities}:
+        return False
+    new = {*pool.entities} - {*seed.pool.entities}
+    ours, theirs = ({t for t in one.triples if new & {t.subject, t.object}} for one in (pool, after))
+    said = {(t.predicate, t.object) for t in ours - theirs}
+    return len(new) != 1 or not any((t.predicate, t.object) in said for t in theirs - ours)
 
 
 def _reword(jobs: Sequence[_Job], reader: CaptionReader, setting: Setting, tally: MutantCounts) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from salva.english.captions.classes import LAST_WORDS
 from salva.english.captions.reading import CaptionReading
 from salva.english.captions.wordnet import WordNet
 from salva.english.nouns import plural
@@ -25,6 +26,7 @@ def reworded(reading: CaptionReading, wordnet: WordNet | None = None) -> list[st
     ways = [
         _put(text, match.start(), match.end(), other)
         for match in _FINDER.finditer(text)
+        if _stands_alone(text, match)
         for other in _PHRASES[match[0].lower()]
     ]
     for mention in reading.mentions:
@@ -35,6 +37,17 @@ def reworded(reading: CaptionReading, wordnet: WordNet | None = None) -> list[st
             if said == one or (said == plural(one) and one != "people"):
                 ways.append(_put(text, mention.start, mention.end, other if said == one else plural(other)))
     return list(dict.fromkeys(ways))
+
+
+def _stands_alone(text: str, match: re.Match[str]) -> bool:
+    """Whether words are no part of a name or of a longer preposition: Big Ben, near by, from above."""
+    before, after = text[: match.start()].split(), text[match.end() :].split()
+    if before and match[0][0].isupper():
+        return False
+    if match[0].lower().rpartition(" ")[2] not in LAST_WORDS:
+        return True
+    is_longer = bool(before) and before[-1].lower() in LAST_WORDS
+    return bool(after) and after[0][0].isalpha() and after[0].lower() not in LAST_WORDS and not is_longer
 
 
 def _put(text: str, start: int, end: int, said: str) -> str:

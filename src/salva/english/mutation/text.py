@@ -54,6 +54,18 @@ def without(text: str, cut: tuple[int, int]) -> str:
     return _joined(f"{before} " if before else "", "", after)
 
 
+def leaves_a_hole(text: str, cut: tuple[int, int]) -> bool:
+    """Whether words around a part need it: "with a clock and a crane over it", "behind a horse carrying a bag"."""
+    before, after = text[: cut[0]].lower().split(), text[cut[1] :].lower().replace(",", " ").split()
+    if not before or not after:
+        return False
+    if after[0] == "while":
+        return not any(word.endswith(("ing", "s")) for word in before[2:])
+    if after[0] == "and" and len(after) > 1:
+        return after[1] not in _PLACE_WORDS and not after[1].endswith(("ing", "s"))
+    return before[-1].endswith("ing") and after[0].endswith("ing")
+
+
 def with_addition(text: str, predicate: str, noun: str) -> str:
     """The caption, which ends with an entity, with one more said of that."""
     end = len(text.rstrip(" .!"))
