@@ -17,6 +17,7 @@ from salva.core.verdict import Outcome
 from salva.errors import UsageError
 from salva.judging.crossing import crossed, within_name
 from salva.judging.waves import Waves, conclude
+from salva.suites.actesting import observing
 from salva.suites.actesting.checks import (
     ERROR_SCORES,
     EntityChange,
@@ -214,3 +215,29 @@ def test_the_seeds_caption_is_held_against_itself_to_see_luck() -> None:
 def test_options_that_mean_nothing_are_refused(options: dict[str, str]) -> None:
     with pytest.raises(UsageError):
         check_of(SWAP, **options)
+
+
+def test_a_judge_decides_places_that_boxes_leave_open() -> None:
+    def seen(score: float) -> Detections:
+        boxes = tuple(
+            Detection(label=name, score=score, box=(x, 0.4, x + 0.1, 0.5)) for name, x in (("cat", 0.1), ("dog", 0.7))
+        )
+        return Detections(boxes=boxes, floor=0.1, threshold=0.3, doubt=0.6)
+
+    def asked(a: Detections, b: Detections) -> list[tuple[str, str]]:
+        sight = observations(check, case, {"a": (a,), "b": (b,)})
+        needs = check.needs(case, {"detector", "judge"}, sight)
+        return [(need.role, need.query.text) for need in needs if need.query.role == "judge"]
+
+    mutation = Mutation(operator="ss", seed=CAT_LEFT, mutant=CAT_LEFT)
+    check, case = check_of(mutation, flip_sample="0"), case_of(mutation)
+    question = "Does the picture show a cat to the left of a dog?"
+    assert asked(seen(0.9), seen(0.9)) == []
+    assert asked(seen(0.9), seen(0.5)) == [("b", question)]
+    for said, holds in (("yes", True), ("no", False)):
+        sight = observations(check, case, {"b": (seen(0.5),)})["b"]
+        query = observing.question_about(CAT_LEFT.triples[0])
+        sight.seen[query] = Answer(text=said, scores={})  # type: ignore[index]  # a dict, as the helper makes it
+        reading = observing.see(mutation, sight, MutationOptions())
+        assert not isinstance(reading, str)
+        assert reading.image.triples[CAT_LEFT.triples[0]] is holds

@@ -12,9 +12,11 @@ from salva.english.captions.kinds import ALIVE, kind_of
 from salva.english.captions.plausible import is_plausible
 from salva.english.captions.reading import CaptionReader, CaptionReading, Link, pool_of
 from salva.english.wordlists import words
+from salva.english.words import article
 
 MAX_WORDS = 120
 """A longer text is no caption."""
+_ARTICLE = re.compile(r"\b(an?) ([a-z]+)\b", re.I)
 _ONE = re.compile(r"an? (?!few|couple|lot|number|pair|bunch|dozen|hundred|thousand)", re.I)
 """Before a plural: "a young child squats" has a verb that was read as a noun."""
 _ENGLISH = words("captions", "english")
@@ -30,7 +32,8 @@ def unfit_text(text: str) -> str:
     n_latin = sum(letter.isascii() for word in spoken for letter in word)
     if n_latin * 2 < sum(map(len, spoken)) or (len(spoken) > 3 and not _ENGLISH & set(spoken)):
         return "not English"
-    return ""
+    articles = _ARTICLE.findall(text)
+    return "a slip of grammar" if any(article(noun.lower()) != said.lower() for said, noun in articles) else ""
 
 
 def fit_seeds(

@@ -14,6 +14,7 @@ from itertools import islice
 
 from salva.core.fingerprint import fingerprint
 from salva.core.mutation import Mutation, Pool
+from salva.english.captions.classes import Classes
 from salva.english.captions.grammar import GrammarReader
 from salva.english.captions.reading import CaptionReader, CaptionReading, pool_of
 from salva.english.mutation.operators import EC, ER_R, SINGLE, Proposal, Seed, Setting, exchanges, proposals
@@ -148,19 +149,19 @@ def _mutant(job: _Job, reading: CaptionReading, setting: Setting) -> Mutant | No
     pool = pool_of(reading, setting.classes)
     if not job.proposal.is_wanted(pool) or reading.text == job.of.reading.text:
         return None
-    if not _is_confirmed(job.of, pool, reading.text, setting):
+    if not is_confirmed(job.of, pool, reading.text, setting.classes):
         return None
     mutation = Mutation(operator=job.operator, seed=job.of.pool, mutant=pool)
     return Mutant(text=reading.text, mutation=mutation, proposal=job.proposal, seed=Seed(reading=reading, pool=pool))
 
 
-def _is_confirmed(seed: Seed, pool: Pool, text: str, setting: Setting) -> bool:
+def is_confirmed(seed: Seed, pool: Pool, text: str, classes: Classes) -> bool:
     """Whether another reader sees the same entities change, and lets the same ones be near what came in.
 
     The small grammar knows nothing of the parser that the text was made with; where it does not read the seed as the
     parser does, it has no say.
     """
-    before, after = (pool_of(one, setting.classes) for one in _SECOND.read((seed.reading.text, text)))
+    before, after = (pool_of(one, classes) for one in _SECOND.read((seed.reading.text, text)))
     if {*before.entities} != {*seed.pool.entities}:
         return True
     if {*after.entities} != {*pool.entities}:

@@ -262,7 +262,11 @@ def _unsure(reading: CaptionReading, names: Sequence[str]) -> set[str]:
     unsure = set()
     for link in reading.links:
         between = range(link.subject + 1, link.object)
-        shared = {other.object for other in reading.links if other.subject == link.subject}
+        shared = {
+            other.object
+            for other in reading.links
+            if (other.subject, other.predicate) == (link.subject, link.predicate)
+        }
         if link.predicate.endswith("with") and not shared >= {*between}:
             unsure |= {names[link.subject], names[link.object]}
     return unsure

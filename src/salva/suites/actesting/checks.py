@@ -74,7 +74,7 @@ _ABOUT = About(needs_roles=("detector",), failure_types=_ERRORS, compares=True, 
 class EntityChange:
     """Check: one entity is another now, and all else stays (MR1)."""
 
-    version: ClassVar[str] = "3"
+    version: ClassVar[str] = "4"
     operators: ClassVar[tuple[str, ...]] = (EC,)
     about: ClassVar[About] = _ABOUT
     Options = MutationOptions
@@ -91,11 +91,14 @@ class EntityChange:
     ) -> Sequence[Need]:
         """Boxes of what either caption names; where somebody judges, a question about what boxes cannot tell."""
         mutation = mutation_of(case)
-        queries = [
-            seeing.boxes_query(mutation, self._options.side),
-            *(seeing.questions(mutation) if "judge" in roles else ()),
-        ]
-        needs = [Need(role=prompt.role, query=query) for prompt in case.prompts for query in queries]
+        boxes = seeing.boxes_query(mutation, self._options.side)
+        needs = [Need(role=prompt.role, query=boxes) for prompt in case.prompts]
+        if "judge" in roles:
+            needs += [
+                Need(role=prompt.role, query=query)
+                for prompt in case.prompts
+                for query in seeing.questions(mutation, observations.get(prompt.role), self._options)
+            ]
         return with_checks(needs, case, roles, self._options)
 
     def judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
@@ -149,21 +152,21 @@ class EntityChange:
 class TripleRemoval(EntityChange):
     """Check: a triple less is said, and all else stays (MR2); also after a change of an entity."""
 
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
     operators: ClassVar[tuple[str, ...]] = (ER_R, EC_ER_R)
 
 
 class TripleAddition(EntityChange):
     """Check: a triple more is said, and all else stays (MR3); also after a change of an entity."""
 
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
     operators: ClassVar[tuple[str, ...]] = (ER_A, EC_ER_A)
 
 
 class Unchanged(EntityChange):
     """Check: other words for the same, and the same image (the synonym baseline)."""
 
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
     operators: ClassVar[tuple[str, ...]] = (SS,)
 
 

@@ -29,7 +29,13 @@ YES, NO = "yes", "no"
 _CLASSES = Classes()
 _N_STRONGEST = 20
 """As many boxes, and relations, as the released program looks at."""
-_FINITE = {"has": "that has", "wears": "that wears", "says": "that says", "eats": "that eats", "holds": "that holds"}
+_FINITE = {"left of": "to the left of", "right of": "to the right of"} | {
+    "has": "that has",
+    "wears": "that wears",
+    "says": "that says",
+    "eats": "that eats",
+    "holds": "that holds",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,9 +75,12 @@ def question_about(triple: Triple) -> Query:
     return Query(role="judge", kind="answer", text=text, choices=(YES, NO))
 
 
-def questions(mutation: Mutation) -> list[Query]:
-    """What a judge is asked: whatever boxes cannot decide."""
-    return [question_about(triple) for triple in focal_triples(mutation) if not is_geometric(triple.predicate)]
+def questions(mutation: Mutation, sight: ImageObservations | None, options: MutationOptions) -> list[Query]:
+    """What a judge is asked: whatever boxes cannot decide, and of places, once boxes are there, what they leave open."""
+    seen = see(mutation, sight, options) if sight is not None else ""
+    doubtful = () if isinstance(seen, str) else seen.undecided
+    asked = [triple for triple in focal_triples(mutation) if not is_geometric(triple.predicate) or triple in doubtful]
+    return [question_about(triple) for triple in asked]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,7 +175,8 @@ def _holds(triple: Triple, seen: Sequence[PlacedEntity], doubt: float, sight: Im
     """Whether an image shows a triple; None where are undecided."""
     if is_geometric(triple.predicate):
         by_all, by_sure = (_placed(triple, _by_label(seen, least)) for least in (0.0, doubt))
-        return by_all if by_all == by_sure else None
+        if by_all == by_sure:
+            return by_all
     answer = sight.seen.get(question_about(triple))
     if not isinstance(answer, Answer) or answer.problem or answer.text not in (YES, NO):
         return None
