@@ -55,7 +55,13 @@ def test_a_with_that_may_be_said_of_another_is_left_alone() -> None:
     text = "A dog on a bed with pillows"
     names = ("dog", "bed", "pillows")
     mentions = tuple(
-        Mention(name=name.removesuffix("s"), phrase=at, start=at, end=at + len(name), is_plural=name.endswith("s"))
+        Mention(
+            name=name.removesuffix("s"),
+            phrase=at - 2 * (name != "pillows"),
+            start=at,
+            end=at + len(name),
+            is_plural=name == "pillows",
+        )
         for name in names
         for at in [text.index(name)]
     )

@@ -76,7 +76,7 @@ def question_about(triple: Triple) -> Query:
 
 
 def questions(mutation: Mutation, sight: ImageObservations | None, options: MutationOptions) -> list[Query]:
-    """What a judge is asked: whatever boxes cannot decide, and of places, once boxes are there, what they leave open."""
+    """What a judge is asked: whatever boxes cannot decide, and the places that the boxes seen leave open."""
     seen = see(mutation, sight, options) if sight is not None else ""
     doubtful = () if isinstance(seen, str) else seen.undecided
     asked = [triple for triple in focal_triples(mutation) if not is_geometric(triple.predicate) or triple in doubtful]
