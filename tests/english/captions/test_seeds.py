@@ -11,7 +11,7 @@ from salva.english.captions.classes import Classes, is_a
 from salva.english.captions.grammar import GrammarReader
 from salva.english.captions.plausible import is_plausible
 from salva.english.captions.reading import CaptionReading, Link, Mention, pool_of
-from salva.english.captions.seeds import fit_seeds, unfit_seed
+from salva.english.captions.seeds import fit_seeds, unfit_seed, unfit_text
 from salva.english.captions.senses import sense
 from salva.english.captions.spacy_reader import SpacyReader
 
@@ -121,3 +121,8 @@ def test_a_verb_read_as_a_noun_makes_no_seed() -> None:
     pytest.importorskip("spacy", reason="the extra captions is not installed")
     (one,) = fit_seeds(["A young child squats in front of a bowl."], SpacyReader(), Classes(), Counter())
     assert one[3]
+
+
+@pytest.mark.parametrize(("text", "is_fit"), [("A actress near an elephant", False), ("An hour of A UNICORN", True)])
+def test_a_wrong_article_makes_no_seed(text: str, is_fit: bool) -> None:
+    assert (unfit_text(text) == "") is is_fit

@@ -83,3 +83,10 @@ def test_without_it_the_install_line_is_told(monkeypatch: pytest.MonkeyPatch) ->
     with pytest.raises(PluginError, match=r"\[extra-missing\]"):
         WordNet()
     wordnet.open_wordnet.cache_clear()
+
+
+def test_wordnet_knows_more_kinds_than_the_table(words: WordNet) -> None:
+    assert Classes(hypernyms=words).is_a("spaniel", "dog")
+    assert Classes(hypernyms=words).is_a("dog", "spaniel")
+    assert not Classes().is_a("spaniel", "dog")
+    assert not Classes(hypernyms=words).is_a("spaniel", "cat")
