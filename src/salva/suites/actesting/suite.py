@@ -84,7 +84,7 @@ class ActestingOptions:
 class Actesting:
     """Suite: captions and what becomes of them when one entity, or one check, is changed."""
 
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     sizes: ClassVar[tuple[str, ...]] = ("quick", "paper", "full")
     about: ClassVar[About] = About(
         published={"check.definition": "paper"},

@@ -70,7 +70,7 @@ class PromptsOptions:
 class Prompts:
     """Suite: prompts of one's own, by formulas where there are any, else by a judge, else by comparing pairs."""
 
-    version: ClassVar[str] = "3"
+    version: ClassVar[str] = "4"
     sizes: ClassVar[tuple[str, ...]] = ("quick", "full")
     about: ClassVar[About] = About(average=POOLED, vetoes=(NO_TEXT,))
     Options = PromptsOptions

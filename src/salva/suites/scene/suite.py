@@ -46,7 +46,7 @@ class SceneSuiteOptions:
 class SceneSuite:
     """Suite: one scene of your own, said again by a law of logic."""
 
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     sizes: ClassVar[tuple[str, ...]] = ("quick",)
     about: ClassVar[About] = About(average="pooled", vetoes=(NO_TEXT,))
     Options = SceneSuiteOptions
