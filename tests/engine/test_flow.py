@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, cast
 
 import pytest
 
@@ -196,6 +196,16 @@ def test_what_no_piece_of_work_survives_ends_the_run(tmp_path: Path) -> None:
         assert isinstance(stopped, WorkFailed)
         with pytest.raises(UnusableError, match="wrong key"):
             run.flow.step(stopped)
+
+
+def test_what_nobody_can_make_an_event_of_ends_the_run_instead_of_being_waited_for(tmp_path: Path) -> None:
+    with held(tmp_path, fake_spec(1)) as run:
+        run.open()
+        run.lanes["model"].under_way.pop()[1].set_result([Rendered(picture=cast(Any, None))] * 2)
+        stopped = run.flow.events.get(timeout=5)
+        assert isinstance(stopped, WorkFailed)
+        assert isinstance(stopped.error, AttributeError)
+        assert len(stopped.jobs) == 2
 
 
 class LastOfMany(FakeSame):

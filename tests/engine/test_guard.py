@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -173,6 +173,7 @@ def test_what_no_element_can_survive_stops_the_run(stop: SalvaError, is_raised: 
         ([GOOD], "1 outcomes.* 2 outcomes"),
         (None, "a NoneType"),
         ([GOOD, "a picture"], "a str;.* Rendered"),
+        ([GOOD, Rendered(picture=cast(Any, None))], "a NoneType .* a Picture"),
     ],
 )
 def test_a_component_that_breaks_the_contract_is_named(answer: object, told: str) -> None:

@@ -47,3 +47,10 @@ def test_a_lock_leaves_with_its_process_and_not_with_its_children(tmp_path: Path
     lock = RunLock(tmp_path)
     assert not os.get_inheritable(lock._handle)
     lock.release()
+
+
+def test_a_lock_that_somebody_else_has_closed_is_released(tmp_path: Path) -> None:
+    lock = RunLock(tmp_path)
+    os.closerange(lock._handle, lock._handle + 1)
+    lock.release()
+    RunLock(tmp_path).release()

@@ -130,8 +130,9 @@ def main(lifeline: int | None = None, report_to: int | None = None) -> None:
             # A component may have closed it, and its number may be another file's.
             if os.path.samestat(os.fstat(report_to), pipe):
                 os.write(report_to, str(code).encode())
-    if not is_flushed or any_left_behind() or code == INTERRUPTED:
-        # Python would stop threads inside torch or a request, and end with 134; or with 120 for unflushed output.
+    if not is_flushed or any_left_behind() or code in (USAGE, INTERRUPTED):
+        # Python would stop threads inside torch or a request, and end with 134; or with 120 for unflushed output; or
+        # never, where a component has closed files that are not its own.
         os._exit(code)
     sys.exit(code)
 

@@ -217,13 +217,17 @@ class Dispatch:
 
         def deliver(done: Future[_T]) -> None:
             error = CancelledError() if done.cancelled() else done.exception()
-            if error is None:
-                self.events.put(event_of(done.result()))
-            elif isinstance(error, DownError) and jobs and all(job.failed_before is not None for job in jobs):
-                # What fails again says nothing about the rest of the run, which is done by now: failed work comes last.
-                self.events.put(event_of(cast(_T, [error] * len(jobs))))
-            else:
-                self.events.put(WorkFailed(error=error, jobs=jobs))
+            try:
+                if error is None:
+                    event = event_of(done.result())
+                elif isinstance(error, DownError) and jobs and all(job.failed_before is not None for job in jobs):
+                    # What fails again says nothing about the rest of the run, done by now: failed work comes last.
+                    event = event_of(cast(_T, [error] * len(jobs)))
+                else:
+                    event = WorkFailed(error=error, jobs=jobs)
+            except Exception as problem:  # somebody waits for this event, and a callback has nobody to raise to
+                event = WorkFailed(error=problem, jobs=jobs)
+            self.events.put(event)
             self._out.discard(done)
 
         self._out.add(future)

@@ -18,6 +18,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from salva.core.foreign_errors import describe_error, plugin_errors
+from salva.core.image import AnyPicture
 from salva.core.memory import Reservation
 from salva.core.observation import Answer, Detections, Reading, Vector
 from salva.core.plan import Binding
@@ -227,6 +228,9 @@ class Guard:
                 raise _clean(outcome)
             if isinstance(outcome, SalvaError):
                 outcomes.append(_clean(outcome))
+            elif isinstance(outcome, Rendered) and not isinstance(outcome.picture, AnyPicture):
+                given = f"a Rendered with a {type(outcome.picture).__name__} as its picture"
+                raise PluginError(self._invalid(given, "a Picture"))
             elif isinstance(outcome, Detections) and (odd := _invalid_box(outcome)) is not None:
                 outcomes.append(BackendError(self._invalid(*odd), is_retryable=False))
             elif isinstance(outcome, self._wanted) and not (isinstance(outcome, Ticket) and _is_fetch(request)):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from salva.errors import LockedError
@@ -41,5 +42,7 @@ class RunLock:
     def release(self) -> None:
         """Let others write; safe to call twice."""
         if self._handle >= 0:
-            os.close(self._handle)
+            # A component may have closed it; why the run ends matters more.
+            with suppress(OSError):
+                os.close(self._handle)
             self._handle = -1
