@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import base64
 import json
+import time
 from collections.abc import Callable
 from urllib.parse import quote
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from salva.core import secrets
@@ -97,6 +98,57 @@ def test_no_long_piece_of_a_spelling_is_left(
     rest = "".join(character for character in left.replace("[OPENAI_API_KEY]", "") if character.isalnum())
     assert "[OPENAI_API_KEY]" in left
     assert len(rest) < 20, left
+
+
+HEX_BETWEEN = ["", " ", ":", "x", " 0x", "0x", "\\x", "\\u00", "\\u", "0x00", "00", "h, ", ";&#x", "%"]
+SIGNS = ["", " ", "-", "_", "::", "\n", ". ", "\u200b", "+/="]
+
+
+def _as_hex(content: bytes, between: str) -> str:
+    return between + between.join(f"{byte:02X}" for byte in content)
+
+
+@given(
+    key=st.sampled_from(["sk-proj-P0pKz81Lm0Qx7TwVh3NbR5ycD2eA", KEY, "a0-b1_c2.d3~e4-F5-Gg6_hH7-pP0-0p@qQs"]),
+    start=st.integers(0, 20),
+    length=st.integers(15, 36),
+    spelling=st.sampled_from(["signs", "backwards", "hex", "base64", "base64 thrice"]),
+    between=st.sampled_from(SIGNS),
+    hex_between=st.sampled_from(HEX_BETWEEN),
+    around=st.sampled_from(["", "7", "abc ", "0x1 2", "\u00e4 ", "00 ff", "1 "]),
+    width=st.integers(3, 76),
+)
+@settings(max_examples=400)
+def test_fifteen_characters_of_a_key_in_a_row_never_survive(
+    key: str, start: int, length: int, spelling: str, between: str, hex_between: str, around: str, width: int
+) -> None:
+    piece = key[start : start + length]
+    base64_text = base64.b64encode((piece * (3 if spelling.endswith("thrice") else 1)).encode()).decode()
+    lines = f"{between}\n".join(base64_text[at : at + width] for at in range(0, len(base64_text), width))
+    forms = {"signs": between.join(piece), "backwards": between.join(piece[::-1])}
+    forms |= {"hex": _as_hex(piece.encode(), hex_between), "base64": lines, "base64 thrice": lines}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OPENAI_API_KEY", key)
+        left = redact(f"{around}{forms[spelling]}{around}")
+    assert "[OPENAI_API_KEY]" in left
+    rest = "".join(filter(str.isalnum, left.replace("[OPENAI_API_KEY]", "").replace(around, "")))
+    # Fifteen of a key are nine letters and digits at least; base64 has one or two across what is side by side.
+    assert len(rest) < 9, left
+
+
+@pytest.mark.parametrize("between", [*HEX_BETWEEN, "0X"])
+def test_hexadecimal_marks_are_told_from_a_zero_before_them(monkeypatch: pytest.MonkeyPatch, between: str) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "P0p@0PPp0`Pp`pP0@q7Zr")
+    assert redact(between.join(f"{byte:02x}" for byte in b"P0p@0PPp0`Pp`pP0")) == "[OPENAI_API_KEY]"
+
+
+def test_a_log_of_megabytes_is_searched_at_once() -> None:
+    log = (
+        f"{'an answer of a judge with a reason, 0x12 at 3.14; ' * 40_000}{base64.encodebytes(bytes(500_000)).decode()}"
+    )
+    began = time.process_time()
+    assert redact(log) == log
+    assert time.process_time() - began < 2.0
 
 
 def test_a_short_key_is_looked_for_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:

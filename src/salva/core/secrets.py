@@ -2,7 +2,7 @@
 
 The environment says what counts as a key: variables named like one or named as one by the user, and what stands
 for a password in an address. Text is redacted before it is cut, since half a key is half a secret. Long keys are also
-found when they are spelled otherwise: with separators, backwards, as hexadecimal digits.
+found when they are spelled otherwise: with separators, backwards, as hexadecimal digits, in base64 over lines.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 from urllib.parse import parse_qsl, quote, urlsplit
 
 from salva.core.fingerprint import Json
@@ -28,10 +28,14 @@ _PIECE = 8
 """So many characters of a key in a row are redacted too, where the key is at least twice as long."""
 _LONG = 16
 """Keys of so many characters are found in other spellings too."""
-_BLOCK, _STRIDE = 12, 4
-"""A text is searched for parts of so many characters, at every fourth of its own."""
+_BLOCK, _STRIDE = 8, 2
+"""A text is searched for parts of so many characters, at every second of its own: 15 of a key, less its signs."""
+_HEX_BLOCK, _HEX_STRIDE = 12, 4
 _SPACED = re.compile(r"[^0-9A-Za-z]+")
-_HEX_MARKS = re.compile(r"0x|[^0-9a-f]+", re.IGNORECASE)
+_HEX_MARKS = re.compile(r"[^0-9a-f]+|00", re.IGNORECASE)
+"""No key holds the byte 0, or two zeros in a row elsewhere: they belong to wide characters."""
+_HEX_0X = re.compile(r"0x|[^0-9a-f]+|00(?!x)", re.IGNORECASE)
+"""The same where 0x stands before each byte, and no x between the bytes."""
 _NOT_ALNUM = bytes(byte for byte in range(128) if not chr(byte).isalnum())
 _NOT_HEX = bytes(byte for byte in range(128) if chr(byte) not in "0123456789abcdef")
 """What the same patterns leave out, of lower-case ASCII, where most texts are found innocent."""
@@ -60,8 +64,33 @@ class _Spelling(NamedTuple):
     text: str
 
 
-_Blocks: TypeAlias = Mapping[str, tuple[_Spelling, int]]
-"""Every part of some length of every spelling, with its place there."""
+class _Blocks(NamedTuple):
+    """Every part of some length of every spelling."""
+
+    size: int = _BLOCK
+    stride: int = _STRIDE
+    parts: Mapping[str, tuple[_Spelling, int]] = MappingProxyType({})
+    """With its place there."""
+
+    @classmethod
+    def of(cls, spellings: Iterable[_Spelling], size: int, stride: int) -> _Blocks:
+        """All blocks of some spellings."""
+        parts = {
+            spelling.text[at : at + size]: (spelling, at)
+            for spelling in spellings
+            for at in range(len(spelling.text) - size + 1)
+        }
+        return cls(size, stride, parts)
+
+    def are_in(self, bare: str) -> bool:
+        """Whether a text holds one."""
+        starts = range(0, len(bare) - self.size + 1, self.stride)
+        return not self.parts.keys().isdisjoint([bare[start : start + self.size] for start in starts])
+
+    def next_in(self, bare: str, at: int) -> int | None:
+        """Where the next one begins."""
+        starts = range(at, len(bare) - self.size + 1, self.stride)
+        return next((start for start in starts if bare[start : start + self.size] in self.parts), None)
 
 
 class _Secrets(NamedTuple):
@@ -72,22 +101,24 @@ class _Secrets(NamedTuple):
     short: tuple[str, ...] = ()
     """The texts of those without pieces."""
     pieces: frozenset[str] = frozenset()
-    spaced: _Blocks = MappingProxyType({})
-    """Of long keys with anything between their characters, forwards and backwards."""
-    as_hex: _Blocks = MappingProxyType({})
+    spaced: _Blocks = _Blocks()
+    """Of long keys with anything between their characters, forwards, backwards and in base64."""
+    as_hex: _Blocks = _Blocks()
 
     def less(self, text: str) -> str:
         """A text without them."""
         # Nearly every text that is stored is innocent.
         for secret in self.every if self._are_in(text) else ():
             text = _less_pieces(text.replace(secret.text, f"[{secret.name}]"), secret)
-        if self.spaced and len(text) >= _LONG:
+        if self.spaced.parts and len(text) >= _BLOCK:
             content = text.encode("ascii", "ignore").lower()
-            if _next_block(content.translate(None, _NOT_ALNUM).decode(), self.spaced, 0) is not None:
+            if self.spaced.are_in(content.translate(None, _NOT_ALNUM).decode()):
                 text = _less_spellings(text, self.spaced, _SPACED)
-            digits = content.replace(b"0x", b"").translate(None, _NOT_HEX)
-            if _next_block(digits.decode(), self.as_hex, 0) is not None:
-                text = _less_spellings(text, self.as_hex, _HEX_MARKS)
+            without_0x = content.replace(b"0x", b"")
+            for digits, marks in ((content, _HEX_MARKS), (without_0x, _HEX_0X)):
+                is_new = marks is _HEX_MARKS or len(without_0x) < len(content)
+                if is_new and self.as_hex.are_in(digits.translate(None, _NOT_HEX).replace(b"00", b"").decode()):
+                    text = _less_spellings(text, self.as_hex, marks)
         return text
 
     def _are_in(self, text: str) -> bool:
@@ -145,11 +176,11 @@ def _less_pieces(text: str, secret: _Secret) -> str:
 def _less_spellings(text: str, blocks: _Blocks, between: re.Pattern[str]) -> str:
     """A text without what spells a key, whatever stands between its characters."""
     bare = between.sub("", text).lower()
-    hit = _next_block(bare, blocks, 0)
+    hit = blocks.next_in(bare, 0)
     places = [at for start, end in _gaps(between, text) for at in range(start, end)]
     parts, done = list[str](), 0
     while hit is not None:
-        start, (spelling, offset) = hit, blocks[bare[hit : hit + _BLOCK]]
+        start, (spelling, offset) = hit, blocks.parts[bare[hit : hit + blocks.size]]
         end, after = start, offset
         while start > 0 and offset > 0 and bare[start - 1] == spelling.text[offset - 1]:
             start, offset = start - 1, offset - 1
@@ -157,13 +188,8 @@ def _less_spellings(text: str, blocks: _Blocks, between: re.Pattern[str]) -> str
             end, after = end + 1, after + 1
         parts += [text[done : max(done, places[start])], f"[{spelling.name}]"]
         done = places[end - 1] + 1
-        hit = _next_block(bare, blocks, end)
+        hit = blocks.next_in(bare, end)
     return "".join((*parts, text[done:]))
-
-
-def _next_block(bare: str, blocks: _Blocks, at: int) -> int | None:
-    starts = range(at, len(bare) - _BLOCK + 1, _STRIDE)
-    return next((start for start in starts if bare[start : start + _BLOCK] in blocks), None)
 
 
 def _gaps(between: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
@@ -213,23 +239,23 @@ def _secrets(variables: tuple[tuple[str, str], ...]) -> _Secrets:
         every=every,
         short=tuple(secret.text for secret in every if not secret.pieces),
         pieces=frozenset().union(*(secret.pieces for secret in every)),
-        spaced=_blocks(_Spelling(name, _SPACED.sub("", text).lower()) for name, text in spelled),
-        as_hex=_blocks(
-            _Spelling(name, digits) for name, text in spelled for digits in (_as_hex(text), _as_hex(text)[::-1])
+        spaced=_Blocks.of(
+            (
+                _Spelling(name, _SPACED.sub("", form).lower())
+                for name, text in spelled
+                for form in (*_in_base64(text), text)
+            ),
+            *(_BLOCK, _STRIDE),
+        ),
+        as_hex=_Blocks.of(
+            (_Spelling(name, digits) for name, text in spelled for digits in (_as_hex(text), _as_hex(text)[::-1])),
+            *(_HEX_BLOCK, _HEX_STRIDE),
         ),
     )
 
 
 def _as_hex(text: str) -> str:
     return text.encode("utf-8", "surrogateescape").hex()
-
-
-def _blocks(spellings: Iterable[_Spelling]) -> _Blocks:
-    return {
-        spelling.text[at : at + _BLOCK]: (spelling, at)
-        for spelling in spellings
-        for at in range(len(spelling.text) - _BLOCK + 1)
-    }
 
 
 def _pieces(secret: str) -> frozenset[str]:
