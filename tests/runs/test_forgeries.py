@@ -140,6 +140,8 @@ FORGERIES: dict[str, Callable[[Path], None]] = {
     "model renamed": renamed_model,
     "formulas": sql('UPDATE cases SET record = replace(record, \'"formula":"\', \'"formula":"3 \')'),
     "texts": sql('UPDATE cases SET record = replace(record, \'"text":"\', \'"text":"no \')'),
+    "ids inside the cases": sql("UPDATE cases SET record = replace(record, 'distributive', 'commutative')"),
+    "reasons as bytes": sql("UPDATE verdicts SET reason = CAST('x' AS BLOB)"),
     "images swapped": sql(
         "UPDATE renders SET image_id = (SELECT other.image_id FROM renders AS other WHERE other.image_id <> "
         "renders.image_id ORDER BY other.image_id LIMIT 1)"

@@ -82,6 +82,7 @@ def test_a_sealed_run_has_no_problems_and_labels_may_be_added(run: Path, keys: t
         "UPDATE images SET digest = 'x'",
         "UPDATE renders SET text = 'x'",
         "INSERT INTO meta VALUES ('gate', '{}', '')",
+        "UPDATE verdicts SET reason = CAST('x' AS BLOB)",
     ],
 )
 def test_mended_digests_do_not_mend_the_seal(run: Path, keys: tuple[str, str], statement: str) -> None:

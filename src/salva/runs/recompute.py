@@ -121,9 +121,9 @@ class _Recomputation:
             except SalvaError as error:
                 self.problems.append(f"case {case.case_id}: {error}")
                 continue
-            if len(parts) == len(self._asked.checks) and primaries[case.case_id] != primary:
+            if len(parts) == len(self._asked.checks) and primaries.get(case.case_id) != primary:
                 self.problems.append(
-                    f"case {case.case_id}: its check is {primaries[case.case_id]!r}, and {primary!r} comes first"
+                    f"case {case.case_id}: its check is {primaries.get(case.case_id)!r}, and {primary!r} comes first"
                 )
             for applied in checks:
                 group = _VerdictGroup(applied.part.label, applied.observers)

@@ -105,8 +105,13 @@ def _rows_digest(store: RunReader) -> str:
         columns = [column for column in COLUMNS[table] if column != "attempts"]
         for row in store.rows(f"SELECT {quoted(columns)} FROM {table} ORDER BY {quoted(KEYS[table])}"):
             if table != "meta" or row["key"] not in _PLACES:
-                digest.update(json.dumps([table, *row]).encode() + b"\n")
+                digest.update(json.dumps([table, *row], default=_blob).encode() + b"\n")
     return digest.hexdigest()
+
+
+def _blob(value: bytes) -> list[str]:
+    """Bytes where salva writes text or numbers: as no text or number is written."""
+    return [value.hex()]
 
 
 def _signed(statement: dict[str, str | int]) -> bytes:
