@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -100,6 +101,23 @@ def view_in_reviews(run: Path) -> None:
         connection.commit()
 
 
+def other_than_a_file(name: str, kind: str) -> Callable[[Path], None]:
+    """Put what never ends, or ends late, in the place of a file of the run."""
+
+    def put(run: Path) -> None:
+        place = run / name
+        place.unlink()
+        if kind == "pipe":
+            os.mkfifo(place)
+        elif kind == "device":
+            place.symlink_to("/dev/zero")
+        else:
+            place.touch()
+            os.truncate(place, 65 << 20)
+
+    return put
+
+
 def case_taken_away(run: Path) -> None:
     change(
         run,
@@ -160,6 +178,23 @@ FORGERIES: dict[str, Callable[[Path], None]] = {
     "label of a reviewer": edited_review,
     "view in reviews": view_in_reviews,
 }
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("run.json", "pipe"),
+        ("run.json", "device"),
+        ("run.json", "large"),
+        ("review.db", "pipe"),
+        ("review.db", "device"),
+    ],
+)
+def test_what_is_no_file_of_a_run_is_refused_at_once(run: Path, name: str, kind: str) -> None:
+    other_than_a_file(name, kind)(run)
+    assert salva("verify", str(run)).returncode == 2
+    done = salva("report", str(run))
+    assert (done.returncode, done.codes) == (2, ["store-damaged"])
 
 
 def is_found(run: Path) -> bool:

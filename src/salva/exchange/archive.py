@@ -28,7 +28,7 @@ from salva.core.options import NoOptions
 from salva.errors import StoreError, UsageError
 from salva.files.outfiles import write_bytes, writing
 from salva.messages import message
-from salva.store.blobs import IMAGES, check_image_id, digest_of, store_error
+from salva.store.blobs import IMAGES, check_image_id, digest_of, read_beside, store_error
 from salva.store.connection import write_copy
 from salva.store.images import IMAGES_AT
 from salva.store.reading import DATABASE, RunReader
@@ -85,7 +85,7 @@ class ArchiveExport:
             files = {RUN_FILE: directory / RUN_FILE}
             if not files[RUN_FILE].is_file():
                 raise UsageError(message("run-missing", path=str(directory), file=RUN_FILE))
-            write_bytes(still / RUN_FILE, files[RUN_FILE].read_bytes())
+            write_bytes(still / RUN_FILE, read_beside(files[RUN_FILE]))
             read_run_file(directory)  # a damaged one is an error now, not when the archive is opened elsewhere
             store.write_snapshot(still / DATABASE)
             files |= {RUN_FILE: still / RUN_FILE, DATABASE: still / DATABASE}

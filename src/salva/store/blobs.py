@@ -25,6 +25,8 @@ a directory is twice as fast here as moving out of one that all threads share.""
 
 _LARGEST = 2**30
 """Bytes; no image that can be decoded takes as many."""
+_LARGEST_BESIDE = 64 << 20
+"""Bytes of a file beside the images; a run.json of thousands of components takes a hundredth."""
 _IMAGE_ID = re.compile(r"[0-9A-Za-z]{2,128}", re.ASCII)
 """Hashes have no dots and no slashes: an id that is read from a row becomes a path inside the run, or none."""
 
@@ -45,6 +47,22 @@ def store_error(path: Path, error: OSError) -> StoreError:
 def digest_of(data: bytes) -> str:
     """The digest a file is verified against."""
     return hashlib.sha256(data).hexdigest()
+
+
+def _read_regular(path: Path, largest: int) -> bytes | None:
+    """The bytes of a file; None for what is none, such as a pipe or a device without an end, or is larger."""
+    # Without waiting: what stands there may be no file but a pipe that nobody writes to.
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        found = os.fstat(file.fileno())
+        return file.read(found.st_size) if stat.S_ISREG(found.st_mode) and found.st_size <= largest else None
+
+
+def read_beside(path: Path) -> bytes:
+    """The bytes of a file beside the images; StoreError for a pipe, a device or a file that is too large."""
+    data = _read_regular(path, _LARGEST_BESIDE)
+    if data is None:
+        raise StoreError(message("store-damaged", path=str(path), why="it is no file of at most 64 MiB"))
+    return data
 
 
 def check_image_id(image_id: object, owner: str) -> None:
@@ -95,14 +113,12 @@ class Blobs:
         """The bytes of a stored file."""
         path = self.path_of(image_id)
         try:
-            # Without waiting: what stands there may be no file but a pipe that nobody writes to.
-            with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-                found = os.fstat(file.fileno())
-                if not stat.S_ISREG(found.st_mode) or found.st_size > _LARGEST:
-                    raise StoreError(message("image-file-damaged", path=str(path), why="it is no image file"))
-                return file.read()
+            data = _read_regular(path, _LARGEST)
         except OSError as error:
             raise store_error(path, error) from error
+        if data is None:
+            raise StoreError(message("image-file-damaged", path=str(path), why="it is no image file"))
+        return data
 
     def write(self, image_id: str, data: bytes) -> None:
         """Store a file; when this returns, it is on disk and whole."""

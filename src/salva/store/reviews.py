@@ -43,6 +43,7 @@ def review_digests(directory: Path) -> tuple[str, ...]:
 def append_reviews(directory: Path, reviews: Iterable[Review]) -> int:
     """Append the labels that the run does not have yet; says how many there were."""
     path = directory / REVIEWS
+    _refuse_no_file(path)
     try:
         with closing(sqlite3.connect(path, isolation_level=None, timeout=10)) as connection:
             connection.row_factory = sqlite3.Row
@@ -67,6 +68,7 @@ def append_reviews(directory: Path, reviews: Iterable[Review]) -> int:
 
 def _rows(directory: Path) -> list[sqlite3.Row]:
     path = directory / REVIEWS
+    _refuse_no_file(path)
     if not path.exists():
         return []
     with closing(connect_for_reading(path)) as connection:
@@ -74,6 +76,12 @@ def _rows(directory: Path) -> list[sqlite3.Row]:
             return _checked_rows(connection, path)
         except (*UNREADABLE, TypeError, ValueError) as error:
             raise translated(path, error) from error
+
+
+def _refuse_no_file(path: Path) -> None:
+    """Refuse a pipe, which nobody may ever write to, and a device, which reads as a database without labels."""
+    if path.exists() and not path.is_file():
+        raise StoreError(message("store-damaged", path=str(path), why="it is no file"))
 
 
 def _checked_rows(connection: sqlite3.Connection, path: Path) -> list[sqlite3.Row]:

@@ -18,7 +18,7 @@ from salva.core.run_file import FORMAT, RunFile
 from salva.core.secrets import redact
 from salva.errors import StoreError
 from salva.messages import message
-from salva.store.blobs import digest_of, store_error
+from salva.store.blobs import digest_of, read_beside, store_error
 from salva.store.sqlite import RunStore
 
 RUN_FILE = "run.json"
@@ -34,7 +34,7 @@ def read_run_file(directory: Path) -> RunFile | None:
     """The content of run.json; None where there is none yet."""
     path = directory / RUN_FILE
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_beside(path).decode()
     except FileNotFoundError:
         return None
     except UnicodeDecodeError as error:
@@ -65,7 +65,7 @@ def is_run_file_ours(store: RunStore) -> bool | None:
     if not digests:
         return None
     try:
-        return digest_of(path.read_bytes()) in digests
+        return digest_of(read_beside(path)) in digests
     except OSError as error:
         raise store_error(path, error) from error
 
@@ -86,7 +86,7 @@ def write_run_file(directory: Path, content: RunFile) -> None:
     temporary = directory / f".{RUN_FILE}.tmp"
     text = _text(content)
     try:
-        if path.exists() and path.read_bytes() == text.encode():
+        if path.exists() and read_beside(path) == text.encode():
             return
         with open(temporary, "w", encoding="utf-8") as file:
             file.write(text)

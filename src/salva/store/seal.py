@@ -20,7 +20,7 @@ from salva.core.fingerprint import Json, canonical_json
 from salva.errors import MissingExtraError, UsageError
 from salva.files.outfiles import write_text
 from salva.messages import message
-from salva.store.blobs import digest_of
+from salva.store.blobs import digest_of, read_beside
 from salva.store.images import IMAGES_AT
 from salva.store.reading import RunReader
 from salva.store.reviews import review_digests
@@ -68,7 +68,7 @@ def seal_problems(store: RunReader, public: Path) -> list[str]:
 
     key = _public_key(public)
     try:
-        seal = msgspec.json.decode((store.directory / SEAL).read_bytes(), type=Seal)
+        seal = msgspec.json.decode(read_beside(store.directory / SEAL), type=Seal)
         key.verify(base64.b64decode(seal.signature, validate=True), _signed(seal.statement))
     except FileNotFoundError:
         return [f"the run has no {SEAL}: nobody sealed it"]
