@@ -197,6 +197,13 @@ def test_what_is_no_file_of_a_run_is_refused_at_once(run: Path, name: str, kind:
     assert (done.returncode, done.codes) == (2, ["store-damaged"])
 
 
+@pytest.mark.parametrize("note", ["is_whole", "cases", "rules", "asked", "run_file", "%"])
+def test_a_run_without_its_notes_is_not_held_to_be_finished(run: Path, note: str) -> None:
+    change(run, f"DELETE FROM meta WHERE key LIKE '{note}'")
+    mend(run)
+    assert salva("verify", str(run)).returncode == 3
+
+
 def is_found(run: Path) -> bool:
     """Whether `salva verify` ends with anything but 0."""
     try:

@@ -31,12 +31,16 @@ from salva.engine.run_components import ROLE_ORDER, ActorsByRole, Cast, CheckPar
 from salva.errors import SalvaError
 from salva.registry import BUILT_IN, bind, colour_reader, load
 from salva.runs.reach import reached_by
+from salva.runs.run_state import ASKED
 from salva.runs.stored_work import NotStoredError, different_columns, verdicts_from_store
 from salva.runs.vocabulary import remembered_names
-from salva.store.records import RULES, WHOLE, StoredComponent
+from salva.store.records import CASES, RULES, WHOLE, StoredComponent
 from salva.store.rows import observers_from_text
+from salva.store.runfile import DIGESTS
 from salva.store.sqlite import RunStore
 
+_NOTES = {ASKED, CASES, DIGESTS, RULES, WHOLE}
+"""What every finished run notes, and is held to."""
 _COLOUR_READER = "colour_reader"
 """The role that nobody is named for."""
 
@@ -71,11 +75,10 @@ def recompute(store: RunStore, content: RunFile) -> Recomputed:
     check.refuse_other_models()
     if check.n_missing:
         check.unchecked["the run is not finished"] += check.n_missing
-    return Recomputed(
-        n_checked=check.n_checked,
-        problems=tuple(check.problems),
-        unchecked=tuple(f"{quantity(n, 'verdicts')} not made anew: {why}" for why, n in check.unchecked.items()),
-    )
+    unchecked = [f"{quantity(n, 'verdicts')} not made anew: {why}" for why, n in check.unchecked.items()]
+    if not check.n_missing and (lacking := _NOTES - store.meta().keys()):
+        unchecked.append(f"the run is not finished, or was edited: it has no note of {', '.join(sorted(lacking))}")
+    return Recomputed(n_checked=check.n_checked, problems=tuple(check.problems), unchecked=tuple(unchecked))
 
 
 class _Recomputation:
