@@ -13,6 +13,7 @@ from in_process import salva
 from runs.forging import change, edit_run_file, mend
 
 from salva.core.review import Label, Review
+from salva.core.run_file import FORMAT
 from salva.engine.progress import SilentProgress
 from salva.runs.pipeline import execute
 from salva.store.reviews import append_reviews
@@ -83,12 +84,32 @@ def test_a_sealed_run_has_no_problems_and_labels_may_be_added(run: Path, keys: t
         "UPDATE renders SET text = 'x'",
         "INSERT INTO meta VALUES ('gate', '{}', '')",
         "UPDATE verdicts SET reason = CAST('x' AS BLOB)",
+        "INSERT INTO tickets VALUES ('x', 'x', 'https://elsewhere.example/x', NULL, '{}')",
+        "UPDATE renders SET attempts = 99",
+        "UPDATE observations SET attempts = 99",
     ],
 )
 def test_mended_digests_do_not_mend_the_seal(run: Path, keys: tuple[str, str], statement: str) -> None:
     change(run, statement)
     mend(run)
     assert problems(run, keys[1]) == ["rows of the run differ from what was sealed"]
+
+
+@pytest.mark.parametrize("is_blank", [True, False])
+def test_where_the_images_are_may_change_and_no_other_text_of_run_json(
+    run: Path, keys: tuple[str, str], is_blank: bool
+) -> None:
+    line = '  "images": "file:///mnt/elsewhere",\n'
+    before = f'  "format": {FORMAT},\n'
+    edit_run_file(run, before, before + line)
+    assert problems(run, keys[1]) == []
+    edit_run_file(run, line, f"\n{line}" if is_blank else line + line)
+    assert problems(run, keys[1]) == ["run_file of the run differ from what was sealed"]
+
+
+def test_a_run_json_that_is_gone_breaks_the_seal(run: Path, keys: tuple[str, str]) -> None:
+    (run / "run.json").unlink()
+    assert problems(run, keys[1]) == ["run_file of the run differ from what was sealed"]
 
 
 def test_run_json_and_labels_are_sealed(run: Path, keys: tuple[str, str]) -> None:

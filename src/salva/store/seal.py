@@ -8,33 +8,34 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, cast
 
 import msgspec
-from msgspec import structs
 
-from salva.core.fingerprint import Json, canonical_json
+from salva.core.fingerprint import canonical_json
 from salva.errors import MissingExtraError, UsageError
 from salva.files.outfiles import write_text
 from salva.messages import message
-from salva.store.blobs import digest_of, read_beside
+from salva.store.blobs import digest_of, read_beside, store_error
 from salva.store.images import IMAGES_AT
 from salva.store.reading import RunReader
 from salva.store.reviews import review_digests
 from salva.store.rows import KEYS, quoted
-from salva.store.runfile import DIGESTS, read_run_file
+from salva.store.runfile import DIGESTS, RUN_FILE
 from salva.store.schema import COLUMNS
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 SEAL = "seal.json"
-_TABLES = ("meta", "components", "cases", "images", "renders", "observations", "verdicts")
 _PLACES = (DIGESTS, IMAGES_AT)
 """Notes on where files are, which may move."""
+_IMAGES_LINE = re.compile(rb'(^  "format": [0-9]+,\n)  "images": "[^"\n]*",\n', re.MULTILINE)
+"""The same in run.json, where salva writes it."""
 
 
 class Seal(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -86,23 +87,30 @@ def seal_problems(store: RunReader, public: Path) -> list[str]:
 
 def _statement(store: RunReader, n_reviews: int | None = None) -> dict[str, str | int]:
     """All that a run says; n_reviews: how many labels count, since more may be appended later."""
-    content = read_run_file(store.directory)
-    run_file: Json = None if content is None else msgspec.to_builtins(structs.replace(content, images=""))
     reviews = review_digests(store.directory)[:n_reviews]
     return {
         "format": "salva-seal-1",
-        "run_file": digest_of(canonical_json(run_file).encode("utf-8", "surrogatepass")),
+        "run_file": digest_of(_run_file(store.directory / RUN_FILE)),
         "rows": _rows_digest(store),
         "n_reviews": len(reviews),
         "reviews": reviews[-1] if reviews else "",
     }
 
 
+def _run_file(path: Path) -> bytes:
+    """The text of run.json but for where the images are; empty where there is none."""
+    try:
+        return _IMAGES_LINE.sub(rb"\1", read_beside(path), count=1)
+    except FileNotFoundError:
+        return b""
+    except OSError as error:
+        raise store_error(path, error) from error
+
+
 def _rows_digest(store: RunReader) -> str:
-    """Of every row but where files are and how often work was tried; images are in it by the digests of their files."""
+    """Of every row but where files are; images are in it by the digests of their files."""
     digest = hashlib.sha256()
-    for table in _TABLES:
-        columns = [column for column in COLUMNS[table] if column != "attempts"]
+    for table, columns in COLUMNS.items():
         for row in store.rows(f"SELECT {quoted(columns)} FROM {table} ORDER BY {quoted(KEYS[table])}"):
             if table != "meta" or row["key"] not in _PLACES:
                 digest.update(json.dumps([table, *row], default=_blob).encode() + b"\n")
