@@ -159,6 +159,7 @@ FORGERIES: dict[str, Callable[[Path], None]] = {
     "formulas": sql('UPDATE cases SET record = replace(record, \'"formula":"\', \'"formula":"3 \')'),
     "texts": sql('UPDATE cases SET record = replace(record, \'"text":"\', \'"text":"no \')'),
     "ids inside the cases": sql("UPDATE cases SET record = replace(record, 'distributive', 'commutative')"),
+    "reasons": sql("UPDATE verdicts SET reason = 'all is well'"),
     "reasons as bytes": sql("UPDATE verdicts SET reason = CAST('x' AS BLOB)"),
     "images swapped": sql(
         "UPDATE renders SET image_id = (SELECT other.image_id FROM renders AS other WHERE other.image_id <> "

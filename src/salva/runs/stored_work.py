@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from salva.core.case import Case
 from salva.core.observation import Observation
 from salva.core.protocols import Query
-from salva.core.verdict import Verdict
+from salva.core.verdict import Outcome, Verdict
 from salva.engine.actors import Actor, requests_of
 from salva.engine.run_components import ActorsByRole, AppliedCheck, Cast, with_needs
 from salva.engine.units import ObserveJob, Subscriber, Unit
@@ -77,11 +77,11 @@ def _outcome(store: RunStore, actor: Actor, image_id: str, key: str) -> Observat
 
 
 def different_columns(made: Verdict, stored: Verdict) -> list[str]:
-    """In what two verdicts about the same differ, but for rounding and the words of a reason."""
+    """In what two verdicts about the same differ, but for rounding and the words of an error."""
     return [name for name, is_same in _compared(made, stored) if not is_same]
 
 
-# Scores are compared as numbers; a reason may quote what an endpoint answered this time.
+# Scores are compared as numbers; the reason of an ERROR may quote what an endpoint answered this time.
 _COMPARED = tuple(name for name in COLUMNS["verdicts"] if name not in (*KEYS["verdicts"], "scores", "reason", "digest"))
 
 
@@ -89,6 +89,7 @@ def _compared(made: Verdict, stored: Verdict) -> Iterator[tuple[str, bool]]:
     rows = verdict_to_row(made), verdict_to_row(stored)
     for column in _COMPARED:
         yield column, rows[0][column] == rows[1][column]
+    yield "reason", made.outcome is Outcome.ERROR or rows[0]["reason"] == rows[1]["reason"]
     is_close = made.scores.keys() == stored.scores.keys() and all(
         math.isclose(made.scores[name], stored.scores[name], rel_tol=1e-9, abs_tol=1e-12) for name in made.scores
     )
