@@ -255,7 +255,7 @@ def test_refusals_are_errors(provider: str, turn: Turn) -> None:
 
 ERRORS: list[tuple[Turn, type[SalvaError], str]] = [
     (Fail(status=401, message="Incorrect API key provided", kind="authentication_error"), UnusableError, "key"),
-    (Fail(status=404, message="no such model", kind="not_found"), UnusableError, "model's name"),
+    (Fail(status=404, message="no such model", kind="not_found"), UnusableError, "[model-not-found]"),
     (Fail(status=429, message="slow down", kind="rate_limit_error", headers={"retry-after": "7"}), BusyError, "429"),
     (Fail(status=500, message="oops", kind="api_error"), UnknownError, "500"),
     (Fail(status=500, body=b"<html>nginx</html>"), UnknownError, "500"),

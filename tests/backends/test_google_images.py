@@ -78,7 +78,7 @@ def test_an_image_with_its_request_and_snapshot() -> None:
         (without_image("STOP"), BackendError, "I would rather talk"),
         (failing(400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key."), UnusableError, "key"),
         (failing(403, "PERMISSION_DENIED", "no access"), UnusableError, "key-refused"),
-        (failing(404, "NOT_FOUND", "models/x is not found"), UnusableError, "model's name"),
+        (failing(404, "NOT_FOUND", "models/x is not found"), UnusableError, "[model-not-found]"),
         (failing(500, "INTERNAL", "try later"), UnknownError, "try later"),
     ],
 )

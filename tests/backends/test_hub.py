@@ -70,7 +70,7 @@ def test_an_unknown_model_without_network_is_unusable(hub: FakeHub) -> None:
     ("model", "words"),
     [
         ("lab/none", r"'lab/none' .*\[hub-refused\]"),
-        ("lab/gated", r"'lab/gated' .*/lab/gated; .*hf auth login.*\[hub-refused\]"),
+        ("lab/gated", r"'lab/gated' .*/lab/gated .*hf auth login.*\[hub-refused\]"),
         ("lab/private", r"'lab/private'.*\[hub-refused\]"),
         ("lab/model@v9", r"'lab/model' .*'v9'.*\[hub-refused\]"),
     ],

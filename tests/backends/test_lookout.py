@@ -93,7 +93,7 @@ def test_instructions_in_images_are_reported_and_change_no_conclusion_of_the_jud
     assert not n_read, "what was read is not read again"
 
 
-@pytest.mark.parametrize("problem", ["not installed", "gone.onnx"])
+@pytest.mark.parametrize("problem", ["rapidocr", "gone.onnx"])
 def test_a_missing_reader_stops_before_any_request(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, problem: str
 ) -> None:
@@ -108,6 +108,7 @@ def test_a_missing_reader_stops_before_any_request(
     )
     assert done.returncode == 2, done.stderr
     assert problem in done.stderr
+    assert "[reader-broken]" in done.stderr
     assert "--reader none" in done.stderr
     assert "Traceback" not in done.stderr
     assert not server.asked

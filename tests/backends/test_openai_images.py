@@ -272,7 +272,7 @@ def as_picture(content: bytes) -> Callable[[Asked], Answered]:
             "credit-used-up",
         ),
         (lambda _: refusal("billing_hard_limit_reached", "Billing hard limit", 400), UnusableError, "credit-used-up"),
-        (lambda _: refusal("model_not_found", "The model 'm' does not exist", 404), UnusableError, "model's name"),
+        (lambda _: refusal("model_not_found", "The model 'm' does not exist", 404), UnusableError, "[model-not-found]"),
         (lambda _: refusal("content_policy_violation", "rejected by our safety system", 400), RefusedError, "safety"),
         (lambda _: refusal("moderation_blocked", "rejected", 400), RefusedError, "moderation_blocked"),
         (

@@ -149,7 +149,7 @@ def test_naming_the_judge_does_not_take_its_address_from_run_json(server: Server
 def test_setting_an_option_of_a_judge_that_only_run_json_names_is_refused(salva: Command, judged: Path) -> None:
     done = salva("rejudge", str(judged), "--set", "judge.side=64", "--no-progress")
     assert done.returncode == 2
-    assert "Name it with --judge openai/judge-1" in done.stderr
+    assert "--judge openai/judge-1" in done.stderr
 
 
 TRAPS: dict[str, tuple[tuple[str, ...], str]] = {

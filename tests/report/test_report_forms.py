@@ -30,6 +30,7 @@ from salva.core.source import RunRecords, Seen
 from salva.core.table import Cell, Table
 from salva.core.verdict import Failure, Outcome, Verdict
 from salva.judging.instructing import JUDGE_INSTRUCTING
+from salva.report.chart_files import all_charts
 from salva.report.html import render_html, write_report_page
 from salva.report.markdown import escape, to_markdown
 from salva.report.pdf import render_pdf
@@ -128,7 +129,7 @@ def test_metrics_come_before_counterexamples_in_a_run_by_the_rule_of_a_paper() -
 
 def test_every_chart_is_in_the_page_once_for_each_width(page: str) -> None:
     records, _ = random_run()
-    charts = summarise_records(records).by_model["painter"].charts
+    charts = [chart for _, chart in all_charts(summarise_records(records))]
     drawn = [attributes for tag, attributes in Page(page).tags if tag == "svg" and attributes.get("class") != "boxes"]
     for name in ("roomy", "narrow"):
         titles = [attributes["aria-label"] for attributes in drawn if attributes["class"] == name]

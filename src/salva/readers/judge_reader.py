@@ -58,7 +58,8 @@ class JudgeAsReader:
         """Whatever else a component's class says of itself is the judge's own."""
         if name.startswith("_"):
             raise AttributeError(name)
-        return getattr(self.judge, name)
+        asked = self.judge
+        return getattr(asked, name)
 
     def __call__(self, options: object) -> JudgeReader:
         """The reader."""

@@ -51,7 +51,8 @@ class RapidOcr:
     @classmethod
     def weights(cls, options: NoOptions) -> str:  # noqa: ARG003  # one set of weights
         """The version of rapidocr, which determines the networks and the code around them."""
-        return f"rapidocr {version('rapidocr')}, PP-OCRv6 small"
+        with translate_errors(_broken_install):
+            return f"rapidocr {version('rapidocr')}, PP-OCRv6 small"
 
     def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Reading | SalvaError]:
         """One reading per request."""

@@ -208,7 +208,7 @@ def test_models_stand_side_by_side_in_the_shape_of_the_published_tables() -> Non
     models = {name: [replace(one, model=name) for one in given] for name, given in models.items()}
     models["two"] = [one for one in models["two"] if one.observers == ("p",)]
     summary = summarised(models)
-    table_2, table_9_10 = summary.joined_tables()
+    _, table_2, table_9_10 = summary.joined_tables()
     assert "Table 2" in table_2.name
     rows_2 = [dict(zip(table_2.columns, row, strict=True)) for row in table_2.rows]
     assert [(row["model"], row["mean"]) for row in rows_2] == [
