@@ -97,19 +97,23 @@ CHANGES = {
     "add a detector": "a file in detectors/, and its lines in built_in.py ([how](how-to/add-a-detector.md))",
     "add a judge provider": "a file in judges/ (see judges/endpoint_judge.py), its client in remote/, "
     "its lines in built_in.py; its package in pyproject.toml and runs/doctor.py; likely slips in spellings.py",
-    "add a verdict column": "exchange/verdict_rows.py; a stored one also core/verdict.py (and store/rows.py unless it "
-    "is a text or a number)",
+    "add a verdict column": "exchange/verdict_rows.py; a stored one also core/verdict.py, engine/verdicts.py and "
+    "FORMAT in core/run_file.py (and store/rows.py unless it is a text or a number)",
     "add a failure type": "the check that finds it, in checks/ or suites/<suite>/ (its `about.failure_types`); a "
-    "shared name in core/verdict.py; to plant it: generators/painter/faults.py and runs/selftest.py",
-    "read another image suffix": "imaging/files.py",
+    "shared name in core/verdict.py; to plant it: generators/painter/faults.py, runs/selftest.py, "
+    "runs/selftest_cases.py and runs/selftest_judge.py",
+    "read another image suffix": "imaging/files.py (and its sentence in messages/files.py)",
     "add a flag to `salva run`": "cli/run_command.py, core/run_spec.py, and the file in runs/ that acts on it; "
-    "also for `salva.run_suite`: notebook/keywords.py; for gate files: compare/gate_file.py; a gate: results/gate.py",
+    "also for `salva.run_suite`: notebook/keywords.py; for gate files: compare/gate_file.py; a gate: "
+    "cli/gate_flags.py, results/gate.py, runs/gates.py; "
+    "what is no part of the spec, such as a limit: api.py in place of core/run_spec.py",
     "add a suite": "a folder in suites/, its lines in built_in.py, its name in .importlinter and in the list of "
     "rooms of docs/generate ([how](how-to/add-a-suite.md))",
-    "word the headline differently": "report/headline_text.py (results/rates.py has its numbers)",
+    "word the headline differently": "report/headline_text.py (results/rates.py has its numbers); order and labels: "
+    "report/terminal.py",
     "use another interval": "stats/rates.py for the failure rate, stats/intervals.py for a share, "
     "stats/mean_intervals.py for a mean, stats/paired.py for a comparison, stats/correction.py for reviews; "
-    "then run bench/coverage",
+    "its copy in bench/coverage_cells; then run bench/coverage",
 }
 """Ten changes, and the files of src/salva that each touches."""
 
