@@ -31,7 +31,15 @@ ASKED = ("run", "metalogic", "--size", "2", "--plugin", "rude.py:Rude", "--model
 def begin(folder: Path, body: str) -> subprocess.Popen[bytes]:
     (folder / "rude.py").write_text(PLUGIN.format(body=body))
     command = [sys.executable, "-m", "salva", *ASKED, "--reader", "none", "--no-progress", "--out", "run"]
-    return subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=_heed_signals
+    )
+
+
+def _heed_signals() -> None:
+    # Under nohup SIGHUP is ignored, and children inherit that.
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
 
 
 @pytest.mark.parametrize(
